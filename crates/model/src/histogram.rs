@@ -1,0 +1,288 @@
+//! The one latency histogram of fathom.
+//!
+//! Buckets are log-linear, as in HdrHistogram: below 256 ns one bucket per
+//! nanosecond, above that 128 buckets per power of two. A value is reported as
+//! the middle of its bucket, so the relative error is at most 1/256 = 0.39 %
+//! over the whole range, 0 ns to 2^44 ns (4.9 hours); longer values count in
+//! the last bucket and keep their exact maximum. Minimum, maximum and sum are
+//! exact. Histograms of the same layout merge by adding counts, and that is
+//! the only way in which fathom ever combines latencies.
+
+/// Version of the bucket layout. It is stored with every histogram blob.
+pub const LAYOUT_VERSION: u8 = 1;
+
+const GROUPING_POWER: u32 = 7;
+const SUB_BUCKETS: usize = 1 << GROUPING_POWER;
+const MAX_POWER: u32 = 44;
+
+/// Number of buckets of the layout.
+pub const BUCKETS: usize = (MAX_POWER - GROUPING_POWER + 1) as usize * SUB_BUCKETS;
+
+/// Largest value with a bucket of its own, in nanoseconds.
+pub const MAX_TRACKED_NS: u64 = (1 << MAX_POWER) - 1;
+
+/// Largest relative error of a reported percentile.
+pub const MAX_RELATIVE_ERROR: f64 = 1.0 / 256.0;
+
+/// Counts of latencies by bucket, with exact minimum, maximum and sum.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Box<[u32]>,
+    total: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+    /// Counts that no longer fit into 32 bits, as multiples of 2^32 per
+    /// bucket. Empty for all but merges of very long runs.
+    carries: Vec<(u32, u32)>,
+}
+
+/// The bucket of a value.
+#[inline]
+pub fn bucket_of(value_ns: u64) -> usize {
+    let value_ns = value_ns.min(MAX_TRACKED_NS);
+    let shift = 63 - (value_ns | SUB_BUCKETS as u64).leading_zeros() - GROUPING_POWER;
+    ((shift as usize) << GROUPING_POWER) + (value_ns >> shift) as usize
+}
+
+/// The values that share a bucket: lowest and highest, both included.
+pub fn bucket_range(bucket: usize) -> (u64, u64) {
+    debug_assert!(bucket < BUCKETS);
+    if bucket < 2 * SUB_BUCKETS {
+        return (bucket as u64, bucket as u64);
+    }
+    let shift = (bucket >> GROUPING_POWER) as u32 - 1;
+    let low = ((bucket & (SUB_BUCKETS - 1)) as u64 + SUB_BUCKETS as u64) << shift;
+    (low, low + (1 << shift) - 1)
+}
+
+/// The value that a bucket is reported as: its middle.
+pub fn bucket_middle(bucket: usize) -> u64 {
+    let (low, high) = bucket_range(bucket);
+    low + (high - low) / 2
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram::new()
+    }
+}
+
+impl std::fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Histogram")
+            .field("count", &self.total)
+            .field("min_ns", &self.min())
+            .field("max_ns", &self.max())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Histogram {
+    /// An empty histogram. Its 19 KiB come zeroed from the operating system
+    /// and cost memory only where counts fall.
+    pub fn new() -> Self {
+        Histogram {
+            counts: vec![0; BUCKETS].into_boxed_slice(),
+            total: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+            carries: Vec::new(),
+        }
+    }
+
+    /// Counts one latency.
+    #[inline]
+    pub fn record(&mut self, value_ns: u64) {
+        let bucket = bucket_of(value_ns);
+        // `bucket_of` clamps its argument, so the index is in range; the
+        // compiler cannot see it and keeps one predictable branch.
+        let (count, overflowed) = self.counts[bucket].overflowing_add(1);
+        self.counts[bucket] = count;
+        if overflowed {
+            self.carry(bucket);
+        }
+        self.total += 1;
+        self.sum_ns += u128::from(value_ns);
+        self.min_ns = self.min_ns.min(value_ns);
+        self.max_ns = self.max_ns.max(value_ns);
+    }
+
+    #[cold]
+    fn carry(&mut self, bucket: usize) {
+        let bucket = bucket as u32;
+        match self.carries.iter_mut().find(|(b, _)| *b == bucket) {
+            Some((_, n)) => *n += 1,
+            None => self.carries.push((bucket, 1)),
+        }
+    }
+
+    /// Adds `count` values to one bucket without touching the exact fields.
+    fn add_to_bucket(&mut self, bucket: usize, count: u64) {
+        let sum = u64::from(self.counts[bucket]) + count;
+        self.counts[bucket] = sum as u32;
+        for _ in 0..sum >> 32 {
+            self.carry(bucket);
+        }
+        self.total += count;
+    }
+
+    /// Adds every count of `other`.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.total == 0 {
+            return;
+        }
+        for (bucket, count) in other.buckets() {
+            self.add_to_bucket(bucket, count);
+        }
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// Empties the histogram and keeps its memory.
+    pub fn clear(&mut self) {
+        if self.total == 0 {
+            return;
+        }
+        let first = bucket_of(self.min_ns);
+        let last = bucket_of(self.max_ns);
+        self.counts[first..=last].fill(0);
+        self.carries.clear();
+        self.total = 0;
+        self.sum_ns = 0;
+        self.min_ns = u64::MAX;
+        self.max_ns = 0;
+    }
+
+    /// Rebuilds a histogram from stored parts.
+    ///
+    /// Returns `None` when a bucket does not exist or the counts and the
+    /// exact fields contradict one another.
+    pub fn from_parts(
+        buckets: impl IntoIterator<Item = (usize, u64)>,
+        sum_ns: u128,
+        min_ns: u64,
+        max_ns: u64,
+    ) -> Option<Histogram> {
+        let mut histogram = Histogram::new();
+        for (bucket, count) in buckets {
+            if bucket >= BUCKETS || count == 0 {
+                return None;
+            }
+            histogram.add_to_bucket(bucket, count);
+        }
+        if histogram.total == 0 {
+            return (sum_ns == 0).then_some(histogram);
+        }
+        let bounds = bucket_of(min_ns)..=bucket_of(max_ns);
+        let inside = |b: usize| histogram.counts[b] == 0 || bounds.contains(&b);
+        if min_ns > max_ns || !(0..BUCKETS).all(inside) {
+            return None;
+        }
+        histogram.sum_ns = sum_ns;
+        histogram.min_ns = min_ns;
+        histogram.max_ns = max_ns;
+        Some(histogram)
+    }
+
+    /// The non-empty buckets in ascending order, with their counts.
+    pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (first, last) = if self.total == 0 {
+            (0, 0)
+        } else {
+            (bucket_of(self.min_ns), bucket_of(self.max_ns) + 1)
+        };
+        (first..last).filter_map(|bucket| {
+            let count = self.count_in(bucket);
+            (count > 0).then_some((bucket, count))
+        })
+    }
+
+    fn count_in(&self, bucket: usize) -> u64 {
+        let carried = if self.carries.is_empty() {
+            0
+        } else {
+            self.carries
+                .iter()
+                .find(|(b, _)| *b as usize == bucket)
+                .map_or(0, |(_, n)| u64::from(*n) << 32)
+        };
+        u64::from(self.counts[bucket]) + carried
+    }
+
+    /// Number of recorded values.
+    pub fn count(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Exact sum of all values in nanoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum_ns
+    }
+
+    /// Exact smallest value.
+    pub fn min(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.min_ns)
+    }
+
+    /// Exact largest value.
+    pub fn max(&self) -> Option<u64> {
+        (self.total > 0).then_some(self.max_ns)
+    }
+
+    /// Exact mean.
+    pub fn mean(&self) -> Option<f64> {
+        (self.total > 0).then(|| self.sum_ns as f64 / self.total as f64)
+    }
+
+    /// Standard deviation, from bucket middles around the exact mean.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let sum: f64 = self
+            .buckets()
+            .map(|(b, n)| n as f64 * (bucket_middle(b) as f64 - mean).powi(2))
+            .sum();
+        Some((sum / self.total as f64).sqrt())
+    }
+
+    /// The value at a quantile from 0 to 1: the middle of the first bucket at
+    /// which the cumulative count reaches `quantile` of all values, kept
+    /// within the exact minimum and maximum.
+    pub fn quantile(&self, quantile: f64) -> Option<u64> {
+        if self.total == 0 {
+            return None;
+        }
+        let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
+        if rank >= self.total {
+            return Some(self.max_ns);
+        }
+        let mut seen = 0;
+        for (bucket, count) in self.buckets() {
+            seen += count;
+            if seen >= rank {
+                return Some(bucket_middle(bucket).clamp(self.min_ns, self.max_ns));
+            }
+        }
+        Some(self.max_ns)
+    }
+
+    /// How many values lie in buckets wholly above `value_ns`.
+    pub fn count_above(&self, value_ns: u64) -> u64 {
+        let limit = bucket_of(value_ns);
+        self.buckets()
+            .filter(|(b, _)| *b > limit)
+            .map(|(_, n)| n)
+            .sum()
+    }
+}
+
+#[cfg(test)]
+#[path = "histogram_tests.rs"]
+mod tests;

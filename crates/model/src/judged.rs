@@ -1,0 +1,279 @@
+//! A run after analysis: what reports show and machine output carries.
+//!
+//! `JudgedRun` serialises to the schema [`crate::RUN_SCHEMA`]. Fields are only
+//! ever added; a change of meaning gets a new schema version.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::Estimate;
+use crate::fingerprint::{Fingerprint, TargetFingerprint};
+use crate::op::{ErrorClass, OpKind};
+use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
+use crate::sample::Phase;
+use crate::target::Target;
+use crate::verdict::Verdict;
+use crate::workload::{EngineKind, Workload};
+
+/// One run, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgedRun {
+    /// Always `fathom.run/1`.
+    pub schema: String,
+    /// The run.
+    pub run: RunSummary,
+    /// The host on which it ran.
+    pub host: Fingerprint,
+    /// Results by row: the iterations of one workload on one target combined.
+    pub rows: Vec<ResultRow>,
+    /// Every trial that ran, in order. Nothing is discarded.
+    pub trials: Vec<JudgedTrial>,
+    /// The trials' verdicts folded: the worst validity, and every finding of
+    /// any trial once, with the trials it concerns in the evidence.
+    pub verdict: Verdict,
+}
+
+/// Facts of the run itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// Id in the store.
+    pub id: String,
+    /// Name of the plan.
+    pub name: String,
+    /// Start, nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// End, where it is known.
+    pub ended_unix_ns: Option<u64>,
+    /// How far it came.
+    pub state: RunState,
+    /// Why it ended early.
+    pub reason: Option<String>,
+    /// `burst`, `sustained` or nothing.
+    pub label: Option<String>,
+    /// Version of fathom.
+    pub tool_version: String,
+    /// What was typed.
+    pub command_line: Vec<String>,
+    /// The exact plan, YAML.
+    pub plan_yaml: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Trials that were planned.
+    pub planned_trials: u32,
+}
+
+/// The iterations of one workload on one target, combined.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultRow {
+    /// Number of the row in the plan.
+    pub row: u32,
+    /// Workload name and matrix values.
+    pub label: String,
+    /// What was measured.
+    pub target: Target,
+    /// Indexes into `trials`.
+    pub trials: Vec<usize>,
+    /// Results by kind of operation, over all trials of the row.
+    pub ops: Vec<OpSummary>,
+    /// The verdicts of the row's trials folded.
+    pub verdict: Verdict,
+}
+
+/// One trial, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JudgedTrial {
+    /// Position in the schedule.
+    pub index: u32,
+    /// Row of the plan.
+    pub row: u32,
+    /// Repetition, from 0.
+    pub iteration: u32,
+    /// Workload name and matrix values.
+    pub label: String,
+    /// What was measured.
+    pub target: Target,
+    /// What was done, complete.
+    pub workload: Workload,
+    /// Seed of the trial.
+    pub seed: u64,
+    /// Start, nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// How far it came.
+    pub state: RunState,
+    /// Why it ended early or failed.
+    pub reason: Option<String>,
+    /// Results over the measure phase.
+    pub summary: TrialSummary,
+    /// One entry per second of warm-up and measure.
+    pub intervals: Vec<Interval>,
+    /// Verdict on the trial.
+    pub verdict: Verdict,
+    /// The target before the trial.
+    pub target_before: Option<TargetFingerprint>,
+    /// The first failures in full.
+    pub errors: Vec<ErrorDetail>,
+    /// Operations that did not come back.
+    pub stuck: Vec<StuckOp>,
+    /// What is only drawn: not part of the schema.
+    #[serde(skip)]
+    pub charts: Charts,
+}
+
+/// Results of the measure phase of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialSummary {
+    /// Length of the measure phase.
+    pub duration_ns: u64,
+    /// Results by kind of operation.
+    pub ops: Vec<OpSummary>,
+    /// The engine that ran.
+    pub engine: Option<EngineKind>,
+    /// Whether `O_DIRECT` was in force.
+    pub direct: bool,
+    /// CPU time of the workers per data operation.
+    pub cpu_ns_per_op: Option<f64>,
+    /// Mean number of operations in flight.
+    pub mean_in_flight: Option<f64>,
+    /// The generator's own ceiling with the same shape.
+    pub ceiling: Option<Ceiling>,
+    /// Lateness against intended starts, open loop only.
+    pub lateness: Option<LatencySummary>,
+    /// Bytes of the data set that the trial could access.
+    pub active_bytes: u64,
+    /// Duration of the final flush.
+    pub final_flush_ns: Option<u64>,
+}
+
+/// Results of one kind of operation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpSummary {
+    /// Which kind.
+    pub kind: OpKind,
+    /// Successful operations.
+    pub ops: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+    /// Failures by class; empty when there were none.
+    pub errors: Vec<ErrorCount>,
+    /// Operations per second.
+    pub ops_per_second: Estimate,
+    /// Bytes per second.
+    pub bytes_per_second: Estimate,
+    /// Latency from submission.
+    pub service: LatencySummary,
+    /// Latency from the intended start; open loop only.
+    pub response: Option<LatencySummary>,
+}
+
+/// Failures of one class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorCount {
+    /// Class.
+    pub class: ErrorClass,
+    /// How many.
+    pub count: u64,
+}
+
+/// A latency distribution in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// Recorded values.
+    pub count: u64,
+    /// Exact smallest.
+    pub min_ns: Option<u64>,
+    /// Exact largest.
+    pub max_ns: Option<u64>,
+    /// Mean.
+    pub mean_ns: Estimate,
+    /// p50, p90, p95, p99, p99.9, p99.99 in this order.
+    pub percentiles: Vec<Percentile>,
+}
+
+/// One percentile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// In percent, for example 99.9.
+    pub percent: f64,
+    /// The value with its interval, or why there is none.
+    pub latency_ns: Estimate,
+}
+
+/// One second of a trial, for charts and machine readers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Warm-up or measure.
+    pub phase: Phase,
+    /// Start, from the start of the load.
+    pub start_ns: u64,
+    /// Length.
+    pub duration_ns: u64,
+    /// By kind of operation.
+    pub ops: Vec<IntervalOp>,
+    /// Bytes that the leaf devices read, where known.
+    pub device_read_bytes: Option<u64>,
+    /// Bytes that the leaf devices wrote, where known.
+    pub device_write_bytes: Option<u64>,
+    /// Share of the host's CPU time that was busy, 0 to 1.
+    pub host_cpu_busy: Option<f64>,
+    /// CPU time of the worker threads.
+    pub worker_cpu_ns: u64,
+}
+
+/// One kind of operation in one second. Percentiles here describe what
+/// happened in that second; they are not estimates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalOp {
+    /// Which kind.
+    pub kind: OpKind,
+    /// Successful operations.
+    pub ops: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Failures.
+    pub errors: u64,
+    /// Median latency (response in an open loop, else service).
+    pub p50_ns: Option<u64>,
+    /// 90th percentile.
+    pub p90_ns: Option<u64>,
+    /// 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// 99.9th percentile.
+    pub p999_ns: Option<u64>,
+    /// Largest.
+    pub max_ns: Option<u64>,
+}
+
+/// What is only drawn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Charts {
+    /// One per kind of data or commit operation.
+    pub ops: Vec<OpCharts>,
+}
+
+/// Drawings of one kind of operation, over the measure phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpCharts {
+    /// Which kind.
+    pub kind: OpKind,
+    /// Merged distribution: (lowest ns of the cell, highest ns, count), cells
+    /// of equal width on a log axis, ascending, empty cells left out.
+    pub distribution: Vec<(u64, u64, u64)>,
+    /// The cumulative distribution: (percent, ns), ascending.
+    pub percentile_curve: Vec<(f64, u64)>,
+    /// Latency over time.
+    pub heat_map: HeatMap,
+}
+
+/// Counts by time and latency.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct HeatMap {
+    /// Start of each column, from the start of the load, in ns, ascending.
+    pub column_start_ns: Vec<u64>,
+    /// Length of a column.
+    pub column_ns: u64,
+    /// Lower edges of the rows in ns, ascending, evenly spaced on a log axis;
+    /// one more than there are rows.
+    pub row_edges_ns: Vec<u64>,
+    /// Counts, column by column.
+    pub counts: Vec<u64>,
+}

@@ -1,0 +1,44 @@
+//! The words of fathom as plain types: workload, target, job, phase, sample,
+//! observation, fingerprint, estimate, finding, verdict, run.
+//!
+//! This is the ground floor of the house. Nothing here does I/O or reads a
+//! clock, so that every other room can share these types and a result means
+//! the same thing whether it came from a live trial, the store or an import.
+//! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
+
+pub mod estimate;
+pub mod fingerprint;
+pub mod histogram;
+pub mod job;
+pub mod judged;
+pub mod observation;
+pub mod op;
+pub mod rng;
+pub mod run;
+pub mod sample;
+pub mod schedule;
+pub mod stop;
+pub mod target;
+pub mod unit;
+pub mod verdict;
+pub mod workload;
+
+pub use estimate::{Estimate, Unit};
+pub use fingerprint::Fingerprint;
+pub use histogram::Histogram;
+pub use job::Job;
+pub use judged::{JudgedRun, JudgedTrial};
+pub use observation::Observation;
+pub use op::{ErrorClass, ErrorCounts, OpKind};
+pub use run::{RunMeta, RunRecord, RunState, TrialRecord};
+pub use sample::{OpSample, Phase, Sample};
+pub use schedule::{Schedule, ScheduledTrial};
+pub use target::Target;
+pub use verdict::{Finding, Limiter, Validity, Verdict};
+pub use workload::Workload;
+
+/// Version of the machine-readable result: the `schema` field of `--json`.
+pub const RUN_SCHEMA: &str = "fathom.run/1";
+
+/// Version of the plan format: the `plan` field at the top of a plan file.
+pub const PLAN_SCHEMA: u32 = 1;

@@ -1,0 +1,177 @@
+//! A run as it is stored: one execution of a schedule, with everything that
+//! was measured. Analysis reads this, whatever it came from.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::fingerprint::{Fingerprint, TargetFingerprint};
+use crate::observation::Observation;
+use crate::op::ErrorClass;
+use crate::sample::Sample;
+use crate::schedule::{Schedule, ScheduledTrial};
+use crate::workload::EngineKind;
+
+/// How far a run or trial came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Under way (or its process was killed and nobody has noticed yet).
+    Running,
+    /// Ended as planned.
+    Complete,
+    /// Ended early: by the user, a signal, a deadline or a crash. What was
+    /// measured until then is kept.
+    Interrupted,
+    /// Could not be carried out.
+    Failed,
+}
+
+/// A run without its series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunMeta {
+    /// Sortable id, unique per store, for example `20261121-153042-k3f9`.
+    pub id: String,
+    /// Start, wall clock, nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// End, where it is known.
+    pub ended_unix_ns: Option<u64>,
+    /// How far it came.
+    pub state: RunState,
+    /// Why it ended early.
+    pub reason: Option<String>,
+    /// Version of fathom.
+    pub tool_version: String,
+    /// What the user typed, without secrets.
+    pub command_line: Vec<String>,
+    /// The exact plan, as YAML.
+    pub plan_yaml: String,
+    /// `burst`, `sustained` or nothing: how the result must be labelled.
+    pub label: Option<String>,
+    /// What was executed.
+    pub schedule: Schedule,
+    /// The host before the run.
+    pub host: Fingerprint,
+}
+
+/// One trial with its series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialRecord {
+    /// What was to be done.
+    pub spec: ScheduledTrial,
+    /// Start of the trial, wall clock, nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// How far it came.
+    pub state: RunState,
+    /// Samples of the warm-up and measure phases, in order.
+    pub samples: Vec<Sample>,
+    /// Observations of the whole trial, in order.
+    pub observations: Vec<Observation>,
+    /// The target before the trial.
+    pub target_before: Option<TargetFingerprint>,
+    /// What is known once the trial has ended.
+    pub end: Option<TrialEnd>,
+}
+
+/// A run with everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRecord {
+    /// The run.
+    pub meta: RunMeta,
+    /// Its trials in the order in which they ran, retries included.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// What is known once a trial has ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialEnd {
+    /// Why it ended early or failed, in words for the user.
+    pub reason: Option<String>,
+    /// How the engine really worked.
+    pub engine: EngineReport,
+    /// Facts about the target's data that checks need.
+    pub data: DataReport,
+    /// The generator's own ceiling with the same shape, when it was measured.
+    pub ceiling: Option<Ceiling>,
+    /// The target after the trial.
+    pub target_after: Option<TargetFingerprint>,
+    /// Duration of the final flush, when there was one.
+    pub final_flush_ns: Option<u64>,
+    /// Dirty and writeback bytes of the host right at the end of the load.
+    pub dirty_bytes_at_end: Option<u64>,
+}
+
+/// How an engine really worked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct EngineReport {
+    /// The engine that was asked for.
+    pub requested: Option<EngineKind>,
+    /// The engine that ran.
+    pub used: Option<EngineKind>,
+    /// Whether `O_DIRECT` was in force.
+    pub direct: bool,
+    /// What could not be had and what was done instead, in words.
+    pub fallbacks: Vec<String>,
+    /// The first failures in full, at most 100.
+    pub errors: Vec<ErrorDetail>,
+    /// Operations that were outstanding past the deadline.
+    pub stuck: Vec<StuckOp>,
+    /// Latencies that came out as zero or negative.
+    pub impossible_latencies: u64,
+    /// Threads the load used.
+    pub workers: u32,
+}
+
+/// One failed operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorDetail {
+    /// Class in which it was counted.
+    pub class: ErrorClass,
+    /// What happened: operation, file, offset, length, errno; for a
+    /// verification failure what was expected and what was found.
+    pub message: String,
+    /// When, from the start of the load.
+    pub at_ns: u64,
+}
+
+/// One operation that did not come back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StuckOp {
+    /// Operation, file, offset and length.
+    pub message: String,
+    /// How long it had been outstanding when the trial was given up.
+    pub age_ns: u64,
+}
+
+/// Facts about the target's data.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct DataReport {
+    /// Bytes of the data set that the trial could access.
+    pub active_bytes: u64,
+    /// Share of the data set that the file system has not allocated or not
+    /// written, 0 to 1. `None` when it cannot be told.
+    pub unwritten_share: Option<f64>,
+    /// How `unwritten_share` was found.
+    pub unwritten_method: Option<String>,
+    /// Share of the data set that was in the page cache before the load.
+    pub cached_share: Option<f64>,
+    /// How `cached_share` was found, or why it is missing.
+    pub cached_method: Option<String>,
+    /// Files that the trial used, at most 16 of them named.
+    pub files: Vec<String>,
+    /// Bytes that the prepare phase wrote.
+    pub prepared_bytes: u64,
+    /// Files were there before and were reused.
+    pub reused: bool,
+    /// Bytes checked by verification.
+    pub verified_bytes: u64,
+}
+
+/// What the generator can do at most with a workload's shape, measured against
+/// the null target right before the trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ceiling {
+    /// Operations per second of the null target.
+    pub ops_per_second: f64,
+    /// CPU time per operation of the null target.
+    pub cpu_ns_per_op: f64,
+}

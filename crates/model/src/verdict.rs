@@ -1,0 +1,101 @@
+//! What fathom concludes: validity, limiter, fitness; three questions that
+//! are never melted into one score.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Is the number true?
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// Every check that could run passed.
+    Trusted,
+    /// True within limits that the findings state.
+    Caveats,
+    /// The number is not what it says it is.
+    NotTrusted,
+}
+
+/// What set the number?
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Limiter {
+    /// The device itself.
+    Device,
+    /// More operations in flight would have given more.
+    QueueDepth,
+    /// The generator's CPU.
+    GeneratorCpu,
+    /// The rate that was asked for.
+    Rate,
+    /// A provisioned or configured limit.
+    Cap,
+    /// A cache answered.
+    Cache,
+    /// Waiting for data to become durable.
+    Flush,
+    /// The file system.
+    Filesystem,
+    /// Memory.
+    Memory,
+    /// The network.
+    Network,
+    /// Heat.
+    Thermal,
+    /// Somebody else's load.
+    ForeignLoad,
+    /// Nothing could be proved. Better than a wrong name.
+    Unknown,
+}
+
+/// Outcome of one check.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingStatus {
+    /// Measured, and within the threshold.
+    Pass,
+    /// Could not be measured here; the evidence says why.
+    NotMeasured,
+    /// Worth knowing; no influence on validity.
+    Info,
+    /// A caveat on the number.
+    Caveat,
+    /// The number is invalid.
+    Invalid,
+}
+
+/// One check's outcome.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// Id of the check, for example `V01`. `fathom explain ID` describes it.
+    pub id: String,
+    /// Name of the check, for example `APP_VS_DEVICE_BYTES`.
+    pub name: String,
+    /// Outcome.
+    pub status: FindingStatus,
+    /// What was measured, in the check's unit; missing when not measured.
+    pub measured: Option<f64>,
+    /// The threshold that decided, in the same unit; missing for plain facts.
+    pub threshold: Option<f64>,
+    /// One sentence with the figures.
+    pub evidence: String,
+    /// What the user can do.
+    pub remedy: String,
+}
+
+/// The findings folded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// Is the number true?
+    pub validity: Validity,
+    /// What set it?
+    pub limiter: Limiter,
+    /// Why the limiter is named so, in one sentence.
+    pub limiter_evidence: String,
+    /// Every check that ran, worst first.
+    pub findings: Vec<Finding>,
+}
