@@ -55,7 +55,9 @@ pub(crate) enum Command {
     Doctor(Doctor),
     Clean(Clean),
     /// Print a completion script for a shell.
-    #[command(after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom")]
+    #[command(
+        after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom"
+    )]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
@@ -202,7 +204,9 @@ pub(crate) enum Runs {
         store: StorePath,
     },
     /// Show the result of a run again.
-    #[command(after_help = "Examples:\n  fathom runs show latest\n  fathom runs show 20261121-1530 --json")]
+    #[command(
+        after_help = "Examples:\n  fathom runs show latest\n  fathom runs show 20261121-1530 --json"
+    )]
     Show {
         /// Id, the start of one, `latest` or `latest~N`.
         #[arg(default_value = "latest")]
@@ -251,7 +255,9 @@ pub(crate) struct Report {
 
 /// Explain a check: what it detects, how, its thresholds and what to do.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all checks")]
+#[command(
+    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all checks"
+)]
 pub(crate) struct Explain {
     /// Id or name of the check.
     pub(crate) check: Option<String>,
@@ -271,7 +277,9 @@ pub(crate) struct Doctor {
 
 /// List what killed runs left behind, and remove it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them")]
+#[command(
+    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them"
+)]
 pub(crate) struct Clean {
     /// Remove instead of only listing.
     #[arg(long)]

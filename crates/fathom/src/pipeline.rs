@@ -72,7 +72,9 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
         present::complain(&format!("the HTML report was not written: {error:#}"));
     }
     if let Some(problem) = problem {
-        present::complain(&format!("this run is not, or not wholly, in the store: {problem}"));
+        present::complain(&format!(
+            "this run is not, or not wholly, in the store: {problem}"
+        ));
     }
     Ok(exit_of(&judged, output.strict))
 }
@@ -121,11 +123,14 @@ fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
 }
 
 fn run_tag(id: &str) -> u64 {
-    id.bytes().fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
+    id.bytes()
+        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
 }
 
 pub(crate) fn unix_now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -55,7 +55,11 @@ pub(crate) fn use_color(color: Color, stream: &impl IsTerminal) -> bool {
 
 /// Writes to standard output. A reader that went away (`| head`) is no error.
 pub(crate) fn write_stdout(text: &str) -> anyhow::Result<()> {
-    match stdout().lock().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
+    match stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout().flush())
+    {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
     }

@@ -83,7 +83,11 @@ impl Progress {
                 self.measured_ns = 0;
             }
             Event::PhaseStarted { phase, expected_ns } => self.phase_started(*phase, *expected_ns),
-            Event::Progress { what, done_bytes, total_bytes } => {
+            Event::Progress {
+                what,
+                done_bytes,
+                total_bytes,
+            } => {
                 self.step(what, *done_bytes, *total_bytes);
             }
             Event::Interval { samples, .. } => {
@@ -128,7 +132,12 @@ impl Progress {
             // line of their own only when they advance step by step.
             Style::Plain if matches!(phase, Phase::Warmup | Phase::Measure) => {
                 let span = expected_ns.map(|ns| format!(" for {}", unit::span(ns)));
-                let text = format!("{} {}{}", self.place(), phase.name(), span.unwrap_or_default());
+                let text = format!(
+                    "{} {}{}",
+                    self.place(),
+                    phase.name(),
+                    span.unwrap_or_default()
+                );
                 self.line(&text);
             }
             Style::Plain | Style::Quiet => {}
@@ -178,7 +187,12 @@ impl Progress {
     }
 
     fn place(&self) -> String {
-        format!("[{}/{}] {}", self.position + 1, self.trials.len(), self.label)
+        format!(
+            "[{}/{}] {}",
+            self.position + 1,
+            self.trials.len(),
+            self.label
+        )
     }
 
     fn live(&mut self, text: &str) {
@@ -206,7 +220,9 @@ fn speed(sample: &Sample) -> String {
     for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
         latencies.merge(op.response.as_ref().unwrap_or(&op.service));
     }
-    let p99 = latencies.quantile(0.99).map(|ns| format!("  p99 {}", unit::latency(ns as f64)));
+    let p99 = latencies
+        .quantile(0.99)
+        .map(|ns| format!("  p99 {}", unit::latency(ns as f64)));
     let errors = match sample.errors().total() {
         0 => String::new(),
         n => format!("  {} errors", unit::group(n)),

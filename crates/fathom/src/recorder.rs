@@ -12,7 +12,11 @@ use crate::progress::Progress;
 
 /// Where the run is kept.
 enum Keeping {
-    Store { store: Store, run: RunKey, trial: Option<TrialKey> },
+    Store {
+        store: Store,
+        run: RunKey,
+        trial: Option<TrialKey>,
+    },
     Memory(RunRecord),
 }
 
@@ -36,15 +40,29 @@ impl Recorder {
     ) -> Recorder {
         let begun = store.and_then(|mut store| {
             let run = store.begin_run(&meta).map_err(|error| error.to_string())?;
-            Ok(Keeping::Store { store, run, trial: None })
+            Ok(Keeping::Store {
+                store,
+                run,
+                trial: None,
+            })
         });
         let (keeping, problem) = match begun {
             Ok(keeping) => (keeping, None),
-            Err(problem) => {
-                (Keeping::Memory(RunRecord { meta: meta.clone(), trials: Vec::new() }), Some(problem))
-            }
+            Err(problem) => (
+                Keeping::Memory(RunRecord {
+                    meta: meta.clone(),
+                    trials: Vec::new(),
+                }),
+                Some(problem),
+            ),
         };
-        let mut recorder = Recorder { keeping, keep_files, meta, progress, problem };
+        let mut recorder = Recorder {
+            keeping,
+            keep_files,
+            meta,
+            progress,
+            problem,
+        };
         if let Some(problem) = &recorder.problem {
             let text = format!("this run will not be stored: {problem}");
             recorder.progress.line(&text);
@@ -68,7 +86,9 @@ impl Recorder {
                 Err(error) => self.fall_back(&error.to_string()),
             }
         }
-        let Keeping::Memory(mut record) = self.keeping else { unreachable!("fell back above") };
+        let Keeping::Memory(mut record) = self.keeping else {
+            unreachable!("fell back above")
+        };
         record.meta.state = state;
         record.meta.reason = reason;
         record.meta.ended_unix_ns = Some(ended_unix_ns);
@@ -82,17 +102,24 @@ impl Recorder {
 
     /// From now on the run is kept in memory, with what the store still gives.
     fn fall_back(&mut self, problem: &str) {
-        let Keeping::Store { store, .. } = &self.keeping else { return };
-        let record = store
-            .load(&self.meta.id)
-            .unwrap_or_else(|_| RunRecord { meta: self.meta.clone(), trials: Vec::new() });
-        self.progress.line(&format!("the rest of this run will not be stored: {problem}"));
+        let Keeping::Store { store, .. } = &self.keeping else {
+            return;
+        };
+        let record = store.load(&self.meta.id).unwrap_or_else(|_| RunRecord {
+            meta: self.meta.clone(),
+            trials: Vec::new(),
+        });
+        self.progress.line(&format!(
+            "the rest of this run will not be stored: {problem}"
+        ));
         self.problem = Some(problem.to_owned());
         self.keeping = Keeping::Memory(record);
     }
 
     fn store_event(&mut self, event: &Event) -> Result<(), fathom_store::Error> {
-        let Keeping::Store { store, run, trial } = &mut self.keeping else { return Ok(()) };
+        let Keeping::Store { store, run, trial } = &mut self.keeping else {
+            return Ok(());
+        };
         match event {
             Event::TrialStarted(start) => {
                 *trial = Some(store.begin_trial(
@@ -102,7 +129,10 @@ impl Recorder {
                     start.target_before.as_ref(),
                 )?);
             }
-            Event::Interval { samples, observations } => {
+            Event::Interval {
+                samples,
+                observations,
+            } => {
                 if let Some(trial) = trial {
                     store.append(*trial, samples, observations)?;
                 }
@@ -123,7 +153,9 @@ impl Recorder {
     }
 
     fn remember_event(&mut self, event: Event) {
-        let Keeping::Memory(record) = &mut self.keeping else { return };
+        let Keeping::Memory(record) = &mut self.keeping else {
+            return;
+        };
         match event {
             Event::TrialStarted(start) => record.trials.push(TrialRecord {
                 spec: start.spec,
@@ -134,7 +166,10 @@ impl Recorder {
                 target_before: start.target_before,
                 end: None,
             }),
-            Event::Interval { samples, observations } => {
+            Event::Interval {
+                samples,
+                observations,
+            } => {
                 if let Some(trial) = record.trials.last_mut() {
                     trial.samples.extend(samples);
                     trial.observations.extend(observations);

@@ -49,7 +49,10 @@ const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace root")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("workspace root")
 }
 
 fn metadata() -> serde_json::Value {
@@ -58,7 +61,11 @@ fn metadata() -> serde_json::Value {
         .current_dir(root())
         .output()
         .expect("cargo metadata runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
 }
 
@@ -66,8 +73,12 @@ fn metadata() -> serde_json::Value {
 fn rooms_import_only_rooms_of_lower_floors() {
     let floors: BTreeMap<&str, u32> = FLOORS.iter().copied().collect();
     let metadata = metadata();
-    let members: BTreeSet<&str> =
-        metadata["workspace_members"].as_array().unwrap().iter().filter_map(|m| m.as_str()).collect();
+    let members: BTreeSet<&str> = metadata["workspace_members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|m| m.as_str())
+        .collect();
     let mut seen = 0;
     for package in metadata["packages"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
@@ -75,7 +86,10 @@ fn rooms_import_only_rooms_of_lower_floors() {
             continue;
         }
         let Some(floor) = floors.get(name) else {
-            assert!(is_tool(package), "{name} has no floor: add it to FLOORS in this test");
+            assert!(
+                is_tool(package),
+                "{name} has no floor: add it to FLOORS in this test"
+            );
             continue;
         };
         for dependency in package["dependencies"].as_array().unwrap() {
@@ -84,8 +98,14 @@ fn rooms_import_only_rooms_of_lower_floors() {
                 && let Some(below) = floors.get(wanted)
             {
                 seen += 1;
-                assert!(below < floor, "{name} (floor {floor}) imports {wanted} (floor {below})");
-                assert!(!FORBIDDEN.contains(&(name, wanted)), "{name} must not know {wanted}");
+                assert!(
+                    below < floor,
+                    "{name} (floor {floor}) imports {wanted} (floor {below})"
+                );
+                assert!(
+                    !FORBIDDEN.contains(&(name, wanted)),
+                    "{name} must not know {wanted}"
+                );
             }
         }
     }
@@ -94,7 +114,9 @@ fn rooms_import_only_rooms_of_lower_floors() {
 
 /// Workspace members below `benches/` are tools that nothing imports.
 fn is_tool(package: &serde_json::Value) -> bool {
-    package["manifest_path"].as_str().is_some_and(|path| path.contains("/benches/"))
+    package["manifest_path"]
+        .as_str()
+        .is_some_and(|path| path.contains("/benches/"))
 }
 
 #[test]
@@ -108,9 +130,9 @@ fn dependencies_come_under_permissive_licences() {
         // `A AND B` asks for both, `A OR B` (old form: `A/B`) for one.
         let fine = licence.split(" AND ").all(|part| {
             let part = part.trim_matches(|c| c == '(' || c == ')');
-            part.split(" OR ")
-                .flat_map(|p| p.split('/'))
-                .any(|one| allowed.contains(one.trim_matches(|c: char| c == '(' || c == ')').trim()))
+            part.split(" OR ").flat_map(|p| p.split('/')).any(|one| {
+                allowed.contains(one.trim_matches(|c: char| c == '(' || c == ')').trim())
+            })
         });
         assert!(fine, "{name} comes under '{licence}'");
     }
@@ -120,10 +142,16 @@ fn dependencies_come_under_permissive_licences() {
 /// Files that git tracks (or would, when the tree is not a checkout: all).
 fn tracked_files() -> Vec<PathBuf> {
     let root = root();
-    let output = Command::new("git").args(["ls-files"]).current_dir(&root).output();
+    let output = Command::new("git")
+        .args(["ls-files"])
+        .current_dir(&root)
+        .output();
     match output {
         Ok(output) if output.status.success() && !output.stdout.is_empty() => {
-            String::from_utf8_lossy(&output.stdout).lines().map(|line| root.join(line)).collect()
+            String::from_utf8_lossy(&output.stdout)
+                .lines()
+                .map(|line| root.join(line))
+                .collect()
         }
         _ => Vec::new(),
     }
@@ -131,7 +159,10 @@ fn tracked_files() -> Vec<PathBuf> {
 
 fn rust_files() -> Vec<PathBuf> {
     let files = tracked_files();
-    files.into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs")).collect()
+    files
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .collect()
 }
 
 #[test]
@@ -143,16 +174,23 @@ fn files_and_functions_stay_short() {
     }
     let mut long = Vec::new();
     for path in &files {
-        let Ok(text) = std::fs::read_to_string(path) else { continue };
+        let Ok(text) = std::fs::read_to_string(path) else {
+            continue;
+        };
         let lines = text.lines().count();
         if lines > FILE_LINES_MAX {
             long.push(format!("{}: {lines} lines", path.display()));
         }
-        long.extend(long_functions(&text).map(|(line, n)| {
-            format!("{}:{line}: a function of {n} lines", path.display())
-        }));
+        long.extend(
+            long_functions(&text)
+                .map(|(line, n)| format!("{}:{line}: a function of {n} lines", path.display())),
+        );
     }
-    assert!(long.is_empty(), "too long to be one idea:\n{}", long.join("\n"));
+    assert!(
+        long.is_empty(),
+        "too long to be one idea:\n{}",
+        long.join("\n")
+    );
 }
 
 /// Functions longer than the limit: (line, length). Relies on rustfmt: the
@@ -180,13 +218,25 @@ fn long_functions(text: &str) -> impl Iterator<Item = (usize, usize)> {
 #[test]
 fn nothing_is_left_for_later() {
     // Spelled in halves so that this file does not find itself.
-    let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["todo", "!("].concat(), ["unimpl", "emented!("].concat()];
+    let marks = [
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+        ["todo", "!("].concat(),
+        ["unimpl", "emented!("].concat(),
+    ];
     let mut found = Vec::new();
     for path in rust_files() {
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            continue;
+        };
         for (number, line) in text.lines().enumerate() {
             if marks.iter().any(|mark| line.contains(mark.as_str())) {
-                found.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+                found.push(format!(
+                    "{}:{}: {}",
+                    path.display(),
+                    number + 1,
+                    line.trim()
+                ));
             }
         }
     }
@@ -195,9 +245,18 @@ fn nothing_is_left_for_later() {
 
 #[test]
 fn modules_are_named_for_what_they_are() {
-    let empty_names = ["utils", "util", "common", "helpers", "helper", "manager", "misc"];
+    let empty_names = [
+        "utils", "util", "common", "helpers", "helper", "manager", "misc",
+    ];
     for path in rust_files() {
-        let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
-        assert!(!empty_names.contains(&stem), "{} says nothing", path.display());
+        let stem = path
+            .file_stem()
+            .and_then(|s| s.to_str())
+            .unwrap_or_default();
+        assert!(
+            !empty_names.contains(&stem),
+            "{} says nothing",
+            path.display()
+        );
     }
 }

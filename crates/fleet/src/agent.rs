@@ -27,11 +27,17 @@ pub(crate) struct Early {
 
 impl Early {
     pub(crate) fn interrupted(reason: impl Into<String>) -> Early {
-        Early { state: RunState::Interrupted, reason: reason.into() }
+        Early {
+            state: RunState::Interrupted,
+            reason: reason.into(),
+        }
     }
 
     pub(crate) fn failed(reason: impl ToString) -> Early {
-        Early { state: RunState::Failed, reason: reason.to_string() }
+        Early {
+            state: RunState::Failed,
+            reason: reason.to_string(),
+        }
     }
 }
 
@@ -71,7 +77,9 @@ impl Agent {
                 // The trial that it meant has ended by itself meanwhile.
                 Command::EndMeasure(_) => continue,
                 Command::Pause(pause) => {
-                    self.link.send(Event::Pausing { ceiling_ns: pause.ceiling_ns });
+                    self.link.send(Event::Pausing {
+                        ceiling_ns: pause.ceiling_ns,
+                    });
                     quiet::pause(pause, self.observer.as_mut(), &self.interrupt);
                 }
                 Command::Finish => {
@@ -86,8 +94,10 @@ impl Agent {
     }
 
     fn trial(&mut self, spec: ScheduledTrial) {
-        let target_before =
-            spec.target.path().map(|path| fathom_observe::target_fingerprint(&self.sysroot, path));
+        let target_before = spec
+            .target
+            .path()
+            .map(|path| fathom_observe::target_fingerprint(&self.sysroot, path));
         self.link.send(Event::TrialStarted(Box::new(TrialStart {
             spec: spec.clone(),
             started_unix_ns: unix_now_ns(),
@@ -101,9 +111,14 @@ impl Agent {
                 early.state
             }
         };
-        end.target_after =
-            spec.target.path().map(|path| fathom_observe::target_fingerprint(&self.sysroot, path));
-        self.link.send(Event::TrialEnded { state, end: Box::new(end) });
+        end.target_after = spec
+            .target
+            .path()
+            .map(|path| fathom_observe::target_fingerprint(&self.sysroot, path));
+        self.link.send(Event::TrialEnded {
+            state,
+            end: Box::new(end),
+        });
     }
 
     fn phases(&mut self, spec: &ScheduledTrial, end: &mut TrialEnd) -> Result<(), Early> {
@@ -129,7 +144,9 @@ impl Agent {
         self.look_at_data(job, prepared, end);
         end.ceiling = self.ceilings.of(job, self.settings.ceiling_ns);
         if self.interrupt.is_raised() {
-            return Err(Early::interrupted("ended by the user before the load began"));
+            return Err(Early::interrupted(
+                "ended by the user before the load began",
+            ));
         }
         let group = Group::start(job, prepared).map_err(Early::failed)?;
         // Fingerprinted again: the files that exist now tell the devices.
@@ -163,12 +180,15 @@ impl Agent {
     }
 
     fn prepare(&mut self, job: &Job) -> Result<Prepared, Early> {
-        let mut hooks = Hooks { link: &self.link, interrupt: Some(&self.interrupt) };
+        let mut hooks = Hooks {
+            link: &self.link,
+            interrupt: Some(&self.interrupt),
+        };
         let prepared = fathom_engine::prepare(job, &mut hooks);
         match prepared {
-            Err(_) if self.interrupt.is_raised() => {
-                Err(Early::interrupted("ended by the user while the target was being prepared"))
-            }
+            Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(
+                "ended by the user while the target was being prepared",
+            )),
             other => other.map_err(Early::failed),
         }
     }
@@ -185,9 +205,11 @@ impl Agent {
                 self.link.send(Event::Note(failure));
             }
         }
-        let range = prepared.layout.files.first().map(|file| {
-            file.start_bytes..file.start_bytes.saturating_add(file.span_bytes)
-        });
+        let range = prepared
+            .layout
+            .files
+            .first()
+            .map(|file| file.start_bytes..file.start_bytes.saturating_add(file.span_bytes));
         fathom_observe::data_state(&paths, range).enter(&mut end.data);
     }
 
@@ -196,7 +218,12 @@ impl Agent {
         let place = match &job.target {
             Target::Sim(_) => return None,
             Target::Null => None,
-            Target::Path(path) => Some(paths_of(prepared).into_iter().next().unwrap_or(path.clone())),
+            Target::Path(path) => Some(
+                paths_of(prepared)
+                    .into_iter()
+                    .next()
+                    .unwrap_or(path.clone()),
+            ),
         };
         let fingerprint = place
             .map(|path| fathom_observe::target_fingerprint(&self.sysroot, &path))
@@ -204,17 +231,15 @@ impl Agent {
         Some(Observer::new(&self.sysroot, &fingerprint))
     }
 
-    fn verify(
-        &mut self,
-        job: &Job,
-        prepared: &Prepared,
-        end: &mut TrialEnd,
-    ) -> Result<(), Early> {
+    fn verify(&mut self, job: &Job, prepared: &Prepared, end: &mut TrialEnd) -> Result<(), Early> {
         if !job.workload.verify.is_some_and(|verify| verify.after) {
             return Ok(());
         }
         self.phase(Phase::Settle, None);
-        let mut hooks = Hooks { link: &self.link, interrupt: Some(&self.interrupt) };
+        let mut hooks = Hooks {
+            link: &self.link,
+            interrupt: Some(&self.interrupt),
+        };
         let outcome = fathom_engine::verify::verify_after(job, prepared, &mut hooks);
         let outcome = outcome.map_err(Early::failed)?;
         end.data.verified_bytes += outcome.verified_bytes;
@@ -234,7 +259,10 @@ impl Agent {
             return;
         }
         self.phase(Phase::Cleanup, None);
-        let mut hooks = Hooks { link: &self.link, interrupt: None };
+        let mut hooks = Hooks {
+            link: &self.link,
+            interrupt: None,
+        };
         for prepared in std::mem::take(&mut self.created).into_iter().rev() {
             if let Err(error) = fathom_engine::prepare::cleanup(&prepared, false, &mut hooks) {
                 self.link.send(Event::Note(error.to_string()));
@@ -247,9 +275,12 @@ impl Agent {
 fn paths_of(prepared: &Prepared) -> Vec<PathBuf> {
     match prepared.layout.kind {
         TargetKind::Null | TargetKind::Sim | TargetKind::Stream => Vec::new(),
-        TargetKind::Directory | TargetKind::File | TargetKind::Device => {
-            prepared.layout.files.iter().map(|file| file.path.clone()).collect()
-        }
+        TargetKind::Directory | TargetKind::File | TargetKind::Device => prepared
+            .layout
+            .files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect(),
     }
 }
 
@@ -270,7 +301,8 @@ impl PrepareHooks for Hooks<'_> {
     }
 
     fn creating(&mut self, path: &Path) -> Result<(), String> {
-        self.link.send_and_wait(Event::FileCreating(path.to_owned()))
+        self.link
+            .send_and_wait(Event::FileCreating(path.to_owned()))
     }
 
     fn removed(&mut self, path: &Path) {
@@ -283,6 +315,8 @@ impl PrepareHooks for Hooks<'_> {
 }
 
 fn unix_now_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -61,7 +61,12 @@ pub fn run_schedule(
     sink: &mut dyn Sink,
 ) -> Result<Outcome, Error> {
     let agent = LocalAgent::start(settings, interrupt)?;
-    let mut walk = Walk { agent: &agent, sink, interrupt, sink_error: None };
+    let mut walk = Walk {
+        agent: &agent,
+        sink,
+        interrupt,
+        sink_error: None,
+    };
     let outcome = walk.all_trials(schedule, stop_rules);
     let finished = walk.command_and_listen(Command::Finish, 0, None);
     let sink_error = walk.sink_error.take();
@@ -92,14 +97,22 @@ impl Walk<'_> {
             let end = self.command_and_listen(command, spec.index, rules(spec))?;
             match end {
                 Some((RunState::Complete, _)) => {}
-                Some((state, end)) => return Ok(Outcome { state, reason: end.reason }),
+                Some((state, end)) => {
+                    return Ok(Outcome {
+                        state,
+                        reason: end.reason,
+                    });
+                }
                 None => return Err(Error::AgentLost { trial: spec.index }),
             }
             if position + 1 < schedule.trials.len() {
                 self.command_and_listen(Command::Pause(spec.pause), spec.index, None)?;
             }
         }
-        Ok(Outcome { state: RunState::Complete, reason: None })
+        Ok(Outcome {
+            state: RunState::Complete,
+            reason: None,
+        })
     }
 
     /// Sends a command and handles events until it has been carried out.
@@ -147,13 +160,21 @@ impl Walk<'_> {
 }
 
 fn stop_reason(rule: &mut Option<Box<dyn StopRule>>, event: &Event) -> Option<String> {
-    let (Some(rule), Event::Interval { samples, .. }) = (rule, event) else { return None };
-    samples.iter().filter(|s| s.phase == Phase::Measure).find_map(|s| match rule.observe(s) {
-        Decision::Stop(reason) => Some(reason),
-        Decision::Continue => None,
-    })
+    let (Some(rule), Event::Interval { samples, .. }) = (rule, event) else {
+        return None;
+    };
+    samples
+        .iter()
+        .filter(|s| s.phase == Phase::Measure)
+        .find_map(|s| match rule.observe(s) {
+            Decision::Stop(reason) => Some(reason),
+            Decision::Continue => None,
+        })
 }
 
 fn interrupted(reason: &str) -> Outcome {
-    Outcome { state: RunState::Interrupted, reason: Some(reason.to_owned()) }
+    Outcome {
+        state: RunState::Interrupted,
+        reason: Some(reason.to_owned()),
+    }
 }

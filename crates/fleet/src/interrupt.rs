@@ -30,7 +30,8 @@ impl Interrupt {
     /// Asks once more: the first time is `Soon`, from then on `Now`.
     pub fn raise(&self) {
         let level = self.level.load(Ordering::Relaxed);
-        self.level.store(level.saturating_add(1).min(2), Ordering::Relaxed);
+        self.level
+            .store(level.saturating_add(1).min(2), Ordering::Relaxed);
     }
 
     /// How urgent it is.

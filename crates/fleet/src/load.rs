@@ -46,8 +46,15 @@ impl Load<'_> {
         end: &mut TrialEnd,
     ) -> (Result<(), Early>, Option<Observer>) {
         let workload = &self.job.workload;
-        let phase = if workload.warmup_ns > 0 { Phase::Warmup } else { Phase::Measure };
-        let expected_ns = workload.bounds.time_ns.map(|time_ns| time_ns + workload.warmup_ns);
+        let phase = if workload.warmup_ns > 0 {
+            Phase::Warmup
+        } else {
+            Phase::Measure
+        };
+        let expected_ns = workload
+            .bounds
+            .time_ns
+            .map(|time_ns| time_ns + workload.warmup_ns);
         self.link.send(Event::PhaseStarted { phase, expected_ns });
         if let Some(observer) = &mut self.observer {
             observer.sample(None);
@@ -60,13 +67,22 @@ impl Load<'_> {
             _ => Vec::new(),
         };
         let origin_ns = group.origin_monotonic_ns();
-        let group_end =
-            if matches!(ending, Some(Ending::Stuck)) { group.abandon() } else { group.finish() };
+        let group_end = if matches!(ending, Some(Ending::Stuck)) {
+            group.abandon()
+        } else {
+            group.finish()
+        };
         // The last observation covers the final flush as well.
-        let observations: Vec<Observation> =
-            self.observer.iter_mut().map(|o| o.sample(Some(origin_ns))).collect();
+        let observations: Vec<Observation> = self
+            .observer
+            .iter_mut()
+            .map(|o| o.sample(Some(origin_ns)))
+            .collect();
         let samples = group_end.samples.clone();
-        self.link.send(Event::Interval { samples, observations });
+        self.link.send(Event::Interval {
+            samples,
+            observations,
+        });
         let result = self.conclude(ending, group_end, end);
         end.engine.stuck.extend(stuck);
         (result, self.observer)
@@ -100,7 +116,9 @@ impl Load<'_> {
             if !group.stuck(self.job.workload.io_deadline_ns).is_empty() {
                 return (Some(Ending::Stuck), dirty_bytes);
             }
-            let wait_ns = next_ns.saturating_sub(now_ns).clamp(1_000_000, LOOK_EVERY_NS);
+            let wait_ns = next_ns
+                .saturating_sub(now_ns)
+                .clamp(1_000_000, LOOK_EVERY_NS);
             group.wait(Duration::from_nanos(wait_ns));
         }
         (ending, dirty_bytes)
@@ -108,10 +126,16 @@ impl Load<'_> {
 
     /// Sends what was measured since the last time. Returns dirty memory.
     fn report(&mut self, group: &mut Group, origin_ns: u64) -> Option<u64> {
-        let observations: Vec<Observation> =
-            self.observer.iter_mut().map(|o| o.sample(Some(origin_ns))).collect();
+        let observations: Vec<Observation> = self
+            .observer
+            .iter_mut()
+            .map(|o| o.sample(Some(origin_ns)))
+            .collect();
         let memory = observations.last().and_then(|o| o.memory);
-        self.link.send(Event::Interval { samples: group.drain(), observations });
+        self.link.send(Event::Interval {
+            samples: group.drain(),
+            observations,
+        });
         memory.map(|m| m.dirty_bytes + m.writeback_bytes)
     }
 
@@ -139,9 +163,10 @@ impl Load<'_> {
                 "operations were still outstanding after {}; they are listed with their age",
                 fathom_model::unit::span(self.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
             ))),
-            (_, EndReason::Failed(reason)) => {
-                Err(Early { state: RunState::Failed, reason })
-            }
+            (_, EndReason::Failed(reason)) => Err(Early {
+                state: RunState::Failed,
+                reason,
+            }),
             (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
             (Some(Ending::ByRule(reason)), _) => {
                 end.reason = Some(reason);

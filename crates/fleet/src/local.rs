@@ -30,7 +30,10 @@ pub(crate) enum Command {
 pub(crate) enum Message {
     /// Something happened. `ack`, when present, is answered once the event has
     /// been handled.
-    Event { event: Event, ack: Option<SyncSender<Result<(), String>>> },
+    Event {
+        event: Event,
+        ack: Option<SyncSender<Result<(), String>>>,
+    },
     /// A command has been carried out.
     Done,
 }
@@ -55,14 +58,21 @@ const EVENT_LIMIT: usize = 4096;
 impl Link {
     /// Tells the coordinator; false when it is gone.
     pub(crate) fn send(&self, event: Event) -> bool {
-        self.events.send(Message::Event { event, ack: None }).is_ok()
+        self.events
+            .send(Message::Event { event, ack: None })
+            .is_ok()
     }
 
     /// Tells the coordinator and waits until it has dealt with it.
     pub(crate) fn send_and_wait(&self, event: Event) -> Result<(), String> {
         let (ack, answer) = sync_channel(1);
         let gone = || "the coordinator is gone".to_owned();
-        self.events.send(Message::Event { event, ack: Some(ack) }).map_err(|_| gone())?;
+        self.events
+            .send(Message::Event {
+                event,
+                ack: Some(ack),
+            })
+            .map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())?
     }
 
@@ -82,7 +92,11 @@ impl LocalAgent {
             .name("agent".to_owned())
             .spawn(move || agent.serve())
             .map_err(Error::Spawn)?;
-        Ok(LocalAgent { commands: command_sender, events: event_receiver, thread: Some(thread) })
+        Ok(LocalAgent {
+            commands: command_sender,
+            events: event_receiver,
+            thread: Some(thread),
+        })
     }
 
     /// False when the agent is gone.

@@ -1,31 +1,68 @@
 //! `fathom doctor`: what this machine allows.
 
 use anyhow::Context;
-use fathom_observe::{CapabilityStatus, Sysroot, doctor};
+use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
+use serde_json::json;
 
 use crate::cli::Doctor;
 use crate::exit::Exit;
 use crate::present;
 
 pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
-    let capabilities = doctor(&Sysroot::host(), &options.directory);
+    anyhow::ensure!(
+        options.directory.is_dir(),
+        "{} is no directory; name one in which a small file may be tried out",
+        options.directory.display()
+    );
+    let capabilities = doctor(&Sysroot::host(), Some(&options.directory));
     if options.json {
-        let text = serde_json::to_string_pretty(&capabilities).context("cannot write JSON")?;
+        let list: Vec<_> = capabilities.iter().map(as_json).collect();
+        let text = serde_json::to_string_pretty(&list).context("cannot write JSON")?;
         present::write_stdout(&(text + "\n"))?;
-        return Ok(Exit::Success);
+    } else {
+        present::write_stdout(&as_text(&capabilities))?;
     }
+    Ok(Exit::Success)
+}
+
+fn status_name(status: CapabilityStatus) -> &'static str {
+    match status {
+        CapabilityStatus::Ok => "ok",
+        CapabilityStatus::Limited => "limited",
+        CapabilityStatus::Missing => "missing",
+    }
+}
+
+fn as_json(capability: &Capability) -> serde_json::Value {
+    json!({
+        "name": capability.name,
+        "status": status_name(capability.status),
+        "found": capability.found,
+        "meaning": capability.meaning,
+        "remedy": capability.remedy,
+    })
+}
+
+/// What is fine in one line each; what is not with its meaning and remedy.
+fn as_text(capabilities: &[Capability]) -> String {
+    let width = capabilities
+        .iter()
+        .map(|c| c.name.len())
+        .max()
+        .unwrap_or_default();
     let mut text = String::new();
-    for capability in &capabilities {
-        let mark = match capability.status {
-            CapabilityStatus::Ok => "ok     ",
-            CapabilityStatus::Limited => "limited",
-            CapabilityStatus::Missing => "missing",
-        };
-        text += &format!("{mark}  {:<24} {}\n", capability.name, capability.meaning);
-        if let Some(remedy) = &capability.remedy {
-            text += &format!("{:35}-> {remedy}\n", "");
+    for capability in capabilities {
+        let status = status_name(capability.status);
+        text += &format!(
+            "{status:<8} {:<width$}  {}\n",
+            capability.name, capability.found
+        );
+        if capability.status != CapabilityStatus::Ok {
+            text += &format!("{:8} {:width$}  {}\n", "", "", capability.meaning);
+            if let Some(remedy) = &capability.remedy {
+                text += &format!("{:8} {:width$}  -> {remedy}\n", "", "");
+            }
         }
     }
-    present::write_stdout(&text)?;
-    Ok(Exit::Success)
+    text
 }

@@ -50,7 +50,9 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
 }
 
 fn check(path: &Path) -> anyhow::Result<Exit> {
-    let Some(plan) = read_plan(path, Color::Auto, false)? else { return Ok(Exit::Usage) };
+    let Some(plan) = read_plan(path, Color::Auto, false)? else {
+        return Ok(Exit::Usage);
+    };
     match plan.schedule(&context()) {
         Ok(schedule) => {
             present::write_stdout(&fathom_plan::cost(&schedule).text)?;
@@ -64,7 +66,9 @@ fn check(path: &Path) -> anyhow::Result<Exit> {
 }
 
 fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
-    let Some(plan) = read_plan(path, Color::Auto, false)? else { return Ok(Exit::Usage) };
+    let Some(plan) = read_plan(path, Color::Auto, false)? else {
+        return Ok(Exit::Usage);
+    };
     let schedule = match plan.schedule(&context()) {
         Ok(schedule) => schedule,
         Err(diagnostics) => {
@@ -96,7 +100,9 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
             workload
                 .bounds
                 .time_ns
-                .map_or("until done".to_owned(), |ns| unit::span(ns + workload.warmup_ns)),
+                .map_or("until done".to_owned(), |ns| {
+                    unit::span(ns + workload.warmup_ns)
+                }),
         ]);
     }
     present::write_stdout(&table.render())?;

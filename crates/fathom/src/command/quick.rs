@@ -49,14 +49,22 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         destructive: quick.destructive,
         seed: pipeline::fresh_seed(),
     };
-    let label = if quick.sustained { "sustained" } else { "burst" };
+    let label = if quick.sustained {
+        "sustained"
+    } else {
+        "burst"
+    };
     execute_plan(quick_plan(&options), Some(label.to_owned()), quick.output)
 }
 
 /// 1 GiB, or a quarter of the free space when that is less.
 fn default_size(path: &Path) -> u64 {
-    let Ok(space) = rustix::fs::statvfs(path) else { return DEFAULT_SIZE_BYTES };
+    let Ok(space) = rustix::fs::statvfs(path) else {
+        return DEFAULT_SIZE_BYTES;
+    };
     let available = space.f_bavail.saturating_mul(space.f_frsize);
     let share = available / FREE_SHARE;
-    DEFAULT_SIZE_BYTES.min(share - share % SIZE_BYTES_MIN).max(SIZE_BYTES_MIN)
+    DEFAULT_SIZE_BYTES
+        .min(share - share % SIZE_BYTES_MIN)
+        .max(SIZE_BYTES_MIN)
 }

@@ -52,12 +52,19 @@ pub(crate) fn execute_plan(
             return Ok(Exit::Usage);
         }
     };
-    pipeline::execute(Request { plan, schedule, label, output })
+    pipeline::execute(Request {
+        plan,
+        schedule,
+        label,
+        output,
+    })
 }
 
 /// What a schedule takes from its surroundings.
 pub(crate) fn context() -> ScheduleContext {
-    ScheduleContext { fresh_seed: pipeline::fresh_seed() }
+    ScheduleContext {
+        fresh_seed: pipeline::fresh_seed(),
+    }
 }
 
 /// Reads and checks a plan. Errors and warnings go to standard error; `None`
@@ -89,10 +96,15 @@ fn read_limited(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     let what = || format!("cannot read the plan {}", path.display());
     if path == Path::new("-") {
-        std::io::stdin().take(PLAN_BYTES_MAX + 1).read_to_string(&mut text).with_context(what)?;
+        std::io::stdin()
+            .take(PLAN_BYTES_MAX + 1)
+            .read_to_string(&mut text)
+            .with_context(what)?;
     } else {
         let file = std::fs::File::open(path).with_context(what)?;
-        file.take(PLAN_BYTES_MAX + 1).read_to_string(&mut text).with_context(what)?;
+        file.take(PLAN_BYTES_MAX + 1)
+            .read_to_string(&mut text)
+            .with_context(what)?;
     }
     anyhow::ensure!(
         text.len() as u64 <= PLAN_BYTES_MAX,

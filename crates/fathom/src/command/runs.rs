@@ -23,8 +23,11 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
 
 fn list(path: &Path, limit: usize, json: bool) -> anyhow::Result<Exit> {
     // No store yet is not an error: nothing has been measured.
-    let mut listings =
-        if path.exists() { Store::open_read_only(path)?.list()? } else { Vec::new() };
+    let mut listings = if path.exists() {
+        Store::open_read_only(path)?.list()?
+    } else {
+        Vec::new()
+    };
     listings.truncate(limit);
     if json {
         let text = serde_json::to_string_pretty(&listings).context("cannot write the list")?;
@@ -92,7 +95,10 @@ fn export(path: &Path, run: &str, csv: bool) -> anyhow::Result<Exit> {
 fn remove(path: &Path, runs: &[String]) -> anyhow::Result<Exit> {
     let mut store = Store::open(path)?;
     // All names are looked up before anything is removed.
-    let ids = runs.iter().map(|run| store.find(run)).collect::<Result<Vec<_>, _>>()?;
+    let ids = runs
+        .iter()
+        .map(|run| store.find(run))
+        .collect::<Result<Vec<_>, _>>()?;
     for id in ids {
         store.remove(&id)?;
         present::write_stdout(&format!("removed {id}\n"))?;

@@ -93,27 +93,46 @@ impl Output {
     /// output).
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
-            panic!("standard output is not JSON ({error}):\n{}\n{}", self.stdout, self.stderr)
+            panic!(
+                "standard output is not JSON ({error}):\n{}\n{}",
+                self.stdout, self.stderr
+            )
         })
     }
 
     /// Asserts an exit status and shows everything when it differs.
     #[track_caller]
     pub fn expect_status(&self, status: i32) -> &Output {
-        assert_eq!(self.status, Some(status), "\n{}\n{}", self.stdout, self.stderr);
+        assert_eq!(
+            self.status,
+            Some(status),
+            "\n{}\n{}",
+            self.stdout,
+            self.stderr
+        );
         self
     }
 
     /// Asserts that a result was measured: trusted, with caveats or not.
     #[track_caller]
     pub fn expect_measured(&self) -> &Output {
-        assert!(matches!(self.status, Some(0 | 4)), "{:?}\n{}\n{}", self.status, self.stdout, self.stderr);
+        assert!(
+            matches!(self.status, Some(0 | 4)),
+            "{:?}\n{}\n{}",
+            self.status,
+            self.stdout,
+            self.stderr
+        );
         self
     }
 
     #[track_caller]
     pub fn expect_in_stderr(&self, text: &str) -> &Output {
-        assert!(self.stderr.contains(text), "'{text}' is not in:\n{}", self.stderr);
+        assert!(
+            self.stderr.contains(text),
+            "'{text}' is not in:\n{}",
+            self.stderr
+        );
         self
     }
 }
@@ -128,7 +147,10 @@ pub fn op<'a>(result: &'a Value, trial: usize, kind: &str) -> &'a Value {
 
 /// A finding of a verdict.
 pub fn finding<'a>(verdict: &'a Value, id: &str) -> Option<&'a Value> {
-    verdict["findings"].as_array()?.iter().find(|finding| finding["id"] == id)
+    verdict["findings"]
+        .as_array()?
+        .iter()
+        .find(|finding| finding["id"] == id)
 }
 
 pub fn is_root() -> bool {

@@ -25,7 +25,12 @@ fn console_lines(text: &str) -> Vec<String> {
 
 #[test]
 fn every_console_line_of_the_documents_runs() {
-    let documents = ["README.md", "docs/plan.md", "docs/checks.md", "CONTRIBUTING.md"];
+    let documents = [
+        "README.md",
+        "docs/plan.md",
+        "docs/checks.md",
+        "CONTRIBUTING.md",
+    ];
     let mut ran = 0;
     for document in documents {
         let Ok(text) = std::fs::read_to_string(root().join(document)) else {
@@ -36,7 +41,11 @@ fn every_console_line_of_the_documents_runs() {
         let bin = bench.path().join("bin");
         std::fs::create_dir(&bin).unwrap();
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), bin.join("fathom")).unwrap();
-        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+        let path = format!(
+            "{}:{}",
+            bin.display(),
+            std::env::var("PATH").unwrap_or_default()
+        );
         for command in console_lines(&text) {
             let output = Command::new("sh")
                 .args(["-c", &command])

@@ -24,7 +24,9 @@ struct Loop {
 impl Loop {
     fn over(file: &Path) -> Loop {
         let file = file.to_str().expect("a UTF-8 path");
-        Loop { device: tool("losetup", &["-f", "--show", file]) }
+        Loop {
+            device: tool("losetup", &["-f", "--show", file]),
+        }
     }
 }
 
@@ -45,7 +47,9 @@ impl Mount {
         let mut all = args.to_vec();
         all.push(place.to_str().expect("a UTF-8 path"));
         tool("mount", &all);
-        Mount { place: place.to_owned() }
+        Mount {
+            place: place.to_owned(),
+        }
     }
 }
 
@@ -56,7 +60,9 @@ impl Drop for Mount {
 }
 
 fn sparse_file(path: &Path, bytes: u64) {
-    fs::File::create(path).and_then(|file| file.set_len(bytes)).expect("a file");
+    fs::File::create(path)
+        .and_then(|file| file.set_len(bytes))
+        .expect("a file");
 }
 
 fn can_use_devices() -> bool {
@@ -70,7 +76,14 @@ fn can_use_devices() -> bool {
 #[test]
 fn a_missing_target_is_named_with_what_exists() {
     let bench = Bench::new();
-    let output = bench.fathom(["io", "data/nowhere/deep", "--rw", "randread", "--size", "4M"]);
+    let output = bench.fathom([
+        "io",
+        "data/nowhere/deep",
+        "--rw",
+        "randread",
+        "--size",
+        "4M",
+    ]);
     output.expect_status(1);
     let all = output.stdout.clone() + &output.stderr;
     assert!(all.contains("nowhere"), "{all}");
@@ -82,10 +95,22 @@ fn a_file_that_fathom_did_not_make_is_not_overwritten() {
     let bench = Bench::new();
     let file = bench.data().join("precious");
     fs::write(&file, vec![7u8; 1 << 20]).unwrap();
-    let output =
-        bench.fathom(["io", "data/precious", "--rw", "write", "--bs", "4k", "--number-ios", "10"]);
+    let output = bench.fathom([
+        "io",
+        "data/precious",
+        "--rw",
+        "write",
+        "--bs",
+        "4k",
+        "--number-ios",
+        "10",
+    ]);
     output.expect_status(1);
-    assert!((output.stdout.clone() + &output.stderr).contains("--destructive"), "{}", output.stderr);
+    assert!(
+        (output.stdout.clone() + &output.stderr).contains("--destructive"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(fs::read(&file).unwrap(), vec![7u8; 1 << 20]);
 }
 
@@ -93,8 +118,16 @@ fn a_file_that_fathom_did_not_make_is_not_overwritten() {
 fn a_file_can_be_read_without_permission_to_destroy() {
     let bench = Bench::new();
     fs::write(bench.data().join("precious"), vec![7u8; 1 << 20]).unwrap();
-    let (output, result) = bench
-        .json(["io", "data/precious", "--rw", "randread", "--bs", "4k", "--number-ios", "100"]);
+    let (output, result) = bench.json([
+        "io",
+        "data/precious",
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--number-ios",
+        "100",
+    ]);
     output.expect_measured();
     assert_eq!(op(&result, 0, "read")["ops"], 100);
 }
@@ -138,7 +171,15 @@ fn a_device_with_a_file_system_is_refused_even_when_destructive() {
     sparse_file(&image, 32 << 20);
     let disk = Loop::over(&image);
     tool("mkfs.ext4", &["-q", "-F", &disk.device]);
-    let write = ["--rw", "write", "--bs", "4k", "--number-ios", "10", "--destructive"];
+    let write = [
+        "--rw",
+        "write",
+        "--bs",
+        "4k",
+        "--number-ios",
+        "10",
+        "--destructive",
+    ];
     let args = |device: &str| {
         let mut args = vec!["io".to_owned(), device.to_owned()];
         args.extend(write.map(str::to_owned));
@@ -167,12 +208,31 @@ fn a_mounted_device_is_refused_for_writing_and_allowed_for_reading() {
     tool("mkfs.ext4", &["-q", "-F", &disk.device]);
     let _mount = Mount::new(&[&disk.device], &bench.path().join("mounted"));
     let write = bench.fathom([
-        "io", &disk.device, "--rw", "write", "--number-ios", "10", "--destructive",
+        "io",
+        &disk.device,
+        "--rw",
+        "write",
+        "--number-ios",
+        "10",
+        "--destructive",
     ]);
     write.expect_status(1);
-    assert!((write.stdout.clone() + &write.stderr).contains("mounted"), "{}", write.stderr);
+    assert!(
+        (write.stdout.clone() + &write.stderr).contains("mounted"),
+        "{}",
+        write.stderr
+    );
     bench
-        .fathom(["io", &disk.device, "--rw", "randread", "--bs", "4k", "--number-ios", "10"])
+        .fathom([
+            "io",
+            &disk.device,
+            "--rw",
+            "randread",
+            "--bs",
+            "4k",
+            "--number-ios",
+            "10",
+        ])
         .expect_measured();
 }
 
@@ -182,7 +242,12 @@ fn half_broken(bench: &Bench) -> Loop {
     let image = bench.path().join("image");
     fs::write(&image, vec![1u8; 32 << 20]).unwrap();
     let disk = Loop::over(&image);
-    fs::OpenOptions::new().write(true).open(&image).unwrap().set_len(16 << 20).unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&image)
+        .unwrap()
+        .set_len(16 << 20)
+        .unwrap();
     disk
 }
 
@@ -194,8 +259,16 @@ fn errors_of_the_device_are_counted_and_are_never_work() {
     let bench = Bench::new();
     let disk = half_broken(&bench);
     let (output, result) = bench.json([
-        "io", &disk.device, "--rw", "randread", "--bs", "4k", "--number-ios", "2000",
-        "--on-error", "continue",
+        "io",
+        &disk.device,
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--number-ios",
+        "2000",
+        "--on-error",
+        "continue",
     ]);
     output.expect_status(4);
     let reads = op(&result, 0, "read");
@@ -205,7 +278,11 @@ fn errors_of_the_device_are_counted_and_are_never_work() {
     let failed = errors[0]["count"].as_u64().unwrap();
     let done = reads["ops"].as_u64().unwrap();
     assert!(failed > 500, "about half of the reads fail: {failed}");
-    assert_eq!(reads["service"]["count"].as_u64().unwrap(), done, "failures have no latency");
+    assert_eq!(
+        reads["service"]["count"].as_u64().unwrap(),
+        done,
+        "failures have no latency"
+    );
     let error = finding(&result["verdict"], "V26").expect("a finding names the errors");
     assert_eq!(error["status"], "invalid");
 }
@@ -217,8 +294,16 @@ fn the_first_error_ends_the_run_unless_told_otherwise() {
     }
     let bench = Bench::new();
     let disk = half_broken(&bench);
-    let (output, result) =
-        bench.json(["io", &disk.device, "--rw", "read", "--bs", "1M", "--runtime", "30s"]);
+    let (output, result) = bench.json([
+        "io",
+        &disk.device,
+        "--rw",
+        "read",
+        "--bs",
+        "1M",
+        "--runtime",
+        "30s",
+    ]);
     output.expect_status(1);
     assert_eq!(result["run"]["state"], "failed");
     assert!(!result["trials"][0]["errors"].as_array().unwrap().is_empty());
@@ -238,8 +323,24 @@ fn io_that_hangs_ends_the_run_with_a_list_of_what_is_stuck() {
     let _mount = Mount::new(&[&disk.device], &place);
     let child = bench
         .command([
-            "io", "frozen", "--rw", "randwrite", "--bs", "4k", "--size", "8M", "--runtime", "60s",
-            "--deadline", "2s", "--direct", "0", "--fdatasync", "1", "--ioengine", "psync",
+            "io",
+            "frozen",
+            "--rw",
+            "randwrite",
+            "--bs",
+            "4k",
+            "--size",
+            "8M",
+            "--runtime",
+            "60s",
+            "--deadline",
+            "2s",
+            "--direct",
+            "0",
+            "--fdatasync",
+            "1",
+            "--ioengine",
+            "psync",
             "--json",
         ])
         .spawn()
@@ -263,7 +364,10 @@ fn io_that_hangs_ends_the_run_with_a_list_of_what_is_stuck() {
     assert_eq!(result["run"]["state"], "interrupted");
     let stuck = result["trials"][0]["stuck"].as_array().unwrap();
     assert!(!stuck.is_empty(), "{:#}", result["trials"][0]["verdict"]);
-    assert!(stuck[0]["age_ns"].as_u64().unwrap() >= 2_000_000_000, "{stuck:?}");
+    assert!(
+        stuck[0]["age_ns"].as_u64().unwrap() >= 2_000_000_000,
+        "{stuck:?}"
+    );
 }
 
 #[test]
@@ -274,8 +378,16 @@ fn tmpfs_is_named_as_what_it_is() {
     let bench = Bench::new();
     let place = bench.path().join("memory");
     let _mount = Mount::new(&["-t", "tmpfs", "-o", "size=32M", "none"], &place);
-    let (output, result) =
-        bench.json(["io", "memory", "--rw", "randread", "--size", "8M", "--number-ios", "5000"]);
+    let (output, result) = bench.json([
+        "io",
+        "memory",
+        "--rw",
+        "randread",
+        "--size",
+        "8M",
+        "--number-ios",
+        "5000",
+    ]);
     output.expect_measured();
     let virtual_fs = finding(&result["verdict"], "V06").expect("a finding names tmpfs");
     assert_ne!(virtual_fs["status"], "pass");
@@ -286,8 +398,18 @@ fn tmpfs_is_named_as_what_it_is() {
 fn reads_from_the_page_cache_are_not_trusted() {
     let bench = Bench::new();
     let (output, result) = bench.json([
-        "io", "data", "--rw", "randread", "--bs", "4k", "--size", "16M", "--direct", "0",
-        "--runtime", "3s",
+        "io",
+        "data",
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--size",
+        "16M",
+        "--direct",
+        "0",
+        "--runtime",
+        "3s",
     ]);
     output.expect_status(4);
     assert_eq!(result["verdict"]["validity"], "not_trusted");

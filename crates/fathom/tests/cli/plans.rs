@@ -26,7 +26,10 @@ fn every_template_checks_out() {
         check.expect_status(0);
         assert!(!check.stdout.is_empty(), "{name}: what it costs is said");
         bench.fathom(["plan", "show", "plan.yaml"]).expect_status(0);
-        let json = bench.fathom(["plan", "show", "plan.yaml", "--json"]).expect_status(0).json();
+        let json = bench
+            .fathom(["plan", "show", "plan.yaml", "--json"])
+            .expect_status(0)
+            .json();
         assert!(!json["trials"].as_array().unwrap().is_empty(), "{name}");
     }
 }
@@ -69,7 +72,13 @@ fn mistakes_are_all_shown_with_their_place_and_the_nearest_name() {
     fs::write(bench.path().join("wrong.yaml"), plan).unwrap();
     let output = bench.fathom(["run", "wrong.yaml"]);
     output.expect_status(2);
-    for expected in ["wrong.yaml:5", "randread", "wrong.yaml:6", "iodepth", "wrong.yaml:7"] {
+    for expected in [
+        "wrong.yaml:5",
+        "randread",
+        "wrong.yaml:6",
+        "iodepth",
+        "wrong.yaml:7",
+    ] {
         output.expect_in_stderr(expected);
     }
 }

@@ -17,7 +17,16 @@ fn signal(child: &Child, signal: Signal) {
 
 fn long_read(bench: &Bench) -> Child {
     let mut command = bench.command([
-        "io", "data", "--rw", "randread", "--bs", "4k", "--size", "8M", "--runtime", "60s",
+        "io",
+        "data",
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--size",
+        "8M",
+        "--runtime",
+        "60s",
         "--json",
     ]);
     command.spawn().expect("fathom starts")
@@ -29,7 +38,9 @@ fn wait_for_interval(bench: &Bench) {
         sleep(Duration::from_millis(50));
         let shown = bench.fathom(["runs", "show", "latest", "--json"]);
         if let Ok(result) = serde_json::from_str::<Value>(&shown.stdout)
-            && result["trials"][0]["intervals"].as_array().is_some_and(|i| !i.is_empty())
+            && result["trials"][0]["intervals"]
+                .as_array()
+                .is_some_and(|i| !i.is_empty())
         {
             return;
         }
@@ -49,7 +60,11 @@ fn ctrl_c_and_sigterm_leave_a_readable_result_and_no_files() {
         let result = output.json();
         assert_eq!(result["run"]["state"], "interrupted");
         assert!(op(&result, 0, "read")["ops"].as_u64().unwrap() > 0);
-        assert!(finding(&result["verdict"], "V29").is_some(), "{:#}", result["verdict"]);
+        assert!(
+            finding(&result["verdict"], "V29").is_some(),
+            "{:#}",
+            result["verdict"]
+        );
         assert!(bench.data_files().is_empty(), "test files are removed");
     }
 }
@@ -74,9 +89,15 @@ fn kill_9_at_any_moment_loses_at_most_the_last_second() {
         sleep(Duration::from_millis(milliseconds));
         child.kill().expect("the child can be killed");
         child.wait().expect("the child ends");
-        let list = bench.fathom(["runs", "list", "--json"]).expect_status(0).json();
+        let list = bench
+            .fathom(["runs", "list", "--json"])
+            .expect_status(0)
+            .json();
         for run in list.as_array().unwrap() {
-            assert_eq!(run["state"], "interrupted", "killed after {milliseconds} ms");
+            assert_eq!(
+                run["state"], "interrupted",
+                "killed after {milliseconds} ms"
+            );
             let id = run["id"].as_str().unwrap();
             let shown = bench.fathom(["runs", "show", id, "--json"]);
             shown.expect_status(5);
@@ -85,10 +106,17 @@ fn kill_9_at_any_moment_loses_at_most_the_last_second() {
         listed.expect_status(0);
         for file in bench.data_files() {
             let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-            assert!(listed.stdout.contains(&name), "{name} is not in:\n{}", listed.stdout);
+            assert!(
+                listed.stdout.contains(&name),
+                "{name} is not in:\n{}",
+                listed.stdout
+            );
         }
         bench.fathom(["clean", "--yes"]).expect_status(0);
-        assert!(bench.data_files().is_empty(), "killed after {milliseconds} ms");
+        assert!(
+            bench.data_files().is_empty(),
+            "killed after {milliseconds} ms"
+        );
         assert!(bench.fathom(["clean"]).stdout.contains("nothing to clean"));
     }
 }
@@ -110,8 +138,19 @@ fn a_stopped_generator_shows_in_response_latency_and_as_a_finding() {
     let bench = Bench::new();
     let child = bench
         .command([
-            "io", "data", "--rw", "randread", "--bs", "4k", "--size", "8M", "--runtime", "6s",
-            "--rate-iops", "200", "--json",
+            "io",
+            "data",
+            "--rw",
+            "randread",
+            "--bs",
+            "4k",
+            "--size",
+            "8M",
+            "--runtime",
+            "6s",
+            "--rate-iops",
+            "200",
+            "--json",
         ])
         .spawn()
         .expect("fathom starts");
@@ -124,7 +163,10 @@ fn a_stopped_generator_shows_in_response_latency_and_as_a_finding() {
     let result = output.json();
     let reads = op(&result, 0, "read");
     let response_max = reads["response"]["max_ns"].as_u64().unwrap();
-    assert!(response_max > 1_000_000_000, "the stop is in the response latency: {response_max}");
+    assert!(
+        response_max > 1_000_000_000,
+        "the stop is in the response latency: {response_max}"
+    );
     let stall = finding(&result["trials"][0]["verdict"], "V27").expect("a finding names the stop");
     assert_ne!(stall["status"], "pass", "{stall}");
 }

@@ -7,13 +7,25 @@ use std::time::Duration;
 
 use crate::bench::{Bench, finish, is_root, op};
 
-const READ: [&str; 8] =
-    ["io", "data", "--rw", "randread", "--size", "4M", "--number-ios", "200"];
+const READ: [&str; 8] = [
+    "io",
+    "data",
+    "--rw",
+    "randread",
+    "--size",
+    "4M",
+    "--number-ios",
+    "200",
+];
 
 #[test]
 fn an_unusable_store_does_not_cost_the_result() {
     let bench = Bench::new();
-    fs::write(bench.store(), "this is no database, but it is longer than a header would be").unwrap();
+    fs::write(
+        bench.store(),
+        "this is no database, but it is longer than a header would be",
+    )
+    .unwrap();
     let (output, result) = bench.json(READ);
     output.expect_measured().expect_in_stderr("not be stored");
     assert_eq!(op(&result, 0, "read")["ops"], 200);
@@ -30,12 +42,29 @@ fn a_store_whose_disk_fills_up_does_not_cost_the_result() {
     let place = bench.path().join("small");
     fs::create_dir(&place).unwrap();
     let mount = |args: &[&str]| {
-        assert!(Command::new(args[0]).args(&args[1..]).arg(&place).status().unwrap().success());
+        assert!(
+            Command::new(args[0])
+                .args(&args[1..])
+                .arg(&place)
+                .status()
+                .unwrap()
+                .success()
+        );
     };
     mount(&["mount", "-t", "tmpfs", "-o", "size=2M", "none"]);
     let store = place.join("fathom.db");
     let child = bench
-        .command(["io", "data", "--rw", "randread", "--size", "4M", "--runtime", "6s", "--json"])
+        .command([
+            "io",
+            "data",
+            "--rw",
+            "randread",
+            "--size",
+            "4M",
+            "--runtime",
+            "6s",
+            "--json",
+        ])
         .env("FATHOM_STORE", &store)
         .args(["--html", "report.html"])
         .spawn()
