@@ -2,7 +2,6 @@
 
 use anyhow::Context;
 use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
-use serde_json::json;
 
 use crate::cli::Doctor;
 use crate::exit::Exit;
@@ -16,8 +15,7 @@ pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
     );
     let capabilities = doctor(&Sysroot::host(), Some(&options.directory));
     if options.json {
-        let list: Vec<_> = capabilities.iter().map(as_json).collect();
-        let text = serde_json::to_string_pretty(&list).context("cannot write JSON")?;
+        let text = serde_json::to_string_pretty(&capabilities).context("cannot write JSON")?;
         present::write_stdout(&(text + "\n"))?;
     } else {
         present::write_stdout(&as_text(&capabilities))?;
@@ -31,16 +29,6 @@ fn status_name(status: CapabilityStatus) -> &'static str {
         CapabilityStatus::Limited => "limited",
         CapabilityStatus::Missing => "missing",
     }
-}
-
-fn as_json(capability: &Capability) -> serde_json::Value {
-    json!({
-        "name": capability.name,
-        "status": status_name(capability.status),
-        "found": capability.found,
-        "meaning": capability.meaning,
-        "remedy": capability.remedy,
-    })
 }
 
 /// What is fine in one line each; what is not with its meaning and remedy.
