@@ -1,1 +1,34 @@
-//! Placeholder
+//! Text to plan to schedule.
+//!
+//! A plan is what a user wrote: targets, workloads, a matrix, iterations,
+//! order, pauses; as a YAML file ([`parse`]), as flags ([`flags`]), or as one
+//! of the built-in purposes ([`quick`], [`templates`]). It is read with every
+//! mistake reported at its place, and unrolled into an ordered list of trials
+//! ([`Plan::schedule`]) with everything filled in. Nothing here does I/O,
+//! reads a clock or draws a random number.
+
+mod check;
+mod diagnostic;
+mod fit;
+mod flags;
+mod foreign;
+mod keys;
+mod label;
+mod limits;
+mod nearest;
+mod node;
+mod plan;
+mod render;
+mod resolve;
+mod rows;
+mod schedule;
+mod section;
+mod spelling;
+mod value;
+mod yaml;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use flags::{IoFlags, PlanFlags};
+pub use node::Span;
+pub use plan::{Plan, parse};
+pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
