@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fathom_plan::flags::IoFlags;
+use fathom_plan::{IoFlags, PlanFlags};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -100,6 +100,9 @@ pub(crate) struct Quick {
     /// Allow a device, or a file that fathom did not make, to be overwritten.
     #[arg(long)]
     pub(crate) destructive: bool,
+    /// Keep the test file for later runs.
+    #[arg(long)]
+    pub(crate) keep_files: bool,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -123,9 +126,8 @@ pub(crate) struct Io {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) flags: IoFlags,
-    /// Repeat the trial this often.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) iterations: u32,
+    #[command(flatten)]
+    pub(crate) plan: PlanFlags,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -144,12 +146,8 @@ pub(crate) struct Run {
     /// Measure this target instead of the plan's.
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// Repeat every row this often instead of as the plan says.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) iterations: Option<u32>,
-    /// Allow a device, or a file that fathom did not make, to be overwritten.
-    #[arg(long)]
-    pub(crate) destructive: bool,
+    #[command(flatten)]
+    pub(crate) flags: PlanFlags,
     /// Treat warnings about the plan as errors.
     #[arg(long)]
     pub(crate) deny_warnings: bool,
@@ -196,7 +194,7 @@ pub(crate) enum Runs {
     List {
         /// At most this many.
         #[arg(long, default_value_t = 20)]
-        limit: usize,
+        limit: u32,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -284,6 +282,9 @@ pub(crate) struct Clean {
     /// Remove instead of only listing.
     #[arg(long)]
     pub(crate) yes: bool,
+    /// Also what runs were told to keep with --keep-files.
+    #[arg(long)]
+    pub(crate) kept: bool,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }
@@ -347,9 +348,6 @@ pub(crate) struct Output {
     /// Exit with status 3 when the result has caveats.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Keep test files for later runs.
-    #[arg(long)]
-    pub(crate) keep_files: bool,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }

@@ -8,6 +8,7 @@ mod present;
 mod progress;
 mod recorder;
 mod signals;
+mod surroundings;
 
 use std::process::ExitCode;
 

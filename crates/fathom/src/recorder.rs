@@ -4,6 +4,8 @@
 //! second. If the store fails in the middle (its disk is full), the run goes on
 //! and the rest is kept in memory until the result has been shown.
 
+use std::path::{Path, PathBuf};
+
 use fathom_fleet::{Event, Sink};
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
 use fathom_store::{RunKey, Store, TrialKey};
@@ -82,7 +84,10 @@ impl Recorder {
             let ended = store.end_run(*run, state, ended_unix_ns, reason.as_deref());
             let loaded = ended.and_then(|()| store.load(&self.meta.id));
             match loaded {
-                Ok(record) => return (record, None),
+                Ok(loaded) => {
+                    let damage = loaded.damage.first().map(ToString::to_string);
+                    return (loaded.record, damage);
+                }
                 Err(error) => self.fall_back(&error.to_string()),
             }
         }
@@ -142,8 +147,10 @@ impl Recorder {
                     store.end_trial(trial, *state, end)?;
                 }
             }
-            Event::FileCreating(path) => store.note_file(*run, path, self.keep_files)?,
-            Event::FileRemoved(path) => store.forget_file(path)?,
+            Event::FileCreating(path) => {
+                store.note_file(*run, &absolute(path), self.keep_files)?;
+            }
+            Event::FileRemoved(path) => store.forget_file(&absolute(path))?,
             Event::PhaseStarted { .. }
             | Event::Progress { .. }
             | Event::Note(_)
@@ -184,6 +191,11 @@ impl Recorder {
             _ => {}
         }
     }
+}
+
+/// `fathom clean` may be called from another directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 impl Sink for Recorder {

@@ -13,7 +13,8 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let mut store = Store::open(&path)?;
-    let leftovers = store.leftovers()?;
+    let mut leftovers = store.leftovers()?;
+    leftovers.retain(|leftover| clean.kept || !leftover.keep);
     if leftovers.is_empty() {
         present::write_stdout("nothing to clean\n")?;
         return Ok(Exit::Success);
@@ -35,7 +36,7 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
 
 /// Removes one file and its note. False when the file could not be removed.
 fn remove(store: &mut Store, leftover: &Leftover) -> anyhow::Result<bool> {
-    match fathom_engine::remove_leftover(&leftover.path) {
+    match fathom_engine::prepare::remove_leftover(&leftover.path) {
         Ok(()) => {
             store.forget_file(&leftover.path)?;
             present::write_stdout(&format!("removed {}\n", leftover.path.display()))?;

@@ -7,7 +7,7 @@ use fathom_model::unit;
 use fathom_report::table::{Align, Table};
 
 use crate::cli::{Color, Plan};
-use crate::command::run::{context, read_plan};
+use crate::command::run::{read_plan, schedule};
 use crate::exit::Exit;
 use crate::present;
 
@@ -53,28 +53,19 @@ fn check(path: &Path) -> anyhow::Result<Exit> {
     let Some(plan) = read_plan(path, Color::Auto, false)? else {
         return Ok(Exit::Usage);
     };
-    match plan.schedule(&context()) {
-        Ok(schedule) => {
-            present::write_stdout(&fathom_plan::cost(&schedule).text)?;
-            Ok(Exit::Success)
-        }
-        Err(diagnostics) => {
-            present::write_stderr(&diagnostics.render(false));
-            Ok(Exit::Usage)
-        }
-    }
+    let Some(schedule) = schedule(&plan, false) else {
+        return Ok(Exit::Usage);
+    };
+    present::write_stdout(&fathom_plan::cost(&schedule).text)?;
+    Ok(Exit::Success)
 }
 
 fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
     let Some(plan) = read_plan(path, Color::Auto, false)? else {
         return Ok(Exit::Usage);
     };
-    let schedule = match plan.schedule(&context()) {
-        Ok(schedule) => schedule,
-        Err(diagnostics) => {
-            present::write_stderr(&diagnostics.render(false));
-            return Ok(Exit::Usage);
-        }
+    let Some(schedule) = schedule(&plan, false) else {
+        return Ok(Exit::Usage);
     };
     if json {
         let text = serde_json::to_string_pretty(&schedule).context("cannot write the schedule")?;

@@ -8,7 +8,7 @@ use fathom_plan::quick::{QuickOptions, quick_plan};
 use crate::cli::Quick;
 use crate::command::run::execute_plan;
 use crate::exit::Exit;
-use crate::{pipeline, present};
+use crate::{pipeline, present, surroundings};
 
 /// The test file unless the user asks for another size: what people know from
 /// other tools.

@@ -3,15 +3,14 @@
 use std::path::Path;
 
 use anyhow::Context;
-use fathom_store::Store;
 
 use crate::cli::Report;
+use crate::command::runs::load;
 use crate::exit::Exit;
 use crate::present;
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
-    let store = Store::open_read_only(&present::store_path(&report.store)?)?;
-    let record = store.load(&store.find(&report.run)?)?;
+    let record = load(&present::store_path(&report.store)?, &report.run)?;
     let judged = fathom_analysis::judge(&record);
     if report.output.as_deref() == Some(Path::new("-")) {
         let html = fathom_report::html::render(&judged).context("cannot render the report")?;

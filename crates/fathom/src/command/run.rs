@@ -4,12 +4,13 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context;
-use fathom_plan::{Plan, ScheduleContext};
+use fathom_model::Schedule;
+use fathom_plan::Plan;
 
 use crate::cli::{Output, Run};
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
-use crate::present;
+use crate::{present, surroundings};
 
 /// More than any plan needs; keeps a wrong file from being read whole.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
@@ -20,37 +21,26 @@ pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
     };
     if let Some(target) = &run.target {
         match target.parse() {
-            Ok(target) => plan.set_target(target),
+            Ok(target) => plan.set_targets(vec![target]),
             Err(error) => {
                 present::complain(&error.to_string());
                 return Ok(Exit::Usage);
             }
         }
     }
-    if let Some(iterations) = run.iterations {
-        plan.set_iterations(iterations);
-    }
-    if run.destructive {
-        plan.set_destructive(true);
-    }
+    run.flags.apply(&mut plan);
     execute_plan(plan, None, run.output)
 }
 
 /// Schedules a plan and sends it down the line.
 pub(crate) fn execute_plan(
-    mut plan: Plan,
+    plan: Plan,
     label: Option<String>,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    if output.keep_files {
-        plan.set_keep_files(true);
-    }
-    let schedule = match plan.schedule(&context()) {
-        Ok(schedule) => schedule,
-        Err(diagnostics) => {
-            present::complain(&diagnostics.render(false));
-            return Ok(Exit::Usage);
-        }
+    let color = present::use_color(output.format.color, &std::io::stderr());
+    let Some(schedule) = schedule(&plan, color) else {
+        return Ok(Exit::Usage);
     };
     pipeline::execute(Request {
         plan,
@@ -60,10 +50,14 @@ pub(crate) fn execute_plan(
     })
 }
 
-/// What a schedule takes from its surroundings.
-pub(crate) fn context() -> ScheduleContext {
-    ScheduleContext {
-        fresh_seed: pipeline::fresh_seed(),
+/// Unrolls a plan on this host. What is wrong goes to standard error.
+pub(crate) fn schedule(plan: &Plan, color: bool) -> Option<Schedule> {
+    match plan.schedule(&surroundings::of(plan)) {
+        Ok(schedule) => Some(schedule),
+        Err(problems) => {
+            present::write_stderr(&problems.render(color));
+            None
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! `fathom runs`: what has been measured so far.
 
+use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::Path;
 
 use anyhow::Context;
-use fathom_model::RunState;
-use fathom_model::unit;
+use fathom_model::{RunRecord, RunState, unit};
 use fathom_report::table::{Align, Table};
-use fathom_store::{RunListing, Store};
+use fathom_store::{RunListing, Store, export};
+use serde_json::json;
 
 use crate::cli::{Format, Runs};
 use crate::exit::Exit;
@@ -21,7 +22,7 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
     }
 }
 
-fn list(path: &Path, limit: usize, json: bool) -> anyhow::Result<Exit> {
+fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
     // No store yet is not an error: nothing has been measured.
     let mut listings = if path.exists() {
         Store::open_read_only(path)?.list()?
@@ -58,10 +59,28 @@ fn row(listing: &RunListing) -> [String; 6] {
         listing.id.clone(),
         listing.name.clone(),
         listing.targets.join(", "),
-        format!("{}/{}", listing.trials_done, listing.trials_planned),
+        format!("{}/{}", listing.complete_trials, listing.planned_trials),
         state_name(listing.state).to_owned(),
         unit::bytes(listing.stored_bytes).to_string(),
     ]
+}
+
+fn as_json(listing: &RunListing) -> serde_json::Value {
+    json!({
+        "id": listing.id,
+        "name": listing.name,
+        "label": listing.label,
+        "started_unix_ns": listing.started_unix_ns,
+        "ended_unix_ns": listing.ended_unix_ns,
+        "state": listing.state,
+        "reason": listing.reason,
+        "complete_trials": listing.complete_trials,
+        "begun_trials": listing.begun_trials,
+        "planned_trials": listing.planned_trials,
+        "targets": listing.targets,
+        "host": listing.host,
+        "stored_bytes": listing.stored_bytes,
+    })
 }
 
 fn state_name(state: RunState) -> &'static str {
@@ -74,22 +93,35 @@ fn state_name(state: RunState) -> &'static str {
 }
 
 fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
-    let store = Store::open_read_only(path)?;
-    let judged = fathom_analysis::judge(&store.load(&store.find(run)?)?);
+    let judged = fathom_analysis::judge(&load(path, run)?);
     present::print(&judged, format, None)?;
     Ok(pipeline::exit_of(&judged, false))
 }
 
 fn export(path: &Path, run: &str, csv: bool) -> anyhow::Result<Exit> {
-    let store = Store::open_read_only(path)?;
-    let record = store.load(&store.find(run)?)?;
-    let text = if csv {
-        fathom_store::export::csv(&record)
+    let record = load(path, run)?;
+    let mut out = BufWriter::new(stdout().lock());
+    let written = if csv {
+        export::csv(&record, &mut out)
     } else {
-        fathom_store::export::json(&record)
+        export::json(&record, &mut out)
     };
-    present::write_stdout(&text)?;
-    Ok(Exit::Success)
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(Exit::Success),
+    }
+}
+
+/// Reads a run. Parts that cannot be read are named on standard error.
+pub(crate) fn load(path: &Path, run: &str) -> anyhow::Result<RunRecord> {
+    let store = Store::open_read_only(path)?;
+    let loaded = store.load(&store.find(run)?)?;
+    for damage in &loaded.damage {
+        present::complain(&damage.to_string());
+    }
+    Ok(loaded.record)
 }
 
 fn remove(path: &Path, runs: &[String]) -> anyhow::Result<Exit> {
