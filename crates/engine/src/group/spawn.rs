@@ -1,0 +1,187 @@
+//! One worker thread, from its birth to its report.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use fathom_model::OpKind;
+use fathom_model::workload::EngineKind;
+
+use super::gate::Gate;
+use super::plan::GroupPlan;
+use crate::Error;
+use crate::access::AccessStream;
+use crate::arena::{Buffers, Pages};
+use crate::clock::HostClock;
+use crate::engine::{Broken, Engine};
+use crate::engines;
+use crate::payload::PayloadPool;
+use crate::record::Cuts;
+use crate::usage::ThreadMeter;
+use crate::verify::Verifier;
+use crate::worker::{self, Control, EndReason, Failure, Pace, Parts, Visible, Worker};
+
+/// What a worker says before the gate.
+pub(crate) type Readiness = Result<Vec<String>, Error>;
+
+/// What a worker leaves behind.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerEnd {
+    pub(crate) final_flush_ns: Option<u64>,
+}
+
+/// Everything that a worker thread is born with.
+pub(crate) struct Birth {
+    pub(crate) plan: Arc<GroupPlan>,
+    pub(crate) index: u32,
+    pub(crate) visible: Arc<Visible>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) ready: Sender<Readiness>,
+}
+
+/// The parts of worker `index`, made by its own thread so that memory is near.
+pub(crate) fn parts(
+    plan: &GroupPlan,
+    index: u32,
+    visible: Arc<Visible>,
+    control: Arc<Control>,
+    notes: &mut Vec<String>,
+) -> Result<Parts, Error> {
+    let workload = &plan.job.workload;
+    let slots = Worker::slots(plan.depth);
+    let block_bytes = workload.block.max_bytes();
+    let moves_data = plan.engine != EngineKind::Null || writes(plan) || plan.ledger.is_some();
+    let (buffers, pages) = Buffers::new(
+        slots,
+        if moves_data { block_bytes } else { 1 },
+        workload.huge_pages,
+    )
+    .map_err(|error| {
+        Error::Workload(format!(
+            "no memory for {} buffers of {block_bytes} bytes per worker ({error}): \
+             lower the queue depth, block size or number of workers",
+            plan.depth
+        ))
+    })?;
+    if workload.huge_pages && pages != Pages::Huge {
+        notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
+    }
+    let files = plan.layout.files_of(index);
+    Ok(Parts {
+        depth: plan.depth,
+        batch: workload.batch,
+        think_ns: workload.think_ns,
+        first_file: files.start,
+        files: files.end - files.start,
+        final_flush: workload.sync.final_flush,
+        flush_every: workload.sync.every_writes,
+        writes: writes(plan),
+        stop_on_error: plan.stops_on_error(),
+        workers: workload.workers,
+        max_block_bytes: block_bytes,
+        stream: AccessStream::new(workload, &plan.layout, index, plan.job.seed)?,
+        payload: writes(plan).then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
+        verifier: plan
+            .ledger
+            .as_ref()
+            .map(|ledger| Verifier::new(ledger, slots as usize, block_bytes)),
+        pace: workload
+            .rate
+            .as_ref()
+            .map(|rate| Pace::new(rate, workload.workers, index, plan.job.seed, block_bytes)),
+        buffers,
+        visible,
+        control,
+    })
+}
+
+fn writes(plan: &GroupPlan) -> bool {
+    plan.job.workload.mix.write_percent > 0
+}
+
+/// The whole life of a worker thread.
+pub(crate) fn live(birth: Birth) -> WorkerEnd {
+    let plan = &*Arc::clone(&birth.plan);
+    let mut notes = Vec::new();
+    if let Some(cpu) = cpu_of(&plan.job.workload.cpus, birth.index)
+        && let Err(note) = crate::affinity::pin_to(cpu)
+    {
+        notes.push(note);
+    }
+    crate::affinity::ask_for_exact_timers();
+    let made = parts(
+        plan,
+        birth.index,
+        Arc::clone(&birth.visible),
+        Arc::clone(&birth.control),
+        &mut notes,
+    );
+    let parts = match made {
+        Ok(parts) => parts,
+        Err(error) => {
+            let _ = birth.ready.send(Err(error));
+            return WorkerEnd::default();
+        }
+    };
+    match plan.engine {
+        EngineKind::Null => birth.run(engines::Null::new(plan.depth + 1), parts, notes),
+        _ => match plan.opener.open_for(&plan.layout, birth.index) {
+            Ok(files) => {
+                let engine =
+                    engines::Psync::new(files, &parts.buffers, plan.job.workload.sync.call);
+                birth.run(engine, parts, notes)
+            }
+            Err(error) => {
+                let _ = birth.ready.send(Err(error));
+                WorkerEnd::default()
+            }
+        },
+    }
+}
+
+fn cpu_of(cpus: &[u32], index: u32) -> Option<u32> {
+    if cpus.is_empty() {
+        return None;
+    }
+    cpus.get(index as usize % cpus.len()).copied()
+}
+
+impl Birth {
+    fn run<E: Engine>(self, mut engine: E, parts: Parts, notes: Vec<String>) -> WorkerEnd {
+        let Birth {
+            plan,
+            control,
+            gate,
+            ready,
+            ..
+        } = self;
+        let _ = ready.send(Ok(notes));
+        drop(ready);
+        let Some(origin_ns) = gate.pass() else {
+            engine.close();
+            return WorkerEnd::default();
+        };
+        let workload = &plan.job.workload;
+        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns);
+        let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
+        let clock = HostClock::new();
+        let driven = worker::drive(&mut worker, &mut engine, &clock, plan.may_spin);
+        let buffers = worker.finish();
+        match driven {
+            Ok(()) => engine.close(),
+            Err(broken) => {
+                report_broken(&control, broken);
+                // The kernel may still write to them.
+                std::mem::forget(buffers);
+            }
+        }
+        WorkerEnd {
+            final_flush_ns: worker.final_flush_ns(),
+        }
+    }
+}
+
+fn report_broken(control: &Control, broken: Broken) {
+    control.end(EndReason::Error);
+    control.note_failure(|| Failure::of_engine(OpKind::Read, broken));
+}
