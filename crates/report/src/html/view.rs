@@ -1,0 +1,351 @@
+//! What the page's template is filled with.
+
+use askama::Template;
+use fathom_model::verdict::FindingStatus;
+use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
+
+use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
+use crate::chart::{self, Drawing};
+use crate::grid::Grid;
+use crate::{facts, figure, moment, names};
+
+/// Points that all lines of a page may have together, by which the number of
+/// buckets of each is chosen.
+const PAGE_BUCKETS: usize = 48_000;
+/// A line needs no more buckets than its chart has pixels.
+const MOST_BUCKETS: usize = 600;
+/// Up to so many trials are shown open.
+const OPEN_TRIALS: usize = 2;
+/// Bytes of charts in a page; the charts of trials beyond are left out.
+const MOST_CHART_BYTES: usize = 6 << 20;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "report.html")]
+pub(super) struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    run: &'a JudgedRun,
+    targets: String,
+    started: String,
+    spent: String,
+    label: Option<String>,
+    ended: Option<String>,
+    failures: Option<String>,
+    unfinished: Vec<Unfinished>,
+    badge: Badge,
+    passed: usize,
+    not_measured: usize,
+    objections: Vec<&'a Finding>,
+    limiter: &'static str,
+    ceiling: Option<String>,
+    grid: Vec<GridLine>,
+    durable: Vec<DurableLine>,
+    results: Vec<ResultLine>,
+    several_targets: bool,
+    trials: Vec<TrialView<'a>>,
+    trials_undrawn: usize,
+    findings: Vec<FindingLine<'a>>,
+    host: Vec<(String, String)>,
+    target_facts: Vec<TargetView>,
+    command: String,
+}
+
+/// A trial that did not end as planned.
+pub(super) struct Unfinished {
+    number: u32,
+    state: &'static str,
+    label: String,
+    reason: String,
+}
+
+/// One trial.
+pub(super) struct TrialView<'a> {
+    trial: &'a JudgedTrial,
+    number: u32,
+    open: bool,
+    state: &'static str,
+    finished: bool,
+    badge: Badge,
+    limiter: &'static str,
+    facts: Vec<(&'static str, String)>,
+    lines: Vec<(String, Vec<Shown>)>,
+    charts: Vec<String>,
+    objections: Vec<&'a Finding>,
+}
+
+/// One check.
+pub(super) struct FindingLine<'a> {
+    finding: &'a Finding,
+    status: &'static str,
+    class: &'static str,
+    sign: &'static str,
+    measured: String,
+    threshold: String,
+}
+
+/// One target's fingerprint.
+pub(super) struct TargetView {
+    target: String,
+    facts: Vec<(String, String)>,
+    devices: Vec<(String, Vec<(String, String)>)>,
+}
+
+impl<'a> Page<'a> {
+    /// Fills the page.
+    pub(super) fn of(run: &'a JudgedRun) -> Page<'a> {
+        let grid = if facts::is_quick(run) {
+            Grid::of(run)
+        } else {
+            Grid {
+                rest: run.rows.iter().collect(),
+                ..Grid::default()
+            }
+        };
+        let findings = &run.verdict.findings;
+        let targets = facts::targets(run);
+        let (trials, trials_undrawn) = trial_views(run);
+        Page {
+            style: include_str!("../../assets/report.css"),
+            script: include_str!("../../assets/report.js"),
+            run,
+            started: moment::readable(run.run.started_unix_ns),
+            spent: spent(run),
+            label: facts::label_line(run),
+            ended: facts::ended_line(run),
+            failures: facts::failures_line(run),
+            unfinished: facts::unfinished(run).map(unfinished).collect(),
+            badge: Badge::of(run.verdict.validity),
+            passed: names::tally(findings, FindingStatus::Pass),
+            not_measured: names::tally(findings, FindingStatus::NotMeasured),
+            objections: names::objections(findings),
+            limiter: names::limiter(run.verdict.limiter),
+            ceiling: facts::ceiling_line(run),
+            grid: rows::grid_lines(&grid),
+            durable: rows::durable_lines(&grid),
+            results: rows::lines(grid.rest.iter().copied()),
+            several_targets: targets.len() > 1,
+            targets: targets.join(", "),
+            trials,
+            trials_undrawn,
+            findings: findings.iter().map(finding_line).collect(),
+            host: host_facts(run),
+            target_facts: facts::fingerprints(run)
+                .into_iter()
+                .map(target_view)
+                .collect(),
+            command: run.run.command_line.join(" "),
+        }
+    }
+}
+
+fn spent(run: &JudgedRun) -> String {
+    run.run
+        .ended_unix_ns
+        .and_then(|end| end.checked_sub(run.run.started_unix_ns))
+        .map_or(String::new(), unit::span)
+}
+
+fn unfinished(trial: &JudgedTrial) -> Unfinished {
+    Unfinished {
+        number: trial.index + 1,
+        state: names::state(trial.state),
+        label: trial.label.clone(),
+        reason: trial
+            .reason
+            .clone()
+            .unwrap_or_else(|| "no reason was recorded".to_owned()),
+    }
+}
+
+fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
+    // Two lines of throughput, two of devices, two of CPU and five
+    // percentiles per kind of operation.
+    let lines: usize = run.trials.iter().map(|t| 6 + 5 * t.summary.ops.len()).sum();
+    let buckets = (PAGE_BUCKETS / lines.max(1)).clamp(60, MOST_BUCKETS);
+    let mut room = MOST_CHART_BYTES;
+    let mut undrawn = 0;
+    let views = run
+        .trials
+        .iter()
+        .map(|trial| {
+            let charts = if room > 0 {
+                chart::draw(trial, Drawing { buckets })
+            } else {
+                undrawn += 1;
+                Vec::new()
+            };
+            room = room.saturating_sub(charts.iter().map(String::len).sum());
+            trial_view(trial, charts, run.trials.len() <= OPEN_TRIALS)
+        })
+        .collect();
+    (views, undrawn)
+}
+
+fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>, open: bool) -> TrialView<'a> {
+    TrialView {
+        trial,
+        number: trial.index + 1,
+        open,
+        state: names::state(trial.state),
+        finished: trial.state == RunState::Complete,
+        badge: Badge::of(trial.verdict.validity),
+        limiter: names::limiter(trial.verdict.limiter),
+        facts: trial_facts(trial),
+        lines: trial.summary.ops.iter().flat_map(rows::op_cells).collect(),
+        charts,
+        objections: names::objections(&trial.verdict.findings),
+    }
+}
+
+fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
+    let summary = &trial.summary;
+    let mut out = vec![
+        ("Target", trial.target.to_string()),
+        ("Started", moment::readable(trial.started_unix_ns)),
+        ("Measured", unit::span(summary.duration_ns)),
+    ];
+    if let Some(engine) = summary.engine {
+        let direct = if summary.direct {
+            ", O_DIRECT"
+        } else {
+            ", page cache"
+        };
+        out.push(("Engine", format!("{}{direct}", engine.name())));
+    }
+    out.push(("Data set", unit::bytes(summary.active_bytes).to_string()));
+    if let Some(in_flight) = summary.mean_in_flight {
+        out.push(("Mean in flight", figure::digits(in_flight)));
+    }
+    if let Some(cpu) = summary.cpu_ns_per_op {
+        out.push(("CPU per operation", unit::latency(cpu)));
+    }
+    if let Some(share) = facts::trial_ceiling_share(trial) {
+        out.push(("Of generator's ceiling", figure::percent(share)));
+    }
+    if let Some(flush) = summary.final_flush_ns {
+        out.push(("Final flush", unit::latency(flush as f64)));
+    }
+    if let Some(lateness) = &summary.lateness {
+        let p99 = crate::summary::percentile(lateness, 99.0);
+        let max = lateness
+            .max_ns
+            .map_or("n/a".to_owned(), |ns| unit::latency(ns as f64));
+        out.push((
+            "Lateness of starts",
+            format!("p99 {}, max {max}", p99.inline()),
+        ));
+    }
+    out.push(("Seed", trial.seed.to_string()));
+    out
+}
+
+fn finding_line(finding: &Finding) -> FindingLine<'_> {
+    let (class, sign) = match finding.status {
+        FindingStatus::Pass => ("good", "✓"),
+        FindingStatus::NotMeasured => ("none", "○"),
+        FindingStatus::Info => ("none", "i"),
+        FindingStatus::Caveat => ("warn", "▲"),
+        FindingStatus::Invalid => ("bad", "✕"),
+    };
+    let number = |v: Option<f64>| {
+        v.filter(|v| v.is_finite())
+            .map_or("–".to_owned(), figure::digits)
+    };
+    FindingLine {
+        finding,
+        status: names::status(finding.status),
+        class,
+        sign,
+        measured: number(finding.measured),
+        threshold: number(finding.threshold),
+    }
+}
+
+fn push<T: ToString>(out: &mut Vec<(String, String)>, name: &str, value: Option<T>) {
+    if let Some(value) = value {
+        out.push((name.to_owned(), value.to_string()));
+    }
+}
+
+fn host_facts(run: &JudgedRun) -> Vec<(String, String)> {
+    let host = &run.host;
+    let mut out = Vec::new();
+    push(&mut out, "Host", Some(&host.hostname));
+    push(&mut out, "System", host.os.as_ref());
+    push(&mut out, "Kernel", Some(&host.kernel));
+    push(&mut out, "Architecture", Some(&host.architecture));
+    push(&mut out, "CPU", host.cpu_model.as_ref());
+    push(&mut out, "CPUs usable", Some(host.cpus));
+    push(&mut out, "Memory", Some(unit::bytes(host.memory_bytes)));
+    push(&mut out, "Clock source", host.clocksource.as_ref());
+    push(
+        &mut out,
+        "Clock read",
+        host.clock_read_ns.map(unit::latency),
+    );
+    push(&mut out, "Virtualization", host.virtualization.as_ref());
+    push(&mut out, "CPU governor", host.cpu_governor.as_ref());
+    let memlock = host
+        .memlock_bytes
+        .map_or("unlimited".to_owned(), unit::bytes_exact);
+    push(&mut out, "Locked memory limit", Some(memlock));
+    push(
+        &mut out,
+        "Open files limit",
+        Some(unit::group(host.open_files_limit)),
+    );
+    push(&mut out, "Root", Some(if host.root { "yes" } else { "no" }));
+    out.extend(host.facts.iter().map(|(k, v)| (k.clone(), v.clone())));
+    out
+}
+
+fn target_view(target: &fathom_model::fingerprint::TargetFingerprint) -> TargetView {
+    let mut facts = Vec::new();
+    if let Some(fs) = &target.filesystem {
+        push(&mut facts, "File system", Some(facts::filesystem_line(fs)));
+        push(&mut facts, "Mount options", Some(fs.options.join(", ")));
+        push(&mut facts, "Size", Some(unit::bytes(fs.total_bytes)));
+        push(
+            &mut facts,
+            "Available",
+            Some(unit::bytes(fs.available_bytes)),
+        );
+    }
+    TargetView {
+        target: target.target.clone(),
+        facts,
+        devices: target.devices.iter().map(device_view).collect(),
+    }
+}
+
+fn device_view(device: &fathom_model::fingerprint::DeviceFacts) -> (String, Vec<(String, String)>) {
+    let mut out = Vec::new();
+    let bytes = |v: Option<u64>| v.map(unit::bytes_exact);
+    push(&mut out, "Kind", Some(&device.kind));
+    push(&mut out, "Model", device.model.as_ref());
+    push(&mut out, "Serial", device.serial.as_ref());
+    push(&mut out, "Firmware", device.firmware.as_ref());
+    push(&mut out, "Size", Some(unit::bytes(device.size_bytes)));
+    push(
+        &mut out,
+        "Below",
+        (!device.below.is_empty()).then(|| device.below.join(", ")),
+    );
+    let rotational = device.rotational.map(|r| if r { "yes" } else { "no" });
+    push(&mut out, "Rotational", rotational);
+    push(&mut out, "Scheduler", device.scheduler.as_ref());
+    push(&mut out, "Queue length", device.queue_requests);
+    push(&mut out, "Read-ahead", bytes(device.read_ahead_bytes));
+    push(&mut out, "Write cache", device.write_cache.as_ref());
+    push(&mut out, "Logical block", bytes(device.logical_block_bytes));
+    push(
+        &mut out,
+        "Physical block",
+        bytes(device.physical_block_bytes),
+    );
+    push(&mut out, "Optimal I/O", bytes(device.optimal_io_bytes));
+    push(&mut out, "Largest discard", bytes(device.discard_max_bytes));
+    out.extend(device.facts.iter().map(|(k, v)| (k.clone(), v.clone())));
+    (device.name.clone(), out)
+}

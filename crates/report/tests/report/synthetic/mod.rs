@@ -1,0 +1,8 @@
+//! Synthetic judged runs: what reports are tested with and what the demo
+//! shows. Everything is derived from a seed; no clock, no I/O.
+
+mod latency;
+mod runs;
+mod trial;
+
+pub(crate) use runs::*;
