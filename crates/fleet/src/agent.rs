@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fathom_engine::Group;
 use fathom_engine::access::TargetKind;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared};
-use fathom_model::run::TrialEnd;
+use fathom_model::run::{ErrorDetail, TrialEnd};
 use fathom_model::sample::Phase;
-use fathom_model::{Job, RunState, ScheduledTrial, Target};
+use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial, Target};
 use fathom_observe::{Observer, Sysroot};
 
 use crate::ceiling::Ceilings;
@@ -242,12 +242,18 @@ impl Agent {
         };
         let outcome = fathom_engine::verify::verify_after(job, prepared, &mut hooks);
         let outcome = outcome.map_err(Early::failed)?;
-        end.data.verified_bytes += outcome.verified_bytes;
-        let mismatches = outcome.errors.len();
-        end.engine.errors.extend(outcome.errors);
-        if mismatches > 0 {
+        end.data.verified_bytes += outcome.checked_bytes;
+        end.engine
+            .errors
+            .extend(outcome.first.iter().map(|mismatch| ErrorDetail {
+                class: ErrorClass::Verify,
+                message: mismatch.to_string(),
+                at_ns: 0,
+            }));
+        if outcome.mismatches > 0 {
             return Err(Early::failed(format!(
-                "verification found {mismatches} blocks that do not hold what was written"
+                "verification found {} blocks that do not hold what was written",
+                outcome.mismatches
             )));
         }
         Ok(())

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use fathom_engine::{EndReason, Group, GroupEnd};
-use fathom_model::run::TrialEnd;
+use fathom_model::run::{EngineReport, TrialEnd};
 use fathom_model::sample::Phase;
-use fathom_model::{Job, Observation, RunState};
+use fathom_model::{Job, Observation};
 use fathom_observe::{Observer, monotonic_ns};
 
 use crate::agent::Early;
@@ -19,6 +19,9 @@ const LOOK_EVERY_NS: u64 = 50_000_000;
 
 /// Observations are taken on the whole seconds of the load.
 const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// Every operation in flight is looked at this often for its age.
+const STUCK_EVERY_NS: u64 = 500_000_000;
 
 /// How long operations in flight may take to come back after the user asked
 /// to end, before they are called stuck.
@@ -93,6 +96,7 @@ impl Load<'_> {
     fn until_finished(&mut self, group: &mut Group) -> (Option<Ending>, Option<u64>) {
         let origin_ns = group.origin_monotonic_ns();
         let mut next_ns = INTERVAL_NS;
+        let mut next_stuck_ns = STUCK_EVERY_NS;
         let mut ending = None;
         let mut ending_since_ns = 0;
         let mut dirty_bytes = None;
@@ -113,13 +117,18 @@ impl Load<'_> {
             {
                 return (Some(Ending::Stuck), dirty_bytes);
             }
-            if !group.stuck(self.job.workload.io_deadline_ns).is_empty() {
-                return (Some(Ending::Stuck), dirty_bytes);
+            if now_ns >= next_stuck_ns {
+                next_stuck_ns = now_ns + STUCK_EVERY_NS;
+                if !group.stuck(self.job.workload.io_deadline_ns).is_empty() {
+                    return (Some(Ending::Stuck), dirty_bytes);
+                }
             }
             let wait_ns = next_ns
                 .saturating_sub(now_ns)
                 .clamp(1_000_000, LOOK_EVERY_NS);
-            group.wait(Duration::from_nanos(wait_ns));
+            // A load that is over after a moment is noticed at once.
+            let wait_ns = wait_ns.min(now_ns / 8 + 1_000_000);
+            std::thread::sleep(Duration::from_nanos(wait_ns));
         }
         (ending, dirty_bytes)
     }
@@ -163,10 +172,7 @@ impl Load<'_> {
                 "operations were still outstanding after {}; they are listed with their age",
                 fathom_model::unit::span(self.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
             ))),
-            (_, EndReason::Failed(reason)) => Err(Early {
-                state: RunState::Failed,
-                reason,
-            }),
+            (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
             (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
             (Some(Ending::ByRule(reason)), _) => {
                 end.reason = Some(reason);
@@ -174,5 +180,12 @@ impl Load<'_> {
             }
             (None, _) => Ok(()),
         }
+    }
+}
+
+fn first_error(report: &EngineReport) -> String {
+    match report.errors.first() {
+        Some(error) => format!("an operation failed: {}", error.message),
+        None => "the engine failed without naming an operation".to_owned(),
     }
 }

@@ -72,7 +72,7 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
         present::write_stdout(&(text + "\n"))?;
         return Ok(Exit::Success);
     }
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         ("#", Align::Right),
         ("workload", Align::Left),
         ("iteration", Align::Right),
@@ -82,7 +82,7 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
     ]);
     for trial in &schedule.trials {
         let workload = &trial.workload;
-        table.row(&[
+        table.row([
             (trial.index + 1).to_string(),
             trial.label.clone(),
             (trial.iteration + 1).to_string(),

@@ -39,7 +39,7 @@ fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
         present::write_stdout("nothing has been measured yet; try `fathom quick`\n")?;
         return Ok(Exit::Success);
     }
-    let mut table = Table::new(&[
+    let mut table = Table::new([
         ("run", Align::Left),
         ("name", Align::Left),
         ("target", Align::Left),
@@ -48,7 +48,7 @@ fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
         ("stored", Align::Right),
     ]);
     for listing in &listings {
-        table.row(&row(listing));
+        table.row(row(listing));
     }
     present::write_stdout(&table.render())?;
     Ok(Exit::Success)
