@@ -127,7 +127,9 @@ impl Agent {
         self.phase(Phase::Prepare, None);
         let prepared = self.prepare(&job)?;
         let result = self.load_and_verify(&job, &prepared, end);
-        self.created.push(prepared);
+        if prepared.layout.kind == TargetKind::Directory {
+            self.created.push(prepared);
+        }
         result
     }
 

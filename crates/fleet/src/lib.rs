@@ -15,7 +15,7 @@ mod local;
 mod message;
 mod quiet;
 
-pub use coordinator::{Outcome, Settings, Sink, run_schedule};
+pub use coordinator::{Outcome, Settings, Sink, StopRules, run_schedule};
 pub use error::Error;
 pub use interrupt::{Interrupt, Urgency};
 pub use message::{Event, TrialStart};
