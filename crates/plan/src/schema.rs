@@ -3,7 +3,7 @@
 use fathom_model::PLAN_SCHEMA;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 
-use crate::keys::{PlanKeys, schema_of};
+use crate::keys::{PlanKeys, definitions, schema_of};
 
 /// The plan file as a type that has a schema.
 struct PlanFile;
@@ -23,6 +23,7 @@ impl JsonSchema for PlanFile {
             "required".to_owned(),
             serde_json::json!(["plan", "workloads"]),
         );
+        schema.insert("$defs".to_owned(), definitions().into());
         if let Some(version) = schema.pointer_mut("/properties/plan") {
             *version = json_schema!({
                 "description": "Version of the plan format.",

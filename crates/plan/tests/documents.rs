@@ -74,7 +74,9 @@ fn the_plan_in_the_reference_is_as_it_tells() {
 #[test]
 fn the_schema_knows_the_keys_of_the_templates() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
-    let keys = &schema["properties"]["workloads"]["items"]["properties"];
+    let keys = &schema["$defs"]["workload"]["properties"];
+    let items = &schema["properties"]["workloads"]["items"]["$ref"];
+    assert_eq!(items, "#/$defs/workload");
     assert!(
         keys["iodepth"]["description"]
             .as_str()
@@ -94,8 +96,8 @@ fn the_schema_knows_the_keys_of_the_templates() {
             let known = [
                 &schema["properties"][key],
                 &keys[key],
-                &schema["properties"]["pause"]["properties"][key],
-                &keys["payload"]["properties"][key],
+                &schema["$defs"]["pause"]["properties"][key],
+                &schema["$defs"]["payload"]["properties"][key],
             ];
             assert!(
                 known.iter().any(|k| k.is_object()),
