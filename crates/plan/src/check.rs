@@ -8,12 +8,14 @@ use crate::diagnostic::{Problem, Problems, error, warning};
 use crate::keys::WorkloadKeys;
 use crate::limits::{MAX_BLOCK_BYTES, MAX_BUFFER_BYTES};
 use crate::node::{Located, Span};
+use crate::resolve::TargetShape;
 use crate::spelling::Spelling;
 
 /// Checks one resolved workload. `entry` is where the workload stands.
 pub(crate) fn check(
     keys: &WorkloadKeys,
     workload: &Workload,
+    shape: TargetShape,
     entry: Option<Span>,
     spelling: Spelling,
     problems: &mut Problems,
@@ -21,6 +23,7 @@ pub(crate) fn check(
     let context = Context {
         keys,
         workload,
+        shape,
         entry,
         spelling,
     };
@@ -52,6 +55,7 @@ pub(crate) fn check(
 struct Context<'a> {
     keys: &'a WorkloadKeys,
     workload: &'a Workload,
+    shape: TargetShape,
     entry: Option<Span>,
     spelling: Spelling,
 }
@@ -232,30 +236,42 @@ impl Context<'_> {
         Some(problem.relate(at(&self.keys.bs), "the block"))
     }
 
-    /// Every worker needs room for one block in each of its files.
+    /// Files among which the data set is split evenly.
+    fn files(&self) -> u64 {
+        let count = u64::from(self.workload.files.count);
+        match (self.shape, self.workload.files.shared) {
+            (TargetShape::Sized | TargetShape::Sim, _) => 1,
+            (_, true) => count,
+            (_, false) => count.saturating_mul(u64::from(self.workload.workers)),
+        }
+    }
+
+    /// Every file needs room for one block behind the offset.
     fn file_size(&self) -> Option<Problem> {
         let size = self.workload.size_bytes?;
         let block = self.workload.block.max_bytes();
-        let workers = u64::from(self.workload.workers);
-        let count = u64::from(self.workload.files.count);
-        let files = match self.workload.files.shared {
-            true => count,
-            false => count.saturating_mul(workers),
-        };
-        let parts = files.max(workers).max(1);
-        if size < block || size / parts >= block {
+        let files = self.files().max(1);
+        let offset = self.workload.offset_bytes;
+        let needed = block
+            .saturating_add(offset)
+            .saturating_add(self.workload.misalign_bytes);
+        if size < block || size / files >= needed {
             return None;
         }
+        let behind = match offset {
+            0 => String::new(),
+            offset => format!(" behind the offset of {}", bytes_exact(offset)),
+        };
         let message = format!(
-            "{} of {} leaves {} for each of {parts} parts, less than one block of {}",
+            "{} of {} leaves {} for each of {files} files, too little for one block of {}{behind}",
             self.key("size"),
             bytes_exact(size),
-            bytes_exact(size / parts),
+            bytes_exact(size / files),
             bytes_exact(block)
         );
         let help = format!(
             "the size is shared by all workers and files; take at least {}",
-            bytes_exact(parts.saturating_mul(block))
+            bytes_exact(files.saturating_mul(needed))
         );
         Some(error("size_below_block", self.place(&self.keys.size), message).help(help))
     }
@@ -264,9 +280,10 @@ impl Context<'_> {
         let set = self.workload.working_set_bytes?;
         let place = at(&self.keys.working_set);
         let block = self.workload.block.max_bytes();
-        if set < block {
+        let files = self.files().max(1);
+        if set / files < block {
             let message = format!(
-                "{} is {}, less than one block of {}",
+                "{} of {} over {files} files is less than one block of {} in each",
                 self.key("working_set"),
                 bytes_exact(set),
                 bytes_exact(block)

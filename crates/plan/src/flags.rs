@@ -67,7 +67,7 @@ impl PlanFlags {
 }
 
 /// Keys of a workload that have no flag: a matrix and sections of their own.
-fn has_flag(key: &Key) -> bool {
+pub(crate) fn has_flag(key: &Key) -> bool {
     !key.kind.starts_with("map") && key.kind != "list"
 }
 

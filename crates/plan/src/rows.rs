@@ -145,5 +145,5 @@ pub(crate) fn check(row: &Row, spelling: Spelling, problems: &mut Problems) {
     let shape = crate::resolve::TargetShape::guess(None);
     let workload = crate::resolve::resolve(&row.keys, &row.name, shape, spelling, problems);
     crate::limits::check(&row.keys, spelling, problems);
-    crate::check::check(&row.keys, &workload, row.entry, spelling, problems);
+    crate::check::check(&row.keys, &workload, shape, row.entry, spelling, problems);
 }

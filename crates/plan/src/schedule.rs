@@ -133,7 +133,14 @@ impl Plan {
             for target in targets {
                 let shape = context.shape(target);
                 let workload = resolve(&row.keys, &row.name, shape, self.spelling, problems);
-                crate::check::check(&row.keys, &workload, row.entry, self.spelling, problems);
+                crate::check::check(
+                    &row.keys,
+                    &workload,
+                    shape,
+                    row.entry,
+                    self.spelling,
+                    problems,
+                );
                 crate::fit::check(row, &workload, target, context, self.spelling, problems);
                 let label = match targets.len() {
                     1 => row.label.clone(),

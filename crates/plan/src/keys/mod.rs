@@ -40,7 +40,7 @@ macro_rules! section_value {
             }
 
             fn schema() -> Schema {
-                schema_of::<$Section>()
+                definition_ref::<$Section>()
             }
         }
     };
@@ -49,6 +49,24 @@ macro_rules! section_value {
 section_value!(PayloadKeys, "{content: random, compress: 50}");
 section_value!(PauseKeys, "{floor: 1s, ceiling: 30s}");
 section_value!(WorkloadKeys, "{rw: randread, bs: 4k, runtime: 30s}");
+
+/// A reference to the section's schema among the definitions.
+pub(crate) fn definition_ref<S: Section>() -> Schema {
+    json_schema!({ "$ref": format!("#/$defs/{}", S::TITLE) })
+}
+
+/// The definitions that a plan's schema refers to, by name.
+pub(crate) fn definitions() -> serde_json::Map<String, serde_json::Value> {
+    [
+        (WorkloadKeys::TITLE, schema_of::<WorkloadKeys>()),
+        (PayloadKeys::TITLE, schema_of::<PayloadKeys>()),
+        (PauseKeys::TITLE, schema_of::<PauseKeys>()),
+        (Matrix::TITLE, Matrix::definition()),
+    ]
+    .into_iter()
+    .map(|(name, schema)| (name.to_owned(), schema.to_value()))
+    .collect()
+}
 
 /// The JSON Schema of a section: its keys and aliases, nothing else.
 pub(crate) fn schema_of<S: Section>() -> Schema {

@@ -4,7 +4,7 @@
 use schemars::{Schema, json_schema};
 
 use crate::diagnostic::{Problems, error};
-use crate::keys::{WorkloadKeys, schema_of};
+use crate::keys::{WorkloadKeys, definition_ref};
 use crate::node::{Located, Node, NodeKind, Out, Span};
 use crate::section::{self, Section, section};
 use crate::value::{Count, Name, Order, Switch, Targets, Time, Value};
@@ -119,7 +119,7 @@ impl Value for WorkloadList {
     fn schema() -> Schema {
         json_schema!({
             "type": "array",
-            "items": schema_of::<WorkloadKeys>(),
+            "items": definition_ref::<WorkloadKeys>(),
             "minItems": 1
         })
     }
@@ -208,6 +208,16 @@ impl Value for Matrix {
     }
 
     fn schema() -> Schema {
+        json_schema!({ "$ref": format!("#/$defs/{}", Matrix::TITLE) })
+    }
+}
+
+impl Matrix {
+    /// Name of its schema among the definitions.
+    pub(crate) const TITLE: &'static str = "matrix";
+
+    /// Its JSON Schema: a list of values for each key of a workload.
+    pub(crate) fn definition() -> Schema {
         let mut properties = serde_json::Map::new();
         for key in WorkloadKeys::keys() {
             if !matches!(key.name, "name" | "matrix") {
@@ -216,7 +226,9 @@ impl Value for Matrix {
                     "items": (key.schema)(),
                     "minItems": 1
                 });
-                properties.insert(key.name.to_owned(), values.to_value());
+                for name in std::iter::once(&key.name).chain(key.aliases) {
+                    properties.insert((*name).to_owned(), values.clone().to_value());
+                }
             }
         }
         json_schema!({
