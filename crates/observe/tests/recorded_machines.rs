@@ -1,0 +1,189 @@
+//! Fingerprints and counters of other machines, from recordings of their
+//! `/proc` and `/sys`.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod recording;
+
+use std::path::Path;
+
+use fathom_model::fingerprint::{DeviceFacts, TargetFingerprint};
+use fathom_observe::{CapabilityStatus, Observer, doctor, host_fingerprint, target_fingerprint};
+use recording::Machine;
+
+fn target(machine: &Machine, path: &str) -> TargetFingerprint {
+    target_fingerprint(&machine.sys, Path::new(path))
+}
+
+/// The stack as text, one `name kind > below` a device.
+fn stack(target: &TargetFingerprint) -> Vec<String> {
+    let line = |device: &DeviceFacts| {
+        let below = device.below.join(" ");
+        format!("{} {} > {below}", device.name, device.kind)
+            .trim_end_matches(" > ")
+            .to_owned()
+    };
+    target.devices.iter().map(line).collect()
+}
+
+fn leaves(machine: &Machine, path: &str) -> Vec<String> {
+    let observer = Observer::new(&machine.sys, &target(machine, path));
+    observer.leaves().map(str::to_owned).collect()
+}
+
+fn device<'a>(target: &'a TargetFingerprint, name: &str) -> &'a DeviceFacts {
+    target
+        .devices
+        .iter()
+        .find(|device| device.name == name)
+        .unwrap()
+}
+
+#[test]
+fn a_guest_made_from_a_container_image_is_no_container() {
+    let machine = Machine::open("vm-virtio");
+    let host = host_fingerprint(&machine.sys);
+    assert_eq!(host.virtualization.as_deref(), Some("kvm"));
+    assert_eq!(host.os.as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+    assert_eq!(host.clocksource.as_deref(), Some("tsc"));
+    assert_eq!((host.cpus, host.root), (2, true));
+    assert_eq!(
+        (host.memlock_bytes, host.open_files_limit),
+        (Some(8 << 20), 20_000)
+    );
+    assert_eq!(
+        host.clock_read_ns, None,
+        "the running clock is not the recorded one"
+    );
+    let target = target(&machine, "/srv/data");
+    assert_eq!(stack(&target), ["vda disk"]);
+    let filesystem = target.filesystem.as_ref().unwrap();
+    assert_eq!(
+        (filesystem.kind.as_str(), filesystem.virtual_kind),
+        ("ext4", false)
+    );
+    assert_eq!(filesystem.total_bytes, 66_053_021 * 4096);
+    let vda = device(&target, "vda");
+    assert_eq!(vda.scheduler.as_deref(), Some("mq-deadline"));
+    assert_eq!(vda.read_ahead_bytes, Some(8 << 20));
+    assert_eq!(vda.facts["transport"], "virtio");
+    let memory = self::target(&machine, "/dev/shm/x");
+    assert!(memory.filesystem.unwrap().virtual_kind && memory.devices.is_empty());
+}
+
+#[test]
+fn an_old_kernel_with_lvm_behind_a_raid_controller() {
+    let machine = Machine::open("centos7-lvm");
+    let target = target(&machine, "/var/lib/data");
+    assert_eq!(
+        stack(&target),
+        ["dm-0 dm > sda2", "sda2 partition > sda", "sda disk"]
+    );
+    let sda = device(&target, "sda");
+    assert_eq!(sda.model.as_deref(), Some("DELL PERC H730 Mini"));
+    assert_eq!(sda.firmware.as_deref(), Some("4.27"));
+    assert_eq!(sda.scheduler.as_deref(), Some("deadline"));
+    assert_eq!(
+        (sda.write_cache.as_ref(), sda.discard_max_bytes),
+        (None, None)
+    );
+    assert_eq!(
+        (sda.rotational, sda.queue_requests),
+        (Some(true), Some(128))
+    );
+    assert_eq!(device(&target, "dm-0").facts["dm_layer"], "LVM");
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(observer.leaves().collect::<Vec<_>>(), ["sda"]);
+    let observation = observer.sample(None);
+    assert_eq!(observation.devices.len(), 3);
+    assert_eq!(observation.devices[2].discards, None);
+    assert_eq!(
+        (&observation.pressure, observation.cpu.unwrap().cpus),
+        (&None, 2)
+    );
+    assert_eq!(
+        observation.memory.unwrap().available_bytes,
+        (51_000_000 + 102_400 + 8_192_000) << 10
+    );
+    let host = host_fingerprint(&machine.sys);
+    assert_eq!(
+        host.os.as_deref(),
+        Some("CentOS Linux release 7.9.2009 (Core)")
+    );
+    assert_eq!(host.cpu_governor.as_deref(), Some("performance, powersave"));
+    assert_eq!(host.virtualization.as_deref(), Some("none"));
+}
+
+#[test]
+fn names_with_a_slash_are_found_in_every_place() {
+    let machine = Machine::open("centos7-lvm");
+    let by_folder = target(&machine, "/old/data");
+    assert_eq!(
+        stack(&by_folder),
+        ["cciss!c0d0p1 partition > cciss!c0d0", "cciss!c0d0 disk"]
+    );
+    assert_eq!(
+        target(&machine, "/dev/cciss/c0d0p1").devices,
+        by_folder.devices
+    );
+    assert_eq!(leaves(&machine, "/old/data"), ["cciss!c0d0"]);
+    assert_eq!(
+        target(&machine, "/dev/mapper/centos-root").devices[0].name,
+        "dm-0"
+    );
+}
+
+#[test]
+fn a_partition_without_its_disk_is_the_leaf() {
+    let machine = Machine::open("centos7-lvm");
+    let text = "   8 1 sda1 1 0 8 1 1 0 8 1 0 1 1\n   8 2 sda2 1 0 8 1 1 0 8 1 0 1 1\n";
+    machine.write("/proc/diskstats", text);
+    assert_eq!(leaves(&machine, "/boot"), ["sda1"]);
+    assert_eq!(leaves(&machine, "/"), ["sda2"]);
+}
+
+#[test]
+fn broken_stacks_end() {
+    let machine = Machine::open("centos7-lvm");
+    let slaves = "/sys/devices/virtual/block/dm-0/slaves";
+    machine.write(&format!("{slaves}/dm-0"), "");
+    machine.write(&format!("{slaves}/gone"), "");
+    let target = target(&machine, "/");
+    assert_eq!(target.devices[0].below, ["sda2"]);
+    // A disk that claims to lie on what lies on it.
+    let disk =
+        "/sys/devices/pci0000:00/0000:00:02.0/0000:02:00.0/host0/target0:2:0/0:2:0:0/block/sda";
+    machine.write(&format!("{disk}/slaves/dm-0"), "");
+    let circle = self::target(&machine, "/");
+    assert_eq!(circle.devices.len(), 3);
+    assert_eq!(Observer::new(&machine.sys, &circle).leaves().count(), 0);
+    machine.remove("/sys");
+    assert_eq!(self::target(&machine, "/").devices.len(), 0);
+    assert!(self::target(&machine, "/").filesystem.is_some());
+}
+
+#[test]
+fn an_empty_tree_is_all_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let sys = fathom_observe::Sysroot::at(folder.path());
+    let host = host_fingerprint(&sys);
+    assert_eq!(
+        (host.cpus, host.memory_bytes, host.virtualization),
+        (0, 0, None)
+    );
+    let target = target_fingerprint(&sys, Path::new("/data"));
+    assert_eq!(
+        (target.filesystem.is_none(), target.devices.len()),
+        (true, 0)
+    );
+    let observation = Observer::new(&sys, &target).sample(None);
+    assert!(
+        observation.devices.is_empty() && observation.cpu.is_none() && observation.memory.is_none()
+    );
+    let capabilities = doctor(&sys, None);
+    assert!(
+        capabilities
+            .iter()
+            .any(|one| one.status == CapabilityStatus::Missing)
+    );
+}
