@@ -26,6 +26,7 @@ mod walk;
 mod zipf;
 
 pub use layout::{Layout, LayoutFile, TargetKind};
+pub(crate) use permutation::Permutation;
 
 use fathom_model::rng::derive_seed;
 use fathom_model::workload::Pattern;

@@ -12,6 +12,8 @@
 use fathom_model::rng::{Rng, derive_seed, splitmix64};
 use fathom_model::workload::{Content, Payload};
 
+use crate::access::Permutation;
+
 /// Unit in which the compressible share is laid out.
 const PIECE_BYTES: usize = 4096;
 /// Random bytes kept per worker: fits a second-level cache.
@@ -20,7 +22,7 @@ const POOL_WORDS: usize = 32 * 1024;
 /// that blocks stay distinct.
 const LEAST_RANDOM_BYTES: usize = 16;
 /// Blocks out of which the asked-for number are duplicates.
-const DECK: u32 = 100;
+const DECK: u64 = 100;
 
 /// One worker's source of payload. The same seed and worker give the same
 /// bytes in the same order.
@@ -28,9 +30,9 @@ const DECK: u32 = 100;
 pub struct PayloadPool {
     source: Source,
     key: u64,
-    /// Blocks with content of their own so far; the next one's number.
-    originals: u64,
-    duplicates: DuplicateDraw,
+    /// Number of the next block.
+    next: u64,
+    duplicates: Duplicates,
 }
 
 #[derive(Debug, Clone)]
@@ -64,27 +66,27 @@ impl PayloadPool {
         PayloadPool {
             source,
             key,
-            originals: 0,
-            duplicates: DuplicateDraw::new(payload.duplicate_percent, derive_seed(key, 1)),
+            next: 0,
+            duplicates: Duplicates::new(payload.duplicate_percent, derive_seed(key, 1)),
         }
     }
 
     /// Fills one block. Every call is a new block.
     pub fn fill(&mut self, block: &mut [u8]) {
+        self.fill_numbered(self.next, block);
+        self.next += 1;
+    }
+
+    /// Fills the block with this number, whatever was filled before.
+    pub fn fill_numbered(&mut self, number: u64, block: &mut [u8]) {
         match &self.source {
             Source::Repeated(bytes) => repeat(bytes, block),
             Source::Pool {
                 words,
                 random_bytes,
             } => {
-                let number = match self.duplicates.next(self.originals) {
-                    Some(earlier) => earlier,
-                    None => {
-                        self.originals += 1;
-                        self.originals - 1
-                    }
-                };
-                fill_from_pool(words, *random_bytes, derive_seed(self.key, number), block);
+                let original = self.duplicates.original_of(number);
+                fill_from_pool(words, *random_bytes, derive_seed(self.key, original), block);
             }
         }
     }
@@ -130,46 +132,48 @@ fn repeat(bytes: &[u8], block: &mut [u8]) {
 }
 
 /// Decides which blocks repeat an earlier one: exactly the asked-for number in
-/// each hundred (one fewer in the first, when all should: there is nothing yet
-/// to repeat).
+/// each hundred, at random places (the first block of all has nothing to repeat).
 #[derive(Debug, Clone)]
-struct DuplicateDraw {
-    rng: Rng,
-    percent: u32,
-    duplicates_left: u32,
-    left: u32,
+struct Duplicates {
+    percent: u64,
+    key: u64,
+    /// The hundred for which `order` is keyed.
+    deck: u64,
+    order: Permutation,
 }
 
-impl DuplicateDraw {
-    fn new(percent: u8, seed: u64) -> DuplicateDraw {
-        DuplicateDraw {
-            rng: Rng::new(seed),
-            percent: u32::from(percent).min(DECK),
-            duplicates_left: 0,
-            left: 0,
+impl Duplicates {
+    fn new(percent: u8, key: u64) -> Duplicates {
+        Duplicates {
+            percent: u64::from(percent.min(100)),
+            key,
+            deck: 0,
+            order: Permutation::new(DECK, derive_seed(key, 0)),
         }
     }
 
-    /// The number of the earlier block that the next one repeats, if it does.
+    /// The number of the block whose content the block `number` has: its own,
+    /// or that of an earlier original.
     #[inline]
-    fn next(&mut self, originals: u64) -> Option<u64> {
-        if self.percent == 0 {
-            return None;
+    fn original_of(&mut self, mut number: u64) -> u64 {
+        while self.repeats(number) {
+            let draw = u128::from(derive_seed(!self.key, number));
+            number = ((draw * u128::from(number)) >> 64) as u64;
         }
-        if self.left == 0 {
-            self.left = DECK;
-            self.duplicates_left = self.percent;
+        number
+    }
+
+    #[inline]
+    fn repeats(&mut self, number: u64) -> bool {
+        if self.percent == 0 || number == 0 {
+            return false;
         }
-        // The first block of all has nothing to repeat.
-        let card = if originals == 0 {
-            u64::from(self.left - 1)
-        } else {
-            self.rng.below(u64::from(self.left))
-        };
-        let repeats = card < u64::from(self.duplicates_left);
-        self.left -= 1;
-        self.duplicates_left -= u32::from(repeats);
-        (repeats && originals > 0).then(|| self.rng.below(originals))
+        let deck = number / DECK;
+        if deck != self.deck {
+            self.deck = deck;
+            self.order.rekey(derive_seed(self.key, deck));
+        }
+        self.order.at(number % DECK) < self.percent
     }
 }
 
