@@ -88,8 +88,8 @@ pub(crate) struct Quick {
     #[arg(default_value = ".")]
     pub(crate) target: String,
     /// Seconds of measuring per cell.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub(crate) seconds: u64,
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    pub(crate) seconds: u32,
     /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when
     /// the disk is nearly full.
     #[arg(long, value_parser = parse_size)]
@@ -292,8 +292,9 @@ pub(crate) struct Clean {
 /// Where runs are stored.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StorePath {
-    /// The store to use instead of the one in the user's data directory.
-    #[arg(long, value_name = "FILE", env = "FATHOM_STORE")]
+    /// The store to use instead of $FATHOM_STORE or the one in the user's
+    /// data directory.
+    #[arg(long, value_name = "FILE")]
     pub(crate) store: Option<PathBuf>,
 }
 

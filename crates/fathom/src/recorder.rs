@@ -100,20 +100,18 @@ impl Recorder {
         (record, self.problem)
     }
 
-    /// Prints a line above the live one.
-    pub(crate) fn note(&mut self, text: &str) {
-        self.progress.line(text);
-    }
-
     /// From now on the run is kept in memory, with what the store still gives.
     fn fall_back(&mut self, problem: &str) {
         let Keeping::Store { store, .. } = &self.keeping else {
             return;
         };
-        let record = store.load(&self.meta.id).unwrap_or_else(|_| RunRecord {
-            meta: self.meta.clone(),
-            trials: Vec::new(),
-        });
+        let record = store.load(&self.meta.id).map_or_else(
+            |_| RunRecord {
+                meta: self.meta.clone(),
+                trials: Vec::new(),
+            },
+            |loaded| loaded.record,
+        );
         self.progress.line(&format!(
             "the rest of this run will not be stored: {problem}"
         ));

@@ -25,7 +25,7 @@ pub(crate) fn of(plan: &Plan) -> ScheduleContext {
 }
 
 /// The memory of the host.
-fn memory_bytes() -> Option<u64> {
+pub(crate) fn memory_bytes() -> Option<u64> {
     let info = rustix::system::sysinfo();
     u64::from(info.mem_unit).checked_mul(info.totalram as u64)
 }

@@ -206,10 +206,12 @@ fn long_functions(text: &str) -> impl Iterator<Item = (usize, usize)> {
         }
         let indent = line.len() - code.len();
         let closing = format!("{}}}", " ".repeat(indent));
-        if let Some(length) = lines[start..].iter().position(|l| *l == closing) {
-            if length + 1 > FUNCTION_LINES_MAX {
-                found.push((start + 1, length + 1));
-            }
+        let length = lines[start..]
+            .iter()
+            .position(|l| *l == closing)
+            .map(|n| n + 1);
+        if let Some(length) = length.filter(|n| *n > FUNCTION_LINES_MAX) {
+            found.push((start + 1, length));
         }
     }
     found.into_iter()

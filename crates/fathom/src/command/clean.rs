@@ -1,9 +1,15 @@
 //! `fathom clean`: what killed runs left behind.
 
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use anyhow::Context;
 use fathom_store::{Leftover, Store};
 
 use crate::cli::Clean;
 use crate::exit::Exit;
+use crate::pipeline::FILE_PREFIX;
 use crate::present;
 
 pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
@@ -36,7 +42,7 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
 
 /// Removes one file and its note. False when the file could not be removed.
 fn remove(store: &mut Store, leftover: &Leftover) -> anyhow::Result<bool> {
-    match fathom_engine::prepare::remove_leftover(&leftover.path) {
+    match remove_test_file(&leftover.path) {
         Ok(()) => {
             store.forget_file(&leftover.path)?;
             present::write_stdout(&format!("removed {}\n", leftover.path.display()))?;
@@ -47,4 +53,21 @@ fn remove(store: &mut Store, leftover: &Leftover) -> anyhow::Result<bool> {
             Ok(false)
         }
     }
+}
+
+/// Removes a test file. A note outlives its file when the process was killed
+/// between the two, so a file that is not there is fine; anything that is not
+/// a plain file with the name of a test file is not ours to touch.
+fn remove_test_file(path: &Path) -> anyhow::Result<()> {
+    let metadata = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        other => other.with_context(|| format!("cannot look at {}", path.display()))?,
+    };
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    anyhow::ensure!(
+        metadata.is_file() && name.starts_with(FILE_PREFIX),
+        "{} is no test file any more; look at it and remove it by hand",
+        path.display()
+    );
+    std::fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))
 }

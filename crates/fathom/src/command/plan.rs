@@ -4,12 +4,13 @@ use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::unit;
+use fathom_plan::CostAssumptions;
 use fathom_report::table::{Align, Table};
 
 use crate::cli::{Color, Plan};
 use crate::command::run::{read_plan, schedule};
 use crate::exit::Exit;
-use crate::present;
+use crate::{present, surroundings};
 
 pub(crate) fn run(plan: Plan) -> anyhow::Result<Exit> {
     match plan {
@@ -28,14 +29,14 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
     let Some(purpose) = purpose else {
         let mut text = String::from("Purposes (fathom plan new PURPOSE > plan.yaml):\n\n");
         for template in templates {
-            text += &format!("  {:<10} {}\n", template.name, template.summary);
+            text += &format!("  {:<10} {}\n", template.name, template.purpose);
         }
         present::write_stdout(&text)?;
         return Ok(Exit::Success);
     };
     match templates.iter().find(|template| template.name == purpose) {
         Some(template) => {
-            present::write_stdout(template.yaml)?;
+            present::write_stdout(template.text)?;
             Ok(Exit::Success)
         }
         None => {
@@ -56,7 +57,12 @@ fn check(path: &Path) -> anyhow::Result<Exit> {
     let Some(schedule) = schedule(&plan, false) else {
         return Ok(Exit::Usage);
     };
-    present::write_stdout(&fathom_plan::cost(&schedule).text)?;
+    let surroundings = surroundings::of(&plan);
+    let assumptions = CostAssumptions {
+        facts: surroundings.facts,
+        ..CostAssumptions::default()
+    };
+    present::write_stdout(&fathom_plan::cost(&schedule, &assumptions).text)?;
     Ok(Exit::Success)
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn read_plan(
     let color = present::use_color(color, &std::io::stderr());
     match fathom_plan::parse(&name, &text) {
         Ok(plan) => {
-            let warnings = plan.warnings();
+            let warnings = plan.lint(&surroundings::of(&plan));
             if !warnings.is_empty() {
                 present::write_stderr(&warnings.render(color));
             }

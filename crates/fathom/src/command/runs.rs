@@ -24,14 +24,14 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
 
 fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
     // No store yet is not an error: nothing has been measured.
-    let mut listings = if path.exists() {
-        Store::open_read_only(path)?.list()?
+    let listings = if path.exists() {
+        Store::open_read_only(path)?.list(Some(limit))?
     } else {
         Vec::new()
     };
-    listings.truncate(limit);
     if json {
-        let text = serde_json::to_string_pretty(&listings).context("cannot write the list")?;
+        let list: Vec<_> = listings.iter().map(as_json).collect();
+        let text = serde_json::to_string_pretty(&list).context("cannot write the list")?;
         present::write_stdout(&(text + "\n"))?;
         return Ok(Exit::Success);
     }

@@ -49,7 +49,7 @@ fn measures_the_grid_and_durable_writes_and_leaves_nothing_behind() {
 #[test]
 fn prints_a_grid_that_says_what_it_is() {
     let bench = Bench::new();
-    let output = bench.fathom(["quick", "data", "--seconds", "1", "--size", "16MiB"]);
+    let output = bench.fathom(["quick", "data", "--seconds", "1", "--size", "32MiB"]);
     output.expect_measured();
     for expected in [
         "SEQ1M Q8T1",
