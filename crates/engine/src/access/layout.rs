@@ -94,7 +94,7 @@ impl Layout {
         };
         let count = u32::try_from(total)
             .map_err(|_| Error::Workload(format!("{total} files are more than can be handled")))?;
-        let layout = Layout {
+        Ok(Layout {
             kind,
             files: (0..count)
                 .map(|n| LayoutFile {
@@ -106,8 +106,7 @@ impl Layout {
                 .collect(),
             shared,
             files_per_worker,
-        };
-        Ok(layout)
+        })
     }
 
     /// Indexes of the first file and of the one after the last that `worker` uses.
@@ -115,8 +114,8 @@ impl Layout {
         if self.shared {
             0..self.files_per_worker
         } else {
-            let first = worker * self.files_per_worker;
-            first..first + self.files_per_worker
+            let first = worker.saturating_mul(self.files_per_worker);
+            first..first.saturating_add(self.files_per_worker)
         }
     }
 

@@ -1,5 +1,8 @@
 //! Making the target ready: files that exist, are ours and were written.
 
+pub(crate) mod aligned;
+pub(crate) mod crew;
+pub(crate) mod direct;
 mod hooks;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
