@@ -67,10 +67,18 @@ pub(crate) fn parts(
     let workload = &plan.job.workload;
     let slots = Worker::slots(plan.depth);
     let block_bytes = workload.block.max_bytes();
-    let moves_data = plan.engine != EngineKind::Null || writes(plan) || plan.ledger.is_some();
+    // Neither has a place to keep what is written, so nothing can be verified.
+    let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
+    let fills = writes(plan) && plan.engine != EngineKind::Sim;
+    if plan.ledger.is_some() && !keeps_data {
+        notes.push(format!(
+            "engine {} keeps no data: contents are not verified",
+            plan.engine.name()
+        ));
+    }
     let (buffers, pages) = Buffers::new(
         slots,
-        if moves_data { block_bytes } else { 1 },
+        if keeps_data || fills { block_bytes } else { 1 },
         workload.huge_pages,
     )
     .map_err(|error| {
@@ -97,10 +105,11 @@ pub(crate) fn parts(
         workers: workload.workers,
         max_block_bytes: block_bytes,
         stream: AccessStream::new(workload, &plan.layout, index, plan.job.seed)?,
-        payload: writes(plan).then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
+        payload: fills.then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
         verifier: plan
             .ledger
             .as_ref()
+            .filter(|_| keeps_data)
             .map(|ledger| Verifier::new(ledger, slots as usize, block_bytes)),
         pace: workload
             .rate
