@@ -140,6 +140,26 @@ pub(crate) struct Buffers {
     stride: usize,
 }
 
+/// Where a worker's buffers are. They stay there, also when their owner is
+/// moved; whoever holds a view must not outlive the owner.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BufferView {
+    start: *mut u8,
+    stride: usize,
+}
+
+impl BufferView {
+    /// Address of the first slot's buffer.
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// Bytes from one slot's buffer to the next.
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
+    }
+}
+
 impl Buffers {
     /// Buffers of `block_bytes` for `slots` slots, and which pages they are on.
     ///
@@ -166,14 +186,12 @@ impl Buffers {
         }
     }
 
-    /// Bytes from one slot's buffer to the next.
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
-    }
-
-    /// Address of the first slot's buffer.
-    pub(crate) fn as_ptr(&self) -> *mut u8 {
-        self.arena.as_ptr()
+    /// Where the buffers are, for those who hand them to the kernel.
+    pub(crate) fn view(&self) -> BufferView {
+        BufferView {
+            start: self.arena.as_ptr(),
+            stride: self.stride,
+        }
     }
 
     /// The first `bytes` of a slot's buffer. The slot must not be in flight.
@@ -193,8 +211,8 @@ mod tests {
     #[test]
     fn buffers_are_aligned_apart_and_zero() {
         let (mut buffers, _) = Buffers::new(3, 5000, false).unwrap();
-        assert_eq!(buffers.stride() % 4096, 0);
-        assert_eq!(buffers.as_ptr() as usize % 4096, 0);
+        assert_eq!(buffers.view().stride() % 4096, 0);
+        assert_eq!(buffers.view().as_ptr() as usize % 4096, 0);
         buffers.block(0, 5000).fill(1);
         buffers.block(2, 5000).fill(3);
         assert!(buffers.block(1, 5000).iter().all(|b| *b == 0));

@@ -9,6 +9,8 @@ mod affinity;
 mod arena;
 mod ceiling;
 mod clock;
+#[cfg(test)]
+mod conformance;
 mod engine;
 mod engines;
 mod group;

@@ -5,9 +5,11 @@
 //! nanoseconds on the scale of `CLOCK_MONOTONIC`.
 
 mod host;
+mod virtual_time;
 
 pub(crate) use host::HostClock;
 pub(crate) use host::{monotonic_ns, sleep_until};
+pub(crate) use virtual_time::VirtualClock;
 
 /// A source of time.
 pub(crate) trait Clock {

@@ -22,12 +22,13 @@ pub(crate) fn errno() -> i32 {
 pub(crate) fn carry_out(fd: RawFd, op: &Op, call: SyncCall) -> i32 {
     match op.kind {
         OpKind::Trim => trim(fd, op),
-        OpKind::Sync => sync(fd, call),
+        OpKind::Sync => flush(fd, call),
         _ => -libc::EINVAL,
     }
 }
 
-fn sync(fd: RawFd, call: SyncCall) -> i32 {
+/// Flushes a file: 0 or a negated errno.
+pub(crate) fn flush(fd: RawFd, call: SyncCall) -> i32 {
     // SAFETY: both calls take any number as a descriptor.
     let result = unsafe {
         match call {

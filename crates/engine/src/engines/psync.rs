@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use fathom_model::OpKind;
 use fathom_model::workload::SyncCall;
 
-use crate::arena::Buffers;
+use crate::arena::BufferView;
 use crate::engine::{Broken, Capabilities, Completion, Engine, Op, Queued};
 use crate::engines::blocking;
 use crate::open::WorkerFiles;
@@ -27,7 +27,7 @@ pub(crate) struct Psync {
 
 impl Psync {
     /// An engine on `files`. `buffers` must outlive it.
-    pub(crate) fn new(files: WorkerFiles, buffers: &Buffers, sync: SyncCall) -> Psync {
+    pub(crate) fn new(files: WorkerFiles, buffers: BufferView, sync: SyncCall) -> Psync {
         Psync {
             fds: files.files.iter().map(AsRawFd::as_raw_fd).collect(),
             _files: files,

@@ -10,7 +10,7 @@ use fathom_model::run::{EngineReport, StuckOp};
 
 use super::gate::Gate;
 use super::plan::GroupPlan;
-use super::spawn::{self, Birth, Readiness, WorkerEnd};
+use super::spawn::{self, Announcement, Birth, Readiness, WorkerEnd};
 use super::watch::Watch;
 use super::{EndReason, GroupEnd};
 use crate::Error;
@@ -91,7 +91,7 @@ impl Live {
                 visible: Arc::clone(visible),
                 control: Arc::clone(&self.control),
                 gate: Arc::clone(&self.gate),
-                ready: ready.clone(),
+                ready: Announcement::new(ready.clone()),
             };
             let spawned = std::thread::Builder::new()
                 .name(format!("fathom-w{index}"))

@@ -1,5 +1,6 @@
 //! One worker thread, from its birth to its report.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -13,7 +14,7 @@ use crate::access::AccessStream;
 use crate::arena::{Buffers, Pages};
 use crate::clock::HostClock;
 use crate::engine::{Broken, Engine};
-use crate::engines;
+use crate::engines::door::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
 use crate::usage::ThreadMeter;
@@ -29,6 +30,22 @@ pub(crate) struct WorkerEnd {
     pub(crate) final_flush_ns: Option<u64>,
 }
 
+/// The one time that a worker says whether it is ready. When a worker dies
+/// before, its end of the channel goes with it and the group hears of it.
+pub(crate) struct Announcement(Cell<Option<Sender<Readiness>>>);
+
+impl Announcement {
+    pub(crate) fn new(sender: Sender<Readiness>) -> Announcement {
+        Announcement(Cell::new(Some(sender)))
+    }
+
+    fn make(&self, readiness: Readiness) {
+        if let Some(sender) = self.0.take() {
+            let _ = sender.send(readiness);
+        }
+    }
+}
+
 /// Everything that a worker thread is born with.
 pub(crate) struct Birth {
     pub(crate) plan: Arc<GroupPlan>,
@@ -36,7 +53,7 @@ pub(crate) struct Birth {
     pub(crate) visible: Arc<Visible>,
     pub(crate) control: Arc<Control>,
     pub(crate) gate: Arc<Gate>,
-    pub(crate) ready: Sender<Readiness>,
+    pub(crate) ready: Announcement,
 }
 
 /// The parts of worker `index`, made by its own thread so that memory is near.
@@ -50,10 +67,18 @@ pub(crate) fn parts(
     let workload = &plan.job.workload;
     let slots = Worker::slots(plan.depth);
     let block_bytes = workload.block.max_bytes();
-    let moves_data = plan.engine != EngineKind::Null || writes(plan) || plan.ledger.is_some();
+    // Neither has a place to keep what is written, so nothing can be verified.
+    let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
+    let fills = writes(plan) && plan.engine != EngineKind::Sim;
+    if plan.ledger.is_some() && !keeps_data {
+        notes.push(format!(
+            "engine {} keeps no data: contents are not verified",
+            plan.engine.name()
+        ));
+    }
     let (buffers, pages) = Buffers::new(
         slots,
-        if moves_data { block_bytes } else { 1 },
+        if keeps_data || fills { block_bytes } else { 1 },
         workload.huge_pages,
     )
     .map_err(|error| {
@@ -80,10 +105,11 @@ pub(crate) fn parts(
         workers: workload.workers,
         max_block_bytes: block_bytes,
         stream: AccessStream::new(workload, &plan.layout, index, plan.job.seed)?,
-        payload: writes(plan).then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
+        payload: fills.then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
         verifier: plan
             .ledger
             .as_ref()
+            .filter(|_| keeps_data)
             .map(|ledger| Verifier::new(ledger, slots as usize, block_bytes)),
         pace: workload
             .rate
@@ -101,7 +127,7 @@ fn writes(plan: &GroupPlan) -> bool {
 
 /// The whole life of a worker thread.
 pub(crate) fn live(birth: Birth) -> WorkerEnd {
-    let plan = &*Arc::clone(&birth.plan);
+    let plan = &birth.plan;
     let mut notes = Vec::new();
     if let Some(cpu) = cpu_of(&plan.job.workload.cpus, birth.index)
         && let Err(note) = crate::affinity::pin_to(cpu)
@@ -109,34 +135,10 @@ pub(crate) fn live(birth: Birth) -> WorkerEnd {
         notes.push(note);
     }
     crate::affinity::ask_for_exact_timers();
-    let made = parts(
-        plan,
-        birth.index,
-        Arc::clone(&birth.visible),
-        Arc::clone(&birth.control),
-        &mut notes,
-    );
-    let parts = match made {
-        Ok(parts) => parts,
-        Err(error) => {
-            let _ = birth.ready.send(Err(error));
-            return WorkerEnd::default();
-        }
-    };
-    match plan.engine {
-        EngineKind::Null => birth.run(engines::Null::new(plan.depth + 1), parts, notes),
-        _ => match plan.opener.open_for(&plan.layout, birth.index) {
-            Ok(files) => {
-                let engine =
-                    engines::Psync::new(files, &parts.buffers, plan.job.workload.sync.call);
-                birth.run(engine, parts, notes)
-            }
-            Err(error) => {
-                let _ = birth.ready.send(Err(error));
-                WorkerEnd::default()
-            }
-        },
-    }
+    birth.build(notes).unwrap_or_else(|error| {
+        birth.ready.make(Err(error));
+        WorkerEnd::default()
+    })
 }
 
 fn cpu_of(cpus: &[u32], index: u32) -> Option<u32> {
@@ -147,16 +149,59 @@ fn cpu_of(cpus: &[u32], index: u32) -> Option<u32> {
 }
 
 impl Birth {
-    fn run<E: Engine>(self, mut engine: E, parts: Parts, notes: Vec<String>) -> WorkerEnd {
+    /// Makes the worker's parts and engine, and runs it.
+    fn build(&self, mut notes: Vec<String>) -> Result<WorkerEnd, Error> {
+        let plan = Arc::clone(&self.plan);
+        let parts = parts(
+            &plan,
+            self.index,
+            Arc::clone(&self.visible),
+            Arc::clone(&self.control),
+            &mut notes,
+        )?;
+        let own = plan.layout.files_of(self.index);
+        let own = own.start as usize..own.end as usize;
+        let sizes = plan.layout.files.get(own).unwrap_or_default();
+        // The buffers stay where they are when the parts move into the worker.
+        let view = parts.buffers.view();
+        let materials = Materials {
+            kind: plan.engine,
+            files: plan.opener.open_for(&plan.layout, self.index)?,
+            sizes: sizes.iter().map(|file| file.size_bytes).collect(),
+            buffers: view,
+            slots: Worker::slots(plan.depth),
+            workload: &plan.job.workload,
+            mode: plan.mode,
+        };
+        door::enter(materials, notes, Run { birth: self, parts }).map_err(|error| {
+            Error::Workload(format!(
+                "engine {} could not be set up ({error}): {}",
+                plan.engine.name(),
+                door::remedy(plan.engine)
+            ))
+        })
+    }
+}
+
+/// A worker that has all but its engine.
+struct Run<'a> {
+    birth: &'a Birth,
+    parts: Parts,
+}
+
+impl Visitor for Run<'_> {
+    type Output = WorkerEnd;
+
+    fn visit<E: Engine>(self, mut engine: E, notes: Vec<String>) -> WorkerEnd {
+        let parts = self.parts;
         let Birth {
             plan,
             control,
             gate,
             ready,
             ..
-        } = self;
-        let _ = ready.send(Ok(notes));
-        drop(ready);
+        } = self.birth;
+        ready.make(Ok(notes));
         let Some(origin_ns) = gate.pass() else {
             engine.close();
             return WorkerEnd::default();
@@ -170,7 +215,7 @@ impl Birth {
         match driven {
             Ok(()) => engine.close(),
             Err(broken) => {
-                report_broken(&control, broken);
+                report_broken(control, broken);
                 // The kernel may still write to them.
                 std::mem::forget(buffers);
             }
