@@ -91,8 +91,7 @@ impl Observer {
     /// Takes the devices that have counters and marks the leaves among them.
     fn watch(&mut self, sys: &Sysroot, devices: &[DeviceFacts]) {
         for facts in devices {
-            // A queue that does not account shows zeros, not measurements.
-            if facts.facts.get("iostats").is_some_and(|value| value == "0") {
+            if is_silent(devices, facts) {
                 continue;
             }
             let path = format!("/sys/class/block/{}/stat", facts.name);
@@ -245,6 +244,18 @@ impl WatchedDevice {
             parse_stat(self.stat.read(buffer)?)
         }
     }
+}
+
+/// Whether a drive (or a partition of it) was told not to account: it shows
+/// zeros then, not measurements. On devices that lie on others the setting says
+/// nothing; bcache, for one, shows 0 and counts.
+pub(crate) fn is_silent(devices: &[DeviceFacts], facts: &DeviceFacts) -> bool {
+    let off = |facts: &DeviceFacts| facts.facts.get("iostats").is_some_and(|value| value == "0");
+    if facts.below.is_empty() {
+        return off(facts);
+    }
+    let disk = devices.iter().find(|disk| disk.name == facts.below[0]);
+    facts.kind == "partition" && disk.is_some_and(off)
 }
 
 /// Whether anything below the device has counters of its own.
