@@ -246,16 +246,22 @@ impl WatchedDevice {
     }
 }
 
-/// Whether a drive (or a partition of it) was told not to account: it shows
-/// zeros then, not measurements. On devices that lie on others the setting says
-/// nothing; bcache, for one, shows 0 and counts.
+/// Whether a device does not account its requests: it shows zeros then, not
+/// measurements. Drives can be told so, NVMe multipath heads could not account
+/// before Linux 6.4, and their partitions share that. On other devices that lie
+/// on devices the setting says nothing: bcache and dm show 0 and count.
 pub(crate) fn is_silent(devices: &[DeviceFacts], facts: &DeviceFacts) -> bool {
-    let off = |facts: &DeviceFacts| facts.facts.get("iostats").is_some_and(|value| value == "0");
-    if facts.below.is_empty() {
-        return off(facts);
+    let off = facts.facts.get("iostats").is_some_and(|value| value == "0");
+    let disk = facts
+        .below
+        .first()
+        .and_then(|name| devices.iter().find(|one| &one.name == name));
+    match (facts.kind.as_str(), disk) {
+        // A whole disk that calls itself a partition of one would be a circle.
+        ("partition", Some(disk)) if disk.kind != "partition" => is_silent(devices, disk),
+        ("nvme", _) | (_, None) => off,
+        _ => false,
     }
-    let disk = devices.iter().find(|disk| disk.name == facts.below[0]);
-    facts.kind == "partition" && disk.is_some_and(off)
 }
 
 /// Whether anything below the device has counters of its own.

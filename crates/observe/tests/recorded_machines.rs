@@ -187,3 +187,107 @@ fn an_empty_tree_is_all_unknown() {
             .any(|one| one.status == CapabilityStatus::Missing)
     );
 }
+
+#[test]
+fn a_volume_on_luks_on_a_multipath_namespace() {
+    let machine = Machine::open("nvme-multipath-luks-lvm");
+    let mut target = target(&machine, "/mnt/data/f");
+    let expected = [
+        "dm-1 dm > dm-0",
+        "dm-0 dm > nvme0n1p2",
+        "nvme0n1p2 partition > nvme0n1",
+        "nvme0n1 nvme > nvme0c0n1 nvme0c1n1",
+        "nvme0c0n1 nvme",
+        "nvme0c1n1 nvme",
+    ];
+    assert_eq!(stack(&target), expected);
+    assert_eq!(device(&target, "dm-1").facts["dm_name"], "vg-data");
+    assert_eq!(device(&target, "dm-0").facts["dm_layer"], "CRYPT");
+    let head = device(&target, "nvme0n1");
+    assert_eq!(
+        (head.model.as_deref(), head.serial.as_deref()),
+        (Some("QEMU NVMe Ctrl"), Some("LAB0001"))
+    );
+    assert_eq!(head.facts["iopolicy"], "numa");
+    let path = device(&target, "nvme0c1n1");
+    assert_eq!(
+        (
+            path.facts["transport"].as_str(),
+            path.facts["state"].as_str()
+        ),
+        ("pcie", "live")
+    );
+    assert_eq!(
+        path.facts.get("pcie_link_width"),
+        None,
+        "an emulated drive has no link"
+    );
+    // The head and its partition show zeros on this kernel: they are not shown.
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(
+        observer.leaves().collect::<Vec<_>>(),
+        ["nvme0c0n1", "nvme0c1n1"]
+    );
+    let observation = observer.sample(None);
+    let shown: Vec<_> = observation
+        .devices
+        .iter()
+        .map(|device| device.name.as_str())
+        .collect();
+    assert_eq!(shown, ["dm-1", "dm-0", "nvme0c0n1", "nvme0c1n1"]);
+    // A kernel that accounts on the head shows it; the paths remain the leaves.
+    for device in &mut target.devices {
+        device.facts.insert("iostats".to_owned(), "1".to_owned());
+    }
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(observer.sample(None).devices.len(), 6);
+    assert_eq!(observer.leaves().count(), 2);
+}
+
+#[test]
+fn a_trained_down_link_shows() {
+    let machine = Machine::open("nvme-multipath-luks-lvm");
+    let adapter = "/sys/devices/pci0000:00/0000:00:05.0";
+    for (file, value) in [
+        ("current_link_speed", "8.0 GT/s PCIe\n"),
+        ("max_link_speed", "16.0 GT/s PCIe\n"),
+        ("current_link_width", "2\n"),
+        ("max_link_width", "4\n"),
+        ("numa_node", "0\n"),
+    ] {
+        machine.write(&format!("{adapter}/{file}"), value);
+    }
+    let target = target(&machine, "/dev/nvme0n1");
+    let facts = &device(&target, "nvme0c0n1").facts;
+    assert_eq!(facts["pcie_link_speed"], "8.0 GT/s PCIe");
+    assert_eq!(
+        (
+            facts["pcie_link_width"].as_str(),
+            facts["pcie_link_width_max"].as_str()
+        ),
+        ("2", "4")
+    );
+    assert_eq!(
+        (facts["numa_node"].as_str(), facts["pcie_address"].as_str()),
+        ("0", "0000:00:05.0")
+    );
+    assert!(target.filesystem.is_none());
+}
+
+#[test]
+fn bcache_lies_on_its_backing_and_its_cache_device() {
+    let machine = Machine::open("bcache-nvme");
+    let target = target(&machine, "/mnt/b");
+    assert_eq!(stack(&target)[0], "bcache0 bcache > nvme0n1 nvme1n1");
+    assert_eq!(target.devices[0].facts["cache_mode"], "writethrough");
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(
+        observer.leaves().collect::<Vec<_>>(),
+        ["nvme0n1", "nvme1n1"]
+    );
+    assert_eq!(
+        observer.sample(None).devices[0].name,
+        "bcache0",
+        "it counts, whatever iostats says"
+    );
+}
