@@ -28,12 +28,23 @@ pub(crate) fn add_link_facts(sys: &Sysroot, device: &Path, facts: &mut BTreeMap<
         ("pcie_link_speed_max", "max_link_speed"),
         ("pcie_link_width", "current_link_width"),
         ("pcie_link_width_max", "max_link_width"),
-        ("numa_node", "numa_node"),
     ] {
-        insert(facts, name, sys.text(pci.join(file)));
+        insert(
+            facts,
+            name,
+            sys.text(pci.join(file))
+                .filter(|value| is_link_value(value)),
+        );
     }
+    let node = sys.text(pci.join("numa_node")).filter(|node| node != "-1");
+    insert(facts, "numa_node", node);
     let address = pci.file_name().and_then(|name| name.to_str());
     insert(facts, "pcie_address", address.map(str::to_owned));
+}
+
+/// Emulated drives have no link: speed `Unknown`, width 0 of 255.
+fn is_link_value(value: &str) -> bool {
+    !value.starts_with("Unknown") && !matches!(value, "0" | "255")
 }
 
 /// Adds a fact that is known.

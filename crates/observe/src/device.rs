@@ -8,6 +8,7 @@ use fathom_model::fingerprint::DeviceFacts;
 
 use crate::Sysroot;
 use crate::block_link::{add_link_facts, insert};
+use crate::nvme_health::add_health_facts;
 
 /// Where sysfs describes a device.
 pub(crate) fn device_dir(name: &str) -> PathBuf {
@@ -86,11 +87,9 @@ pub(crate) fn device_facts(sys: &Sysroot, name: &str) -> DeviceFacts {
     if let Some(real) = sys.resolve(&dir) {
         add_link_facts(sys, &real, &mut facts);
     }
-    let read_ahead = dir.join(if kind == "partition" {
-        "../queue"
-    } else {
-        "queue"
-    });
+    if kind != "partition" {
+        add_health_facts(sys, name, &mut facts);
+    }
     DeviceFacts {
         name: name.to_owned(),
         kind: kind.to_owned(),
@@ -107,9 +106,7 @@ pub(crate) fn device_facts(sys: &Sysroot, name: &str) -> DeviceFacts {
         rotational: number("rotational").map(|value| value != 0),
         scheduler: attribute("scheduler").map(|text| scheduler_in_use(&text).to_owned()),
         queue_requests: number("nr_requests"),
-        read_ahead_bytes: sys
-            .number(read_ahead.join("read_ahead_kb"))
-            .map(|kib| kib.saturating_mul(1024)),
+        read_ahead_bytes: number("read_ahead_kb").map(|kib| kib.saturating_mul(1024)),
         write_cache: attribute("write_cache"),
         logical_block_bytes: number("logical_block_size"),
         physical_block_bytes: number("physical_block_size"),

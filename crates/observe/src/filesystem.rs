@@ -163,9 +163,20 @@ pub(crate) fn overlay_upper<'a>(sys: &Sysroot, mounts: &'a [Mount], overlay: &Mo
     found.map_or(Upper::Unknown, Upper::Mount)
 }
 
-/// Facts of a mounted file system.
-pub(crate) fn filesystem_facts(sys: &Sysroot, mounts: &[Mount], mount: &Mount) -> FilesystemFacts {
-    let space = sys.space(&mount.mount_point);
+/// Facts of the file system that holds `path` (which exists) by its mount.
+pub(crate) fn filesystem_facts(
+    sys: &Sysroot,
+    mounts: &[Mount],
+    mount: &Mount,
+    path: &Path,
+) -> FilesystemFacts {
+    // Project quotas narrow the space of a folder, and a mount point may be
+    // covered by another mount.
+    let space = sys.space(if sys.is_host() {
+        path
+    } else {
+        &mount.mount_point
+    });
     let bytes = |blocks: u64| space.map_or(0, |space| blocks.saturating_mul(space.block_bytes));
     let mut facts = BTreeMap::new();
     let reason = virtual_reason(&mount.kind);

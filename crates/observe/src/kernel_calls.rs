@@ -185,6 +185,64 @@ pub(crate) fn try_libaio() -> io::Result<()> {
     Ok(())
 }
 
+/// Length of NVMe log page 2.
+pub(crate) const HEALTH_PAGE_BYTES: usize = 512;
+/// `NVME_IOCTL_ADMIN_CMD` of `linux/nvme_ioctl.h`.
+const NVME_IOCTL_ADMIN_CMD: u32 = 0xC048_4E41;
+
+/// `struct nvme_admin_cmd`.
+#[repr(C)]
+#[derive(Default)]
+struct AdminCommand {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    word2: u32,
+    word3: u32,
+    metadata: u64,
+    address: u64,
+    metadata_length: u32,
+    data_length: u32,
+    words10: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+
+const _: () = assert!(size_of::<AdminCommand>() == 72);
+
+/// Reads log page 2 of the controller that `file` (`/dev/nvme0`) is. The time
+/// limit is the kernel's own: at a shorter one it would reset the controller.
+pub(crate) fn nvme_health_page(file: &File) -> io::Result<[u8; HEALTH_PAGE_BYTES]> {
+    const GET_LOG_PAGE: u8 = 2;
+    const HEALTH: u32 = 2;
+    let mut page = [0_u8; HEALTH_PAGE_BYTES];
+    let last_word = (HEALTH_PAGE_BYTES / 4 - 1) as u32;
+    let mut command = AdminCommand {
+        opcode: GET_LOG_PAGE,
+        namespace: u32::MAX,
+        address: page.as_mut_ptr() as u64,
+        data_length: HEALTH_PAGE_BYTES as u32,
+        words10: [HEALTH | last_word << 16, 0, 0, 0, 0, 0],
+        ..AdminCommand::default()
+    };
+    // SAFETY: the command has the layout of `struct nvme_admin_cmd`, and the
+    // kernel writes at most `data_length` bytes to `address`, which is `page`;
+    // both outlive the call.
+    let status = unsafe {
+        libc::ioctl(
+            file.as_raw_fd(),
+            NVME_IOCTL_ADMIN_CMD as _,
+            &raw mut command,
+        )
+    };
+    match status {
+        0 => Ok(page),
+        status if status > 0 => Err(io::Error::other(format!("NVMe status {status:#x}"))),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

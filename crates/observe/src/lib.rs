@@ -37,6 +37,7 @@ mod kept_file;
 mod kernel_calls;
 mod memory;
 mod mount;
+mod nvme_health;
 mod observer;
 mod page_cache;
 mod pressure;

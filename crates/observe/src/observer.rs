@@ -91,8 +91,7 @@ impl Observer {
     /// Takes the devices that have counters and marks the leaves among them.
     fn watch(&mut self, sys: &Sysroot, devices: &[DeviceFacts]) {
         for facts in devices {
-            // A queue that does not account shows zeros, not measurements.
-            if facts.facts.get("iostats").is_some_and(|value| value == "0") {
+            if is_silent(devices, facts) {
                 continue;
             }
             let path = format!("/sys/class/block/{}/stat", facts.name);
@@ -244,6 +243,24 @@ impl WatchedDevice {
         } else {
             parse_stat(self.stat.read(buffer)?)
         }
+    }
+}
+
+/// Whether a device does not account its requests: it shows zeros then, not
+/// measurements. Drives can be told so, NVMe multipath heads could not account
+/// before Linux 6.4, and their partitions share that. On other devices that lie
+/// on devices the setting says nothing: bcache and dm show 0 and count.
+pub(crate) fn is_silent(devices: &[DeviceFacts], facts: &DeviceFacts) -> bool {
+    let off = facts.facts.get("iostats").is_some_and(|value| value == "0");
+    let disk = facts
+        .below
+        .first()
+        .and_then(|name| devices.iter().find(|one| &one.name == name));
+    match (facts.kind.as_str(), disk) {
+        // A whole disk that calls itself a partition of one would be a circle.
+        ("partition", Some(disk)) if disk.kind != "partition" => is_silent(devices, disk),
+        ("nvme", _) | (_, None) => off,
+        _ => false,
     }
 }
 

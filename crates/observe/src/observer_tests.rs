@@ -55,9 +55,15 @@ fn a_device_that_does_not_account_is_not_a_leaf() {
     write(root.path(), "sys/class/block/sda/stat", &stat(0, 0, 0));
     let mut silent = facts("sda", &[]);
     silent.facts.insert("iostats".to_owned(), "0".to_owned());
-    let devices = vec![facts("dm-0", &["sda"]), silent];
+    let mut stacked = facts("dm-0", &["sda1"]);
+    stacked.facts.insert("iostats".to_owned(), "0".to_owned());
+    let mut partition = facts("sda1", &["sda"]);
+    partition.kind = "partition".to_owned();
+    write(root.path(), "sys/class/block/sda1/stat", &stat(0, 0, 0));
+    let devices = vec![stacked, partition, silent];
     let observer = Observer::new(&Sysroot::at(root.path()), &target(devices));
     assert_eq!(observer.leaves().collect::<Vec<_>>(), ["dm-0"]);
+    assert_eq!(observer.devices.len(), 1);
 }
 
 #[test]

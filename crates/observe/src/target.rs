@@ -29,7 +29,7 @@ pub fn target_fingerprint(sys: &Sysroot, path: &Path) -> TargetFingerprint {
     let tops = devices_under_path(sys, &mounts, &existing, 0);
     TargetFingerprint {
         target,
-        filesystem: mount.map(|mount| filesystem_facts(sys, &mounts, mount)),
+        filesystem: mount.map(|mount| filesystem_facts(sys, &mounts, mount, &existing)),
         devices: device_stack(sys, &mounts, &tops, 0),
     }
 }

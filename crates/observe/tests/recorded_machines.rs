@@ -187,3 +187,249 @@ fn an_empty_tree_is_all_unknown() {
             .any(|one| one.status == CapabilityStatus::Missing)
     );
 }
+
+#[test]
+fn a_volume_on_luks_on_a_multipath_namespace() {
+    let machine = Machine::open("nvme-multipath-luks-lvm");
+    let mut target = target(&machine, "/mnt/data/f");
+    let expected = [
+        "dm-1 dm > dm-0",
+        "dm-0 dm > nvme0n1p2",
+        "nvme0n1p2 partition > nvme0n1",
+        "nvme0n1 nvme > nvme0c0n1 nvme0c1n1",
+        "nvme0c0n1 nvme",
+        "nvme0c1n1 nvme",
+    ];
+    assert_eq!(stack(&target), expected);
+    assert_eq!(device(&target, "dm-1").facts["dm_name"], "vg-data");
+    assert_eq!(device(&target, "dm-0").facts["dm_layer"], "CRYPT");
+    let head = device(&target, "nvme0n1");
+    assert_eq!(
+        (head.model.as_deref(), head.serial.as_deref()),
+        (Some("QEMU NVMe Ctrl"), Some("LAB0001"))
+    );
+    assert_eq!(head.facts["iopolicy"], "numa");
+    let path = device(&target, "nvme0c1n1");
+    assert_eq!(
+        (
+            path.facts["transport"].as_str(),
+            path.facts["state"].as_str()
+        ),
+        ("pcie", "live")
+    );
+    assert_eq!(
+        path.facts.get("pcie_link_width"),
+        None,
+        "an emulated drive has no link"
+    );
+    // The head and its partition show zeros on this kernel: they are not shown.
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(
+        observer.leaves().collect::<Vec<_>>(),
+        ["nvme0c0n1", "nvme0c1n1"]
+    );
+    let observation = observer.sample(None);
+    let shown: Vec<_> = observation
+        .devices
+        .iter()
+        .map(|device| device.name.as_str())
+        .collect();
+    assert_eq!(shown, ["dm-1", "dm-0", "nvme0c0n1", "nvme0c1n1"]);
+    // A kernel that accounts on the head shows it; the paths remain the leaves.
+    for device in &mut target.devices {
+        device.facts.insert("iostats".to_owned(), "1".to_owned());
+    }
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(observer.sample(None).devices.len(), 6);
+    assert_eq!(observer.leaves().count(), 2);
+}
+
+#[test]
+fn a_trained_down_link_shows() {
+    let machine = Machine::open("nvme-multipath-luks-lvm");
+    let adapter = "/sys/devices/pci0000:00/0000:00:05.0";
+    for (file, value) in [
+        ("current_link_speed", "8.0 GT/s PCIe\n"),
+        ("max_link_speed", "16.0 GT/s PCIe\n"),
+        ("current_link_width", "2\n"),
+        ("max_link_width", "4\n"),
+        ("numa_node", "0\n"),
+    ] {
+        machine.write(&format!("{adapter}/{file}"), value);
+    }
+    let target = target(&machine, "/dev/nvme0n1");
+    let facts = &device(&target, "nvme0c0n1").facts;
+    assert_eq!(facts["pcie_link_speed"], "8.0 GT/s PCIe");
+    assert_eq!(
+        (
+            facts["pcie_link_width"].as_str(),
+            facts["pcie_link_width_max"].as_str()
+        ),
+        ("2", "4")
+    );
+    assert_eq!(
+        (facts["numa_node"].as_str(), facts["pcie_address"].as_str()),
+        ("0", "0000:00:05.0")
+    );
+    assert!(target.filesystem.is_none());
+}
+
+#[test]
+fn bcache_lies_on_its_backing_and_its_cache_device() {
+    let machine = Machine::open("bcache-nvme");
+    let target = target(&machine, "/mnt/b");
+    assert_eq!(stack(&target)[0], "bcache0 bcache > nvme0n1 nvme1n1");
+    assert_eq!(target.devices[0].facts["cache_mode"], "writethrough");
+    let mut observer = Observer::new(&machine.sys, &target);
+    assert_eq!(
+        observer.leaves().collect::<Vec<_>>(),
+        ["nvme0n1", "nvme1n1"]
+    );
+    assert_eq!(
+        observer.sample(None).devices[0].name,
+        "bcache0",
+        "it counts, whatever iostats says"
+    );
+}
+
+#[test]
+fn raid_1_over_two_disks_and_a_loop_device_on_it() {
+    let machine = Machine::open("md-loop-btrfs");
+    let raid = ["md0 md > sda sdb", "sda disk", "sdb disk"];
+    let target = target(&machine, "/mnt/md/f");
+    assert_eq!(stack(&target), raid);
+    let md = device(&target, "md0");
+    assert_eq!(
+        (md.facts["level"].as_str(), md.facts["degraded"].as_str()),
+        ("raid1", "0")
+    );
+    assert_eq!(md.facts["sync_action"], "idle");
+    let sda = device(&target, "sda");
+    assert_eq!(
+        sda.model.as_deref(),
+        Some("QEMU HARDDISK"),
+        "ATA is no vendor"
+    );
+    assert_eq!(sda.facts["transport"], "sata");
+    assert_eq!(sda.facts["sata_link"], "1.5 Gbps");
+    assert_eq!(sda.write_cache.as_deref(), Some("write back"));
+    assert_eq!(leaves(&machine, "/mnt/md/f"), ["sda", "sdb"]);
+
+    let target = self::target(&machine, "/mnt/loop/new/file");
+    assert_eq!(
+        stack(&target),
+        ["loop0 loop > md0", raid[0], raid[1], raid[2]]
+    );
+    let facts = &device(&target, "loop0").facts;
+    assert_eq!(
+        (facts["backing_file"].as_str(), facts["dio"].as_str()),
+        ("/mnt/md/disk.img", "1")
+    );
+    assert_eq!(leaves(&machine, "/dev/loop0"), ["sda", "sdb"]);
+}
+
+#[test]
+fn loop_devices_on_themselves_and_on_deleted_files_end() {
+    let machine = Machine::open("md-loop-btrfs");
+    let file = "/sys/devices/virtual/block/loop0/loop/backing_file";
+    machine.write(file, "/mnt/loop/inside.img\n");
+    assert_eq!(stack(&target(&machine, "/mnt/loop")), ["loop0 loop"]);
+    machine.write(file, "/mnt/md/gone.img (deleted)\n");
+    assert_eq!(target(&machine, "/mnt/loop").devices[0].below, ["md0"]);
+}
+
+#[test]
+fn btrfs_lies_on_all_its_members() {
+    let machine = Machine::open("md-loop-btrfs");
+    let target = target(&machine, "/mnt/btr/sub/f");
+    assert_eq!(stack(&target), ["nvme0n1 nvme", "nvme1n1 nvme"]);
+    let filesystem = target.filesystem.unwrap();
+    assert_eq!(
+        (filesystem.kind.as_str(), filesystem.virtual_kind),
+        ("btrfs", false)
+    );
+    assert_eq!(leaves(&machine, "/mnt/btr/sub/f"), ["nvme0n1", "nvme1n1"]);
+    // Without sysfs for btrfs the mount table still names one.
+    machine.remove("/sys/fs/btrfs");
+    assert_eq!(leaves(&machine, "/mnt/btr/sub/f"), ["nvme0n1"]);
+}
+
+#[test]
+fn an_overlay_in_a_container_is_traced_by_its_sizes() {
+    let machine = Machine::open("container-overlay");
+    let target = target(&machine, "/srv/f");
+    let filesystem = target.filesystem.as_ref().unwrap();
+    assert!(filesystem.virtual_kind);
+    assert_eq!(filesystem.facts["upper_layer"], "ext4 on /dev/md0");
+    assert_eq!(stack(&target)[0], "md0 md > sda sdb");
+    let host = host_fingerprint(&machine.sys);
+    assert_eq!(host.virtualization.as_deref(), Some("docker on qemu"));
+
+    // Another file system of the same size makes it a guess; none is made.
+    let statfs = machine.text("/statfs");
+    let row = statfs
+        .lines()
+        .find(|line| line.starts_with("/etc/hosts "))
+        .unwrap();
+    machine.write(
+        "/statfs",
+        &format!("{statfs}\n{}", row.replace("/etc/hosts", "/data")),
+    );
+    let mounts = machine.text("/proc/self/mountinfo");
+    let other = "99 53 259:0 / /data rw - xfs /dev/nvme0n1 rw";
+    machine.write("/proc/self/mountinfo", &format!("{mounts}\n{other}\n"));
+    let target = self::target(&machine, "/srv/f");
+    assert_eq!(target.devices.len(), 0);
+    assert!(target.filesystem.unwrap().facts["upper_layer"].contains("cannot be told"));
+}
+
+#[test]
+fn an_overlay_seen_from_its_host_is_traced_by_its_path() {
+    let machine = Machine::open("md-loop-btrfs");
+    let mounts = machine.text("/proc/self/mountinfo");
+    let overlay = |options: &str| {
+        format!("{mounts}\n98 30 0:99 / /mnt/ovl rw - overlay overlay rw,{options}\n")
+    };
+    machine.write(
+        "/proc/self/mountinfo",
+        &overlay("lowerdir=/a,upperdir=/mnt/md/up,workdir=/w"),
+    );
+    assert_eq!(leaves(&machine, "/mnt/ovl/f"), ["sda", "sdb"]);
+    machine.write("/proc/self/mountinfo", &overlay("lowerdir=/a:/b"));
+    let target = target(&machine, "/mnt/ovl/f");
+    assert!(target.filesystem.unwrap().facts["upper_layer"].contains("read-only"));
+    assert_eq!(target.devices.len(), 0);
+    // Overlays on one another for ever.
+    machine.write(
+        "/proc/self/mountinfo",
+        &overlay("lowerdir=/a,upperdir=/mnt/ovl/up"),
+    );
+    assert_eq!(self::target(&machine, "/mnt/ovl/f").devices.len(), 0);
+}
+
+#[test]
+fn the_doctor_reads_a_recorded_machine_without_trying_anything() {
+    let machine = Machine::open("nvme-multipath-luks-lvm");
+    machine.write("/sys/module/nvme/parameters/poll_queues", "0\n");
+    let capabilities = doctor(&machine.sys, Some(Path::new("/mnt/data")));
+    let found = |name: &str| capabilities.iter().find(|one| one.name == name).unwrap();
+    assert_eq!(found("clock source").status, CapabilityStatus::Limited);
+    assert_eq!(found("clock source").found, "hpet");
+    assert!(found("clock source").remedy.is_some());
+    assert_eq!(
+        found("device counters").found,
+        "counters of nvme0c0n1, nvme0c1n1"
+    );
+    assert_eq!(found("poll queues").status, CapabilityStatus::Limited);
+    assert_eq!(found("open file limit").found, "1024");
+    assert_eq!(found("pressure (PSI)").status, CapabilityStatus::Ok);
+    assert!(!capabilities.iter().any(|one| one.name == "io_uring"));
+    for one in &capabilities {
+        assert_eq!(
+            one.remedy.is_some(),
+            one.status != CapabilityStatus::Ok,
+            "{}",
+            one.name
+        );
+    }
+}

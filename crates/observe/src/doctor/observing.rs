@@ -8,6 +8,7 @@ use fathom_model::fingerprint::{DeviceFacts, TargetFingerprint};
 
 use super::{Capability, CapabilityStatus as Status};
 use crate::kernel_calls;
+use crate::observer::is_silent;
 use crate::pressure::parse_total_us;
 use crate::process::parse_process_io;
 use crate::{Observer, Sysroot, target_fingerprint};
@@ -110,7 +111,10 @@ fn device_counters(sys: &Sysroot, target: &TargetFingerprint) -> Capability {
         .filesystem
         .as_ref()
         .map_or("", |filesystem| filesystem.kind.as_str());
-    let silent = target.devices.iter().any(is_silent);
+    let silent = target
+        .devices
+        .iter()
+        .any(|device| is_silent(&target.devices, device));
     let (found, remedy) = if silent {
         (
             "the device does not account its I/O",
@@ -133,13 +137,6 @@ fn device_counters(sys: &Sysroot, target: &TargetFingerprint) -> Capability {
         format!("{found} ({kind})")
     };
     Capability::new("device counters", Status::Missing, found, meaning).remedy(remedy)
-}
-
-fn is_silent(device: &DeviceFacts) -> bool {
-    device
-        .facts
-        .get("iostats")
-        .is_some_and(|value| value == "0")
 }
 
 /// Whether the raw device may be read (never tried for writing).

@@ -29,6 +29,14 @@ impl Machine {
         }
     }
 
+    /// The content of one file.
+    pub(crate) fn text(&self, path: &str) -> String {
+        fs::read_to_string(inside(self.folder.path(), path))
+            .unwrap()
+            .trim_end()
+            .to_owned()
+    }
+
     /// Replaces or makes one file.
     pub(crate) fn write(&self, path: &str, text: &str) {
         write(&inside(self.folder.path(), path), text);
