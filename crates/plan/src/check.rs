@@ -79,7 +79,7 @@ impl Context<'_> {
         if bounds.time_ns.is_some() || bounds.bytes.is_some() || bounds.ops.is_some() {
             return None;
         }
-        let message = format!("the workload `{}` has no end", self.workload.name);
+        let message = "this workload has no end";
         Some(
             error("no_bound", self.place(&self.keys.runtime), message).help(format!(
                 "add {}, or {} or {}",
