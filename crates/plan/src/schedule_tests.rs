@@ -93,9 +93,7 @@ fn seeds_are_derived_and_repeatable() {
     assert_eq!(seeds.len(), 4);
     // The order of the trials does not change what each of them does.
     let fixed = format!("order: fixed\n{TWO_ROWS}");
-    let fixed = self::plan(&fixed)
-        .schedule(&context("/mnt/a"))
-        .unwrap();
+    let fixed = self::plan(&fixed).schedule(&context("/mnt/a")).unwrap();
     for trial in &schedule.trials {
         let same = |t: &&ScheduledTrial| (t.row, t.iteration) == (trial.row, trial.iteration);
         assert_eq!(fixed.trials.iter().find(same).unwrap().seed, trial.seed);
