@@ -150,8 +150,19 @@ const MAX_PROBLEMS: usize = 100;
 
 impl Problems {
     pub(crate) fn push(&mut self, problem: Problem) {
-        if self.items.len() < MAX_PROBLEMS && !self.items.contains(&problem) {
+        if self.items.contains(&problem) {
+            return;
+        }
+        if self.items.len() < MAX_PROBLEMS {
             self.items.push(problem);
+        } else if problem.severity == Severity::Error
+            && let Some(warning) = self
+                .items
+                .iter_mut()
+                .find(|p| p.severity != Severity::Error)
+        {
+            // An error may take the place of a warning, never be lost to one.
+            *warning = problem;
         }
     }
 
@@ -170,7 +181,7 @@ impl Problems {
 
     /// Whether nothing more can be added.
     pub(crate) fn is_full(&self) -> bool {
-        self.items.len() >= MAX_PROBLEMS
+        self.items.len() >= MAX_PROBLEMS && self.items.iter().all(|p| p.severity == Severity::Error)
     }
 
     pub(crate) fn finish(self, source: &Source) -> Diagnostics {

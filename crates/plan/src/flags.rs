@@ -189,3 +189,7 @@ impl FromArgMatches for PlanFlags {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "flags_tests.rs"]
+mod tests;

@@ -43,3 +43,8 @@ pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
 pub use template::{Template, templates};
+
+#[cfg(test)]
+mod defaults_tests;
+#[cfg(test)]
+mod robustness_tests;

@@ -1,5 +1,7 @@
 //! The rows of a plan: every workload with every combination of its matrix.
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Problems, error};
 use crate::keys::{Axis, Matrix, PlanKeys, WorkloadKeys};
 use crate::label;
@@ -125,11 +127,14 @@ fn expand(base: &WorkloadKeys, axes: &[&Axis], entry: Option<Span>, rows: &mut V
 
 /// Rows are told apart by their labels.
 fn unique_labels(rows: &[Row], problems: &mut Problems) {
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = BTreeMap::new();
+    let mut told = None;
     for row in rows {
         if let Some(first) = seen.insert(row.label.as_str(), row.entry)
             && first != row.entry
+            && told != Some(row.entry)
         {
+            told = Some(row.entry);
             let message = format!("two workloads are called `{}`", row.label);
             problems.push(
                 error("same_label", row.entry, message)

@@ -225,3 +225,7 @@ struct Cell {
     target: Target,
     workload: Workload,
 }
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;

@@ -13,6 +13,7 @@ use crate::nearest::nearest;
 use crate::node::{Node, NodeKind, Out};
 
 /// Everything there is to know about one key.
+#[derive(Debug)]
 pub(crate) struct Key {
     /// Canonical name in a plan file, snake_case.
     pub(crate) name: &'static str,

@@ -47,7 +47,7 @@ pub(crate) fn read(text: &str) -> Result<Node, SyntaxError> {
         Err(error) => Err(SyntaxError {
             span: error
                 .location()
-                .and_then(|location| span_of(location, text)),
+                .and_then(|location| span_of(location, text).or_else(|| point(location, text))),
             message: first_line(&error.without_snippet().to_string()),
         }),
     }
@@ -104,6 +104,21 @@ fn span_of(location: Location, text: &str) -> Option<Span> {
         start: u32::try_from(range.start).ok()?,
         end: u32::try_from(range.start + first_line.len()).ok()?,
     })
+}
+
+/// The place of a syntax error, which has a line and column but no bytes.
+fn point(location: Location, text: &str) -> Option<Span> {
+    let line = usize::try_from(location.line()).ok()?.checked_sub(1)?;
+    let column = usize::try_from(location.column()).ok()?.saturating_sub(1);
+    let lines = text.split_inclusive('\n');
+    let line_start: usize = lines.clone().take(line).map(str::len).sum();
+    let this = lines.clone().nth(line).unwrap_or_default().trim_end();
+    let within = this
+        .char_indices()
+        .nth(column)
+        .map_or(this.len(), |(at, _)| at);
+    let at = u32::try_from(line_start + within).ok()?;
+    Some(Span { start: at, end: at })
 }
 
 /// A value as the library gives it. Plain scalars arrive typed; their text is

@@ -146,7 +146,7 @@ impl PartialEq for Axis {
     }
 }
 
-const MAX_VALUES: usize = 1000;
+const MAX_VALUES: usize = 256;
 
 impl Value for Matrix {
     const KIND: &'static str = "map of lists";

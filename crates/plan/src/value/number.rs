@@ -151,6 +151,12 @@ impl Value for Count {
         if let Ok(number) = text.trim().parse() {
             return Ok(Count(number));
         }
+        if text.contains(',') {
+            return Err(format!(
+                "'{text}' gives reads and writes values of their own; write one number for both, \
+                 and their shares with rwmixread"
+            ));
+        }
         parse_count(text).map(Count).map_err(|e| e.to_string())
     }
 
