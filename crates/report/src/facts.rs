@@ -272,9 +272,9 @@ pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
     ))
 }
 
-/// The limiters of the rows with the rows' names; empty when all rows have the
+/// Which limiter set which rows, one line each; empty when all rows have the
 /// same.
-pub(crate) fn limiters(run: &JudgedRun) -> Vec<(Limiter, Vec<String>)> {
+pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
     let mut found: Vec<(Limiter, Vec<String>)> = Vec::new();
     for row in &run.rows {
         let name = match first_trial(run, row) {
@@ -287,9 +287,17 @@ pub(crate) fn limiters(run: &JudgedRun) -> Vec<(Limiter, Vec<String>)> {
         }
     }
     if found.len() < 2 {
-        found.clear();
+        return Vec::new();
     }
-    found
+    let line = |(limiter, rows): (Limiter, Vec<String>)| {
+        let rows = if rows.len() > 3 {
+            format!("{} and {} more rows", rows[..2].join(", "), rows.len() - 2)
+        } else {
+            rows.join(", ")
+        };
+        format!("{}: {rows}", crate::names::limiter(limiter))
+    };
+    found.into_iter().map(line).collect()
 }
 
 /// What a trial is called: in the `quick` plan as in its grid, else its label.

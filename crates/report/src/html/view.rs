@@ -29,6 +29,7 @@ pub(super) struct Page<'a> {
     targets: String,
     started: String,
     spent: String,
+    below: Vec<String>,
     label: Option<String>,
     ended: Option<String>,
     failures: Option<String>,
@@ -38,11 +39,13 @@ pub(super) struct Page<'a> {
     not_measured: usize,
     objections: Vec<&'a Finding>,
     limiter: &'static str,
+    limiter_lines: Vec<String>,
     ceiling: Option<String>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
     several_targets: bool,
+    iterations: bool,
     trials: Vec<TrialView<'a>>,
     trials_undrawn: usize,
     findings: Vec<FindingLine<'a>>,
@@ -63,6 +66,7 @@ pub(super) struct Unfinished {
 pub(super) struct TrialView<'a> {
     trial: &'a JudgedTrial,
     number: u32,
+    name: String,
     open: bool,
     state: &'static str,
     finished: bool,
@@ -111,6 +115,7 @@ impl<'a> Page<'a> {
             run,
             started: moment::readable(run.run.started_unix_ns),
             spent: spent(run),
+            below: below(run),
             label: facts::label_line(run),
             ended: facts::ended_line(run),
             failures: facts::failures_line(run),
@@ -120,11 +125,13 @@ impl<'a> Page<'a> {
             not_measured: names::tally(findings, FindingStatus::NotMeasured),
             objections: names::objections(findings),
             limiter: names::limiter(run.verdict.limiter),
+            limiter_lines: facts::limiter_lines(run),
             ceiling: facts::ceiling_line(run),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
             results: rows::lines(grid.rest.iter().copied()),
             several_targets: targets.len() > 1,
+            iterations: run.trials.iter().any(|t| t.iteration > 0),
             targets: targets.join(", "),
             trials,
             trials_undrawn,
@@ -137,6 +144,17 @@ impl<'a> Page<'a> {
             command: run.run.command_line.join(" "),
         }
     }
+}
+
+/// What lies under the targets, for the head of the page.
+fn below(run: &JudgedRun) -> Vec<String> {
+    let mut lines = Vec::new();
+    for target in facts::fingerprints(run) {
+        lines.extend(target.filesystem.as_ref().map(facts::filesystem_line));
+        lines.extend(facts::leaves(target).map(facts::device_line));
+    }
+    lines.dedup();
+    lines
 }
 
 fn spent(run: &JudgedRun) -> String {
@@ -176,17 +194,23 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
                 Vec::new()
             };
             room = room.saturating_sub(charts.iter().map(String::len).sum());
-            trial_view(trial, charts, run.trials.len() <= OPEN_TRIALS)
+            let open = run.trials.len() <= OPEN_TRIALS;
+            TrialView {
+                name: facts::trial_name(run, trial),
+                open,
+                ..trial_view(trial, charts)
+            }
         })
         .collect();
     (views, undrawn)
 }
 
-fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>, open: bool) -> TrialView<'a> {
+fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>) -> TrialView<'a> {
     TrialView {
         trial,
         number: trial.index + 1,
-        open,
+        name: trial.label.clone(),
+        open: false,
         state: names::state(trial.state),
         finished: trial.state == RunState::Complete,
         badge: Badge::of(trial.verdict.validity),
@@ -244,7 +268,7 @@ fn finding_line(finding: &Finding) -> FindingLine<'_> {
     let (class, sign) = match finding.status {
         FindingStatus::Pass => ("good", "✓"),
         FindingStatus::NotMeasured => ("none", "○"),
-        FindingStatus::Info => ("none", "i"),
+        FindingStatus::Info => ("none", "•"),
         FindingStatus::Caveat => ("warn", "▲"),
         FindingStatus::Invalid => ("bad", "✕"),
     };

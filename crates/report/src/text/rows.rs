@@ -283,9 +283,7 @@ fn details(figure: &Figure, estimate: &fathom_model::Estimate) -> String {
     {
         parts.push(format!("{low} to {high}"));
     }
-    if let Some(n) = estimate.n_effective {
-        parts.push(format!("effective n {}", crate::figure::digits(n)));
-    }
+    parts.extend(crate::figure::effective_n(estimate));
     if let Figure::Missing {
         longer: Some(longer),
         ..

@@ -69,12 +69,7 @@ fn write_limiter(page: &mut Page, run: &JudgedRun) {
         format!("{name}: {}", verdict.limiter_evidence)
     };
     page.field_toned("Limiter", &text, Some((name, Tone::Strong)));
-    for (limiter, rows) in facts::limiters(run) {
-        let rows = if rows.len() > 3 {
-            format!("{} and {} more rows", rows[..2].join(", "), rows.len() - 2)
-        } else {
-            rows.join(", ")
-        };
-        page.paragraph(10, 12, &format!("{}: {rows}", names::limiter(limiter)));
+    for line in facts::limiter_lines(run) {
+        page.paragraph(10, 12, &line);
     }
 }

@@ -422,7 +422,7 @@ pub(crate) fn long_run(seconds: u32) -> JudgedRun {
     let mut spec = TrialSpec::new(0, "mixed 50/50 64K", workload, ops);
     spec.seconds = seconds;
     spec.warmup = 60.min(seconds / 10);
-    spec.draws = 60;
+    spec.draws = if seconds > 600 { 500 } else { 60 };
     spec.speed = |s| match s {
         2400..=2403 => 0.004,
         0..=1270 => 1.0,
