@@ -1,5 +1,8 @@
 //! Reports of synthetic runs, as their readers get them.
 
+// A helper of a test may panic as the test may.
+#![allow(clippy::unwrap_used)]
+
 mod browser;
 mod html;
 mod machine;
