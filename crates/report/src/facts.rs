@@ -4,7 +4,7 @@
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
 use fathom_model::op::ErrorClass;
 use fathom_model::workload::{BlockSizes, OpMix, Pattern};
-use fathom_model::{JudgedRun, JudgedTrial, Limiter, OpKind, RunState, Workload, unit};
+use fathom_model::{JudgedRun, JudgedTrial, OpKind, RunState, Workload, unit};
 
 /// The targets of the run, each once, in order of appearance.
 pub(crate) fn targets(run: &JudgedRun) -> Vec<String> {
@@ -250,48 +250,6 @@ pub(crate) fn unfinished(run: &JudgedRun) -> impl Iterator<Item = &JudgedTrial> 
     run.trials.iter().filter(|t| t.state != RunState::Complete)
 }
 
-/// The highest share of the generator's own ceiling that a trial reached.
-pub(crate) fn ceiling_share(run: &JudgedRun) -> Option<(f64, &JudgedTrial)> {
-    run.trials
-        .iter()
-        .filter_map(|trial| Some((trial_ceiling_share(trial)?, trial)))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-}
-
-/// How far the run stayed below the generator's own ceiling, in words.
-pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
-    let (share, trial) = ceiling_share(run)?;
-    let which = if run.trials.len() > 1 {
-        format!("; highest: {}", trial_name(run, trial))
-    } else {
-        String::new()
-    };
-    let share = crate::figure::percent(share);
-    Some(format!(
-        "{share} of what the generator itself can do{which}"
-    ))
-}
-
-/// The limiters of the rows with the rows' names; empty when all rows have the
-/// same.
-pub(crate) fn limiters(run: &JudgedRun) -> Vec<(Limiter, Vec<String>)> {
-    let mut found: Vec<(Limiter, Vec<String>)> = Vec::new();
-    for row in &run.rows {
-        let name = match first_trial(run, row) {
-            Some(trial) => trial_name(run, trial),
-            None => row.label.clone(),
-        };
-        match found.iter_mut().find(|(l, _)| *l == row.verdict.limiter) {
-            Some((_, rows)) => rows.push(name),
-            None => found.push((row.verdict.limiter, vec![name])),
-        }
-    }
-    if found.len() < 2 {
-        found.clear();
-    }
-    found
-}
-
 /// What a trial is called: in the `quick` plan as in its grid, else its label.
 pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
     let workload = &trial.workload;
@@ -309,19 +267,6 @@ pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
 /// `DURABLE 4K`.
 pub(crate) fn durable_name(workload: &Workload) -> String {
     format!("DURABLE {}", short_size(workload.block.max_bytes()))
-}
-
-/// Share of the generator's own ceiling that a trial reached, 0 to 1.
-pub(crate) fn trial_ceiling_share(trial: &JudgedTrial) -> Option<f64> {
-    let ceiling = trial.summary.ceiling?.ops_per_second;
-    let reached: f64 = trial
-        .summary
-        .ops
-        .iter()
-        .filter(|op| op.kind.is_data())
-        .filter_map(|op| op.ops_per_second.value)
-        .sum();
-    (ceiling > 0.0 && reached > 0.0 && (reached / ceiling).is_finite()).then(|| reached / ceiling)
 }
 
 #[cfg(test)]

@@ -235,6 +235,14 @@ fn longer(nanoseconds: u64) -> String {
     unit::span(seconds.saturating_mul(1_000_000_000))
 }
 
+/// `effective n 1,234`, where it is known.
+pub(crate) fn effective_n(estimate: &Estimate) -> Option<String> {
+    let n = estimate
+        .n_effective
+        .filter(|n| n.is_finite() && *n >= 0.0)?;
+    Some(format!("effective n {}", unit::group(n.round() as u64)))
+}
+
 /// Share in percent with two significant digits: `0.014 %`, `31 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", two_digits(share * 100.0))

@@ -30,9 +30,17 @@ pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
 /// # Errors
 /// Only when serialisation itself fails.
 pub fn schema() -> Result<String> {
-    let mut schema = schemars::schema_for!(JudgedRun);
+    // The contract of what is written: optional numbers are there as `null`.
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let generator = settings.into_generator();
+    let mut schema = generator.into_root_schema_for::<JudgedRun>();
     schema.insert("$id".to_owned(), fathom_model::RUN_SCHEMA.into());
     schema.insert("title".to_owned(), "fathom run".into());
+    if let Some(version) = schema.pointer_mut("/properties/schema/const") {
+        *version = fathom_model::RUN_SCHEMA.into();
+    } else if let Some(version) = schema.pointer_mut("/properties/schema") {
+        version["const"] = fathom_model::RUN_SCHEMA.into();
+    }
     let mut text = serde_json::to_string_pretty(&schema)?;
     text.push('\n');
     Ok(text)

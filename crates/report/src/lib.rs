@@ -19,6 +19,7 @@ mod chart;
 mod facts;
 mod figure;
 mod grid;
+mod limits;
 mod moment;
 mod names;
 mod summary;

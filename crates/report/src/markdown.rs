@@ -10,6 +10,7 @@ use fathom_model::judged::ResultRow;
 
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
+use crate::table::clean;
 use crate::{facts, moment, names, summary};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
@@ -228,19 +229,20 @@ fn push_plan(out: &mut String, run: &JudgedRun) {
         .map(str::len)
         .max()
         .unwrap_or(0);
+    let plan: Vec<String> = run.run.plan_yaml.trim_end().lines().map(clean).collect();
     let fence = "`".repeat(longest.max(2) + 1);
     let _ = writeln!(
         out,
         "\n<details><summary>Plan (seed {})</summary>\n\n{fence}yaml\n{}\n{fence}\n\n</details>",
         run.run.seed,
-        run.run.plan_yaml.trim_end()
+        plan.join("\n")
     );
 }
 
 /// A text that Markdown shows as it is, on one line.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in crate::table::clean(text).chars() {
+    for c in clean(text).chars() {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),

@@ -4,6 +4,7 @@
 //! display width, without colour unless asked. What changes how the numbers
 //! must be read (interrupted, failures) comes before them.
 
+mod details;
 mod grid;
 mod header;
 mod page;
@@ -55,7 +56,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         rows::write(&mut page, run, &all, throughput);
     }
     if options.verbose {
-        rows::write_details(&mut page, run, throughput);
+        details::write(&mut page, run, throughput);
     }
     verdict::write(&mut page, run);
     page.finish()

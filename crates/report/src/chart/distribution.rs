@@ -12,6 +12,9 @@ use crate::summary;
 /// Percentiles that are marked in the histogram, when they are known.
 const MARKED: [f64; 3] = [50.0, 99.0, 99.9];
 
+/// Width of a letter of a label, roughly.
+const LETTER: f64 = 6.6;
+
 /// The histogram as a `<figure>`: operations (log) by latency (log).
 pub(super) fn histogram(
     title: &str,
@@ -66,27 +69,30 @@ pub(super) fn histogram(
 
 fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
     out.push_str("<g class=\"mk\">");
-    let mut right_of_last = f64::MIN;
-    let mut row = 0.0;
+    let mut labels: Vec<(usize, f64, f64)> = Vec::new();
     for percent in MARKED {
         let Some(value) = summary::percentile_estimate(latency, percent).value else {
             continue;
         };
         let at = svg::x(xs, value);
-        // Labels that would overlap go one line down.
-        row = if at < right_of_last { row + 1.0 } else { 0.0 };
         let text = format!(
             "{} {}",
             summary::percentile_name(percent),
             unit::latency(value)
         );
-        let width = text.chars().count() as f64 * 6.6 + 6.0;
-        let (anchor, x) = if at + width > svg::RIGHT {
-            ("end", at - 3.0)
+        let width = text.chars().count() as f64 * LETTER + 4.0;
+        let (anchor, x, from) = if at + width > svg::RIGHT {
+            ("end", at - 3.0, at - width)
         } else {
-            ("start", at + 3.0)
+            ("start", at + 3.0, at)
         };
-        right_of_last = at + width;
+        // A label that would cover another goes further down.
+        let covers = |row: usize| {
+            let same = labels.iter().filter(|l| l.0 == row);
+            same.into_iter().any(|l| from < l.2 && l.1 < from + width)
+        };
+        let row = (0..MARKED.len()).find(|row| !covers(*row)).unwrap_or(0);
+        labels.push((row, from, from + width));
         let _ = write!(
             out,
             "<path d=\"M{} {}V{}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{text}</text>",
@@ -94,7 +100,7 @@ fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
             svg::n(svg::TOP),
             svg::n(svg::BOTTOM),
             svg::n(x),
-            svg::n(svg::TOP + 10.0 + row * 13.0)
+            svg::n(svg::TOP + 10.0 + row as f64 * 13.0)
         );
     }
     out.push_str("</g>");

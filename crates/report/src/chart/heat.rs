@@ -89,7 +89,7 @@ pub(super) fn render(title: &str, map: &HeatMap, from_s: f64, to_s: f64) -> Opti
         }
     }
     out.push_str("</g></svg><output></output>");
-    push_data(&mut out, &cells, &xs);
+    push_data(&mut out, &cells, &xs, &ys);
     out.push_str("</figure>");
     Some(out)
 }
@@ -150,16 +150,18 @@ fn push_legend(out: &mut String, most: u64) {
 }
 
 /// Columns as `[first row, count, count, …]`, and the rows' edges.
-fn push_data(out: &mut String, cells: &Cells, xs: &Axis) {
+fn push_data(out: &mut String, cells: &Cells, xs: &Axis, ys: &Axis) {
     let rows = cells.rows();
     let list = |values: Vec<String>| values.join(",");
     let edges = cells.edges_ns.iter().map(|e| svg::data(*e)).collect();
     let starts = cells.starts_s.iter().map(|s| format!("{s:.2}")).collect();
     let _ = write!(
         out,
-        "<script type=\"application/json\">{{\"x\":[{:.3},{:.3}],\"w\":{:.3},\"c\":[{}],\"r\":[{}],\"n\":[",
+        "<script type=\"application/json\">{{\"x\":[{:.3},{:.3}],\"y\":[{},{}],\"w\":{:.3},\"c\":[{}],\"r\":[{}],\"n\":[",
         xs.low,
         xs.high,
+        ys.low,
+        ys.high,
         cells.width_s,
         list(starts),
         list(edges)

@@ -9,13 +9,13 @@ pub(super) const WIDTH: f64 = 560.0;
 /// Left edge of the plot.
 pub(super) const LEFT: f64 = 62.0;
 /// Right edge of the plot.
-pub(super) const RIGHT: f64 = WIDTH - 10.0;
+pub(super) const RIGHT: f64 = WIDTH - 24.0;
 /// Top of the plot.
-pub(super) const TOP: f64 = 12.0;
+pub(super) const TOP: f64 = 20.0;
 /// Bottom of the plot.
-pub(super) const BOTTOM: f64 = 192.0;
+pub(super) const BOTTOM: f64 = 196.0;
 /// Height of every chart.
-pub(super) const HEIGHT: f64 = 228.0;
+pub(super) const HEIGHT: f64 = 230.0;
 
 /// A coordinate with at most one decimal.
 pub(super) fn n(value: f64) -> String {
@@ -93,9 +93,8 @@ pub(super) fn open(label: &str, xs: &Axis, ys: &Axis, x_title: &str, y_title: &s
     let _ = write!(
         out,
         "<text class=\"ax\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{x_title}</text>\
-         <text class=\"ax\" x=\"2\" y=\"{}\">{y_title}</text>",
+         <text class=\"ay\" x=\"2\" y=\"10\">{y_title}</text>",
         n(RIGHT),
-        n(HEIGHT - 3.0),
         n(HEIGHT - 3.0),
     );
     out
@@ -126,6 +125,15 @@ fn x_ticks(xs: &Axis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_script_knows_the_same_frame() {
+        let frame = format!("LEFT = {LEFT}, RIGHT = {RIGHT}, TOP = {TOP}, BOTTOM = {BOTTOM};");
+        assert!(
+            include_str!("../../assets/report.js").contains(&frame),
+            "{frame}"
+        );
+    }
 
     #[test]
     fn numbers_are_short_and_close() {

@@ -12,6 +12,8 @@ pub(super) struct TimeChart {
     pub(super) quantity: Quantity,
     pub(super) log: bool,
     pub(super) series: Vec<Series>,
+    /// The axis reaches at least this far, so that charts can be compared.
+    pub(super) at_least: f64,
     /// Mark the buckets in which operations failed.
     pub(super) show_errors: bool,
 }
@@ -19,12 +21,21 @@ pub(super) struct TimeChart {
 /// Ticks on a time axis.
 pub(super) const TIME_TICKS: usize = 7;
 
+/// Lines of more buckets than this are drawn thinner.
+const DENSE: usize = 240;
+
 /// The words below every time axis.
 pub(super) fn time_title(xs: &Axis) -> String {
     format!("time since start of load ({})", xs.unit)
 }
 
 impl TimeChart {
+    /// The largest value of all lines.
+    pub(super) fn max(&self) -> f64 {
+        let highs = self.series.iter().filter_map(Series::max);
+        highs.fold(0.0, f64::max)
+    }
+
     /// The chart as a `<figure>`; nothing when no series has a value.
     pub(super) fn render(&self, line: &Timeline<'_>) -> Option<String> {
         let series: Vec<&Series> = self.series.iter().filter(|s| s.has_values()).collect();
@@ -39,7 +50,7 @@ impl TimeChart {
         let ys = if self.log {
             Axis::log(self.quantity, min.unwrap_or(max), max)
         } else {
-            Axis::linear(self.quantity, max, 4)
+            Axis::linear(self.quantity, max.max(self.at_least), 4)
         };
         let xs = axis::time(line.edges_s[0], *line.edges_s.last()?, TIME_TICKS);
         let label = format!("{}, {} over time", self.title, ys.unit);
@@ -52,7 +63,8 @@ impl TimeChart {
         push_legend(&mut out, &series);
         out.push_str(&svg::open(&label, &xs, &ys, &time_title(&xs), ys.unit));
         push_warmup(&mut out, line, &xs);
-        out.push_str("<g class=\"ln\">");
+        let dense = if line.len() > DENSE { " dense" } else { "" };
+        let _ = write!(out, "<g class=\"ln{dense}\">");
         for s in &series {
             let path = path(s, line, &xs, &ys);
             let _ = write!(out, "<path class=\"{}\" d=\"{path}\"/>", s.class);

@@ -22,8 +22,16 @@ pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<String> {
     let line = Timeline::new(&trial.intervals, drawing.buckets);
     let mut out = Vec::new();
     if line.len() > 0 {
-        out.extend(throughput(trial, &line).render(&line));
-        out.extend(device(&line).render(&line));
+        let mut workload = throughput(trial, &line);
+        let mut below = device(&line);
+        // One scale for both: what a cache kept from the devices is then
+        // seen, not just read.
+        if workload.quantity == below.quantity {
+            workload.at_least = below.max();
+            below.at_least = workload.max();
+        }
+        out.extend(workload.render(&line));
+        out.extend(below.render(&line));
     }
     for kind in OpKind::ALL {
         if line.len() > 0 {
@@ -138,6 +146,7 @@ fn chart(title: &str, quantity: Quantity, series: Vec<Series>, show_errors: bool
         title: title.to_owned(),
         quantity,
         log: false,
+        at_least: 0.0,
         series,
         show_errors,
     }
@@ -154,7 +163,7 @@ fn device(line: &Timeline<'_>) -> TimeChart {
         }),
     ];
     chart(
-        "Throughput of the devices below",
+        "Throughput of the devices",
         Quantity::BytesPerSecond,
         series,
         false,
@@ -181,6 +190,7 @@ fn percentiles(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> TimeCh
         ),
         quantity: Quantity::Latency,
         log: true,
+        at_least: 0.0,
         series: series.to_vec(),
         show_errors: false,
     }

@@ -12,13 +12,13 @@ use crate::{names, summary};
 pub(super) struct Shown {
     /// The number with its unit where the column has none.
     pub(super) text: String,
-    /// `± 1.2`, empty without an interval.
+    /// `±1.2`, or why there is no number; empty without an interval.
     pub(super) half: String,
     /// What a reader learns on demand: interval, effective n, reason.
     pub(super) hint: String,
     /// Base units, for sorting; empty when there is none.
     pub(super) sort: String,
-    /// No number: `text` says why.
+    /// There is no number.
     pub(super) missing: bool,
 }
 
@@ -39,17 +39,22 @@ impl Shown {
                     .to_owned(),
             );
         }
-        if let Some(n) = estimate.n_effective.filter(|n| n.is_finite()) {
-            hints.push(format!("effective n {}", crate::figure::digits(n)));
-        }
+        hints.extend(crate::figure::effective_n(estimate));
         hints.extend(figure.reason().map(str::to_owned));
         Shown {
-            text: match (&figure, with_unit) {
-                (Figure::Missing { .. }, _) => figure.inline(),
-                (_, true) => figure.value(),
-                (_, false) => figure.number(),
+            text: if with_unit {
+                figure.value()
+            } else {
+                figure.number()
             },
-            half: figure.plus_minus(false).unwrap_or_default(),
+            half: match &figure {
+                Figure::Missing {
+                    longer: Some(longer),
+                    ..
+                } => format!("needs {longer} more"),
+                Figure::Missing { reason, .. } => reason.clone(),
+                Figure::Known { .. } => figure.plus_minus(false).unwrap_or_default(),
+            },
             hint: hints.join("; "),
             sort: sort_key(estimate.value),
             missing: figure.is_missing(),

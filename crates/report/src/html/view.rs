@@ -4,10 +4,11 @@ use askama::Template;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
+use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
 use crate::grid::Grid;
-use crate::{facts, figure, moment, names};
+use crate::{facts, figure, limits, moment, names};
 
 /// Points that all lines of a page may have together, by which the number of
 /// buckets of each is chosen.
@@ -29,6 +30,7 @@ pub(super) struct Page<'a> {
     targets: String,
     started: String,
     spent: String,
+    below: Vec<String>,
     label: Option<String>,
     ended: Option<String>,
     failures: Option<String>,
@@ -38,11 +40,13 @@ pub(super) struct Page<'a> {
     not_measured: usize,
     objections: Vec<&'a Finding>,
     limiter: &'static str,
+    limiter_lines: Vec<String>,
     ceiling: Option<String>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
     several_targets: bool,
+    iterations: bool,
     trials: Vec<TrialView<'a>>,
     trials_undrawn: usize,
     findings: Vec<FindingLine<'a>>,
@@ -63,6 +67,7 @@ pub(super) struct Unfinished {
 pub(super) struct TrialView<'a> {
     trial: &'a JudgedTrial,
     number: u32,
+    name: String,
     open: bool,
     state: &'static str,
     finished: bool,
@@ -82,13 +87,6 @@ pub(super) struct FindingLine<'a> {
     sign: &'static str,
     measured: String,
     threshold: String,
-}
-
-/// One target's fingerprint.
-pub(super) struct TargetView {
-    target: String,
-    facts: Vec<(String, String)>,
-    devices: Vec<(String, Vec<(String, String)>)>,
 }
 
 impl<'a> Page<'a> {
@@ -111,6 +109,7 @@ impl<'a> Page<'a> {
             run,
             started: moment::readable(run.run.started_unix_ns),
             spent: spent(run),
+            below: below(run),
             label: facts::label_line(run),
             ended: facts::ended_line(run),
             failures: facts::failures_line(run),
@@ -120,11 +119,13 @@ impl<'a> Page<'a> {
             not_measured: names::tally(findings, FindingStatus::NotMeasured),
             objections: names::objections(findings),
             limiter: names::limiter(run.verdict.limiter),
-            ceiling: facts::ceiling_line(run),
+            limiter_lines: limits::limiter_lines(run),
+            ceiling: limits::ceiling_line(run),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
             results: rows::lines(grid.rest.iter().copied()),
             several_targets: targets.len() > 1,
+            iterations: run.trials.iter().any(|t| t.iteration > 0),
             targets: targets.join(", "),
             trials,
             trials_undrawn,
@@ -137,6 +138,17 @@ impl<'a> Page<'a> {
             command: run.run.command_line.join(" "),
         }
     }
+}
+
+/// What lies under the targets, for the head of the page.
+fn below(run: &JudgedRun) -> Vec<String> {
+    let mut lines = Vec::new();
+    for target in facts::fingerprints(run) {
+        lines.extend(target.filesystem.as_ref().map(facts::filesystem_line));
+        lines.extend(facts::leaves(target).map(facts::device_line));
+    }
+    lines.dedup();
+    lines
 }
 
 fn spent(run: &JudgedRun) -> String {
@@ -176,17 +188,23 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
                 Vec::new()
             };
             room = room.saturating_sub(charts.iter().map(String::len).sum());
-            trial_view(trial, charts, run.trials.len() <= OPEN_TRIALS)
+            let open = run.trials.len() <= OPEN_TRIALS;
+            TrialView {
+                name: facts::trial_name(run, trial),
+                open,
+                ..trial_view(trial, charts)
+            }
         })
         .collect();
     (views, undrawn)
 }
 
-fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>, open: bool) -> TrialView<'a> {
+fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>) -> TrialView<'a> {
     TrialView {
         trial,
         number: trial.index + 1,
-        open,
+        name: trial.label.clone(),
+        open: false,
         state: names::state(trial.state),
         finished: trial.state == RunState::Complete,
         badge: Badge::of(trial.verdict.validity),
@@ -220,7 +238,7 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     if let Some(cpu) = summary.cpu_ns_per_op {
         out.push(("CPU per operation", unit::latency(cpu)));
     }
-    if let Some(share) = facts::trial_ceiling_share(trial) {
+    if let Some(share) = limits::trial_ceiling_share(trial) {
         out.push(("Of generator's ceiling", figure::percent(share)));
     }
     if let Some(flush) = summary.final_flush_ns {
@@ -244,7 +262,7 @@ fn finding_line(finding: &Finding) -> FindingLine<'_> {
     let (class, sign) = match finding.status {
         FindingStatus::Pass => ("good", "✓"),
         FindingStatus::NotMeasured => ("none", "○"),
-        FindingStatus::Info => ("none", "i"),
+        FindingStatus::Info => ("none", "•"),
         FindingStatus::Caveat => ("warn", "▲"),
         FindingStatus::Invalid => ("bad", "✕"),
     };
@@ -260,92 +278,4 @@ fn finding_line(finding: &Finding) -> FindingLine<'_> {
         measured: number(finding.measured),
         threshold: number(finding.threshold),
     }
-}
-
-fn push<T: ToString>(out: &mut Vec<(String, String)>, name: &str, value: Option<T>) {
-    if let Some(value) = value {
-        out.push((name.to_owned(), value.to_string()));
-    }
-}
-
-fn host_facts(run: &JudgedRun) -> Vec<(String, String)> {
-    let host = &run.host;
-    let mut out = Vec::new();
-    push(&mut out, "Host", Some(&host.hostname));
-    push(&mut out, "System", host.os.as_ref());
-    push(&mut out, "Kernel", Some(&host.kernel));
-    push(&mut out, "Architecture", Some(&host.architecture));
-    push(&mut out, "CPU", host.cpu_model.as_ref());
-    push(&mut out, "CPUs usable", Some(host.cpus));
-    push(&mut out, "Memory", Some(unit::bytes(host.memory_bytes)));
-    push(&mut out, "Clock source", host.clocksource.as_ref());
-    push(
-        &mut out,
-        "Clock read",
-        host.clock_read_ns.map(unit::latency),
-    );
-    push(&mut out, "Virtualization", host.virtualization.as_ref());
-    push(&mut out, "CPU governor", host.cpu_governor.as_ref());
-    let memlock = host
-        .memlock_bytes
-        .map_or("unlimited".to_owned(), unit::bytes_exact);
-    push(&mut out, "Locked memory limit", Some(memlock));
-    push(
-        &mut out,
-        "Open files limit",
-        Some(unit::group(host.open_files_limit)),
-    );
-    push(&mut out, "Root", Some(if host.root { "yes" } else { "no" }));
-    out.extend(host.facts.iter().map(|(k, v)| (k.clone(), v.clone())));
-    out
-}
-
-fn target_view(target: &fathom_model::fingerprint::TargetFingerprint) -> TargetView {
-    let mut facts = Vec::new();
-    if let Some(fs) = &target.filesystem {
-        push(&mut facts, "File system", Some(facts::filesystem_line(fs)));
-        push(&mut facts, "Mount options", Some(fs.options.join(", ")));
-        push(&mut facts, "Size", Some(unit::bytes(fs.total_bytes)));
-        push(
-            &mut facts,
-            "Available",
-            Some(unit::bytes(fs.available_bytes)),
-        );
-    }
-    TargetView {
-        target: target.target.clone(),
-        facts,
-        devices: target.devices.iter().map(device_view).collect(),
-    }
-}
-
-fn device_view(device: &fathom_model::fingerprint::DeviceFacts) -> (String, Vec<(String, String)>) {
-    let mut out = Vec::new();
-    let bytes = |v: Option<u64>| v.map(unit::bytes_exact);
-    push(&mut out, "Kind", Some(&device.kind));
-    push(&mut out, "Model", device.model.as_ref());
-    push(&mut out, "Serial", device.serial.as_ref());
-    push(&mut out, "Firmware", device.firmware.as_ref());
-    push(&mut out, "Size", Some(unit::bytes(device.size_bytes)));
-    push(
-        &mut out,
-        "Below",
-        (!device.below.is_empty()).then(|| device.below.join(", ")),
-    );
-    let rotational = device.rotational.map(|r| if r { "yes" } else { "no" });
-    push(&mut out, "Rotational", rotational);
-    push(&mut out, "Scheduler", device.scheduler.as_ref());
-    push(&mut out, "Queue length", device.queue_requests);
-    push(&mut out, "Read-ahead", bytes(device.read_ahead_bytes));
-    push(&mut out, "Write cache", device.write_cache.as_ref());
-    push(&mut out, "Logical block", bytes(device.logical_block_bytes));
-    push(
-        &mut out,
-        "Physical block",
-        bytes(device.physical_block_bytes),
-    );
-    push(&mut out, "Optimal I/O", bytes(device.optimal_io_bytes));
-    push(&mut out, "Largest discard", bytes(device.discard_max_bytes));
-    out.extend(device.facts.iter().map(|(k, v)| (k.clone(), v.clone())));
-    (device.name.clone(), out)
 }

@@ -4,7 +4,7 @@ use super::page::Page;
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, GridRow, mark};
 use crate::names;
-use crate::table::{Align, Table};
+use crate::table::{Align, Table, display_width, pad, wrap};
 use fathom_model::judged::LatencySummary;
 
 pub(super) fn write(page: &mut Page, grid: &Grid<'_>, throughput: Throughput) {
@@ -100,13 +100,21 @@ fn write_durable(page: &mut Page, name: &str, cell: &Cell<'_>) {
         fathom_model::unit::latency(ns as f64)
     });
     let rate = Figure::of(&op.ops_per_second, Throughput::Binary);
-    page.line(&format!(
-        "{name}  {}{} commits/s; commit latency p50 {}, p99 {}, max {max}",
+    let text = format!(
+        "{}{} commits/s; commit latency p50 {}, p99 {}, max {max}",
         mark(cell.row.verdict.validity),
         rate.number(),
         percentile(latency, 50.0).value(),
         percentile(latency, 99.0).value(),
-    ));
+    );
+    let hang = display_width(name) + 2;
+    for (i, line) in wrap(&text, page.width.saturating_sub(hang))
+        .iter()
+        .enumerate()
+    {
+        let lead = if i == 0 { name } else { "" };
+        page.line(&format!("{}{line}", pad(lead, hang, Align::Left)));
+    }
 }
 
 /// How sure the grid's numbers are, what its signs mean, what is missing.

@@ -24,7 +24,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     }
     page.field("Host", &facts::host_line(run));
     if let Some(label) = facts::label_line(run) {
-        page.field("Measured", &label);
+        page.field("Note", &label);
     }
 }
 

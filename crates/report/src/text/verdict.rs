@@ -4,7 +4,7 @@ use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, JudgedRun, Validity};
 
 use super::page::{Page, Tone};
-use crate::{facts, names};
+use crate::{limits, names};
 
 /// Findings against the number that are shown in full.
 const SHOWN: usize = 8;
@@ -14,7 +14,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     write_validity(page, run);
     write_limiter(page, run);
     page.field("Fitness", "no target was set");
-    if let Some(text) = facts::ceiling_line(run) {
+    if let Some(text) = limits::ceiling_line(run) {
         page.field("Ceiling", &text);
     }
     page.field("Report", &format!("fathom report {}", run.run.id));
@@ -69,12 +69,7 @@ fn write_limiter(page: &mut Page, run: &JudgedRun) {
         format!("{name}: {}", verdict.limiter_evidence)
     };
     page.field_toned("Limiter", &text, Some((name, Tone::Strong)));
-    for (limiter, rows) in facts::limiters(run) {
-        let rows = if rows.len() > 3 {
-            format!("{} and {} more rows", rows[..2].join(", "), rows.len() - 2)
-        } else {
-            rows.join(", ")
-        };
-        page.paragraph(10, 12, &format!("{}: {rows}", names::limiter(limiter)));
+    for line in limits::limiter_lines(run) {
+        page.paragraph(10, 12, &line);
     }
 }

@@ -9,8 +9,8 @@ use fathom_model::{
     ErrorClass, Estimate, Histogram, JudgedTrial, OpKind, Phase, RunState, Target, Unit, Workload,
 };
 
+use super::base::{device_target, trusted};
 use super::latency::{Mode, charts, draw, summary, uniform};
-use super::runs::{device_target, trusted};
 
 /// Start of every synthetic run: 2026-11-21 15:45:30 UTC.
 pub(crate) const STARTED: u64 = 1_795_275_930_000_000_000;
