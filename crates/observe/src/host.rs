@@ -7,7 +7,9 @@ use fathom_model::Fingerprint;
 
 use crate::Sysroot;
 use crate::block_link::insert;
+use crate::cgroup::limit_facts;
 use crate::memory::meminfo_bytes;
+use crate::mount::Mount;
 use crate::process::{ProcessLimits, allowed_cpus, effective_uid, parse_limits};
 use crate::target::mounts;
 use crate::virtualization::virtualization;
@@ -26,6 +28,7 @@ pub fn host_fingerprint(sys: &Sysroot) -> Fingerprint {
     let status = sys.text("/proc/self/status").unwrap_or_default();
     let meminfo = sys.text("/proc/meminfo").unwrap_or_default();
     let limits = limits(sys);
+    let mounts = mounts(sys);
     let cpuinfo = sys.text("/proc/cpuinfo").unwrap_or_default();
     let hostname = sys.text("/proc/sys/kernel/hostname");
     Fingerprint {
@@ -47,7 +50,7 @@ pub fn host_fingerprint(sys: &Sysroot) -> Fingerprint {
         memory_bytes: meminfo_bytes(&meminfo, "MemTotal").unwrap_or(0),
         clocksource: clocksource(sys),
         clock_read_ns: sys.is_host().then(clock_read_ns),
-        virtualization: virtualization(sys, &mounts(sys)),
+        virtualization: virtualization(sys, &mounts),
         cpu_governor: cpu_governor(sys),
         memlock_bytes: limits.and_then(|limits| limits.memlock_bytes),
         open_files_limit: limits.map_or(0, |limits| limits.open_files),
@@ -55,7 +58,7 @@ pub fn host_fingerprint(sys: &Sysroot) -> Fingerprint {
             || sys.is_host() && rustix::process::geteuid().is_root(),
             |uid| uid == 0,
         ),
-        facts: further_facts(sys, &meminfo, &cpuinfo),
+        facts: further_facts(sys, &mounts, &meminfo, &cpuinfo),
     }
 }
 
@@ -166,8 +169,13 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
         .or_else(arm)
 }
 
-fn further_facts(sys: &Sysroot, meminfo: &str, cpuinfo: &str) -> BTreeMap<String, String> {
-    let mut facts = BTreeMap::new();
+fn further_facts(
+    sys: &Sysroot,
+    mounts: &[Mount],
+    meminfo: &str,
+    cpuinfo: &str,
+) -> BTreeMap<String, String> {
+    let mut facts = limit_facts(sys, mounts);
     for (name, path) in [
         ("boot_id", "/proc/sys/kernel/random/boot_id"),
         ("io_uring_disabled", "/proc/sys/kernel/io_uring_disabled"),
@@ -196,9 +204,6 @@ fn further_facts(sys: &Sysroot, meminfo: &str, cpuinfo: &str) -> BTreeMap<String
         ),
         ("smt_active", "/sys/devices/system/cpu/smt/active"),
         ("numa_nodes", "/sys/devices/system/node/online"),
-        ("cgroup_io_max", "/sys/fs/cgroup/io.max"),
-        ("cgroup_cpu_max", "/sys/fs/cgroup/cpu.max"),
-        ("cgroup_memory_max", "/sys/fs/cgroup/memory.max"),
         ("product", "/sys/class/dmi/id/product_name"),
         (
             "nvme_poll_queues",

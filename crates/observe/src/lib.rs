@@ -20,9 +20,13 @@
 //! same device and must show. Only when the kernel has no counters for the
 //! whole disk (a Xen guest with `xvda1` and no `xvda`) is the partition the
 //! leaf. The same rule holds everywhere: a device is a leaf when nothing below
-//! it has counters of its own, so adding up leaves counts every request once.
+//! it has counters of its own, so adding up leaves counts every request of a
+//! drive once. What one write of the load becomes is not undone: RAID 1 writes
+//! it twice, bcache to its backing and its cache device; the facts of the
+//! devices above the leaves say so.
 
 mod block_link;
+mod cgroup;
 mod counters;
 mod cpu;
 mod data_state;

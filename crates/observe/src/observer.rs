@@ -67,6 +67,18 @@ impl Observer {
     /// Opens what will be read and takes the first counters, so that the first
     /// sample covers the time since now.
     pub fn new(sys: &Sysroot, target: &TargetFingerprint) -> Self {
+        Observer::of_targets(sys, std::slice::from_ref(target))
+    }
+
+    /// The same for several targets; a device under more than one of them is
+    /// observed once.
+    pub fn of_targets(sys: &Sysroot, targets: &[TargetFingerprint]) -> Self {
+        let mut devices: Vec<DeviceFacts> = Vec::new();
+        for facts in targets.iter().flat_map(|target| &target.devices) {
+            if devices.iter().all(|known| known.name != facts.name) {
+                devices.push(facts.clone());
+            }
+        }
         let mut observer = Observer {
             devices: Vec::new(),
             diskstats: KeptFile::open(sys, "/proc/diskstats"),
@@ -83,7 +95,7 @@ impl Observer {
             own_storage: None,
             buffer: Vec::new(),
         };
-        observer.watch(sys, &target.devices);
+        observer.watch(sys, &devices);
         observer.sample(None);
         observer
     }

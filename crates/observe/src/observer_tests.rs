@@ -49,6 +49,23 @@ fn leaves_are_the_lowest_devices_with_counters() {
 }
 
 #[test]
+fn a_disk_under_two_targets_is_observed_once() {
+    let root = tempfile::tempdir().unwrap();
+    for name in ["sda", "sda1", "sda2"] {
+        write(
+            root.path(),
+            &format!("sys/class/block/{name}/stat"),
+            &stat(1, 0, 0),
+        );
+    }
+    let of = |name: &str| target(vec![facts(name, &["sda"]), facts("sda", &[])]);
+    let targets = [of("sda1"), of("sda2")];
+    let mut observer = Observer::of_targets(&Sysroot::at(root.path()), &targets);
+    assert_eq!(observer.sample(None).devices.len(), 3);
+    assert_eq!(observer.leaves().collect::<Vec<_>>(), ["sda"]);
+}
+
+#[test]
 fn a_device_that_does_not_account_is_not_a_leaf() {
     let root = tempfile::tempdir().unwrap();
     write(root.path(), "sys/class/block/dm-0/stat", &stat(1, 0, 0));

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fathom_model::rng::Rng;
+use rustix::fs::SeekFrom;
 
 use crate::Error;
 use crate::kernel_calls::{EXTENTS_PER_CALL, extents};
@@ -152,8 +153,6 @@ fn unwritten_by_holes(path: &Path, file: &File, start: u64, end: u64) -> Result<
         method: "SEEK_HOLE, which does not show preallocated blocks everywhere".to_owned(),
     })
 }
-
-use rustix::fs::SeekFrom;
 
 /// `None` when there is nothing more of the kind.
 fn seek(file: &File, to: SeekFrom) -> io::Result<Option<u64>> {

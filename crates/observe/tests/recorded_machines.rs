@@ -433,3 +433,20 @@ fn the_doctor_reads_a_recorded_machine_without_trying_anything() {
         );
     }
 }
+
+#[test]
+fn temperatures_are_read_without_asking_the_drive() {
+    let machine = Machine::open("nvme-multipath-luks-lvm");
+    let controller = "/sys/devices/pci0000:00/0000:00:05.0/nvme/nvme0";
+    machine.write(&format!("{controller}/hwmon3/temp1_input"), "41850\n");
+    machine.write(&format!("{controller}/hwmon3/temp1_max"), "81850\n");
+    let target = target(&machine, "/dev/nvme0n1");
+    let facts = &device(&target, "nvme0c0n1").facts;
+    assert_eq!(facts["temperature_celsius"], "41");
+    assert_eq!(facts["temperature_warning_celsius"], "81");
+    assert!(!facts.contains_key("temperature_critical_celsius"));
+    assert!(
+        !facts.contains_key("health"),
+        "a recorded drive is not asked"
+    );
+}

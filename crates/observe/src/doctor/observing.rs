@@ -29,9 +29,9 @@ pub(super) fn cachestat() -> Capability {
     }
 }
 
-pub(super) fn examine(sys: &Sysroot, directory: Option<&Path>) -> Vec<Capability> {
+pub(super) fn examine(sys: &Sysroot, path: Option<&Path>) -> Vec<Capability> {
     let mut capabilities = vec![pressure(sys), process_io(sys), drop_caches(sys)];
-    if let Some(path) = directory {
+    if let Some(path) = path {
         let target = target_fingerprint(sys, path);
         capabilities.push(device_counters(sys, &target));
         let leaves = target
