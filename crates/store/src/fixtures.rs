@@ -198,7 +198,7 @@ impl Load {
         Load {
             rng: Rng::new(seed),
             read: LogNormal::new(90_000.0, 0.75),
-            write: LogNormal::new(25_000.0, 0.9),
+            write: LogNormal::new(25_000.0, 0.5),
             ops_per_second,
         }
     }

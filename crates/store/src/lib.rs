@@ -54,3 +54,6 @@ mod fixtures;
 
 #[cfg(test)]
 mod store_tests;
+
+#[cfg(test)]
+mod damage_tests;

@@ -50,8 +50,8 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection =
-            Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
+        let mut connection = Connection::open_with_flags(plain(path), flags)
+            .map_err(|error| open_error(path, error))?;
         configure(&connection).map_err(|error| open_error(path, error))?;
         refuse_read_only(&connection, path)?;
         let outdated = schema::check(&connection, path)?;
@@ -198,12 +198,22 @@ fn open_for_reading(path: &Path, immutable: bool) -> rusqlite::Result<Connection
     let connection = if immutable {
         Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?
     } else {
-        Connection::open_with_flags(path, flags)?
+        Connection::open_with_flags(plain(path), flags)?
     };
     configure(&connection)?;
     // The file is touched only by the first query.
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
+}
+
+/// A path that SQLite takes for nothing else: `:memory:` and `file:…` mean
+/// something to it at the beginning of a name.
+fn plain(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        path.to_owned()
+    } else {
+        Path::new(".").join(path)
+    }
 }
 
 /// A file without a log is complete in itself.
@@ -217,7 +227,7 @@ fn may_be_immutable(path: &Path) -> bool {
 fn immutable_uri(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let mut uri = "file:".to_owned();
-    for &byte in path.as_os_str().as_bytes() {
+    for &byte in plain(path).as_os_str().as_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
                 uri.push(char::from(byte));
@@ -255,5 +265,20 @@ fn refuse_read_only(connection: &Connection, path: &Path) -> Result<(), Error> {
                 detail: "it cannot be opened for writing".to_owned(),
             },
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_something_to_sqlite_are_only_names() {
+        assert_eq!(plain(Path::new(":memory:")), Path::new("./:memory:"));
+        assert_eq!(plain(Path::new("/a/b")), Path::new("/a/b"));
+        assert_eq!(
+            immutable_uri(Path::new("file:a?b#c%")),
+            "file:./file%3aa%3fb%23c%25?immutable=1"
+        );
     }
 }

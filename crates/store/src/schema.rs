@@ -27,13 +27,21 @@ struct Identity {
     objects: u32,
 }
 
+/// Reads all of it in one statement: between two of them another process may
+/// fill the file.
 fn identity(connection: &Connection) -> rusqlite::Result<Identity> {
-    Ok(Identity {
-        application_id: connection.query_row("PRAGMA application_id", [], |row| row.get(0))?,
-        schema: connection.query_row("PRAGMA user_version", [], |row| row.get(0))?,
-        objects: connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?,
-    })
+    connection.query_row(
+        "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+         FROM pragma_application_id, pragma_user_version",
+        [],
+        |row| {
+            Ok(Identity {
+                application_id: row.get(0)?,
+                schema: row.get(1)?,
+                objects: row.get(2)?,
+            })
+        },
+    )
 }
 
 /// Refuses a file that is not ours, without changing it. Returns whether it

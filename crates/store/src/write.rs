@@ -222,7 +222,8 @@ impl Store {
                 })
                 .map_err(|failure| failure.into_error(&store.path))
         })?;
-        self.checkpoint();
+        // The run is stored; the space that compaction freed may go later.
+        let _ = self.release_pages();
         Ok(())
     }
 
