@@ -112,7 +112,7 @@
         return lines.join("\n");
       }
       if (this.kind === "dist") {
-        const b = d.b.find(([low, high]) => value >= low && value < high);
+        const b = d.b.find(([low, high]) => value >= low && value < high + 1);
         if (!b) return null;
         return latency(b[0]) + " to " + latency(b[1]) + "\n" + group(b[2]) + " operations, " + three((b[2] / d.total) * 100) + " %";
       }

@@ -3,8 +3,10 @@
 
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
 use fathom_model::op::ErrorClass;
-use fathom_model::workload::{BlockSizes, OpMix, Pattern};
-use fathom_model::{JudgedRun, JudgedTrial, OpKind, RunState, Workload, unit};
+use fathom_model::workload::OpMix;
+use fathom_model::{JudgedRun, JudgedTrial, OpKind, RunState, unit};
+
+use crate::shape::{durable_name, is_durable, sheet_name};
 
 /// The targets of the run, each once, in order of appearance.
 pub(crate) fn targets(run: &JudgedRun) -> Vec<String> {
@@ -146,41 +148,6 @@ pub(crate) fn first_trial<'a>(
     row.trials.iter().find_map(|i| run.trials.get(*i))
 }
 
-/// A workload in the words of spec sheets: `SEQ1M Q8T1`, `RND4K Q32T1`; nothing
-/// for what has no such name.
-pub(crate) fn sheet_name(workload: &Workload) -> Option<String> {
-    let order = match workload.pattern {
-        Pattern::Sequential => "SEQ",
-        Pattern::Random(_) => "RND",
-        Pattern::Backwards | Pattern::Strided { .. } => return None,
-    };
-    let BlockSizes::Fixed(bytes) = workload.block else {
-        return None;
-    };
-    Some(format!(
-        "{order}{} Q{}T{}",
-        short_size(bytes),
-        workload.queue_depth,
-        workload.workers
-    ))
-}
-
-/// A block size in the words of spec sheets: `4K`, `1M`, `512`.
-pub(crate) fn short_size(bytes: u64) -> String {
-    let exact = unit::bytes_exact(bytes);
-    exact
-        .trim_end_matches("iB")
-        .trim_end_matches('B')
-        .replace(' ', "")
-}
-
-/// Whether each write of the workload waits until its data are durable.
-pub(crate) fn is_durable(workload: &Workload) -> bool {
-    use fathom_model::workload::SyncOpen;
-    workload.mix.write_percent == 100
-        && (workload.sync.every_writes > 0 || workload.sync.open != SyncOpen::No)
-}
-
 /// Failures of all trials by class, and the operations that succeeded.
 pub(crate) fn failures(run: &JudgedRun) -> (Vec<(ErrorClass, u64)>, u64) {
     let mut classes: Vec<(ErrorClass, u64)> = Vec::new();
@@ -261,38 +228,5 @@ pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
         OpMix::READ => format!("{name} read"),
         OpMix::WRITE => format!("{name} write"),
         _ => trial.label.clone(),
-    }
-}
-
-/// `DURABLE 4K`.
-pub(crate) fn durable_name(workload: &Workload) -> String {
-    format!("DURABLE {}", short_size(workload.block.max_bytes()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn workloads_have_the_names_of_spec_sheets() {
-        let mut workload = Workload::example("x");
-        workload.queue_depth = 32;
-        assert_eq!(sheet_name(&workload).unwrap(), "RND4K Q32T1");
-        workload.pattern = Pattern::Sequential;
-        workload.block = BlockSizes::Fixed(1 << 20);
-        assert_eq!(sheet_name(&workload).unwrap(), "SEQ1M Q32T1");
-        workload.pattern = Pattern::Backwards;
-        assert_eq!(sheet_name(&workload), None);
-        assert_eq!(short_size(512), "512");
-        assert_eq!(short_size(1 << 30), "1G");
-    }
-
-    #[test]
-    fn durable_means_that_every_write_waits() {
-        let mut workload = Workload::example("x");
-        workload.sync.every_writes = 1;
-        assert!(!is_durable(&workload));
-        workload.mix = OpMix::WRITE;
-        assert!(is_durable(&workload));
     }
 }

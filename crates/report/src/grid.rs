@@ -6,7 +6,7 @@ use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::workload::OpMix;
 use fathom_model::{JudgedRun, OpKind, RunState, Validity};
 
-use crate::facts;
+use crate::{facts, shape};
 
 /// One shape: reads and writes.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl<'a> Grid<'a> {
         let Some(workload) = facts::first_trial(run, row).map(|t| &t.workload) else {
             return false;
         };
-        let Some(name) = facts::sheet_name(workload).filter(|_| workload.rate.is_none()) else {
+        let Some(name) = shape::sheet_name(workload).filter(|_| workload.rate.is_none()) else {
             return false;
         };
         let state = row
@@ -80,11 +80,11 @@ impl<'a> Grid<'a> {
             .rev()
             .find_map(|i| run.trials.get(*i))
             .map_or(RunState::Failed, |t| t.state);
-        if facts::is_durable(workload) {
+        if shape::is_durable(workload) {
             let kinds = [OpKind::Commit, OpKind::Write];
             let op = kinds.into_iter().find_map(|kind| op_of(row, kind));
             self.durable.push(Durable {
-                name: facts::durable_name(workload),
+                name: shape::durable_name(workload),
                 cell: Cell { row, op, state },
             });
             return true;

@@ -22,6 +22,7 @@ mod grid;
 mod limits;
 mod moment;
 mod names;
+mod shape;
 mod summary;
 
 /// Why a report could not be written.

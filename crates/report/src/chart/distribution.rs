@@ -25,7 +25,11 @@ pub(super) fn histogram(
     let (first, last) = (cells.first()?, cells.last()?);
     let most = cells.iter().map(|c| c.2).max()?;
     let total: u64 = cells.iter().map(|c| c.2).sum();
-    let xs = Axis::log(Quantity::Latency, first.0.max(1) as f64, last.1 as f64);
+    let xs = Axis::log(
+        Quantity::Latency,
+        first.0.max(1) as f64,
+        last.1.saturating_add(1) as f64,
+    );
     let mut ys = Axis::log(Quantity::Count, 1.0, most as f64);
     ys.low = 0.5;
     let mut out = String::new();
@@ -40,7 +44,10 @@ pub(super) fn histogram(
     let mut d = String::new();
     let base = svg::n(svg::BOTTOM);
     for (low, high, count) in cells {
-        let (left, right) = (svg::x(&xs, *low as f64), svg::x(&xs, *high as f64));
+        let (left, right) = (
+            svg::x(&xs, *low as f64),
+            svg::x(&xs, high.saturating_add(1) as f64),
+        );
         let top = svg::n(svg::y(&ys, *count as f64));
         let right = svg::n(right.max(left + 0.6));
         let _ = write!(d, "M{} {base}V{top}H{right}V{base}z", svg::n(left));

@@ -49,7 +49,7 @@ fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String
     let Some(charts) = trial.charts.ops.iter().find(|c| c.kind == kind) else {
         return Vec::new();
     };
-    let word = latency_word(trial);
+    let word = latency_word(trial, kind);
     let name = title_case(kind);
     let (from, to) = (
         line.edges_s.first().copied().unwrap_or(0.0),
@@ -75,8 +75,14 @@ fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String
     out
 }
 
-fn latency_word(trial: &JudgedTrial) -> &'static str {
-    if trial.workload.rate.is_some() {
+/// Which latency the series and drawings of a kind show.
+fn latency_word(trial: &JudgedTrial, kind: OpKind) -> &'static str {
+    let op = trial.summary.ops.iter().find(|op| op.kind == kind);
+    let response = match op {
+        Some(op) => op.response.is_some(),
+        None => trial.workload.rate.is_some(),
+    };
+    if response {
         "response latency"
     } else {
         "service latency"
@@ -186,7 +192,7 @@ fn percentiles(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> TimeCh
         title: format!(
             "{} {} in each second",
             title_case(kind),
-            latency_word(trial)
+            latency_word(trial, kind)
         ),
         quantity: Quantity::Latency,
         log: true,

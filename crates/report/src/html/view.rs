@@ -8,7 +8,7 @@ use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
 use crate::grid::Grid;
-use crate::{facts, figure, limits, moment, names};
+use crate::{facts, figure, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
 /// buckets of each is chosen.
@@ -219,6 +219,7 @@ fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>) -> TrialView<'a> 
 fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     let summary = &trial.summary;
     let mut out = vec![
+        ("Workload", shape::words(&trial.workload)),
         ("Target", trial.target.to_string()),
         ("Started", moment::readable(trial.started_unix_ns)),
         ("Measured", unit::span(summary.duration_ns)),

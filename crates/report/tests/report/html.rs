@@ -116,3 +116,67 @@ fn a_thousand_trials_stay_bounded() {
     assert!(page.contains("id=\"trial-1000\""));
     assert!(page.contains("are left out to keep this file small"));
 }
+
+/// Relative luminance of `#rrggbb` (WCAG 2.2).
+fn luminance(color: &str) -> f64 {
+    let channel = |at: usize| {
+        let value = u8::from_str_radix(&color[at..at + 2], 16).unwrap();
+        let share = f64::from(value) / 255.0;
+        if share <= 0.04045 {
+            share / 12.92
+        } else {
+            ((share + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+}
+
+fn contrast(a: &str, b: &str) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn text_is_readable_in_both_themes() {
+    let style = include_str!("../../assets/report.css");
+    let block = |start: &str| {
+        let from = style.find(start).unwrap() + start.len();
+        style[from..].split('}').next().unwrap()
+    };
+    let dark = block(":root[data-theme=\"dark\"] {");
+    let by_system = block(":root:not([data-theme=\"light\"]) {");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(dark), words(by_system), "both ways to the dark theme");
+    for theme in [block(":root {"), dark] {
+        let color = |name: &str| {
+            let start = format!("--{name}: ");
+            let value = theme.split(start.as_str()).nth(1).unwrap();
+            value.split(';').next().unwrap()
+        };
+        for (text, behind) in [
+            ("fg", "bg"),
+            ("fg", "card"),
+            ("dim", "bg"),
+            ("dim", "card"),
+            ("link", "bg"),
+            ("link", "card"),
+            ("good", "card"),
+            ("warn", "card"),
+            ("bad", "card"),
+            ("good", "good-bg"),
+            ("warn", "warn-bg"),
+            ("bad", "bad-bg"),
+            ("fg", "bad-bg"),
+            ("fg", "warn-bg"),
+        ] {
+            let ratio = contrast(color(text), color(behind));
+            assert!(ratio >= 4.5, "{text} on {behind}: {ratio:.2}");
+        }
+        for line in [
+            "read", "write", "trim", "sync", "commit", "p50", "p90", "p99", "max",
+        ] {
+            let ratio = contrast(color(line), color("bg"));
+            assert!(ratio >= 3.0, "{line}: {ratio:.2}");
+        }
+    }
+}

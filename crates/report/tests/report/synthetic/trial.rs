@@ -163,7 +163,7 @@ impl TrialSpec {
             Estimate::known(unit, value, value * 0.986, value * 1.014, seconds * 3.0)
         };
         let weight = (tally.ops / tally.merged.count().max(1)).max(1);
-        let service = summary(&tally.merged, weight);
+        let latency = summary(&tally.merged, weight);
         let open = self.workload.rate.is_some();
         OpSummary {
             kind: spec.kind,
@@ -178,8 +178,13 @@ impl TrialSpec {
             },
             ops_per_second: rate(Unit::OpsPerSecond, tally.ops),
             bytes_per_second: rate(Unit::BytesPerSecond, tally.bytes),
-            response: open.then(|| delayed(&service, 3.1)),
-            service,
+            // What is recorded is the response; service is shorter.
+            service: if open {
+                delayed(&latency, 0.32)
+            } else {
+                latency.clone()
+            },
+            response: open.then_some(latency),
         }
     }
 
@@ -203,9 +208,9 @@ impl TrialSpec {
     }
 }
 
-/// The same distribution, slower.
+/// The same distribution with every latency times `factor`.
 fn delayed(of: &LatencySummary, factor: f64) -> LatencySummary {
-    let slower = |e: &Estimate| {
+    let scaled = |e: &Estimate| {
         let mut e = e.clone();
         for v in [&mut e.value, &mut e.low, &mut e.high] {
             *v = v.map(|v| v * factor);
@@ -213,10 +218,11 @@ fn delayed(of: &LatencySummary, factor: f64) -> LatencySummary {
         e
     };
     let mut out = of.clone();
-    out.mean_ns = slower(&of.mean_ns);
+    out.mean_ns = scaled(&of.mean_ns);
     for p in &mut out.percentiles {
-        p.latency_ns = slower(&p.latency_ns);
+        p.latency_ns = scaled(&p.latency_ns);
     }
+    out.min_ns = of.min_ns.map(|ns| (ns as f64 * factor) as u64);
     out.max_ns = of.max_ns.map(|ns| (ns as f64 * factor) as u64);
     out
 }
