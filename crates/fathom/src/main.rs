@@ -1,5 +1,6 @@
 //! The `fathom` command: flags in, calls of the rooms below, text out.
 
+mod arguments;
 mod cli;
 mod command;
 mod exit;
@@ -18,7 +19,8 @@ use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    let exit = dispatch(Cli::parse().command).unwrap_or_else(|error| {
+    let arguments = arguments::join_switch_values(std::env::args_os(), &Cli::command());
+    let exit = dispatch(Cli::parse_from(arguments).command).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));
         Exit::Failure
     });
