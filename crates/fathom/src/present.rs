@@ -22,22 +22,19 @@ pub(crate) fn print(
     } else if format.markdown {
         fathom_report::markdown::render(judged)
     } else {
-        let mut text = fathom_report::text::render(judged, &text_options(format));
-        if let Some(path) = html {
-            text += &format!("\nReport: {}\n", path.display());
-        }
-        text
+        fathom_report::text::render(judged, &text_options(format, html))
     };
     write_stdout(&text)
 }
 
 /// How text is laid out for this terminal.
-pub(crate) fn text_options(format: &Format) -> TextOptions {
+fn text_options(format: &Format, html: Option<&PathBuf>) -> TextOptions {
     TextOptions {
         width: 80,
         color: use_color(format.color, &stdout()),
         decimal_units: format.decimal,
         verbose: format.verbose,
+        report: html.map(|path| path.display().to_string()),
     }
 }
 

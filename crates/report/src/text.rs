@@ -18,7 +18,7 @@ use crate::figure::Throughput;
 use page::Page;
 
 /// How text is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextOptions {
     /// Columns to use; at least 40 are assumed.
     pub width: usize,
@@ -28,6 +28,9 @@ pub struct TextOptions {
     pub decimal_units: bool,
     /// Also every interval, every trial and every check.
     pub verbose: bool,
+    /// Where the HTML report of the run was written; otherwise the command
+    /// that writes it is named.
+    pub report: Option<String>,
 }
 
 impl Default for TextOptions {
@@ -37,6 +40,7 @@ impl Default for TextOptions {
             color: false,
             decimal_units: false,
             verbose: false,
+            report: None,
         }
     }
 }
@@ -58,6 +62,6 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     if options.verbose {
         details::write(&mut page, run, throughput);
     }
-    verdict::write(&mut page, run);
+    verdict::write(&mut page, run, options.report.as_deref());
     page.finish()
 }

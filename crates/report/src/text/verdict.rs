@@ -9,7 +9,7 @@ use crate::{limits, names};
 /// Findings against the number that are shown in full.
 const SHOWN: usize = 8;
 
-pub(super) fn write(page: &mut Page, run: &JudgedRun) {
+pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     page.blank();
     write_validity(page, run);
     write_limiter(page, run);
@@ -17,7 +17,11 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     if let Some(text) = limits::ceiling_line(run) {
         page.field("Ceiling", &text);
     }
-    page.field("Report", &format!("fathom report {}", run.run.id));
+    match report {
+        // One line whatever its length, so that it can be copied.
+        Some(path) => page.line(&format!("Report:   {path}")),
+        None => page.field("Report", &format!("fathom report {}", run.run.id)),
+    }
 }
 
 fn write_validity(page: &mut Page, run: &JudgedRun) {
