@@ -9,8 +9,8 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use fathom_model::Target;
 
 use crate::diagnostic::{Diagnostics, Problems, Source};
-use crate::foreign;
-use crate::keys::{PayloadKeys, PlanKeys, WorkloadKeys};
+use crate::foreign::{self, Foreign};
+use crate::keys::{Matrix, PayloadKeys, PlanKeys, WorkloadKeys};
 use crate::node::{Located, Node};
 use crate::plan::Plan;
 use crate::section::{Key, Section};
@@ -59,10 +59,51 @@ impl IoFlags {
     }
 }
 
+impl IoFlags {
+    /// The plan with these flags in every workload, in place of its own values
+    /// and of a matrix over the same key.
+    ///
+    /// # Errors
+    ///
+    /// Every combination of the plan's keys and the flags that cannot run.
+    pub fn apply(&self, plan: &Plan) -> Result<Plan, Diagnostics> {
+        let mut keys = plan.keys.clone();
+        let fixed = self.keys.entries();
+        let free = |matrix: &mut Option<Located<Matrix>>| {
+            if let Some(matrix) = matrix {
+                let axes = &mut matrix.value.0;
+                axes.retain(|axis| fixed.iter().all(|(key, _)| key != axis.key));
+            }
+        };
+        free(&mut keys.matrix);
+        for workload in keys.workloads.iter_mut().flat_map(|list| &mut list.value.0) {
+            free(&mut workload.value.matrix);
+            workload.value.overlay(&self.keys);
+        }
+        Plan::checked(
+            keys,
+            plan.source.clone(),
+            plan.spelling,
+            Problems::default(),
+        )
+    }
+}
+
 impl PlanFlags {
-    /// Applies the flags that were given to a plan.
-    pub fn apply(&self, plan: &mut Plan) {
-        plan.keys.overlay(&self.keys);
+    /// The plan with these flags in place of its own values.
+    ///
+    /// # Errors
+    ///
+    /// A value is out of its bounds, or makes too many trials.
+    pub fn apply(&self, plan: &Plan) -> Result<Plan, Diagnostics> {
+        let mut keys = plan.keys.clone();
+        keys.overlay(&self.keys);
+        Plan::checked(
+            keys,
+            plan.source.clone(),
+            plan.spelling,
+            Problems::default(),
+        )
     }
 }
 
@@ -84,14 +125,14 @@ fn arg(key: &'static Key) -> Arg {
             }
         }
     }
-    let help = format!("{} [default: {}]", key.text(), key.default);
     let check = key.check;
     let arg = Arg::new(key.name)
         .long(flag)
         .aliases(aliases)
         .help_heading(key.heading)
-        .value_name(key.kind.to_uppercase().replace(' ', "_"))
-        .help(help)
+        .value_name(value_name(key))
+        .help(first_sentence(&key.text()))
+        .long_help(long_help(key))
         .value_parser(move |text: &str| check(text).map(|()| text.to_owned()));
     match key.kind == Switch::KIND {
         // `--direct`, `--direct=1` and `--direct=0`, but not `--direct 1`,
@@ -105,6 +146,28 @@ fn arg(key: &'static Key) -> Arg {
     }
 }
 
+fn value_name(key: &Key) -> String {
+    match key.kind == Switch::KIND {
+        true => "0|1".to_owned(),
+        false => key.kind.to_uppercase().replace(' ', "_"),
+    }
+}
+
+fn first_sentence(text: &str) -> String {
+    let end = text.find(". ").map_or(text.len(), |at| at + 1);
+    text[..end].trim_end_matches('.').to_owned()
+}
+
+/// The whole description, an example where the plan's form is the flag's, and
+/// the default.
+fn long_help(key: &Key) -> String {
+    let mut text = key.text();
+    if (key.check)(key.example).is_ok() && key.kind != Switch::KIND {
+        text.push_str(&format!(" Example: --{} {}", key.flag(), key.example));
+    }
+    format!("{text}\n[default: {}]", key.default)
+}
+
 fn take<S: Section>(section: &mut S, key: &Key, matches: &ArgMatches, problems: &mut Problems) {
     if let Ok(Some(text)) = matches.try_get_one::<String>(key.name) {
         section.set(key.name, &Node::flag(text), problems);
@@ -115,7 +178,7 @@ impl Args for IoFlags {
     fn augment_args(command: Command) -> Command {
         let keys = WorkloadKeys::keys().iter().filter(|key| has_flag(key));
         let command = command.args(keys.chain(PayloadKeys::keys()).map(arg));
-        command.args(foreign::harmless_names().map(harmless))
+        command.args(foreign::all().iter().map(foreign_arg))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -123,15 +186,28 @@ impl Args for IoFlags {
     }
 }
 
-/// A flag of fio that asks for what happens anyway: hidden and ignored.
-fn harmless((name, remark): (&'static str, &'static str)) -> Arg {
-    let flag = name.replace('_', "-");
-    let arg = Arg::new(name).long(flag.clone()).help(remark).hide(true);
-    let arg = if flag == name { arg } else { arg.alias(name) };
-    arg.num_args(0..=1)
-        .require_equals(true)
-        .default_missing_value("1")
+/// A flag of fio that is not a key: hidden; ignored where it asks for what
+/// happens anyway, else answered with what to do instead.
+fn foreign_arg(foreign: &'static Foreign) -> Arg {
+    let flag = foreign.name.replace('_', "-");
+    let arg = Arg::new(foreign.name).long(flag.clone()).hide(true);
+    let arg = if flag == foreign.name {
+        arg
+    } else {
+        arg.alias(foreign.name)
+    };
+    let arg = arg
+        .num_args(0..=1)
         .action(ArgAction::Set)
+        .default_missing_value("1");
+    match foreign.harmless {
+        // Written as `--time_based` or `--time_based=1`: a separate word
+        // after it may be the target.
+        true => arg.require_equals(true),
+        false => arg.value_parser(move |_: &str| -> Result<String, String> {
+            Err(format!("not supported; {}", foreign.remark))
+        }),
+    }
 }
 
 impl FromArgMatches for IoFlags {

@@ -120,15 +120,53 @@ fn wrong_combinations_name_their_flags() {
     }
 }
 
+fn plan_flags(words: &[&str]) -> PlanFlags {
+    let words = ["run", "x"].iter().chain(words);
+    let matches = command().try_get_matches_from(words).unwrap();
+    PlanFlags::from_arg_matches(&matches).unwrap()
+}
+
 #[test]
 fn plan_flags_change_a_plan() {
-    let words = ["run", "--iterations", "5", "--seed=9", "--order=fixed", "x"];
-    let matches = command().try_get_matches_from(words).unwrap();
-    let flags = PlanFlags::from_arg_matches(&matches).unwrap();
-    let mut plan = parse("x", "plan: 1\nworkloads: [{rw: read, runtime: 9s}]").unwrap();
-    flags.apply(&mut plan);
-    assert_eq!((plan.iterations(), plan.seed()), (5, Some(9)));
-    assert!(!plan.destructive());
+    let plan = parse("x", "plan: 1\nworkloads: [{rw: read, runtime: 9s}]").unwrap();
+    let flags = plan_flags(&["--iterations", "5", "--seed=9", "--order=fixed"]);
+    let changed = flags.apply(&plan).unwrap();
+    assert_eq!((changed.iterations(), changed.seed()), (5, Some(9)));
+    assert!(!changed.destructive());
+    let told = plan_flags(&["--iterations=0"]).apply(&plan).unwrap_err();
+    assert_eq!(told.items()[0].id, "limit");
+}
+
+#[test]
+fn flags_take_the_place_of_keys_and_of_a_matrix() {
+    let text = "plan: 1\ntarget: /a\nmatrix: {bs: [4k, 8k], numjobs: [1, 2]}\n\
+                workloads: [{rw: read, runtime: 9s}, {rw: write, runtime: 9s}]";
+    let plan = parse("x", text).unwrap();
+    let changed = flags("--bs 1m --runtime 1s x")
+        .unwrap()
+        .apply(&plan)
+        .unwrap();
+    let schedule = changed.schedule(&ScheduleContext::default()).unwrap();
+    assert_eq!(schedule.trials.len(), 2 * 2 * 3);
+    for trial in &schedule.trials {
+        assert_eq!(trial.workload.block.max_bytes(), 1 << 20);
+        assert_eq!(trial.workload.bounds.time_ns, Some(1_000_000_000));
+    }
+    let told = flags("--size 1k x").unwrap().apply(&plan).unwrap_err();
+    assert_eq!(told.items()[0].id, "size_below_block");
+}
+
+#[test]
+fn unsupported_names_are_answered_with_what_to_do() {
+    for line in [
+        "--percentage_random=50 x",
+        "--percentage-random 50 x",
+        "--loops=3 x",
+    ] {
+        let told = flags(line).unwrap_err().to_string();
+        assert!(told.contains("not supported; use"), "{told}");
+    }
+    assert!(flags("--rw read --time_based --thread=1 x").is_ok());
 }
 
 #[test]
@@ -138,6 +176,7 @@ fn every_flag_has_help_and_the_help_is_readable() {
         assert!(help.contains(&format!("--{}", key.flag())), "{}", key.name);
         assert!(key.text().ends_with('.'), "{}: {}", key.name, key.text());
     }
+    assert!(help.contains("Example: --iodepth 32"), "{help}");
     assert!(!help.contains("--group-reporting"), "hidden");
     assert!(help.contains("What is done:"));
 }

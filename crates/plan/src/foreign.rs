@@ -3,7 +3,8 @@
 
 /// What to say about a foreign name.
 pub(crate) struct Foreign {
-    name: &'static str,
+    /// fio's name.
+    pub(crate) name: &'static str,
     /// It asks for what happens anyway, so it may stay.
     pub(crate) harmless: bool,
     /// What happens, or what to do instead.
@@ -99,10 +100,7 @@ pub(crate) fn lookup(name: &str) -> Option<&'static Foreign> {
     FOREIGN.iter().find(|foreign| foreign.name == name)
 }
 
-/// The names that may stay, for the flags.
-pub(crate) fn harmless_names() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// Every foreign name.
+pub(crate) fn all() -> &'static [Foreign] {
     FOREIGN
-        .iter()
-        .filter(|foreign| foreign.harmless)
-        .map(|foreign| (foreign.name, foreign.remark))
 }

@@ -362,6 +362,20 @@ fn the_vocabulary_reaches_the_workload() {
 }
 
 #[test]
+fn defaults_hold_key_by_key() {
+    let schedule = schedule(
+        "plan: 1\ntarget: /a\ndefaults: {bs: 8k, runtime: 9s, payload: {compress: 50}}\n\
+         workloads:\n  - {rw: write, payload: {duplicates: 20}}\n  - {rw: read, bs: 4k}\n",
+    );
+    let [write, read] = [0, 1].map(|row| &schedule.trials[row].workload);
+    assert_eq!(write.block, BlockSizes::Fixed(8192));
+    assert_eq!(write.payload.compress_percent, 50);
+    assert_eq!(write.payload.duplicate_percent, 20);
+    assert_eq!(read.block, BlockSizes::Fixed(4096));
+    assert_eq!(read.bounds.time_ns, Some(9_000_000_000));
+}
+
+#[test]
 fn warnings_do_not_refuse_a_plan() {
     let plan = parse(
         "test.yaml",

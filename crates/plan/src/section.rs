@@ -131,8 +131,13 @@ macro_rules! section {
             }
 
             fn overlay(&mut self, over: &Self) {
-                $(if over.$field.is_some() {
-                    self.$field.clone_from(&over.$field);
+                $(match (&mut self.$field, &over.$field) {
+                    (Some(mine), Some(theirs)) => {
+                        $crate::value::Value::update(&mut mine.value, &theirs.value);
+                        mine.span = theirs.span;
+                    }
+                    (mine, Some(theirs)) => *mine = Some(theirs.clone()),
+                    (_, None) => {}
                 })+
             }
         }

@@ -218,8 +218,13 @@ impl<'de> Visitor<'de> for RawVisitor {
 
 /// Writes a YAML document.
 pub(crate) fn write(out: &Out) -> String {
+    let options = serde_saphyr::ser_options! { compact_list_indent: false };
     // Writing to a string fails only for types that `Out` does not have.
-    serde_saphyr::to_string(out).unwrap_or_default()
+    let mut text = serde_saphyr::to_string_with_options(out, options).unwrap_or_default();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }
 
 impl Serialize for Out {

@@ -31,6 +31,10 @@ macro_rules! section_value {
                 Some(section::read(node, problems))
             }
 
+            fn update(&mut self, over: &Self) {
+                Section::overlay(self, over);
+            }
+
             fn to_out(&self) -> Out {
                 Out::Map(self.entries())
             }

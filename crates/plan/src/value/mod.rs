@@ -61,6 +61,11 @@ pub(crate) trait Value: Sized + Clone + PartialEq {
         }
     }
 
+    /// Takes over what `over` says; sections key by key.
+    fn update(&mut self, over: &Self) {
+        self.clone_from(over);
+    }
+
     /// The value as it is written to a plan file.
     fn to_out(&self) -> Out;
 
