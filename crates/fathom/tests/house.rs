@@ -58,6 +58,7 @@ fn root() -> PathBuf {
 fn metadata() -> serde_json::Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked", "--offline"])
+        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
         .current_dir(root())
         .output()
         .expect("cargo metadata runs");

@@ -68,7 +68,7 @@ workloads:
 #[test]
 fn mistakes_are_all_shown_with_their_place_and_the_nearest_name() {
     let bench = Bench::new();
-    let plan = "plan: 1\nname: wrong\nworkloads:\n  - name: one\n    rw: randraed\n    iodpeth: 4\n    runtime: 10\n";
+    let plan = "plan: 1\nname: wrong\nworkloads:\n  - name: one\n    rw: randraed\n    iodpeth: 4\n    runtime: 10 parsecs\n";
     fs::write(bench.path().join("wrong.yaml"), plan).unwrap();
     let output = bench.fathom(["run", "wrong.yaml"]);
     output.expect_status(2);
