@@ -271,8 +271,8 @@ impl Agent {
             link: &self.link,
             interrupt: None,
         };
-        for prepared in std::mem::take(&mut self.created).into_iter().rev() {
-            if let Err(error) = fathom_engine::prepare::cleanup(&prepared, false, &mut hooks) {
+        for mut prepared in std::mem::take(&mut self.created).into_iter().rev() {
+            if let Err(error) = fathom_engine::prepare::cleanup(&mut prepared, false, &mut hooks) {
                 self.link.send(Event::Note(error.to_string()));
             }
         }
