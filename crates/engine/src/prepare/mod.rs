@@ -19,10 +19,12 @@ mod fill;
 mod given;
 mod hooks;
 mod manifest;
+mod of_run;
 mod space;
 mod test_files;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
+pub use of_run::remove_files_of_run;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
