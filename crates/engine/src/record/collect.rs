@@ -220,8 +220,7 @@ impl Collector {
         let cpu_ns = used.cpu_user_ns + used.cpu_system_ns;
         sample.busiest_worker_cpu_ns = sample.busiest_worker_cpu_ns.max(cpu_ns);
         for op in &mut sample.ops {
-            let (ops, bytes, errors) = exchange.kind_counts(buffer, op.kind);
-            op.ops += ops;
+            let (bytes, errors) = exchange.kind_counts(buffer, op.kind);
             op.bytes += bytes;
             for class in ErrorClass::ALL {
                 op.errors.add_many(class, errors[class as usize]);
@@ -268,6 +267,7 @@ fn finish(pending: Pending, shape: &Shape, stalls: &Stalls) -> Sample {
     for op in &mut sample.ops {
         let kind: OpKind = op.kind;
         op.service = take(shape.service(kind)).unwrap_or_default();
+        op.ops = op.service.count();
         if shape.open_loop() && kind.is_data() {
             op.response = take(shape.response(kind));
         }

@@ -95,7 +95,6 @@ struct Extremes {
 /// Counts of one kind of operation.
 #[derive(Debug, Default)]
 struct KindCounts {
-    ops: AtomicU64,
     bytes: AtomicU64,
     errors: [AtomicU64; ErrorClass::ALL.len()],
 }
@@ -163,6 +162,7 @@ impl Interval {
 #[derive(Debug)]
 pub(crate) struct Exchange {
     shape: Shape,
+    histograms: usize,
     intervals: Box<[Interval]>,
     counts: Arena,
     /// Buffer that the worker is writing.
@@ -173,9 +173,11 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     pub(crate) fn new(shape: Shape) -> io::Result<Exchange> {
-        let cells = INTERVALS * shape.histograms() * BUCKETS;
+        let histograms = shape.histograms();
+        let cells = INTERVALS * histograms * BUCKETS;
         Ok(Exchange {
             shape,
+            histograms,
             intervals: (0..INTERVALS).map(|_| Interval::new()).collect(),
             counts: Arena::new(cells * size_of::<u32>())?,
             current: AtomicU32::new(0),
@@ -190,7 +192,7 @@ impl Exchange {
 
     #[inline]
     fn counts_of(&self, buffer: usize, histogram: usize) -> &[AtomicU32] {
-        let start = (buffer * self.shape.histograms() + histogram) * BUCKETS;
+        let start = (buffer * self.histograms + histogram) * BUCKETS;
         &self.counts.as_u32()[start..start + BUCKETS]
     }
 
@@ -227,23 +229,38 @@ impl Exchange {
         self.ended.store(true, Release);
     }
 
+    /// Counts an operation that succeeded. How many there were is not counted
+    /// apart: it is the count of the histogram.
+    #[inline]
+    pub(crate) fn add_op(
+        &self,
+        buffer: usize,
+        kind: OpKind,
+        bytes: u64,
+        histogram: usize,
+        service_ns: u64,
+    ) {
+        let interval = &self.intervals[buffer];
+        add(&interval.kinds[kind.index()].bytes, bytes);
+        self.count(interval, buffer, histogram, service_ns);
+    }
+
     #[inline]
     pub(crate) fn add_latency(&self, buffer: usize, histogram: usize, value_ns: u64) {
-        let cell = &self.counts_of(buffer, histogram)[bucket_of(value_ns)];
+        self.count(&self.intervals[buffer], buffer, histogram, value_ns);
+    }
+
+    #[inline(always)]
+    fn count(&self, interval: &Interval, buffer: usize, histogram: usize, value_ns: u64) {
+        let start = (buffer * self.histograms + histogram) * BUCKETS;
+        let cell = &self.counts.as_u32()[start + bucket_of(value_ns)];
         cell.store(cell.load(Relaxed).saturating_add(1), Relaxed);
-        let extremes = &self.intervals[buffer].extremes[histogram];
+        let extremes = &interval.extremes[histogram];
         add(&extremes.sum_ns, value_ns);
         if value_ns < extremes.min_ns.load(Relaxed) {
             extremes.min_ns.store(value_ns, Relaxed);
         }
         raise(&extremes.max_ns, value_ns);
-    }
-
-    #[inline]
-    pub(crate) fn add_op(&self, buffer: usize, kind: OpKind, bytes: u64) {
-        let counts = &self.intervals[buffer].kinds[kind.index()];
-        add(&counts.ops, 1);
-        add(&counts.bytes, bytes);
     }
 
     pub(crate) fn add_error(&self, buffer: usize, kind: OpKind, class: ErrorClass) {
@@ -310,11 +327,10 @@ impl Exchange {
         }
     }
 
-    /// Operations, bytes and failures of a kind.
-    pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, u64, [u64; 8]) {
+    /// Bytes and failures of a kind.
+    pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, [u64; 8]) {
         let counts = &self.intervals[buffer].kinds[kind.index()];
         (
-            counts.ops.load(Relaxed),
             counts.bytes.load(Relaxed),
             std::array::from_fn(|i| counts.errors[i].load(Relaxed)),
         )
@@ -379,7 +395,6 @@ impl Exchange {
             extremes.max_ns.store(0, Relaxed);
         }
         for counts in &interval.kinds {
-            counts.ops.store(0, Relaxed);
             counts.bytes.store(0, Relaxed);
             for cell in &counts.errors {
                 cell.store(0, Relaxed);

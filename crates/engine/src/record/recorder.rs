@@ -164,20 +164,18 @@ impl Recorder {
 
     /// Counts an operation that succeeded.
     #[inline]
-    pub(crate) fn complete(
-        &mut self,
-        kind: OpKind,
-        bytes: u64,
-        service_ns: u64,
-        response_ns: Option<u64>,
-    ) {
-        let exchange = &*self.exchange;
-        exchange.add_op(self.buffer, kind, bytes);
-        let shape = exchange.shape();
-        exchange.add_latency(self.buffer, shape.service(kind), service_ns);
-        if let Some(response_ns) = response_ns {
-            exchange.add_latency(self.buffer, shape.response(kind), response_ns);
-        }
+    pub(crate) fn complete(&mut self, kind: OpKind, bytes: u64, service_ns: u64) {
+        let histogram = self.exchange.shape().service(kind);
+        self.exchange
+            .add_op(self.buffer, kind, bytes, histogram, service_ns);
+    }
+
+    /// Counts the latency of an operation from its intended start.
+    #[inline]
+    pub(crate) fn respond(&mut self, kind: OpKind, response_ns: u64) {
+        let histogram = self.exchange.shape().response(kind);
+        self.exchange
+            .add_latency(self.buffer, histogram, response_ns);
     }
 
     /// Counts how late an operation was submitted.

@@ -1,54 +1,57 @@
-//! Slots without an operation, in the order in which they became free.
+//! Slots without an operation.
 
-/// A ring of free slots and when each may be used again (think time).
+use std::collections::VecDeque;
+
+/// Free slots: those that may be used at once, and those that think first.
 #[derive(Debug)]
 pub(crate) struct FreeSlots {
-    ring: Box<[(u32, u64)]>,
-    head: u32,
-    len: u32,
+    /// Last in, first out, so that buffers stay in the cache.
+    ready: Vec<u32>,
+    /// Slots and when they may be used again, in that order.
+    thinking: VecDeque<(u32, u64)>,
 }
 
 impl FreeSlots {
     /// All of `0..slots`, usable at once.
     pub(crate) fn new(slots: u32) -> FreeSlots {
         FreeSlots {
-            ring: (0..slots).map(|slot| (slot, 0)).collect(),
-            head: 0,
-            len: slots,
+            ready: (0..slots).rev().collect(),
+            thinking: VecDeque::with_capacity(slots as usize),
         }
     }
 
-    /// When the next slot may be used; `None` when all are taken.
+    /// When the next slot may be used: 0 for at once, `None` when all are taken.
     #[inline]
     pub(crate) fn next_ready_ns(&self) -> Option<u64> {
-        (self.len > 0).then(|| self.ring[self.head as usize].1)
+        if !self.ready.is_empty() {
+            return Some(0);
+        }
+        self.thinking.front().map(|(_, ready_ns)| *ready_ns)
     }
 
-    /// Takes the next slot.
+    /// Takes a slot that may be used at `now_ns`.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<u32> {
-        if self.len == 0 {
+    pub(crate) fn take(&mut self, now_ns: u64) -> Option<u32> {
+        self.ready.pop().or_else(|| self.take_thinking(now_ns))
+    }
+
+    fn take_thinking(&mut self, now_ns: u64) -> Option<u32> {
+        let (_, ready_ns) = self.thinking.front()?;
+        if *ready_ns > now_ns {
             return None;
         }
-        let slot = self.ring[self.head as usize].0;
-        self.head = self.wrap(self.head + 1);
-        self.len -= 1;
-        Some(slot)
+        self.thinking.pop_front().map(|(slot, _)| slot)
     }
 
-    /// Gives a slot back, to be used no earlier than `ready_ns`.
+    /// Gives a slot back, to be used at once.
     #[inline]
-    pub(crate) fn push(&mut self, slot: u32, ready_ns: u64) {
-        debug_assert!((self.len as usize) < self.ring.len());
-        let tail = self.wrap(self.head + self.len);
-        self.ring[tail as usize] = (slot, ready_ns);
-        self.len += 1;
+    pub(crate) fn give_back(&mut self, slot: u32) {
+        self.ready.push(slot);
     }
 
-    #[inline]
-    fn wrap(&self, index: u32) -> u32 {
-        let slots = self.ring.len() as u32;
-        if index >= slots { index - slots } else { index }
+    /// Gives a slot back, to be used from `ready_ns` on, which never decreases.
+    pub(crate) fn give_back_thinking(&mut self, slot: u32, ready_ns: u64) {
+        self.thinking.push_back((slot, ready_ns));
     }
 }
 
@@ -57,17 +60,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_come_back_in_order_with_their_time() {
+    fn every_slot_is_taken_once() {
         let mut free = FreeSlots::new(3);
-        let taken: Vec<_> = std::iter::from_fn(|| free.pop()).collect();
+        let taken: Vec<_> = std::iter::from_fn(|| free.take(0)).collect();
         assert_eq!(taken, [0, 1, 2]);
         assert_eq!(free.next_ready_ns(), None);
-        free.push(2, 50);
-        free.push(0, 60);
+        free.give_back(1);
+        assert_eq!(free.next_ready_ns(), Some(0));
+        assert_eq!((free.take(0), free.take(0)), (Some(1), None));
+    }
+
+    #[test]
+    fn who_thinks_is_not_taken_before_its_time() {
+        let mut free = FreeSlots::new(2);
+        assert_eq!((free.take(0), free.take(0)), (Some(0), Some(1)));
+        free.give_back_thinking(1, 50);
+        free.give_back_thinking(0, 60);
         assert_eq!(free.next_ready_ns(), Some(50));
-        assert_eq!(
-            (free.pop(), free.pop(), free.pop()),
-            (Some(2), Some(0), None)
-        );
+        assert_eq!(free.take(49), None);
+        assert_eq!((free.take(55), free.take(55)), (Some(1), None));
+        assert_eq!(free.take(60), Some(0));
     }
 }

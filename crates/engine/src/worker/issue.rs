@@ -59,12 +59,9 @@ impl Worker {
     }
 
     /// Draws the next operation into a free slot, with its payload.
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self, now_ns: u64) -> Option<Ready> {
-        if self.free.next_ready_ns()? > now_ns {
-            return None;
-        }
-        let slot = self.free.pop()?;
+        let slot = self.free.take(now_ns)?;
         let access = self.stream.next();
         let op = Op {
             slot,
@@ -122,7 +119,7 @@ impl Worker {
             return false;
         }
         self.staged.push(op.slot);
-        if Worker::is_write(op.kind) {
+        if op.kind == OpKind::Write {
             self.commit.write_queued(op.file);
         }
         true

@@ -29,7 +29,7 @@ pub(crate) use pace::Pace;
 
 use std::sync::Arc;
 
-use fathom_model::{OpKind, Phase};
+use fathom_model::Phase;
 
 use crate::access::{Access, AccessStream};
 use crate::arena::Buffers;
@@ -281,7 +281,7 @@ impl Worker {
             let block = self.buffers.block(op.slot, op.len);
             let _ = verifier.finish(op.slot as usize, &access, block, false);
         }
-        self.free.push(op.slot, 0);
+        self.free.give_back(op.slot);
     }
 
     #[inline]
@@ -292,9 +292,5 @@ impl Worker {
             offset: op.offset,
             bytes: op.len,
         }
-    }
-
-    fn is_write(kind: OpKind) -> bool {
-        kind == OpKind::Write
     }
 }

@@ -20,43 +20,45 @@ impl Worker {
     fn settle_one(&mut self, now_ns: u64, completion: &Completion) {
         let (op, started_ns, intended_ns) = self.visible.in_flight.end(completion.slot);
         self.in_flight -= 1;
-        let checked = self.check(&op, completion.result);
-        let succeeded = checked.is_ok();
-        match checked {
-            Ok(()) => {
-                if now_ns <= started_ns {
-                    self.recorder.impossible();
-                }
-                let response_ns = (self.pace.is_some() && op.kind.is_data())
-                    .then(|| now_ns.saturating_sub(intended_ns));
-                let service_ns = now_ns.saturating_sub(started_ns);
-                self.recorder
-                    .complete(op.kind, u64::from(op.len), service_ns, response_ns);
-            }
-            Err(cause) => self.failed(&op, cause, now_ns),
-        }
-        match op.kind {
-            OpKind::Sync => self.flushed(succeeded, now_ns),
-            kind => {
-                if kind == OpKind::Write {
-                    self.commit.write_ended(succeeded);
-                }
-                self.free.push(op.slot, self.ready_again_ns(now_ns));
-            }
-        }
-    }
-
-    #[inline]
-    fn ready_again_ns(&self, now_ns: u64) -> u64 {
-        if self.think_ns == 0 {
-            0
+        // What nearly always happens, ahead of all that rarely does.
+        let complete = completion.result == op.len as i32;
+        let checked = if complete && self.verifier.is_none() {
+            Ok(())
         } else {
-            now_ns.saturating_add(self.think_ns)
+            self.check(&op, completion.result)
+        };
+        let succeeded = checked.is_ok();
+        if let Err(cause) = checked {
+            self.failed(&op, cause, now_ns);
+        } else {
+            if now_ns <= started_ns {
+                self.recorder.impossible();
+            }
+            let service_ns = now_ns.saturating_sub(started_ns);
+            self.recorder
+                .complete(op.kind, u64::from(op.len), service_ns);
+            if self.pace.is_some() && op.kind.is_data() {
+                self.recorder
+                    .respond(op.kind, now_ns.saturating_sub(intended_ns));
+            }
+        }
+        if op.kind == OpKind::Sync {
+            self.flushed(succeeded, now_ns);
+            return;
+        }
+        if op.kind == OpKind::Write {
+            self.commit.write_ended(succeeded);
+        }
+        if self.think_ns == 0 {
+            self.free.give_back(op.slot);
+        } else {
+            let ready_ns = now_ns.saturating_add(self.think_ns);
+            self.free.give_back_thinking(op.slot, ready_ns);
         }
     }
 
     /// Whether the operation did all that it should have.
-    #[inline]
+    #[inline(never)]
     fn check(&mut self, op: &Op, result: i32) -> Result<(), Cause> {
         let complete = result == op.len as i32;
         if self.verifier.is_some() && op.kind != OpKind::Sync {
@@ -105,7 +107,7 @@ impl Worker {
     fn flushed(&mut self, succeeded: bool, now_ns: u64) {
         if let Some(start_ns) = self.commit.flush_ended(succeeded) {
             let commit_ns = now_ns.saturating_sub(start_ns);
-            self.recorder.complete(OpKind::Commit, 0, commit_ns, None);
+            self.recorder.complete(OpKind::Commit, 0, commit_ns);
         }
         if !succeeded {
             self.flush_started_ns = None;
