@@ -228,3 +228,7 @@ pub(crate) fn in_memory(facts: &Facts<'_>) -> bool {
     facts.trial.kind == TargetKind::Memory
         || (!leaves.is_empty() && leaves.iter().all(|d| memory(&d.kind)))
 }
+
+#[cfg(test)]
+#[path = "data_set_tests.rs"]
+mod tests;

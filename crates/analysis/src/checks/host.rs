@@ -221,3 +221,7 @@ fn shortage(facts: &Facts<'_>) -> Shortage {
         run_delay: facts.trial.run_delay_share(),
     }
 }
+
+#[cfg(test)]
+#[path = "host_tests.rs"]
+mod tests;
