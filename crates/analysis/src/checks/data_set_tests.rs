@@ -108,7 +108,7 @@ fn layers_that_are_no_disk_are_named() {
     for (kind, word) in [
         ("tmpfs", "memory"),
         ("nfs4", "network"),
-        ("overlay", "overlay"),
+        ("overlay", "on top of another"),
     ] {
         let finding = RecordBuilder::reads()
             .on(kind, true)

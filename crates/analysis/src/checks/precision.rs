@@ -41,12 +41,14 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
     let hint = match n_effective < least {
         true => format!(
             "; no interval is printed; measure {} longer",
-            unit::span(longer_for(facts.trial.duration_ns, least, n_effective))
+            unit::span(ratio.longer_for_interval(facts.trial.duration_ns))
         ),
         false => String::new(),
     };
-    let evidence =
-        format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}");
+    let evidence = match seconds {
+        1 => format!("{kind}: a single second was measured{hint}"),
+        _ => format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}"),
+    };
     Some(Outcome::graded(ID, n_effective, evidence).at_most(FindingStatus::Info))
 }
 
@@ -70,7 +72,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         true => format!(
             "; about {} longer would bring it to {:.0} %",
             unit::span(longer_for(
-                facts.trial.duration_ns,
+                ratio.nominal_ns(facts.trial.duration_ns),
                 half.powi(2),
                 need.powi(2)
             )),
