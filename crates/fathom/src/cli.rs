@@ -43,7 +43,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
-    Run(Run),
+    Run(Box<Run>),
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(Plan),
@@ -133,12 +133,15 @@ pub(crate) struct Io {
 }
 
 /// Run a plan: any number of workloads, repeated and in order.
+///
+/// Flags take the place of what the plan says, in each of its workloads.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   fathom plan new general > general.yaml
   fathom plan check general.yaml     What would be done, how long, how much written
   fathom run general.yaml
+  fathom run general.yaml --target /mnt/nas --runtime 10s
   fathom run general.yaml --json > result.json")]
 pub(crate) struct Run {
     /// The plan file; `-` reads it from standard input.
@@ -147,7 +150,9 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) target: Option<String>,
     #[command(flatten)]
-    pub(crate) flags: PlanFlags,
+    pub(crate) flags: IoFlags,
+    #[command(flatten)]
+    pub(crate) plan_flags: PlanFlags,
     /// Treat warnings about the plan as errors.
     #[arg(long)]
     pub(crate) deny_warnings: bool,

@@ -31,7 +31,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
-        Command::Run(run) => command::run::run(run),
+        Command::Run(run) => command::run::run(*run),
         Command::Plan(plan) => command::plan::run(plan),
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),

@@ -122,7 +122,8 @@ fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
     Ok(format!("{stamp}-{suffix}"))
 }
 
-fn run_tag(id: &str) -> u64 {
+/// What marks the blocks and files of a run.
+pub(crate) fn run_tag(id: &str) -> u64 {
     id.bytes()
         .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
 }

@@ -1,11 +1,12 @@
 //! The agent of one host: carries out one trial at a time.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fathom_engine::Group;
 use fathom_engine::access::TargetKind;
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared};
+use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_files_of_run};
 use fathom_model::run::{ErrorDetail, TrialEnd};
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial, Target};
@@ -48,8 +49,8 @@ pub(crate) struct Agent {
     interrupt: Interrupt,
     sysroot: Sysroot,
     ceilings: Ceilings,
-    /// Targets whose files this run created and has to remove.
-    created: Vec<Prepared>,
+    /// Directories in which this run may have made test files.
+    directories: BTreeSet<PathBuf>,
     /// Watches the devices of the latest trial, for the pause after it.
     observer: Option<Observer>,
 }
@@ -63,7 +64,7 @@ impl Agent {
             interrupt,
             sysroot,
             ceilings: Ceilings::default(),
-            created: Vec::new(),
+            directories: BTreeSet::new(),
             observer: None,
         }
     }
@@ -126,11 +127,7 @@ impl Agent {
         end.engine.requested = Some(job.workload.engine);
         self.phase(Phase::Prepare, None);
         let prepared = self.prepare(&job)?;
-        let result = self.load_and_verify(&job, &prepared, end);
-        if prepared.layout.kind == TargetKind::Directory {
-            self.created.push(prepared);
-        }
-        result
+        self.load_and_verify(&job, &prepared, end)
     }
 
     fn load_and_verify(
@@ -182,6 +179,9 @@ impl Agent {
     }
 
     fn prepare(&mut self, job: &Job) -> Result<Prepared, Early> {
+        if let Some(directory) = job.target.path().filter(|path| path.is_dir()) {
+            self.directories.insert(directory.to_owned());
+        }
         let mut hooks = Hooks {
             link: &self.link,
             interrupt: Some(&self.interrupt),
@@ -261,9 +261,10 @@ impl Agent {
         Ok(())
     }
 
-    /// Removes what the run created, newest first.
+    /// Removes what the run created.
     fn remove_created(&mut self) {
-        if self.settings.keep_files || self.created.is_empty() {
+        let directories = std::mem::take(&mut self.directories);
+        if self.settings.keep_files || directories.is_empty() {
             return;
         }
         self.phase(Phase::Cleanup, None);
@@ -271,8 +272,14 @@ impl Agent {
             link: &self.link,
             interrupt: None,
         };
-        for prepared in std::mem::take(&mut self.created).into_iter().rev() {
-            if let Err(error) = fathom_engine::prepare::cleanup(&prepared, false, &mut hooks) {
+        let Settings {
+            file_prefix,
+            run_tag,
+            ..
+        } = &self.settings;
+        for directory in directories {
+            let removed = remove_files_of_run(&directory, file_prefix, *run_tag, &mut hooks);
+            if let Err(error) = removed {
                 self.link.send(Event::Note(error.to_string()));
             }
         }

@@ -223,5 +223,7 @@ pub fn file_users(path: &Path) -> Vec<String> {
 #[path = "guard_tests.rs"]
 mod tests;
 #[cfg(test)]
+pub(crate) use tests::Loop;
+#[cfg(test)]
 #[path = "usage_tests.rs"]
 mod usage_tests;

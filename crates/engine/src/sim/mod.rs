@@ -1,9 +1,5 @@
 //! Simulated drives under a virtual clock: `sim:MODEL?parameter=value,...`.
 
-mod clock;
-
-pub use clock::VirtualClock;
-
 use fathom_model::OpKind;
 
 use crate::Error;

@@ -89,6 +89,11 @@ impl Ledger {
         self.unit_bytes
     }
 
+    /// Start and end of the units in each file.
+    pub(crate) fn range(&self) -> (u64, u64) {
+        (self.base, self.offset_of(self.units_per_file))
+    }
+
     /// Number of files.
     pub(super) fn files(&self) -> usize {
         self.files

@@ -1,15 +1,14 @@
 //! `fathom clean`: what killed runs left behind.
 
-use std::ffi::OsStr;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_files_of_run};
 use fathom_store::{Leftover, Store};
 
 use crate::cli::Clean;
 use crate::exit::Exit;
-use crate::pipeline::FILE_PREFIX;
+use crate::pipeline::{self, FILE_PREFIX};
 use crate::present;
 
 pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
@@ -25,49 +24,67 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
         present::write_stdout("nothing to clean\n")?;
         return Ok(Exit::Success);
     }
-    let mut failed = false;
-    for leftover in &leftovers {
-        if clean.yes {
-            failed |= !remove(&mut store, leftover)?;
-        } else {
+    if !clean.yes {
+        for leftover in &leftovers {
             let run = &leftover.run_id;
             present::write_stdout(&format!("{}  (run {run})\n", leftover.path.display()))?;
         }
-    }
-    if !clean.yes {
         present::write_stdout("`fathom clean --yes` removes them\n")?;
+        return Ok(Exit::Success);
+    }
+    let mut failed = false;
+    for (directory, run_id) in places(&leftovers) {
+        let mut gone = Removed::default();
+        let tag = pipeline::run_tag(&run_id);
+        let removed = remove_files_of_run(&directory, FILE_PREFIX, tag, &mut gone);
+        for path in &gone.paths {
+            present::write_stdout(&format!("removed {}\n", path.display()))?;
+        }
+        if let Err(error) = removed {
+            present::complain(&error.to_string());
+            failed = true;
+        }
+    }
+    // A note outlives its file when the process was killed between the two.
+    for leftover in &leftovers {
+        if leftover.path.symlink_metadata().is_err() {
+            store.forget_file(&leftover.path)?;
+        } else {
+            let path = leftover.path.display();
+            present::complain(&format!(
+                "{path} is no test file of that run any more; left alone"
+            ));
+            failed = true;
+        }
     }
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
 
-/// Removes one file and its note. False when the file could not be removed.
-fn remove(store: &mut Store, leftover: &Leftover) -> anyhow::Result<bool> {
-    match remove_test_file(&leftover.path) {
-        Ok(()) => {
-            store.forget_file(&leftover.path)?;
-            present::write_stdout(&format!("removed {}\n", leftover.path.display()))?;
-            Ok(true)
-        }
-        Err(error) => {
-            present::complain(&error.to_string());
-            Ok(false)
-        }
-    }
+/// The directories that have leftovers, and of which run.
+fn places(leftovers: &[Leftover]) -> BTreeSet<(PathBuf, String)> {
+    let place =
+        |leftover: &Leftover| Some((leftover.path.parent()?.to_owned(), leftover.run_id.clone()));
+    leftovers.iter().filter_map(place).collect()
 }
 
-/// Removes a test file. A note outlives its file when the process was killed
-/// between the two, so a file that is not there is fine; anything that is not
-/// a plain file with the name of a test file is not ours to touch.
-fn remove_test_file(path: &Path) -> anyhow::Result<()> {
-    let metadata = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        other => other.with_context(|| format!("cannot look at {}", path.display()))?,
-    };
-    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    anyhow::ensure!(
-        metadata.is_file() && name.starts_with(FILE_PREFIX),
-        "{} is no test file any more; look at it and remove it by hand",
-        path.display()
-    );
-    std::fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))
+/// Takes note of what was removed.
+#[derive(Default)]
+struct Removed {
+    paths: Vec<PathBuf>,
+}
+
+impl PrepareHooks for Removed {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), String> {
+        Err("cleaning up creates nothing".to_owned())
+    }
+
+    fn removed(&mut self, path: &Path) {
+        self.paths.push(path.to_owned());
+    }
+
+    fn stop_requested(&self) -> bool {
+        false
+    }
 }

@@ -15,14 +15,17 @@ pub(crate) fn run(io: Io) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    let mut plan = match io.flags.to_plan(target) {
+    let plan = io
+        .flags
+        .to_plan(target)
+        .and_then(|plan| io.plan.apply(&plan));
+    let plan = match plan {
         Ok(plan) => plan,
         Err(problems) => {
             present::write_stderr(&problems.render(use_color(&io)));
             return Ok(Exit::Usage);
         }
     };
-    io.plan.apply(&mut plan);
     execute_plan(plan, None, io.output)
 }
 

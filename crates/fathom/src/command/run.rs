@@ -28,7 +28,18 @@ pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
             }
         }
     }
-    run.flags.apply(&mut plan);
+    let applied = run
+        .flags
+        .apply(&plan)
+        .and_then(|plan| run.plan_flags.apply(&plan));
+    let plan = match applied {
+        Ok(plan) => plan,
+        Err(problems) => {
+            let color = present::use_color(run.output.format.color, &std::io::stderr());
+            present::write_stderr(&problems.render(color));
+            return Ok(Exit::Usage);
+        }
+    };
     execute_plan(plan, None, run.output)
 }
 
