@@ -4,7 +4,7 @@ use fathom_model::histogram::{Histogram, bucket_middle, bucket_range};
 use fathom_model::judged::{Charts, HeatMap, OpCharts};
 use fathom_model::op::OpKind;
 
-use crate::summary::{Which, latencies};
+use crate::summary::{KindLatencies, Which};
 use crate::trial::{Second, Trial};
 
 const CELLS_PER_DECADE: f64 = 20.0;
@@ -12,21 +12,17 @@ const MOST_COLUMNS: usize = 240;
 const MOST_ROWS: usize = 60;
 
 /// Drawings of every kind of data or commit operation that took place.
-pub(crate) fn charts(trial: &Trial<'_>) -> Charts {
-    let kinds = OpKind::ALL
-        .into_iter()
-        .filter(|kind| kind.is_data() || *kind == OpKind::Commit);
+pub(crate) fn charts(trial: &Trial<'_>, latencies: &[KindLatencies<'_>]) -> Charts {
+    let drawn = |of: &&KindLatencies<'_>| of.kind.is_data() || of.kind == OpKind::Commit;
+    let kinds = latencies.iter().filter(drawn);
     Charts {
-        ops: kinds.filter_map(|kind| op_charts(trial, kind)).collect(),
+        ops: kinds.filter_map(|of| op_charts(trial, of)).collect(),
     }
 }
 
-fn op_charts(trial: &Trial<'_>, kind: OpKind) -> Option<OpCharts> {
-    let which = match trial.open_loop() {
-        true => Which::Response,
-        false => Which::Service,
-    };
-    let latencies = latencies(&[trial], kind, which);
+fn op_charts(trial: &Trial<'_>, of: &KindLatencies<'_>) -> Option<OpCharts> {
+    let kind = of.kind;
+    let (which, latencies) = of.relevant();
     let merged = latencies.merged();
     if merged.is_empty() {
         return None;
@@ -98,10 +94,12 @@ fn heat_map(trial: &Trial<'_>, kind: OpKind, which: Which, merged: &Histogram) -
             .flat_map(|s| s.ops(kind))
             .filter_map(|op| which.of(op))
         {
+            let mut row = 0;
             for (bucket, count) in histogram.buckets() {
                 let middle = bucket_middle(bucket);
-                let row = edges.partition_point(|edge| *edge <= middle);
-                let row = row.saturating_sub(1).min(rows - 1);
+                while row + 1 < rows && edges[row + 1] <= middle {
+                    row += 1;
+                }
                 let cell = &mut counts[column * rows + row];
                 *cell = cell.saturating_add(count);
             }
@@ -144,4 +142,81 @@ fn row_edges(merged: &Histogram) -> Vec<u64> {
         edges.push(low + 1);
     }
     edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_records::RecordBuilder;
+
+    fn drawn(seconds: u32) -> OpCharts {
+        let builder = RecordBuilder::reads().with(|b| {
+            b.seconds = seconds;
+            b.ops_per_second = 200;
+        });
+        let mut judged = crate::judge(&builder.run());
+        judged.trials[0].charts.ops.remove(0)
+    }
+
+    #[test]
+    fn every_operation_is_drawn_once_in_each_chart() {
+        let charts = drawn(30);
+        let all = crate::judge(
+            &RecordBuilder::reads()
+                .with(|b| {
+                    b.seconds = 30;
+                    b.ops_per_second = 200;
+                })
+                .run(),
+        )
+        .trials[0]
+            .summary
+            .ops[0]
+            .ops;
+        assert_eq!(charts.distribution.iter().map(|c| c.2).sum::<u64>(), all);
+        assert_eq!(charts.heat_map.counts.iter().sum::<u64>(), all);
+        assert_eq!(charts.heat_map.column_start_ns.len(), 30);
+    }
+
+    #[test]
+    fn cells_and_curves_ascend() {
+        let charts = drawn(10);
+        assert!(
+            charts
+                .distribution
+                .is_sorted_by(|a, b| a.0 <= a.1 && a.1 < b.0)
+        );
+        let curve = &charts.percentile_curve;
+        assert!(
+            curve.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1),
+            "{curve:?}"
+        );
+        assert_eq!(curve.last().map(|p| p.0), Some(100.0));
+        assert!(charts.heat_map.row_edges_ns.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn long_runs_merge_seconds_into_columns() {
+        let charts = drawn(601);
+        let map = &charts.heat_map;
+        assert_eq!(map.column_ns, 3_000_000_000);
+        assert_eq!(map.column_start_ns.len(), 201);
+        let rows = map.row_edges_ns.len() - 1;
+        assert!((1..=MOST_ROWS).contains(&rows));
+        assert_eq!(map.counts.len(), 201 * rows);
+    }
+
+    #[test]
+    fn a_single_latency_can_be_drawn() {
+        let mut merged = Histogram::new();
+        for value in [0, u64::MAX] {
+            merged.record(value);
+            let edges = row_edges(&merged);
+            assert!(
+                edges.len() >= 2 && edges.is_sorted_by(|a, b| a < b),
+                "{edges:?}"
+            );
+            assert!(!distribution(&merged).is_empty());
+        }
+    }
 }

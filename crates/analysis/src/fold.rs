@@ -79,7 +79,7 @@ fn fold_one(sources: &[Source<'_>], id: &str) -> Option<Finding> {
         .filter(|(_, f)| f.status == worst)
         .collect();
     alike.sort_by(|a, b| severity(b.1).total_cmp(&severity(a.1)));
-    let mut finding = (*alike.first()?).1.clone();
+    let mut finding = alike.first()?.1.clone();
     if sources.len() > 1 {
         let mut labels: Vec<&str> = Vec::new();
         for (label, _) in &alike {

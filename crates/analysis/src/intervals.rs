@@ -1,6 +1,6 @@
 //! The seconds of a trial for charts and machine readers.
 
-use fathom_model::histogram::Histogram;
+use fathom_model::histogram::{Histogram, bucket_middle};
 use fathom_model::judged::{Interval, IntervalOp};
 use fathom_model::observation::Observation;
 use fathom_model::op::OpKind;
@@ -71,17 +71,42 @@ fn interval_op(second: &Second<'_>, kind: OpKind) -> Option<IntervalOp> {
             &merged
         }
     };
+    let [p50_ns, p90_ns, p99_ns, p999_ns] = quantiles(latency, [0.5, 0.9, 0.99, 0.999]);
     Some(IntervalOp {
         kind,
         ops: add(parts.iter().map(|op| op.ops)),
         bytes: add(parts.iter().map(|op| op.bytes)),
         errors: add(parts.iter().map(|op| op.errors.total())),
-        p50_ns: latency.quantile(0.5),
-        p90_ns: latency.quantile(0.9),
-        p99_ns: latency.quantile(0.99),
-        p999_ns: latency.quantile(0.999),
+        p50_ns,
+        p90_ns,
+        p99_ns,
+        p999_ns,
         max_ns: latency.max(),
     })
+}
+
+/// Several ascending quantiles in one pass, as [`Histogram::quantile`] defines
+/// them: an hour has thousands of these histograms.
+fn quantiles<const N: usize>(latency: &Histogram, wanted: [f64; N]) -> [Option<u64>; N] {
+    let mut found = [latency.max(); N];
+    let (Some(min), Some(max)) = (latency.min(), latency.max()) else {
+        return found;
+    };
+    let total = latency.count();
+    let rank = |quantile: f64| ((quantile * total as f64).ceil() as u64).max(1);
+    let mut next = 0;
+    let mut seen = 0u64;
+    for (bucket, count) in latency.buckets() {
+        seen = seen.saturating_add(count);
+        while next < N && rank(wanted[next]) < total && seen >= rank(wanted[next]) {
+            found[next] = Some(bucket_middle(bucket).clamp(min, max));
+            next += 1;
+        }
+        if next == N || rank(wanted[next]) >= total {
+            break;
+        }
+    }
+    found
 }
 
 /// Share of each observation that falls into the second; `None` when too
@@ -141,4 +166,43 @@ fn cpu_busy(second: &Second<'_>, near: &[&Observation]) -> Option<f64> {
         all += (working + cpu.idle_ns as f64 + cpu.iowait_ns as f64) * share;
     }
     (all > 0.0).then(|| (busy / all).clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_records::RecordBuilder;
+
+    #[test]
+    fn quantiles_of_one_pass_are_those_of_the_histogram() {
+        let mut histogram = Histogram::new();
+        let wanted = [0.5, 0.9, 0.99, 0.999];
+        for count in [0u64, 1, 2, 3, 10, 500, 3000] {
+            histogram.clear();
+            (0..count).for_each(|v| histogram.record(1000 + v * v));
+            let expected = wanted.map(|q| histogram.quantile(q));
+            assert_eq!(quantiles(&histogram, wanted), expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn device_bytes_are_shared_out_by_overlap() {
+        let judged = crate::judge(&RecordBuilder::reads().with(|b| b.noise = 0.0).run());
+        let second = &judged.trials[0].intervals[10];
+        let bytes = second.device_read_bytes.unwrap() as f64;
+        assert!((bytes / 4_096_000.0 - 1.0).abs() < 0.01, "{bytes}");
+        let busy = second.host_cpu_busy.unwrap();
+        assert!((busy - 0.025).abs() < 1e-6, "{busy}");
+        assert_eq!(second.ops[0].ops, 1000);
+    }
+
+    #[test]
+    fn unobserved_seconds_have_no_device_bytes() {
+        let half = RecordBuilder::reads().edit(|t| t.observations.truncate(30));
+        let judged = crate::judge(&half.run());
+        let intervals = &judged.trials[0].intervals;
+        assert!(intervals[10].device_read_bytes.is_some());
+        assert_eq!(intervals[40].device_read_bytes, None);
+        assert_eq!(intervals[40].host_cpu_busy, None);
+    }
 }

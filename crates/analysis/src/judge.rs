@@ -12,7 +12,7 @@ use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
 use crate::limiter::{self, Member};
 use crate::outcome::Outcome;
-use crate::summary::{summarize, summarize_ops};
+use crate::summary::{kind_latencies, summarize, summarize_ops};
 use crate::trial::Trial;
 
 /// Judges a run.
@@ -62,7 +62,8 @@ fn run_summary(meta: &RunMeta) -> RunSummary {
 fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
     let spec = &trial.record.spec;
     let end = trial.end();
-    let summary = summarize(trial);
+    let latencies = kind_latencies(&[trial]);
+    let summary = summarize(trial, &latencies);
     let facts = Facts {
         trial,
         summary: &summary,
@@ -93,7 +94,7 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
         target_before: trial.record.target_before.clone(),
         errors: end.map(|end| end.engine.errors.clone()).unwrap_or_default(),
         stuck: end.map(|end| end.engine.stuck.clone()).unwrap_or_default(),
-        charts: charts(trial),
+        charts: charts(trial, &latencies),
     }
 }
 
@@ -160,9 +161,9 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                 row,
                 label: first.label.clone(),
                 target: first.target.clone(),
-                ops: match measured.is_empty() {
-                    true => first.summary.ops.clone(),
-                    false => summarize_ops(&measured),
+                ops: match members.len() {
+                    1 => first.summary.ops.clone(),
+                    _ => summarize_ops(&measured, &kind_latencies(&measured)),
                 },
                 verdict: fold(&sources),
                 trials: members,

@@ -26,6 +26,8 @@ mod summary;
 mod trial;
 
 #[cfg(test)]
+mod judge_properties;
+#[cfg(test)]
 mod judge_tests;
 #[cfg(test)]
 mod test_records;

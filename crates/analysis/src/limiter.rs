@@ -19,6 +19,9 @@ use crate::trial::Trial;
 /// A name and its evidence.
 pub(crate) type Named = (Limiter, String);
 
+/// Names the limiter when its evidence is complete.
+type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
+
 /// Share of time in flushes from which on they set the rate.
 const FLUSH_SHARE: f64 = 0.5;
 /// Largest block for which one operation at a time is ruled by latency rather
@@ -35,7 +38,7 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         let evidence = "the null target does nothing: this is the generator's own rate";
         return (Limiter::GeneratorCpu, evidence.to_owned());
     }
-    let rules: [fn(&Facts<'_>, &[Finding]) -> Option<Named>; 8] = [
+    let rules: [Rule; 8] = [
         by_rate,
         by_memory,
         by_cache,
@@ -308,3 +311,7 @@ fn name(limiter: Limiter) -> &'static str {
         Limiter::Unknown => "unknown",
     }
 }
+
+#[cfg(test)]
+#[path = "limiter_tests.rs"]
+mod tests;

@@ -14,7 +14,7 @@ use fathom_model::unit;
 
 use crate::check_table::TargetKind;
 use crate::checks::{Facts, depth_kept};
-use crate::trial::{Trial, data_kinds};
+use crate::trial::{Trial, add, data_kinds};
 
 const LEAST_SECONDS: usize = 20;
 const LARGEST_VARIATION: f64 = 0.005;
@@ -69,7 +69,7 @@ fn variation(trial: &Trial<'_>) -> Option<f64> {
         .take(count.saturating_sub(1))
         .filter(|s| s.duration_ns > 0)
         .map(|s| {
-            let ops: u64 = crate::trial::add(s.groups.iter().map(|g| g.data_ops()));
+            let ops = add(data_kinds().flat_map(|kind| s.ops(kind)).map(|op| op.ops));
             ops as f64 / s.duration_ns as f64 * 1e9
         })
         .collect();

@@ -27,8 +27,44 @@ impl Which {
     }
 }
 
+/// The latencies of one kind of operation over one or more trials.
+pub(crate) struct KindLatencies<'a> {
+    pub(crate) kind: OpKind,
+    pub(crate) service: Latencies<'a>,
+    pub(crate) response: Option<Latencies<'a>>,
+}
+
+impl<'a> KindLatencies<'a> {
+    /// The latency that matters and whose it is: response in an open loop,
+    /// else service.
+    pub(crate) fn relevant(&self) -> (Which, &Latencies<'a>) {
+        match &self.response {
+            Some(response) => (Which::Response, response),
+            None => (Which::Service, &self.service),
+        }
+    }
+}
+
+/// The latencies of every kind that the trials recorded.
+pub(crate) fn kind_latencies<'a>(trials: &[&'a Trial<'_>]) -> Vec<KindLatencies<'a>> {
+    let has = |kind: OpKind, test: fn(&OpSample) -> bool| {
+        let mut seconds = trials.iter().flat_map(|t| t.measured());
+        seconds.any(|s| s.ops(kind).any(test))
+    };
+    OpKind::ALL
+        .into_iter()
+        .filter(|kind| has(*kind, |_| true))
+        .map(|kind| KindLatencies {
+            kind,
+            service: latencies(trials, kind, Which::Service),
+            response: has(kind, |op| op.response.is_some())
+                .then(|| latencies(trials, kind, Which::Response)),
+        })
+        .collect()
+}
+
 /// The numbers of one trial.
-pub(crate) fn summarize(trial: &Trial<'_>) -> TrialSummary {
+pub(crate) fn summarize(trial: &Trial<'_>, latencies: &[KindLatencies<'_>]) -> TrialSummary {
     let end = trial.end();
     let data_ops = trial.data_ops();
     let cpu = add(trial
@@ -36,7 +72,7 @@ pub(crate) fn summarize(trial: &Trial<'_>) -> TrialSummary {
         .map(|s| s.sum(|g| g.cpu_user_ns.saturating_add(g.cpu_system_ns))));
     TrialSummary {
         duration_ns: trial.duration_ns,
-        ops: summarize_ops(&[trial]),
+        ops: summarize_ops(&[trial], latencies),
         engine: end.and_then(|end| end.engine.used),
         direct: trial.direct(),
         cpu_ns_per_op: (data_ops > 0 && cpu > 0).then(|| cpu as f64 / data_ops as f64),
@@ -57,19 +93,18 @@ pub(crate) fn usable(ceiling: &Ceiling) -> bool {
 
 /// Results by kind of operation over one trial, or over the iterations of a
 /// row.
-pub(crate) fn summarize_ops(trials: &[&Trial<'_>]) -> Vec<OpSummary> {
-    OpKind::ALL
-        .into_iter()
-        .filter(|kind| {
-            trials
-                .iter()
-                .any(|t| t.measured().any(|s| s.ops(*kind).next().is_some()))
-        })
-        .map(|kind| summarize_op(trials, kind))
+pub(crate) fn summarize_ops(
+    trials: &[&Trial<'_>],
+    latencies: &[KindLatencies<'_>],
+) -> Vec<OpSummary> {
+    latencies
+        .iter()
+        .map(|latencies| summarize_op(trials, latencies))
         .collect()
 }
 
-fn summarize_op(trials: &[&Trial<'_>], kind: OpKind) -> OpSummary {
+fn summarize_op(trials: &[&Trial<'_>], latencies: &KindLatencies<'_>) -> OpSummary {
+    let kind = latencies.kind;
     let mut errors = ErrorCounts::default();
     let totals: Vec<_> = trials.iter().map(|t| t.total(kind)).collect();
     for total in &totals {
@@ -87,22 +122,13 @@ fn summarize_op(trials: &[&Trial<'_>], kind: OpKind) -> OpSummary {
             .collect(),
         ops_per_second: rate(trials, kind, Unit::OpsPerSecond, |op| op.ops),
         bytes_per_second: rate(trials, kind, Unit::BytesPerSecond, |op| op.bytes),
-        service: latencies(trials, kind, Which::Service).summary(),
-        response: response_summary(trials, kind),
+        service: latencies.service.summary(),
+        response: latencies.response.as_ref().map(Latencies::summary),
     }
 }
 
-fn response_summary(trials: &[&Trial<'_>], kind: OpKind) -> Option<LatencySummary> {
-    let recorded = trials
-        .iter()
-        .flat_map(|t| t.measured())
-        .flat_map(|s| s.ops(kind))
-        .any(|op| op.response.is_some());
-    recorded.then(|| latencies(trials, kind, Which::Response).summary())
-}
-
 /// The latencies of one kind of operation, second by second.
-pub(crate) fn latencies<'a>(trials: &[&'a Trial<'_>], kind: OpKind, which: Which) -> Latencies<'a> {
+fn latencies<'a>(trials: &[&'a Trial<'_>], kind: OpKind, which: Which) -> Latencies<'a> {
     let seconds_of = |trial: &&'a Trial<'_>| -> Vec<Vec<&'a Histogram>> {
         trial
             .measured()

@@ -17,6 +17,7 @@ use fathom_model::run::{
 use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::schedule::{Pause, Schedule, ScheduledTrial};
 use fathom_model::target::Target;
+use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
 
 use crate::statistics::noise::Noise;
@@ -153,6 +154,23 @@ impl RecordBuilder {
     /// A run of this trial alone.
     pub(crate) fn run(&self) -> RunRecord {
         run_of(vec![self.trial()], self.host.clone())
+    }
+
+    /// The finding of one check, when it said anything.
+    pub(crate) fn finding(&self, id: &str) -> Option<Finding> {
+        let judged = crate::judge(&self.run());
+        let findings = &judged.trials[0].verdict.findings;
+        findings.iter().find(|f| f.id == id).cloned()
+    }
+
+    /// The status of that finding.
+    pub(crate) fn status(&self, id: &str) -> Option<FindingStatus> {
+        self.finding(id).map(|f| f.status)
+    }
+
+    /// What limited the trial.
+    pub(crate) fn limiter(&self) -> Limiter {
+        crate::judge(&self.run()).trials[0].verdict.limiter
     }
 
     fn samples(&self) -> Vec<Sample> {

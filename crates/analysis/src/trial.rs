@@ -266,7 +266,7 @@ fn filesystem_kind(kind: &str, virtual_kind: bool) -> TargetKind {
         "orangefs",
     ];
     match kind {
-        "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" => TargetKind::Memory,
+        "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs" => TargetKind::Memory,
         _ if kind.starts_with("nfs") || network.contains(&kind) || kind.starts_with("smb") => {
             TargetKind::Network
         }

@@ -78,6 +78,9 @@ pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
             "the target itself is in memory (see V06)",
         ));
     }
+    if trial.data_ops() == 0 {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
     let active = trial.end().map_or(0, |end| end.data.active_bytes);
     let memory = trial.host.memory_bytes;
     if active == 0 || memory == 0 {
@@ -180,15 +183,9 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
             let reason = "what lies below the target is not known";
             return Some(Outcome::not_measured(ID, reason));
         }
-        (TargetKind::Memory, Some(kind)) => Some(format!(
-            "{kind} keeps its data in memory; no storage device is involved"
-        )),
-        (TargetKind::Network, Some(kind)) => Some(format!(
-            "{kind} is a network file system; network and server set the number too"
-        )),
-        (TargetKind::Stacked, Some(kind)) => Some(format!(
-            "{kind} is a file system on top of another; it sets the number too"
-        )),
+        (TargetKind::Memory | TargetKind::Network | TargetKind::Stacked, Some(kind)) => {
+            Some(format!("{kind}: {}", layer_reason(facts)))
+        }
         _ => virtual_leaf(facts),
     };
     let below = filesystem.map_or("a block device".to_owned(), |kind| {
@@ -202,6 +199,19 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
     let evidence = layer.unwrap_or_else(|| format!("the target is {below}"));
     let threshold = check(ID).caveat;
     Some(Outcome::decided(ID, status, measured, threshold, evidence))
+}
+
+/// Why the file system is not a disk: in the words of the fingerprint, which
+/// knows the file system best, else in those of its kind.
+fn layer_reason(facts: &Facts<'_>) -> String {
+    let known = facts.trial.filesystem();
+    let known = known.and_then(|f| f.facts.get("virtual_reason"));
+    let general = match facts.trial.kind {
+        TargetKind::Memory => "data are in memory; no device is measured",
+        TargetKind::Network => "data are on a server; the network takes part",
+        _ => "a file system on top of another, which takes part",
+    };
+    known.cloned().unwrap_or_else(|| general.to_owned())
 }
 
 /// A bottom device that is not a disk.
@@ -228,3 +238,7 @@ pub(crate) fn in_memory(facts: &Facts<'_>) -> bool {
     facts.trial.kind == TargetKind::Memory
         || (!leaves.is_empty() && leaves.iter().all(|d| memory(&d.kind)))
 }
+
+#[cfg(test)]
+#[path = "data_set_tests.rs"]
+mod tests;

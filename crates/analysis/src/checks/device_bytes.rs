@@ -137,3 +137,7 @@ pub(super) fn names(leaves: &[String]) -> String {
         [first, rest @ ..] => format!("{first} and {} more devices", rest.len()),
     }
 }
+
+#[cfg(test)]
+#[path = "device_bytes_tests.rs"]
+mod tests;

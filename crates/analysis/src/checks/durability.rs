@@ -94,3 +94,7 @@ fn direct(facts: &Facts<'_>) -> Outcome {
         _ => pass("direct writes were acknowledged by the device"),
     }
 }
+
+#[cfg(test)]
+#[path = "durability_tests.rs"]
+mod tests;

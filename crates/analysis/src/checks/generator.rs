@@ -162,3 +162,7 @@ fn stop_of(trial: &Trial<'_>, second: &Second<'_>) -> u64 {
         false => stalled,
     }
 }
+
+#[cfg(test)]
+#[path = "generator_tests.rs"]
+mod tests;

@@ -147,6 +147,9 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "a simulated drive runs under a virtual clock";
         return Some(Outcome::not_measured(ID, reason));
     }
+    if facts.trial.duration_ns == 0 || facts.trial.data_ops() == 0 {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
     let short = shortage(facts);
     if short.steal.is_none() && short.pressure.is_none() && short.run_delay.is_none() {
         return Some(Outcome::not_measured(
@@ -221,3 +224,7 @@ fn shortage(facts: &Facts<'_>) -> Shortage {
         run_delay: facts.trial.run_delay_share(),
     }
 }
+
+#[cfg(test)]
+#[path = "host_tests.rs"]
+mod tests;

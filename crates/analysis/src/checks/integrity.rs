@@ -121,16 +121,13 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
 pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V26";
     let trial = facts.trial;
-    if trial.seconds.is_empty() && trial.end().is_none_or(|end| end.engine.errors.is_empty()) {
+    if trial.record.samples.is_empty() && trial.end().is_none_or(|end| end.engine.errors.is_empty())
+    {
         return Some(Outcome::not_measured(ID, "nothing was measured"));
     }
     let mut errors = ErrorCounts::default();
-    for op in trial
-        .seconds
-        .iter()
-        .flat_map(|s| &s.groups)
-        .flat_map(|g| &g.ops)
-    {
+    // A final flush that failed lies in the settle phase.
+    for op in trial.record.samples.iter().flat_map(|s| &s.ops) {
         for (class, count) in op.errors.iter() {
             errors.add_many(class, count.min(u64::MAX - errors.total()));
         }
@@ -260,3 +257,7 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
         evidence,
     ))
 }
+
+#[cfg(test)]
+#[path = "integrity_tests.rs"]
+mod tests;

@@ -184,3 +184,7 @@ fn p99(latency: &LatencySummary) -> Option<f64> {
     let found = latency.percentiles.iter().find(|p| p.percent == 99.0)?;
     found.latency_ns.value
 }
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

@@ -72,22 +72,3 @@ pub(crate) fn run(facts: &Facts<'_>) -> Vec<Finding> {
 pub(crate) fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| b.status.cmp(&a.status).then_with(|| a.id.cmp(&b.id)));
 }
-
-#[cfg(test)]
-pub(crate) mod tests_support {
-    use fathom_model::verdict::{Finding, FindingStatus};
-
-    use crate::test_records::RecordBuilder;
-
-    /// The finding of one check on one trial.
-    pub(crate) fn finding(builder: &RecordBuilder, id: &str) -> Option<Finding> {
-        let judged = crate::judge(&builder.run());
-        let findings = &judged.trials[0].verdict.findings;
-        findings.iter().find(|f| f.id == id).cloned()
-    }
-
-    /// Its status.
-    pub(crate) fn status(builder: &RecordBuilder, id: &str) -> Option<FindingStatus> {
-        finding(builder, id).map(|f| f.status)
-    }
-}

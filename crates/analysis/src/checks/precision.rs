@@ -41,12 +41,14 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
     let hint = match n_effective < least {
         true => format!(
             "; no interval is printed; measure {} longer",
-            unit::span(longer_for(facts.trial.duration_ns, least, n_effective))
+            unit::span(ratio.longer_for_interval(facts.trial.duration_ns))
         ),
         false => String::new(),
     };
-    let evidence =
-        format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}");
+    let evidence = match seconds {
+        1 => format!("{kind}: a single second was measured{hint}"),
+        _ => format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}"),
+    };
     Some(Outcome::graded(ID, n_effective, evidence).at_most(FindingStatus::Info))
 }
 
@@ -70,7 +72,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         true => format!(
             "; about {} longer would bring it to {:.0} %",
             unit::span(longer_for(
-                facts.trial.duration_ns,
+                ratio.nominal_ns(facts.trial.duration_ns),
                 half.powi(2),
                 need.powi(2)
             )),
@@ -85,13 +87,18 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     Some(Outcome::graded(ID, half, evidence))
 }
 
-/// The printed half width, or a rough one where none is printed.
+/// The printed half width, or a rough one where none is printed: with so few
+/// seconds the autocorrelation is a guess, so it may at most double the error
+/// of independent seconds. A short run is not condemned for being short.
 fn judged_half_width(ratio: &Ratio) -> Option<f64> {
     let error = ratio.error?;
-    match error.n_effective < MIN_EFFECTIVE {
-        true => Some(student_975((error.n_effective - 1.0).max(2.0)) * error.likely),
-        false => ratio.half_width(),
+    if error.n_effective >= MIN_EFFECTIVE {
+        return ratio.half_width();
     }
+    let seconds = ratio.parts as f64;
+    let independent = error.likely * (error.n_effective / seconds).sqrt();
+    let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
+    Some(cautious.min(2.0 * student_975(seconds - 1.0) * independent))
 }
 
 /// V17: percentiles that had to be left out.
@@ -146,3 +153,7 @@ pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
 pub(crate) fn relevant(op: &OpSummary) -> &LatencySummary {
     op.response.as_ref().unwrap_or(&op.service)
 }
+
+#[cfg(test)]
+#[path = "precision_tests.rs"]
+mod tests;

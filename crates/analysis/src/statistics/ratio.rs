@@ -98,25 +98,33 @@ impl Ratio {
         half.is_finite().then_some(half)
     }
 
+    /// How much longer to measure for an interval. Parts shorter than a second
+    /// count as one: more of them would not be more independent.
+    pub(crate) fn longer_for_interval(&self, measured_ns: u64) -> u64 {
+        let have = self.error.map_or(1.0, |e| e.n_effective);
+        longer_for(self.nominal_ns(measured_ns), MIN_EFFECTIVE, have)
+    }
+
+    /// Time that the parts would take at a second each, if they took less.
+    pub(crate) fn nominal_ns(&self, measured_ns: u64) -> u64 {
+        measured_ns.max((self.parts as u64).saturating_mul(1_000_000_000))
+    }
+
     /// The estimate, where `measured_ns` is how long the seconds are together.
     pub(crate) fn estimate(&self, unit: Unit, measured_ns: u64) -> Estimate {
         let seconds = self.parts;
         let Some(error) = self.error else {
-            let reason = format!("{seconds} second measured; an interval needs at least 10");
-            let more = (MIN_EFFECTIVE * 2e9) as u64;
+            let reason = "a single second cannot show how much the rate varies";
             return Estimate::point(unit, self.value, reason)
-                .run_longer(more.saturating_sub(measured_ns).max(1_000_000_000));
+                .run_longer(self.longer_for_interval(measured_ns));
         };
         if error.n_effective < MIN_EFFECTIVE {
             let reason = format!(
                 "{seconds} seconds are worth {:.1} independent ones; an interval needs 10",
                 error.n_effective
             );
-            let mut point = Estimate::point(unit, self.value, reason).run_longer(longer_for(
-                measured_ns,
-                MIN_EFFECTIVE,
-                error.n_effective,
-            ));
+            let mut point = Estimate::point(unit, self.value, reason)
+                .run_longer(self.longer_for_interval(measured_ns));
             point.n_effective = Some(error.n_effective);
             return point;
         }
