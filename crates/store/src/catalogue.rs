@@ -1,0 +1,186 @@
+//! What is in the store, without reading any series.
+
+use fathom_model::RunState;
+use rusqlite::{OptionalExtension, Row};
+
+use crate::recover::{LOST, Unfinished, unfinished};
+use crate::rows::{from_json, state, unsigned};
+use crate::write::unix_ns;
+use crate::{Error, Store};
+
+/// One line of the list of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunListing {
+    /// Id.
+    pub id: String,
+    /// Name of the plan.
+    pub name: String,
+    /// `burst`, `sustained` or nothing.
+    pub label: Option<String>,
+    /// Start, nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// End, where it is known.
+    pub ended_unix_ns: Option<u64>,
+    /// How far it came. `Running` only while its process is there.
+    pub state: RunState,
+    /// Why it ended early.
+    pub reason: Option<String>,
+    /// Trials that ended as planned.
+    pub complete_trials: u32,
+    /// Trials that were begun, retries included.
+    pub begun_trials: u32,
+    /// Trials of the schedule.
+    pub planned_trials: u32,
+    /// Targets of the schedule, each once.
+    pub targets: Vec<String>,
+    /// Name of the host.
+    pub host: String,
+    /// Bytes that the series occupy in the store.
+    pub stored_bytes: u64,
+}
+
+impl Store {
+    /// The runs, newest first, at most `limit` of them.
+    pub fn list(&self, limit: Option<u32>) -> Result<Vec<RunListing>, Error> {
+        let lost = self.lost()?;
+        let mut runs: Vec<RunListing> = self
+            .connection
+            .prepare(
+                "SELECT id, name, label, started_unix_ns, ended_unix_ns, state, reason,
+                    planned_trials, targets, host,
+                    (SELECT count(*) FROM trial t
+                     WHERE t.run_key = run.key AND t.state = 'complete') AS complete_trials,
+                    (SELECT count(*) FROM trial t WHERE t.run_key = run.key) AS begun_trials,
+                    (SELECT coalesce(sum(length(c.series)), 0) FROM trial t JOIN chunk c
+                     ON c.key >= t.key << 32 AND c.key < (t.key + 1) << 32
+                     WHERE t.run_key = run.key) AS stored_bytes
+                 FROM run ORDER BY started_unix_ns DESC, key DESC LIMIT ?",
+            )
+            .and_then(|mut runs| {
+                runs.query_map([limit.map_or(-1, i64::from)], read_listing)?
+                    .collect()
+            })
+            .map_err(|error| self.error(error))?;
+        for run in &mut runs {
+            if let Some(lost) = lost.iter().find(|lost| lost.id == run.id) {
+                run.state = RunState::Interrupted;
+                run.reason = Some(LOST.to_owned());
+                run.ended_unix_ns = Some(lost.last_sign_unix_ns);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// The id of the run that a user means: `latest`, `latest~1` (the one
+    /// before), an id, or the beginning of exactly one id.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRun`]; [`Error::Ambiguous`] with the ids that match.
+    pub fn find(&self, text: &str) -> Result<String, Error> {
+        let missing = || Error::NoSuchRun {
+            text: text.to_owned(),
+        };
+        if let Some(back) = back_from_latest(text) {
+            return self
+                .connection
+                .query_row(
+                    "SELECT id FROM run ORDER BY started_unix_ns DESC, key DESC
+                     LIMIT 1 OFFSET ?",
+                    [back],
+                    |row| row.get(0),
+                )
+                .optional()
+                .map_err(|error| self.error(error))?
+                .ok_or_else(missing);
+        }
+        let mut matches: Vec<String> = self
+            .connection
+            .prepare(
+                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1
+                 ORDER BY started_unix_ns DESC, key DESC",
+            )
+            .and_then(|mut runs| runs.query_map([text], |row| row.get(0))?.collect())
+            .map_err(|error| self.error(error))?;
+        if text.is_empty() || matches.is_empty() {
+            return Err(missing());
+        }
+        if let Some(exact) = matches.iter().position(|id| id == text) {
+            return Ok(matches.swap_remove(exact));
+        }
+        if matches.len() > 1 {
+            return Err(Error::Ambiguous {
+                text: text.to_owned(),
+                candidates: matches,
+            });
+        }
+        Ok(matches.remove(0))
+    }
+
+    /// Removes a run with all its series and gives the space back to the file
+    /// system. Notes of files that it created stay, see [`Store::leftovers`].
+    ///
+    /// # Errors
+    /// [`Error::Alive`] while its process still writes it.
+    pub fn remove(&mut self, id: &str) -> Result<(), Error> {
+        if let Some(run) = self.alive()?.into_iter().find(|run| run.id == id) {
+            return Err(Error::Alive {
+                id: run.id,
+                pid: run.owner.pid,
+            });
+        }
+        let removed = self
+            .transaction(|transaction| {
+                transaction.execute(
+                    "DELETE FROM chunk WHERE key IN (
+                        SELECT c.key FROM run JOIN trial t ON t.run_key = run.key JOIN chunk c
+                        ON c.key >= t.key << 32 AND c.key < (t.key + 1) << 32
+                        WHERE run.id = ?)",
+                    [id],
+                )?;
+                Ok(transaction.execute("DELETE FROM run WHERE id = ?", [id])?)
+            })
+            .map_err(|failure| failure.into_error(&self.path))?;
+        if removed == 0 {
+            return Err(Error::NoSuchRun {
+                text: id.to_owned(),
+            });
+        }
+        self.release_pages()
+    }
+
+    /// The runs that are being written right now.
+    pub(crate) fn alive(&self) -> Result<Vec<Unfinished>, Error> {
+        let now = unix_ns();
+        let mut runs = unfinished(&self.connection).map_err(|error| self.error(error))?;
+        runs.retain(|run| !run.is_lost(&self.here, now));
+        Ok(runs)
+    }
+}
+
+fn read_listing(row: &Row<'_>) -> rusqlite::Result<RunListing> {
+    let targets: String = row.get("targets")?;
+    Ok(RunListing {
+        id: row.get("id")?,
+        name: row.get("name")?,
+        label: row.get("label")?,
+        started_unix_ns: unsigned(row.get("started_unix_ns")?),
+        ended_unix_ns: row.get::<_, Option<i64>>("ended_unix_ns")?.map(unsigned),
+        state: state(row, "state")?,
+        reason: row.get("reason")?,
+        complete_trials: row.get("complete_trials")?,
+        begun_trials: row.get("begun_trials")?,
+        planned_trials: row.get("planned_trials")?,
+        // A listing does not fail over a single unreadable cell.
+        targets: from_json(&targets).unwrap_or_default(),
+        host: row.get("host")?,
+        stored_bytes: unsigned(row.get("stored_bytes")?),
+    })
+}
+
+/// How many runs back from the latest one, for `latest` and `latest~N`.
+fn back_from_latest(text: &str) -> Option<u32> {
+    match text.strip_prefix("latest")? {
+        "" => Some(0),
+        rest => rest.strip_prefix('~')?.parse().ok(),
+    }
+}

@@ -1,0 +1,220 @@
+use fathom_model::rng::Rng;
+use fathom_model::{ErrorClass, Histogram, OpKind, OpSample, Phase};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixtures::{self, Load};
+
+fn histogram() -> impl Strategy<Value = Histogram> {
+    vec((any::<u64>(), 0..60u32), 0..40).prop_map(|values| {
+        let mut histogram = Histogram::new();
+        for (value, shift) in values {
+            histogram.record(value >> shift);
+        }
+        histogram
+    })
+}
+
+fn op_sample() -> impl Strategy<Value = OpSample> {
+    (
+        0..OpKind::ALL.len(),
+        any::<(u64, u64)>(),
+        vec((0..ErrorClass::ALL.len(), 1..1_000_000u64), 0..4),
+        histogram(),
+        proptest::option::of(histogram()),
+    )
+        .prop_map(|(kind, (ops, bytes), errors, service, response)| {
+            let mut op = OpSample::new(OpKind::ALL[kind], false);
+            (op.ops, op.bytes, op.service, op.response) = (ops, bytes, service, response);
+            for (class, count) in errors {
+                op.errors.add_many(ErrorClass::ALL[class], count);
+            }
+            op
+        })
+}
+
+fn sample() -> impl Strategy<Value = Sample> {
+    (
+        0..Phase::ALL.len(),
+        any::<(u32, u32, u128)>(),
+        any::<[u64; 7]>(),
+        vec(op_sample(), 0..=OpKind::ALL.len()),
+        proptest::option::of(histogram()),
+    )
+        .prop_map(
+            |(phase, (index, workers, in_flight_ns), n, ops, lateness)| Sample {
+                phase: Phase::ALL[phase],
+                index,
+                start_ns: n[0],
+                duration_ns: n[1],
+                workers,
+                ops,
+                lateness,
+                in_flight_ns,
+                cpu_user_ns: n[2],
+                cpu_system_ns: n[3],
+                run_delay_ns: n[4],
+                busiest_worker_cpu_ns: n[5],
+                longest_stall_ns: n[6],
+            },
+        )
+}
+
+/// Observations whose devices come and go and whose optional parts flicker.
+fn observations() -> impl Strategy<Value = Vec<Observation>> {
+    vec((any::<u64>(), any::<i64>(), 0..4usize, any::<u8>()), 0..12).prop_map(|rows| {
+        rows.into_iter()
+            .map(|(seed, start_ns, devices, missing)| {
+                let mut row = fixtures::observation(&mut Rng::new(seed), 0, devices);
+                row.start_ns = start_ns;
+                row.duration_ns = seed;
+                if missing & 1 != 0 {
+                    row.cpu = None;
+                }
+                if missing & 2 != 0 {
+                    row.pressure = None;
+                }
+                if missing & 4 != 0 {
+                    for device in &mut row.devices {
+                        device.discards = None;
+                        device.name = format!("ü{missing}");
+                    }
+                }
+                row
+            })
+            .collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn series_survive_the_round_trip(
+        samples in vec(sample(), 0..6),
+        observations in observations(),
+    ) {
+        let packed = pack(&samples, &observations).unwrap();
+        prop_assert_eq!(packed.len(), 1);
+        let (read_samples, read_observations) = unpack(&packed[0].blob).unwrap();
+        prop_assert_eq!(read_samples, samples);
+        prop_assert_eq!(read_observations, observations);
+    }
+
+    /// Behind the checksum: a body from an attacker, or from a fault before
+    /// the checksum was made.
+    #[test]
+    fn altered_bodies_never_panic(
+        samples in vec(sample(), 1..3),
+        observations in observations(),
+        changes in vec((any::<proptest::sample::Index>(), any::<u8>()), 1..6),
+        keep in any::<proptest::sample::Index>(),
+    ) {
+        let mut body = encode(&samples, &observations).unwrap();
+        for (at, byte) in changes {
+            let at = at.index(body.len());
+            body[at] = byte;
+        }
+        let _ = decode(&body);
+        body.truncate(keep.index(body.len() + 1));
+        let _ = decode(&body);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn arbitrary_bodies_never_panic(bytes in vec(any::<u8>(), 0..400)) {
+        let _ = decode(&bytes);
+        let _ = unpack(&bytes);
+    }
+
+    /// Small numbers get past the first checks more often.
+    #[test]
+    fn arbitrary_small_numbers_never_panic(bytes in vec(0..12u8, 0..600)) {
+        let _ = decode(&bytes);
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let mut load = Load::new(1, 2000.0);
+    let observation = fixtures::observation(&mut load.rng, 0, 2);
+    let body = encode(&[load.sample(0)], &[observation]).unwrap();
+    for length in 0..body.len() {
+        assert!(decode(&body[..length]).is_err(), "{length} bytes");
+    }
+    assert!(decode(&body).is_ok());
+}
+
+/// A few bytes that ask for the most memory are refused by the budget.
+#[test]
+fn a_small_body_cannot_claim_much_memory() {
+    let mut body = Vec::new();
+    put_u64(&mut body, 4096);
+    put_u64(&mut body, 0);
+    body.extend([0; 10 * 4096]);
+    body.extend([0; 4096]);
+    // Each sample says that it has five kinds and a lateness histogram.
+    body.extend([5 << 1 | 1; 4096]);
+    body.extend(vec![0; 5 * 4096 * 4]);
+    body.push(fathom_model::histogram::LAYOUT_VERSION);
+    body.extend(vec![0; 6 * 4096 * 4]);
+    assert_eq!(decode(&body).unwrap_err(), CodecError::TooLarge);
+
+    // A repeated text costs a byte per row in the body and its length in memory.
+    let mut rows = vec![Observation::default(); GROUP_ROWS];
+    for row in &mut rows {
+        row.devices.push(fathom_model::observation::DeviceActivity {
+            name: "x".repeat(1 << 20),
+            ..Default::default()
+        });
+    }
+    assert!(matches!(encode(&[], &rows), Err(CodecError::TooLarge)));
+}
+
+#[test]
+fn long_stretches_become_several_blobs_in_order() {
+    let samples: Vec<Sample> = (0..1500u32)
+        .map(|i| Sample::new(Phase::Warmup, i, u64::from(i)))
+        .collect();
+    let observations: Vec<Observation> = (0..1400)
+        .map(|i| Observation {
+            start_ns: i,
+            ..Observation::default()
+        })
+        .collect();
+    let packed = pack(&samples, &observations).unwrap();
+    assert!(packed.len() > 2);
+    let (mut read_samples, mut read_observations) = (Vec::new(), Vec::new());
+    for part in &packed {
+        let (s, o) = unpack(&part.blob).unwrap();
+        assert_eq!(s, samples[part.samples.clone()]);
+        read_samples.extend(s);
+        read_observations.extend(o);
+    }
+    assert_eq!(read_samples, samples);
+    assert_eq!(read_observations, observations);
+}
+
+#[test]
+fn an_unknown_histogram_layout_is_named() {
+    let samples = [Load::new(1, 100.0).sample(0)];
+    let body = encode(&samples, &[]).unwrap();
+    let bare = {
+        let mut sample = samples[0].clone();
+        sample.ops.clear();
+        encode(&[sample], &[]).unwrap()
+    };
+    // The layout's byte lies behind the columns; find it by trial.
+    let errors: Vec<CodecError> = (bare.len()..body.len().min(bare.len() + 60))
+        .filter_map(|at| {
+            let mut changed = body.clone();
+            changed[at] = 77;
+            decode(&changed).err()
+        })
+        .collect();
+    assert!(errors.contains(&CodecError::UnknownLayout(77)));
+}

@@ -1,0 +1,345 @@
+//! Observations as columns that carry their own names.
+//!
+//! What a host can tell grows with every kernel and with fathom itself, so the
+//! format does not know the fields: an observation is taken apart into its
+//! leaves (`devices` 0 `reads`), and each leaf is a column over the rows. A
+//! field that an old blob lacks is read as `None`; a field that this build
+//! does not know is passed over.
+//!
+//! ```text
+//! columns           how many (varint)
+//! each column:
+//!   path            length, then segments (an index, a word's number, a text)
+//!   types           runs of (type, rows) until all rows are covered
+//!   integers        differences; the type tells the sign
+//!   floats          differences of their bits
+//!   texts           0 for the one before again, else length + 1 and UTF-8
+//! ```
+
+use std::collections::HashMap;
+
+use fathom_model::Observation;
+use serde_json::{Map, Value};
+
+use super::varint::{Reader, put_bytes, put_column, put_u64};
+use super::words::WORDS;
+use super::{Budget, CodecError};
+
+/// Deepest nesting, and longest name, that is stored.
+const MAX_DEPTH: usize = 16;
+const MAX_NAME_BYTES: usize = 1024;
+
+/// Memory of one decoded leaf, with its share of the tree around it.
+const CELL_BYTES: usize = 160;
+
+const ABSENT: u8 = 0;
+const NULL: u8 = 1;
+const FALSE: u8 = 2;
+const TRUE: u8 = 3;
+const POSITIVE: u8 = 4;
+const NEGATIVE: u8 = 5;
+const FLOAT: u8 = 6;
+const TEXT: u8 = 7;
+const EMPTY_LIST: u8 = 8;
+const EMPTY_MAP: u8 = 9;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Segment {
+    Index(usize),
+    Name(String),
+}
+
+type Path = Vec<Segment>;
+
+/// One leaf over all rows: its type in each row, and the values that have one.
+struct Column {
+    path: Path,
+    types: Vec<u8>,
+    integers: Vec<u64>,
+    floats: Vec<u64>,
+    texts: Vec<String>,
+}
+
+impl Column {
+    fn new(path: Path) -> Column {
+        Column {
+            path,
+            types: Vec::new(),
+            integers: Vec::new(),
+            floats: Vec::new(),
+            texts: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, row: usize, leaf: &Value) {
+        self.types.resize(row, ABSENT);
+        let kind = match leaf {
+            Value::Null => NULL,
+            Value::Bool(false) => FALSE,
+            Value::Bool(true) => TRUE,
+            Value::Array(_) => EMPTY_LIST,
+            Value::Object(_) => EMPTY_MAP,
+            Value::String(text) => {
+                self.texts.push(text.clone());
+                TEXT
+            }
+            Value::Number(number) => {
+                if let Some(value) = number.as_u64() {
+                    self.integers.push(value);
+                    POSITIVE
+                } else if let Some(value) = number.as_i64() {
+                    self.integers.push(value as u64);
+                    NEGATIVE
+                } else {
+                    self.floats.push(number.as_f64().unwrap_or(0.0).to_bits());
+                    FLOAT
+                }
+            }
+        };
+        self.types.push(kind);
+    }
+}
+
+/// Calls `emit` with every leaf below `value`.
+fn leaves<'v>(
+    value: &'v Value,
+    path: &mut Path,
+    emit: &mut impl FnMut(&Path, &'v Value) -> Result<(), CodecError>,
+) -> Result<(), CodecError> {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            for (i, item) in items.iter().enumerate() {
+                path.push(Segment::Index(i));
+                leaves(item, path, emit)?;
+                path.pop();
+            }
+            Ok(())
+        }
+        Value::Object(fields) if !fields.is_empty() => {
+            for (name, field) in fields {
+                path.push(Segment::Name(name.clone()));
+                leaves(field, path, emit)?;
+                path.pop();
+            }
+            Ok(())
+        }
+        leaf => emit(path, leaf),
+    }
+}
+
+/// What a leaf costs when it is decoded.
+fn charge(budget: &mut Budget, path: &Path, text: Option<&str>) -> Result<(), CodecError> {
+    let names: usize = path
+        .iter()
+        .map(|segment| match segment {
+            Segment::Index(_) => 0,
+            Segment::Name(name) => name.len(),
+        })
+        .sum();
+    budget.charge(CELL_BYTES + names + text.map_or(0, str::len))
+}
+
+pub(super) fn put(
+    out: &mut Vec<u8>,
+    observations: &[Observation],
+    budget: &mut Budget,
+) -> Result<(), CodecError> {
+    if observations.is_empty() {
+        return Ok(());
+    }
+    let mut columns: Vec<Column> = Vec::new();
+    let mut known: HashMap<Path, usize> = HashMap::new();
+    for (row, observation) in observations.iter().enumerate() {
+        let value = serde_json::to_value(observation)
+            .map_err(|_| CodecError::Malformed("an observation has no JSON form"))?;
+        leaves(&value, &mut Vec::new(), &mut |path, leaf| {
+            charge(budget, path, leaf.as_str())?;
+            if path.len() > MAX_DEPTH {
+                return Err(CodecError::Malformed("an observation is nested too deeply"));
+            }
+            let column = match known.get(path) {
+                Some(column) => *column,
+                None => {
+                    columns.push(Column::new(path.clone()));
+                    known.insert(path.clone(), columns.len() - 1);
+                    columns.len() - 1
+                }
+            };
+            columns[column].push(row, leaf);
+            Ok(())
+        })?;
+    }
+    put_u64(out, columns.len() as u64);
+    for mut column in columns {
+        column.types.resize(observations.len(), ABSENT);
+        put_column_of_leaves(out, &column)?;
+    }
+    Ok(())
+}
+
+fn put_column_of_leaves(out: &mut Vec<u8>, column: &Column) -> Result<(), CodecError> {
+    put_path(out, &column.path)?;
+    for run in column.types.chunk_by(|a, b| a == b) {
+        out.push(run[0]);
+        put_u64(out, run.len() as u64);
+    }
+    put_column(out, column.integers.iter().copied());
+    put_column(out, column.floats.iter().copied());
+    let mut previous = None;
+    for text in &column.texts {
+        if previous == Some(text) {
+            out.push(0);
+        } else {
+            put_u64(out, text.len() as u64 + 1);
+            out.extend_from_slice(text.as_bytes());
+            previous = Some(text);
+        }
+    }
+    Ok(())
+}
+
+fn put_path(out: &mut Vec<u8>, path: &Path) -> Result<(), CodecError> {
+    put_u64(out, path.len() as u64);
+    for segment in path {
+        match segment {
+            Segment::Index(index) => put_u64(out, (*index as u64) << 1 | 1),
+            Segment::Name(name) => match WORDS.iter().position(|word| word == name) {
+                Some(word) => put_u64(out, (word as u64 + 1) << 1),
+                None if name.len() > MAX_NAME_BYTES => {
+                    return Err(CodecError::Malformed("a name is too long"));
+                }
+                None => {
+                    out.push(0);
+                    put_bytes(out, name.as_bytes());
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn take(
+    reader: &mut Reader<'_>,
+    count: usize,
+    budget: &mut Budget,
+) -> Result<Vec<Observation>, CodecError> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    budget.charge(count.saturating_mul(CELL_BYTES))?;
+    let mut rows = vec![Value::Object(Map::new()); count];
+    // A column takes at least two bytes.
+    for _ in 0..reader.count(reader.remaining())? {
+        take_column(reader, &mut rows, budget)?;
+    }
+    rows.into_iter()
+        .map(|row| {
+            serde_json::from_value(row)
+                .map_err(|_| CodecError::Malformed("a field of an observation"))
+        })
+        .collect()
+}
+
+/// Reads one column into the rows.
+fn take_column(
+    reader: &mut Reader<'_>,
+    rows: &mut [Value],
+    budget: &mut Budget,
+) -> Result<(), CodecError> {
+    let path = take_path(reader)?;
+    let mut types = Vec::with_capacity(rows.len());
+    while types.len() < rows.len() {
+        let kind = reader.byte()?;
+        let run = reader.count(rows.len() - types.len())?;
+        if kind > EMPTY_MAP || run == 0 {
+            return Err(CodecError::Malformed("the types of a column"));
+        }
+        types.resize(types.len() + run, kind);
+    }
+    let of = |wanted: &[u8]| types.iter().filter(|kind| wanted.contains(kind)).count();
+    let mut integers = reader.column(of(&[POSITIVE, NEGATIVE]))?.into_iter();
+    let mut floats = reader.column(of(&[FLOAT]))?.into_iter();
+    let mut text = "";
+    for (row, kind) in rows.iter_mut().zip(types) {
+        let leaf = match kind {
+            ABSENT => continue,
+            NULL => Value::Null,
+            FALSE => Value::Bool(false),
+            TRUE => Value::Bool(true),
+            POSITIVE => Value::from(integers.next().unwrap_or(0)),
+            NEGATIVE => Value::from(integers.next().unwrap_or(0) as i64),
+            FLOAT => Value::from(f64::from_bits(floats.next().unwrap_or(0))),
+            EMPTY_LIST => Value::Array(Vec::new()),
+            EMPTY_MAP => Value::Object(Map::new()),
+            _ => {
+                text = take_text(reader, text)?;
+                Value::from(text)
+            }
+        };
+        charge(budget, &path, leaf.as_str())?;
+        insert(row, &path, leaf)?;
+    }
+    Ok(())
+}
+
+fn take_text<'a>(reader: &mut Reader<'a>, previous: &'a str) -> Result<&'a str, CodecError> {
+    match reader.count(usize::MAX)? {
+        0 => Ok(previous),
+        length => std::str::from_utf8(reader.take(length - 1)?)
+            .map_err(|_| CodecError::Malformed("a text is not UTF-8")),
+    }
+}
+
+fn take_path(reader: &mut Reader<'_>) -> Result<Path, CodecError> {
+    let depth = reader.count(MAX_DEPTH)?;
+    (0..depth)
+        .map(|_| {
+            let code = reader.count(usize::MAX)?;
+            if code & 1 == 1 {
+                return Ok(Segment::Index(code >> 1));
+            }
+            if code == 0 {
+                let name = reader.bytes()?;
+                let name = std::str::from_utf8(name)
+                    .map_err(|_| CodecError::Malformed("a name is not UTF-8"))?;
+                return Ok(Segment::Name(name.to_owned()));
+            }
+            WORDS
+                .get((code >> 1) - 1)
+                .map(|word| Segment::Name((*word).to_owned()))
+                .ok_or(CodecError::Malformed("an unknown word"))
+        })
+        .collect()
+}
+
+/// Puts a leaf into its place in a tree, which grows on the way.
+fn insert(tree: &mut Value, path: &[Segment], leaf: Value) -> Result<(), CodecError> {
+    const CLASH: CodecError = CodecError::Malformed("a column clashes with another");
+    let mut place = tree;
+    for segment in path {
+        place = match segment {
+            Segment::Name(name) => {
+                if place.is_null() {
+                    *place = Value::Object(Map::new());
+                }
+                let fields = place.as_object_mut().ok_or(CLASH)?;
+                fields.entry(name.clone()).or_insert(Value::Null)
+            }
+            Segment::Index(index) => {
+                if place.is_null() {
+                    *place = Value::Array(Vec::new());
+                }
+                let items = place.as_array_mut().ok_or(CLASH)?;
+                if *index == items.len() {
+                    items.push(Value::Null);
+                }
+                items.get_mut(*index).ok_or(CLASH)?
+            }
+        };
+    }
+    if !place.is_null() {
+        return Err(CLASH);
+    }
+    *place = leaf;
+    Ok(())
+}

@@ -1,0 +1,284 @@
+//! Opening the file, and what is set on the connection.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::Error;
+use crate::error::{from_io, from_sqlite};
+use crate::owner::Owner;
+use crate::schema;
+
+/// How long a call waits for another process. Writers hold the lock for
+/// milliseconds; the longest is the compaction of ten minutes of series.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Pages in the write-ahead log at which SQLite checkpoints on its own, in
+/// the middle of whatever goes on: the bound of the log. Shorter trials reach
+/// their end, where the checkpoint disturbs nobody, before it.
+const LOG_PAGES: u32 = 16 * 1024;
+
+/// Bytes to which the log is cut when it starts over.
+const LOG_BYTES: u32 = 4096 * LOG_PAGES;
+
+/// An open store.
+///
+/// It may move between threads but not be shared by them. Calls block on the
+/// disk: whoever measures calls from a thread that does nothing else.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+    pub(crate) here: Owner,
+}
+
+impl Store {
+    /// Opens the store for reading and writing. Creates it, with the
+    /// directories above it, when it is not there; brings an older file to the
+    /// current schema; marks runs whose process has gone as interrupted.
+    ///
+    /// # Errors
+    /// A file that is no store, has a newer schema, is damaged, cannot be
+    /// written or read, or is locked for more than five seconds. None of these
+    /// changes the file.
+    pub fn open(path: impl AsRef<Path>) -> Result<Store, Error> {
+        let path = path.as_ref();
+        prepare_place(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(plain(path), flags)
+            .map_err(|error| open_error(path, error))?;
+        configure(&connection).map_err(|error| open_error(path, error))?;
+        refuse_read_only(&connection, path)?;
+        let outdated = schema::check(&connection, path)?;
+        set_durability(&connection).map_err(|error| open_error(path, error))?;
+        if outdated {
+            schema::migrate(&mut connection, path)?;
+        }
+        let mut store = Store::with(connection, path);
+        store.recover()?;
+        Ok(store)
+    }
+
+    /// Opens an existing store for reading. Works on a read-only file system
+    /// too, as long as no process died there with an unfinished log.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and [`Error::Missing`] when there is no file.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, Error> {
+        let path = path.as_ref();
+        check_file(path)?;
+        let connection = match open_for_reading(path, false) {
+            Ok(connection) => connection,
+            Err(error) if may_be_immutable(path) => {
+                open_for_reading(path, true).map_err(|_| open_error(path, error))?
+            }
+            Err(error) => return Err(open_error(path, error)),
+        };
+        if schema::check(&connection, path)? {
+            return Err(Error::Foreign {
+                path: path.to_owned(),
+                what: "its schema is older than this fathom; open it for writing once".to_owned(),
+            });
+        }
+        Ok(Store::with(connection, path))
+    }
+
+    /// A store without a file, for tests and for measuring when the real one
+    /// cannot be had.
+    pub fn in_memory() -> Result<Store, Error> {
+        let path = Path::new(":memory:");
+        let error = |error| from_sqlite(path, error);
+        let mut connection = Connection::open_in_memory().map_err(error)?;
+        configure(&connection).map_err(error)?;
+        schema::migrate(&mut connection, path)?;
+        Ok(Store::with(connection, path))
+    }
+
+    /// The file, or `:memory:`.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Checks every page of the file. Returns what is wrong, nothing when all
+    /// is well. Reads the whole file.
+    pub fn check(&self) -> Result<Vec<String>, Error> {
+        let mut faults: Vec<String> = Vec::new();
+        self.connection
+            .pragma_query(None, "integrity_check", |row| {
+                faults.push(row.get(0)?);
+                Ok(())
+            })
+            .map_err(|error| self.error(error))?;
+        faults.retain(|fault| fault != "ok");
+        Ok(faults)
+    }
+
+    fn with(connection: Connection, path: &Path) -> Store {
+        Store {
+            connection,
+            path: path.to_owned(),
+            here: Owner::current(),
+        }
+    }
+
+    pub(crate) fn error(&self, error: rusqlite::Error) -> Error {
+        from_sqlite(&self.path, error)
+    }
+}
+
+/// Refuses what is no regular file.
+fn check_file(path: &Path) -> Result<(), Error> {
+    let metadata = fs::metadata(path).map_err(|error| from_io(path, &error))?;
+    if metadata.is_file() {
+        Ok(())
+    } else {
+        Err(Error::NotAFile {
+            path: path.to_owned(),
+        })
+    }
+}
+
+fn prepare_place(path: &Path) -> Result<(), Error> {
+    match check_file(path) {
+        Err(Error::Missing { .. }) => {}
+        other => return other,
+    }
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => {
+            fs::create_dir_all(parent).map_err(|error| match error.kind() {
+                ErrorKind::NotADirectory | ErrorKind::AlreadyExists => Error::Io {
+                    path: path.to_owned(),
+                    detail: format!("{} is not a directory", parent.display()),
+                },
+                _ => from_io(path, &error),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Settings of every connection.
+fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    // A file may come from somebody else: its schema is data, not code.
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "cell_size_check", true)?;
+    connection.pragma_update(None, "temp_store", "MEMORY")
+}
+
+/// What decides when data reach the disk; see
+/// `docs/decisions/0001-store-durability.md`.
+fn set_durability(connection: &Connection) -> rusqlite::Result<()> {
+    // Must come before the first table; later it has no effect.
+    connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    // Where the file system offers no shared memory, SQLite stays with a
+    // rollback journal: slower, and just as safe.
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    connection.query_row(
+        &format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}"),
+        [],
+        |_| Ok(()),
+    )?;
+    connection.query_row(
+        &format!("PRAGMA journal_size_limit = {LOG_BYTES}"),
+        [],
+        |_| Ok(()),
+    )
+}
+
+fn open_for_reading(path: &Path, immutable: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = if immutable {
+        Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?
+    } else {
+        Connection::open_with_flags(plain(path), flags)?
+    };
+    configure(&connection)?;
+    // The file is touched only by the first query.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// A path that SQLite takes for nothing else: `:memory:` and `file:…` mean
+/// something to it at the beginning of a name.
+fn plain(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        path.to_owned()
+    } else {
+        Path::new(".").join(path)
+    }
+}
+
+/// A file without a log is complete in itself.
+fn may_be_immutable(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    !fs::metadata(PathBuf::from(log)).is_ok_and(|log| log.len() > 0)
+}
+
+/// `file:` with everything escaped that means something in a URI.
+fn immutable_uri(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = "file:".to_owned();
+    for &byte in plain(path).as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+/// SQLite says "unable to open database file" whatever the reason; the
+/// operating system knows better. An empty file that the attempt may leave is
+/// a valid store to be.
+fn open_error(path: &Path, error: rusqlite::Error) -> Error {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) {
+        let mut attempt = fs::OpenOptions::new();
+        attempt.read(true).write(true).create(true).truncate(false);
+        if let Err(reason) = attempt.open(path) {
+            return from_io(path, &reason);
+        }
+    }
+    from_sqlite(path, error)
+}
+
+/// SQLite quietly opens a write-protected file for reading.
+fn refuse_read_only(connection: &Connection, path: &Path) -> Result<(), Error> {
+    match connection.is_readonly(rusqlite::MAIN_DB) {
+        Ok(false) => Ok(()),
+        Err(error) => Err(from_sqlite(path, error)),
+        Ok(true) => Err(match fs::OpenOptions::new().write(true).open(path) {
+            Err(reason) => from_io(path, &reason),
+            Ok(_) => Error::ReadOnly {
+                path: path.to_owned(),
+                detail: "it cannot be opened for writing".to_owned(),
+            },
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_mean_something_to_sqlite_are_only_names() {
+        assert_eq!(plain(Path::new(":memory:")), Path::new("./:memory:"));
+        assert_eq!(plain(Path::new("/a/b")), Path::new("/a/b"));
+        assert_eq!(
+            immutable_uri(Path::new("file:a?b#c%")),
+            "file:./file%3aa%3fb%23c%25?immutable=1"
+        );
+    }
+}
