@@ -115,6 +115,11 @@ pub(crate) fn has_flag(key: &Key) -> bool {
 /// Keys of the plan that are flags. Targets and workloads are not.
 const PLAN_FLAGS: [&str; 5] = ["iterations", "order", "seed", "destructive", "keep_files"];
 
+/// Ids of arguments do not meet those of the command that takes the flags in.
+fn id(key: &Key) -> String {
+    format!("key.{}", key.name)
+}
+
 fn arg(key: &'static Key) -> Arg {
     let flag = key.flag();
     let mut aliases: Vec<String> = Vec::new();
@@ -126,7 +131,7 @@ fn arg(key: &'static Key) -> Arg {
         }
     }
     let check = key.check;
-    let arg = Arg::new(key.name)
+    let arg = Arg::new(id(key))
         .long(flag)
         .aliases(aliases)
         .help_heading(key.heading)
@@ -169,7 +174,7 @@ fn long_help(key: &Key) -> String {
 }
 
 fn take<S: Section>(section: &mut S, key: &Key, matches: &ArgMatches, problems: &mut Problems) {
-    if let Ok(Some(text)) = matches.try_get_one::<String>(key.name) {
+    if let Ok(Some(text)) = matches.try_get_one::<String>(&id(key)) {
         section.set(key.name, &Node::flag(text), problems);
     }
 }
@@ -190,7 +195,9 @@ impl Args for IoFlags {
 /// happens anyway, else answered with what to do instead.
 fn foreign_arg(foreign: &'static Foreign) -> Arg {
     let flag = foreign.name.replace('_', "-");
-    let arg = Arg::new(foreign.name).long(flag.clone()).hide(true);
+    let arg = Arg::new(format!("foreign.{flag}"))
+        .long(flag.clone())
+        .hide(true);
     let arg = if flag == foreign.name {
         arg
     } else {

@@ -2,18 +2,29 @@
 
 use super::*;
 use crate::{ScheduleContext, parse};
-use clap::Command;
 use clap::error::ErrorKind;
+use clap::{Command, CommandFactory, Parser};
+
+/// As a command takes the flags in.
+#[derive(clap::Parser)]
+#[command(name = "run")]
+struct Run {
+    target: String,
+    #[command(flatten)]
+    io: IoFlags,
+    #[command(flatten)]
+    plan: PlanFlags,
+}
 
 fn command() -> Command {
-    let command = Command::new("run").arg(Arg::new("target").required(true));
-    PlanFlags::augment_args(IoFlags::augment_args(command))
+    Run::command()
 }
 
 fn flags(line: &str) -> Result<IoFlags, clap::Error> {
     let words = ["run"].into_iter().chain(line.split_whitespace());
-    let matches = command().try_get_matches_from(words)?;
-    IoFlags::from_arg_matches(&matches)
+    let run = Run::try_parse_from(words)?;
+    assert!(!run.target.is_empty());
+    Ok(run.io)
 }
 
 fn workload(line: &str) -> fathom_model::Workload {
@@ -122,8 +133,7 @@ fn wrong_combinations_name_their_flags() {
 
 fn plan_flags(words: &[&str]) -> PlanFlags {
     let words = ["run", "x"].iter().chain(words);
-    let matches = command().try_get_matches_from(words).unwrap();
-    PlanFlags::from_arg_matches(&matches).unwrap()
+    Run::try_parse_from(words).unwrap().plan
 }
 
 #[test]

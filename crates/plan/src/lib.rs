@@ -6,6 +6,27 @@
 //! mistake reported at its place, and unrolled into an ordered list of trials
 //! ([`Plan::schedule`]) with everything filled in. Nothing here does I/O,
 //! reads a clock or draws a random number.
+//!
+//! ```
+//! use fathom_plan::{ScheduleContext, parse};
+//!
+//! let text = "
+//! plan: 1
+//! targets: /mnt/data
+//! workloads:
+//!   - rw: randread
+//!     bs: 4k
+//!     iodepth: 32
+//!     runtime: 30s
+//! ";
+//! let plan = parse("disks.yaml", text)?;
+//! let schedule = plan.schedule(&ScheduleContext::default())?;
+//! assert_eq!(schedule.trials[0].label, "randread-4k q32 j1");
+//!
+//! let told = parse("disks.yaml", &text.replace("iodepth", "iodpeth")).unwrap_err();
+//! assert_eq!(told.items()[0].help.as_deref(), Some("did you mean `iodepth`?"));
+//! # Ok::<(), fathom_plan::Diagnostics>(())
+//! ```
 
 mod check;
 mod cost;

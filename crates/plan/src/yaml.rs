@@ -12,6 +12,8 @@ use crate::node::{Node, NodeKind, Out, Span};
 
 /// A plan file may be this long.
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
+/// A single value may be this long: the longest path of Linux.
+const MAX_SCALAR_BYTES: usize = 4096;
 const MAX_DEPTH: usize = 24;
 const MAX_NODES: usize = 50_000;
 const MAX_EVENTS: usize = 200_000;
@@ -39,10 +41,7 @@ pub(crate) fn read(text: &str) -> Result<Node, SyntaxError> {
     match parsed {
         Ok(raw) => {
             let mut budget = MAX_NODES;
-            build(raw, text, &mut budget).ok_or_else(|| SyntaxError {
-                message: format!("the plan has more than {MAX_NODES} values"),
-                span: None,
-            })
+            build(raw, text, &mut budget)
         }
         Err(error) => Err(SyntaxError {
             span: error
@@ -77,12 +76,15 @@ fn options() -> Options {
 /// The library appends its own view of the place; ours is drawn elsewhere.
 fn first_line(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
-    let line = match line.rfind(" at line ") {
-        Some(at) => &line[..at],
-        None => line,
-    };
+    let line = line.split(" at line ").next().unwrap_or_default();
     let line = line.trim_end_matches(':');
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    match line.strip_prefix("budget breached: ") {
+        Some(limit) => {
+            format!("the plan is larger or more entangled than any plan needs ({limit})")
+        }
+        None => line.to_owned(),
+    }
 }
 
 fn span_of(location: Location, text: &str) -> Option<Span> {
@@ -131,9 +133,13 @@ enum Raw {
     Map(Vec<(Spanned<Raw>, Spanned<Raw>)>),
 }
 
-fn build(raw: Spanned<Raw>, text: &str, budget: &mut usize) -> Option<Node> {
-    *budget = budget.checked_sub(1)?;
+fn build(raw: Spanned<Raw>, text: &str, budget: &mut usize) -> Result<Node, SyntaxError> {
     let span = span_of(raw.defined, text);
+    let refuse = |message| Err(SyntaxError { message, span });
+    *budget = match budget.checked_sub(1) {
+        Some(rest) => rest,
+        None => return refuse(format!("the plan has more than {MAX_NODES} values")),
+    };
     let source = || {
         span.map_or("", |s| &text[s.range_in(text)])
             .trim()
@@ -149,16 +155,22 @@ fn build(raw: Spanned<Raw>, text: &str, budget: &mut usize) -> Option<Node> {
             items
                 .into_iter()
                 .map(|item| build(item, text, budget))
-                .collect::<Option<_>>()?,
+                .collect::<Result<_, _>>()?,
         ),
         Raw::Map(entries) => NodeKind::Map(
             entries
                 .into_iter()
-                .map(|(key, value)| Some((build(key, text, budget)?, build(value, text, budget)?)))
-                .collect::<Option<_>>()?,
+                .map(|(key, value)| Ok((build(key, text, budget)?, build(value, text, budget)?)))
+                .collect::<Result<_, _>>()?,
         ),
     };
-    Some(Node { span, kind })
+    match &kind {
+        NodeKind::Scalar(value) if value.len() > MAX_SCALAR_BYTES => refuse(format!(
+            "a value of {} bytes; the limit is {MAX_SCALAR_BYTES} bytes",
+            value.len()
+        )),
+        _ => Ok(Node { span, kind }),
+    }
 }
 
 impl<'de> Deserialize<'de> for Raw {
