@@ -150,6 +150,17 @@ impl Figure {
         matches!(self, Figure::Missing { .. })
     }
 
+    /// Whether there is no number and it is known how much longer to measure.
+    pub(crate) fn needs_longer(&self) -> bool {
+        matches!(
+            self,
+            Figure::Missing {
+                longer: Some(_),
+                ..
+            }
+        )
+    }
+
     /// Why the number or its interval is missing.
     pub(crate) fn reason(&self) -> Option<&str> {
         match self {

@@ -7,11 +7,14 @@ use super::page::Page;
 use crate::figure::{Figure, Throughput};
 use crate::grid::mark;
 use crate::summary;
-use crate::table::{Align, Table, display_width};
+use crate::table::{Align, Table, display_width, wrap};
 use crate::{facts, names};
 
 /// Percentiles of the table.
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
+
+/// Reasons that are told; `verbose` has them all.
+const REASONS: usize = 2;
 
 /// One line of results: an operation kind and one of its latencies.
 struct Entry<'a> {
@@ -78,7 +81,10 @@ fn build(
             ));
             continue;
         }
-        table.line(format!("{sign}{}{}", name(row), title_details(row)));
+        let title = format!("{sign}{}{}", name(row), title_details(row));
+        for line in wrap(&title, width) {
+            table.line(line);
+        }
         if entries.is_empty() {
             table.line("  no operation succeeded");
         }
@@ -172,49 +178,39 @@ fn write_notes(page: &mut Page, rows: &[&ResultRow], throughput: Throughput) {
         .flat_map(|e| e.figures.into_iter().flatten().chain(e.latency))
         .collect();
     let mut notes = vec!["±: 95 % interval.".to_owned()];
-    if figures.iter().any(|f| {
-        matches!(
-            f,
-            Figure::Known {
-                half_width: None,
-                ..
-            }
-        )
-    }) {
-        notes.push("±?: too few independent samples for an interval.".to_owned());
+    let (missing, known): (Vec<_>, Vec<_>) = figures.iter().partition(|f| f.is_missing());
+    let bare = known.iter().filter(|f| f.plus_minus(false).is_none());
+    if let Some(reasons) = reasons(bare.copied()) {
+        notes.push(format!("±?: no interval ({reasons})."));
     }
-    if figures.iter().any(Figure::is_missing) {
-        let mut reasons: Vec<&str> = figures
-            .iter()
-            .filter(|f| f.is_missing())
-            .filter_map(Figure::reason)
-            .collect();
-        reasons.sort_unstable();
-        reasons.dedup();
-        let longer = figures.iter().any(|f| {
-            matches!(
-                f,
-                Figure::Missing {
-                    longer: Some(_),
-                    ..
-                }
-            )
-        });
-        let hint = if longer {
-            "n/a over a time: measure so much longer"
-        } else {
-            "n/a"
-        };
-        let more = match reasons.len().saturating_sub(2) {
-            0 => String::new(),
-            n => format!("; {n} more reasons with --verbose"),
-        };
-        let first: Vec<&str> = reasons.into_iter().take(2).collect();
-        notes.push(format!("{hint} ({}{more}).", first.join("; ")));
+    let hint = if missing.iter().any(|f| f.needs_longer()) {
+        "n/a over a time: measure so much longer"
+    } else {
+        "n/a"
+    };
+    if let Some(reasons) = reasons(missing.into_iter()) {
+        notes.push(format!("{hint} ({reasons})."));
     }
     notes.extend(mark_legend(rows.iter().copied()));
     page.paragraph(0, 0, &notes.join(" "));
     page.blank();
+}
+
+/// The first of the figures' reasons, and how many more there are.
+pub(super) fn reasons<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<String> {
+    let mut reasons: Vec<&str> = Vec::new();
+    for reason in figures.filter_map(Figure::reason) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let more = match reasons.len().saturating_sub(REASONS) {
+        0 => String::new(),
+        1 => "; 1 more reason with --verbose".to_owned(),
+        n => format!("; {n} more reasons with --verbose"),
+    };
+    reasons.truncate(REASONS);
+    (!reasons.is_empty()).then(|| format!("{}{more}", reasons.join("; ")))
 }
 
 /// What the signs in front of numbers mean, for those that occur.
