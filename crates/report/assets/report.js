@@ -248,7 +248,7 @@
   };
   const together = (chart) => {
     if (chart.kind !== "time" && chart.kind !== "heat") return [chart];
-    const all = chart.figure.parentNode.querySelectorAll("figure.time, figure.heat");
+    const all = chart.figure.closest("details").querySelectorAll("figure.time, figure.heat");
     return [...all].map(chartOf);
   };
 

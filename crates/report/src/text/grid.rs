@@ -101,7 +101,7 @@ fn write_durable(page: &mut Page, name: &str, cell: &Cell<'_>) {
     });
     let rate = Figure::of(&op.ops_per_second, Throughput::Binary);
     let text = format!(
-        "{}{} commits/s; commit latency p50 {}, p99 {}, max {max}",
+        "{}{} commits/s; commit p50 {}, p99 {}, max {max}",
         mark(cell.row.verdict.validity),
         rate.number(),
         percentile(latency, 50.0).value(),
@@ -132,26 +132,30 @@ fn write_notes(page: &mut Page, grid: &Grid<'_>) {
         .map(|op| Figure::of(&op.ops_per_second, Throughput::Binary))
         .filter(|f| f.plus_minus(false).is_none())
         .collect();
-    let reasons = super::rows::reasons(rates.iter());
-    match (widest, reasons) {
+    let reason = super::rows::example(rates.iter());
+    match (widest, reason) {
         (Some(widest), None) => notes.push(format!(
             "95 % intervals of IOPS: ±{} or narrower.",
             crate::figure::percent(widest)
         )),
-        (Some(widest), Some(reasons)) => notes.push(format!(
-            "95 % intervals of IOPS: ±{} or narrower, but {} without ({reasons}).",
+        (Some(widest), Some(reason)) => notes.push(format!(
+            "95 % intervals of IOPS: ±{} or narrower, but {} without ({reason}).",
             crate::figure::percent(widest),
             rates.len()
         )),
-        (None, Some(reasons)) => notes.push(format!("No 95 % intervals ({reasons}).")),
+        (None, Some(reason)) => notes.push(format!("No 95 % intervals ({reason}).")),
         (None, None) => {}
     }
     let missing: Vec<Figure> = ops()
         .flat_map(|op| [50.0, 99.0].map(|p| percentile(&op.service, p)))
         .filter(Figure::is_missing)
         .collect();
-    if let Some(reasons) = super::rows::reasons(missing.iter()) {
-        notes.push(format!("n/a: {reasons}."));
+    if let Some(reason) = super::rows::example(missing.iter()) {
+        let most = missing.iter().filter_map(Figure::longer_ns).max();
+        let hint = most.map_or(String::new(), |ns| {
+            format!("measure up to {} longer; ", crate::figure::longer(ns))
+        });
+        notes.push(format!("n/a: {hint}{reason}."));
     }
     notes.extend(super::rows::mark_legend(cells().map(|c| c.row)));
     if !notes.is_empty() {

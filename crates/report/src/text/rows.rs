@@ -4,7 +4,7 @@ use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, Validity};
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput};
+use crate::figure::{Figure, Throughput, longer};
 use crate::grid::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
@@ -12,9 +12,6 @@ use crate::{facts, names};
 
 /// Percentiles of the table.
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
-
-/// Reasons that are told; `verbose` has them all.
-const REASONS: usize = 2;
 
 /// One line of results: an operation kind and one of its latencies.
 struct Entry<'a> {
@@ -160,9 +157,9 @@ fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
     };
     match figure {
         Figure::Missing {
-            longer: Some(longer),
+            longer_ns: Some(ns),
             ..
-        } => format!("n/a{joint}{longer} more"),
+        } => format!("n/a{joint}{} more", longer(*ns)),
         Figure::Missing { .. } => "n/a".to_owned(),
         Figure::Known { .. } => match figure.plus_minus(with_unit) {
             Some(half) => format!("{number}{joint}{half}"),
@@ -177,40 +174,39 @@ fn write_notes(page: &mut Page, rows: &[&ResultRow], throughput: Throughput) {
         .flat_map(|r| entries(r, throughput))
         .flat_map(|e| e.figures.into_iter().flatten().chain(e.latency))
         .collect();
-    let mut notes = vec!["±: 95 % interval.".to_owned()];
+    let mut notes = Vec::new();
     let (missing, known): (Vec<_>, Vec<_>) = figures.iter().partition(|f| f.is_missing());
-    let bare = known.iter().filter(|f| f.plus_minus(false).is_none());
-    if let Some(reasons) = reasons(bare.copied()) {
-        notes.push(format!("±?: no interval ({reasons})."));
+    if !known.is_empty() {
+        notes.push("±: 95 % interval.".to_owned());
     }
-    let hint = if missing.iter().any(|f| f.needs_longer()) {
+    let bare = known.iter().filter(|f| f.plus_minus(false).is_none());
+    if let Some(reason) = example(bare.copied()) {
+        notes.push(format!("±?: no interval ({reason})."));
+    }
+    let hint = if missing.iter().any(|f| f.longer_ns().is_some()) {
         "n/a over a time: measure so much longer"
     } else {
         "n/a"
     };
-    if let Some(reasons) = reasons(missing.into_iter()) {
-        notes.push(format!("{hint} ({reasons})."));
+    if let Some(reason) = example(missing.into_iter()) {
+        notes.push(format!("{hint} ({reason})."));
     }
     notes.extend(mark_legend(rows.iter().copied()));
-    page.paragraph(0, 0, &notes.join(" "));
-    page.blank();
+    if !notes.is_empty() {
+        page.paragraph(0, 0, &notes.join(" "));
+        page.blank();
+    }
 }
 
-/// The first of the figures' reasons, and how many more there are.
-pub(super) fn reasons<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<String> {
-    let mut reasons: Vec<&str> = Vec::new();
-    for reason in figures.filter_map(Figure::reason) {
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    }
-    let more = match reasons.len().saturating_sub(REASONS) {
-        0 => String::new(),
-        1 => "; 1 more reason with --verbose".to_owned(),
-        n => format!("; {n} more reasons with --verbose"),
-    };
-    reasons.truncate(REASONS);
-    (!reasons.is_empty()).then(|| format!("{}{more}", reasons.join("; ")))
+/// The figures' reason, or one of them as an example.
+pub(super) fn example<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<String> {
+    let mut reasons = figures.filter_map(Figure::reason);
+    let first = reasons.next()?;
+    Some(if reasons.all(|r| r == first) {
+        first.to_owned()
+    } else {
+        format!("for example: {first}")
+    })
 }
 
 /// What the signs in front of numbers mean, for those that occur.
