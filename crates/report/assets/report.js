@@ -175,11 +175,17 @@
       this.svg.querySelector(".ax").textContent = `time since start of load (${unit[1]})`;
       const whole = range === this.full;
       for (const part of this.svg.querySelectorAll(".wu, .er, .hm")) {
-        // What lies on the time axis is stretched as a whole.
+        // What lies on the time axis is stretched as a whole, inside of a
+        // group that stays and cuts off what leaves the plot.
+        if (!part.parentNode.matches(".cut")) {
+          const cut = make("g", { class: "cut", "clip-path": clip(this.svg) });
+          part.replaceWith(cut);
+          cut.append(part);
+        }
         const k = (this.full[1] - this.full[0]) / (range[1] - range[0]);
         const shift = plotX(this.full[0], range) - LEFT * k;
-        part.setAttribute("transform", whole ? "" : `matrix(${k} 0 0 1 ${shift} 0)`);
-        part.setAttribute("clip-path", whole ? "" : clip(this.svg));
+        if (whole) part.removeAttribute("transform");
+        else part.setAttribute("transform", `matrix(${k} 0 0 1 ${shift} 0)`);
       }
       const label = this.svg.querySelector(".wu text");
       if (label) label.style.display = whole ? "" : "none";
@@ -242,7 +248,7 @@
   };
   const together = (chart) => {
     if (chart.kind !== "time" && chart.kind !== "heat") return [chart];
-    const all = chart.figure.parentNode.querySelectorAll("figure.time, figure.heat");
+    const all = chart.figure.closest("details").querySelectorAll("figure.time, figure.heat");
     return [...all].map(chartOf);
   };
 

@@ -61,8 +61,8 @@ pub(crate) enum Figure {
     },
     /// There is none.
     Missing {
-        /// How much longer to run, when that is known: `12 s`.
-        longer: Option<String>,
+        /// How much longer to run, when that is known.
+        longer_ns: Option<u64>,
         /// Why.
         reason: String,
     },
@@ -73,7 +73,7 @@ impl Figure {
     pub(crate) fn of(estimate: &Estimate, throughput: Throughput) -> Figure {
         let Some(value) = estimate.value.filter(|v| v.is_finite()) else {
             return Figure::Missing {
-                longer: estimate.run_longer_ns.map(longer),
+                longer_ns: estimate.run_longer_ns,
                 reason: estimate
                     .reason
                     .clone()
@@ -138,9 +138,9 @@ impl Figure {
             } => joined(&format!("{number} ± {half}"), unit),
             Figure::Known { .. } => self.value(),
             Figure::Missing {
-                longer: Some(longer),
+                longer_ns: Some(ns),
                 ..
-            } => format!("n/a (needs {longer} more)"),
+            } => format!("n/a (needs {} more)", longer(*ns)),
             Figure::Missing { reason, .. } => format!("n/a ({reason})"),
         }
     }
@@ -148,6 +148,14 @@ impl Figure {
     /// Whether there is no number.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Figure::Missing { .. })
+    }
+
+    /// How much longer to measure for a number, when that is known.
+    pub(crate) fn longer_ns(&self) -> Option<u64> {
+        match self {
+            Figure::Missing { longer_ns, .. } => *longer_ns,
+            Figure::Known { .. } => None,
+        }
     }
 
     /// Why the number or its interval is missing.
@@ -230,7 +238,7 @@ fn significant(value: f64, wanted: i32) -> String {
 }
 
 /// A span to run longer, rounded up to what one would type.
-fn longer(nanoseconds: u64) -> String {
+pub(crate) fn longer(nanoseconds: u64) -> String {
     let seconds = nanoseconds.div_ceil(1_000_000_000);
     unit::span(seconds.saturating_mul(1_000_000_000))
 }

@@ -194,8 +194,7 @@ pub fn truncate(text: &str, width: usize) -> String {
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = vec![String::new()];
-    for word in clean(text).split_whitespace() {
-        let mut word = word.to_owned();
+    for mut word in words(text) {
         loop {
             let line = lines.last_mut().map_or(0, |l| display_width(l));
             let space = usize::from(line > 0);
@@ -222,6 +221,29 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
         lines.pop();
     }
     lines
+}
+
+/// Units that stay on the line of their number.
+const UNITS: &[&str] = &[
+    "B", "KiB", "MiB", "GiB", "TiB", "PiB", "KiB/s", "MiB/s", "GiB/s", "MB/s", "GB/s", "ns", "µs",
+    "ms", "s", "min", "h", "%",
+];
+
+/// The words of a text; a number and its unit are one word.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in clean(text).split_whitespace() {
+        let unit = word.trim_end_matches([',', ';', '.', ':', ')']);
+        let number = |before: &str| before.ends_with(|c: char| c.is_ascii_digit());
+        match words.last_mut() {
+            Some(last) if UNITS.contains(&unit) && number(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 /// Byte index after the characters that fit into `width` columns; at least one
@@ -288,6 +310,12 @@ mod tests {
         let mut table = Table::new([("a", Align::Left)]);
         table.row(["\x1b[31mred\u{202e}"]);
         assert_eq!(table.render(), "a\n?[31mred?\n");
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(wrap("up to 23.5 GiB, or", 10), ["up to", "23.5 GiB,", "or"]);
+        assert_eq!(wrap("a B c", 8), ["a B c"]);
     }
 
     #[test]

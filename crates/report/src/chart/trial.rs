@@ -16,33 +16,37 @@ pub(crate) struct Drawing {
     pub(crate) buckets: usize,
 }
 
-/// The charts of a trial as `<figure>` elements; none for a trial without
-/// intervals.
-pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<String> {
+/// The charts of a trial as `<figure>` elements in groups: the trial as a
+/// whole, then each kind of operation. None for a trial without any data.
+pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<Vec<String>> {
     let line = Timeline::new(&trial.intervals, drawing.buckets);
-    let mut out = Vec::new();
-    if line.len() > 0 {
-        let mut workload = throughput(trial, &line);
-        let mut below = device(&line);
-        // One scale for both: what a cache kept from the devices is then
-        // seen, not just read.
-        if workload.quantity == below.quantity {
-            workload.at_least = below.max();
-            below.at_least = workload.max();
-        }
-        out.extend(workload.render(&line));
-        out.extend(below.render(&line));
-    }
+    let mut groups = vec![whole(trial, &line)];
     for kind in OpKind::ALL {
+        let mut group = Vec::new();
         if line.len() > 0 {
-            out.extend(percentiles(trial, kind, &line).render(&line));
+            group.extend(percentiles(trial, kind, &line).render(&line));
         }
-        out.extend(of_kind(trial, kind, &line));
+        group.extend(of_kind(trial, kind, &line));
+        groups.push(group);
     }
-    if line.len() > 0 {
-        out.extend(cpu(&line).render(&line));
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+fn whole(trial: &JudgedTrial, line: &Timeline<'_>) -> Vec<String> {
+    if line.len() == 0 {
+        return Vec::new();
     }
-    out
+    let mut workload = throughput(trial, line);
+    let mut below = device(line);
+    // One scale for both: what a cache kept from the devices is then seen,
+    // not just read.
+    if workload.quantity == below.quantity {
+        workload.at_least = below.max();
+        below.at_least = workload.max();
+    }
+    let charts = [workload, below, cpu(line)];
+    charts.iter().filter_map(|c| c.render(line)).collect()
 }
 
 fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String> {

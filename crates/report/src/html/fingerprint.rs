@@ -68,6 +68,7 @@ pub(super) fn target_view(target: &TargetFingerprint) -> TargetView {
             "Available",
             Some(unit::bytes(fs.available_bytes)),
         );
+        facts.extend(fs.facts.iter().map(|(k, v)| (k.clone(), v.clone())));
     }
     TargetView {
         target: target.target.clone(),

@@ -49,9 +49,9 @@ impl Shown {
             },
             half: match &figure {
                 Figure::Missing {
-                    longer: Some(longer),
+                    longer_ns: Some(ns),
                     ..
-                } => format!("needs {longer} more"),
+                } => format!("needs {} more", crate::figure::longer(*ns)),
                 Figure::Missing { reason, .. } => reason.clone(),
                 Figure::Known { .. } => figure.plus_minus(false).unwrap_or_default(),
             },
@@ -188,7 +188,7 @@ pub(super) struct GridLine {
     pub(super) name: String,
     /// MiB/s, IOPS, p50, p99 of reads, then of writes.
     pub(super) cells: Vec<Shown>,
-    pub(super) badges: Vec<Badge>,
+    pub(super) badges: Vec<(&'static str, Badge)>,
 }
 
 /// The grid's shapes.
@@ -198,15 +198,24 @@ pub(super) fn grid_lines(grid: &Grid<'_>) -> Vec<GridLine> {
         GridLine {
             name: row.name.clone(),
             cells: sides.into_iter().flat_map(grid_cells).collect(),
-            badges: sides
-                .into_iter()
-                .flatten()
-                .map(|cell| Badge::of(cell.row.verdict.validity))
-                .filter(|badge| badge.class != "good")
-                .collect(),
+            badges: grid_badges(row),
         }
     };
     grid.rows.iter().map(line).collect()
+}
+
+/// What is not trusted in a line, with the side where only one is.
+fn grid_badges(row: &crate::grid::GridRow<'_>) -> Vec<(&'static str, Badge)> {
+    let validity = |cell: &Option<Cell<'_>>| cell.map(|c| c.row.verdict.validity);
+    let (read, write) = (validity(&row.read), validity(&row.write));
+    let sides = if read == write {
+        vec![("", read)]
+    } else {
+        vec![("read ", read), ("write ", write)]
+    };
+    let badge = |(side, validity): (&'static str, Option<_>)| Some((side, Badge::of(validity?)));
+    let badges = sides.into_iter().filter_map(badge);
+    badges.filter(|(_, badge)| badge.class != "good").collect()
 }
 
 fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<Shown> {

@@ -75,7 +75,7 @@ pub(super) struct TrialView<'a> {
     limiter: &'static str,
     facts: Vec<(&'static str, String)>,
     lines: Vec<(String, Vec<Shown>)>,
-    charts: Vec<String>,
+    charts: Vec<Vec<String>>,
     objections: Vec<&'a Finding>,
 }
 
@@ -187,7 +187,7 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
                 undrawn += 1;
                 Vec::new()
             };
-            room = room.saturating_sub(charts.iter().map(String::len).sum());
+            room = room.saturating_sub(charts.iter().flatten().map(String::len).sum());
             let open = run.trials.len() <= OPEN_TRIALS;
             TrialView {
                 name: facts::trial_name(run, trial),
@@ -199,7 +199,7 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
     (views, undrawn)
 }
 
-fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<String>) -> TrialView<'a> {
+fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView<'a> {
     TrialView {
         trial,
         number: trial.index + 1,

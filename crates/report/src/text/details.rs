@@ -4,14 +4,14 @@ use fathom_model::judged::OpSummary;
 use fathom_model::{Estimate, JudgedRun, unit};
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput};
+use crate::figure::{Figure, Throughput, longer};
 use crate::table::{Align, Table, clean};
 use crate::{names, summary};
 
 /// Every estimate with its interval and every trial.
 pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
     for row in &run.rows {
-        for op in &row.ops {
+        for op in row.ops.iter().filter(|op| op.ops > 0) {
             page.line(&format!(
                 "{} on {}, {}: {} operations",
                 clean(&row.label),
@@ -65,23 +65,20 @@ fn details(figure: &Figure, estimate: &Estimate) -> String {
         parts.push(format!("{low} to {high}"));
     }
     parts.extend(crate::figure::effective_n(estimate));
-    if let Figure::Missing {
-        longer: Some(longer),
-        ..
-    } = figure
-    {
-        parts.push(format!("needs {longer} more"));
+    if let Some(ns) = figure.longer_ns() {
+        parts.push(format!("needs {} more", longer(ns)));
     }
     parts.extend(figure.reason().map(str::to_owned));
     parts.join("; ")
 }
 
 fn write_trials(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
-    let head = ["op", "IOPS", throughput.name(), "p50", "p99"];
+    let head = ["IOPS", throughput.name(), "p50", "p99"];
     let columns = [
         ("trial", Align::Left),
         ("", Align::Left),
         ("state", Align::Left),
+        ("op", Align::Left),
     ]
     .into_iter()
     .chain(head.map(|h| (h, Align::Right)));

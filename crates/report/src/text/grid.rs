@@ -101,7 +101,7 @@ fn write_durable(page: &mut Page, name: &str, cell: &Cell<'_>) {
     });
     let rate = Figure::of(&op.ops_per_second, Throughput::Binary);
     let text = format!(
-        "{}{} commits/s; commit latency p50 {}, p99 {}, max {max}",
+        "{}{} commits/s; commit p50 {}, p99 {}, max {max}",
         mark(cell.row.verdict.validity),
         rate.number(),
         percentile(latency, 50.0).value(),
@@ -123,35 +123,41 @@ fn write_notes(page: &mut Page, grid: &Grid<'_>) {
         let sides = grid.rows.iter().flat_map(|r| r.read.iter().chain(&r.write));
         sides.chain(grid.durable.iter().map(|d| &d.cell))
     };
+    let ops = || cells().filter_map(|c| c.op);
     let mut notes = Vec::new();
-    let widest = cells()
-        .filter_map(|c| c.op?.ops_per_second.relative_half_width())
+    let widest = ops()
+        .filter_map(|op| op.ops_per_second.relative_half_width())
         .max_by(f64::total_cmp);
-    if let Some(widest) = widest {
-        let bare = cells()
-            .filter(|c| c.op.is_some_and(|op| op.ops_per_second.low.is_none()))
-            .count();
-        let except = match bare {
-            0 => String::new(),
-            n => format!(" ({n} without an interval: too few independent samples)"),
-        };
-        notes.push(format!(
-            "95 % intervals of IOPS: \u{b1}{} or narrower{except}.",
+    let rates: Vec<Figure> = ops()
+        .map(|op| Figure::of(&op.ops_per_second, Throughput::Binary))
+        .filter(|f| f.plus_minus(false).is_none())
+        .collect();
+    let reason = super::rows::example(rates.iter());
+    match (widest, reason) {
+        (Some(widest), None) => notes.push(format!(
+            "95 % intervals of IOPS: ±{} or narrower.",
             crate::figure::percent(widest)
-        ));
+        )),
+        (Some(widest), Some(reason)) => notes.push(format!(
+            "95 % intervals of IOPS: ±{} or narrower, but {} without ({reason}).",
+            crate::figure::percent(widest),
+            rates.len()
+        )),
+        (None, Some(reason)) => notes.push(format!("No 95 % intervals ({reason}).")),
+        (None, None) => {}
     }
-    notes.extend(super::rows::mark_legend(cells().map(|c| c.row)));
-    let missing = cells()
-        .filter_map(|c| c.op)
+    let missing: Vec<Figure> = ops()
         .flat_map(|op| [50.0, 99.0].map(|p| percentile(&op.service, p)))
         .filter(Figure::is_missing)
-        .map(|f| f.inline().replacen("n/a ", "", 1));
-    let mut reasons: Vec<String> = missing.collect();
-    reasons.sort();
-    reasons.dedup();
-    if !reasons.is_empty() {
-        notes.push(format!("n/a: {}.", reasons.join(", ")));
+        .collect();
+    if let Some(reason) = super::rows::example(missing.iter()) {
+        let most = missing.iter().filter_map(Figure::longer_ns).max();
+        let hint = most.map_or(String::new(), |ns| {
+            format!("measure up to {} longer; ", crate::figure::longer(ns))
+        });
+        notes.push(format!("n/a: {hint}{reason}."));
     }
+    notes.extend(super::rows::mark_legend(cells().map(|c| c.row)));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));
     }

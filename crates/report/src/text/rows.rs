@@ -4,10 +4,10 @@ use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, Validity};
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput};
+use crate::figure::{Figure, Throughput, longer};
 use crate::grid::mark;
 use crate::summary;
-use crate::table::{Align, Table, display_width};
+use crate::table::{Align, Table, display_width, wrap};
 use crate::{facts, names};
 
 /// Percentiles of the table.
@@ -78,7 +78,10 @@ fn build(
             ));
             continue;
         }
-        table.line(format!("{sign}{}{}", name(row), title_details(row)));
+        let title = format!("{sign}{}{}", name(row), title_details(row));
+        for line in wrap(&title, width) {
+            table.line(line);
+        }
         if entries.is_empty() {
             table.line("  no operation succeeded");
         }
@@ -154,9 +157,9 @@ fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
     };
     match figure {
         Figure::Missing {
-            longer: Some(longer),
+            longer_ns: Some(ns),
             ..
-        } => format!("n/a{joint}{longer} more"),
+        } => format!("n/a{joint}{} more", longer(*ns)),
         Figure::Missing { .. } => "n/a".to_owned(),
         Figure::Known { .. } => match figure.plus_minus(with_unit) {
             Some(half) => format!("{number}{joint}{half}"),
@@ -171,50 +174,39 @@ fn write_notes(page: &mut Page, rows: &[&ResultRow], throughput: Throughput) {
         .flat_map(|r| entries(r, throughput))
         .flat_map(|e| e.figures.into_iter().flatten().chain(e.latency))
         .collect();
-    let mut notes = vec!["±: 95 % interval.".to_owned()];
-    if figures.iter().any(|f| {
-        matches!(
-            f,
-            Figure::Known {
-                half_width: None,
-                ..
-            }
-        )
-    }) {
-        notes.push("±?: too few independent samples for an interval.".to_owned());
+    let mut notes = Vec::new();
+    let (missing, known): (Vec<_>, Vec<_>) = figures.iter().partition(|f| f.is_missing());
+    if !known.is_empty() {
+        notes.push("±: 95 % interval.".to_owned());
     }
-    if figures.iter().any(Figure::is_missing) {
-        let mut reasons: Vec<&str> = figures
-            .iter()
-            .filter(|f| f.is_missing())
-            .filter_map(Figure::reason)
-            .collect();
-        reasons.sort_unstable();
-        reasons.dedup();
-        let longer = figures.iter().any(|f| {
-            matches!(
-                f,
-                Figure::Missing {
-                    longer: Some(_),
-                    ..
-                }
-            )
-        });
-        let hint = if longer {
-            "n/a over a time: measure so much longer"
-        } else {
-            "n/a"
-        };
-        let more = match reasons.len().saturating_sub(2) {
-            0 => String::new(),
-            n => format!("; {n} more reasons with --verbose"),
-        };
-        let first: Vec<&str> = reasons.into_iter().take(2).collect();
-        notes.push(format!("{hint} ({}{more}).", first.join("; ")));
+    let bare = known.iter().filter(|f| f.plus_minus(false).is_none());
+    if let Some(reason) = example(bare.copied()) {
+        notes.push(format!("±?: no interval ({reason})."));
+    }
+    let hint = if missing.iter().any(|f| f.longer_ns().is_some()) {
+        "n/a over a time: measure so much longer"
+    } else {
+        "n/a"
+    };
+    if let Some(reason) = example(missing.into_iter()) {
+        notes.push(format!("{hint} ({reason})."));
     }
     notes.extend(mark_legend(rows.iter().copied()));
-    page.paragraph(0, 0, &notes.join(" "));
-    page.blank();
+    if !notes.is_empty() {
+        page.paragraph(0, 0, &notes.join(" "));
+        page.blank();
+    }
+}
+
+/// The figures' reason, or one of them as an example.
+pub(super) fn example<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<String> {
+    let mut reasons = figures.filter_map(Figure::reason);
+    let first = reasons.next()?;
+    Some(if reasons.all(|r| r == first) {
+        first.to_owned()
+    } else {
+        format!("for example: {first}")
+    })
 }
 
 /// What the signs in front of numbers mean, for those that occur.

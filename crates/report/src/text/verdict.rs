@@ -59,7 +59,7 @@ fn write_finding(page: &mut Page, finding: &Finding) {
     let status = names::status(finding.status);
     let text = format!("{} {status}: {}", finding.id, finding.evidence);
     page.paragraph(2, 6, &text);
-    if !finding.remedy.is_empty() {
+    if finding.status >= FindingStatus::Caveat && !finding.remedy.is_empty() {
         page.paragraph(6, 9, &format!("-> {}", finding.remedy));
     }
 }

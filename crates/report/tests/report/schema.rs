@@ -139,7 +139,7 @@ fn validate(root: &Value, schema: &Value, value: &Value, at: &str, faults: &mut 
                 faults.push(format!("{at}: {value} is above {rule}"));
             }
             "const" | "enum" | "minimum" | "maximum" | "$schema" | "$id" | "$defs" | "title"
-            | "description" | "format" => {}
+            | "description" | "format" | "default" => {}
             other => panic!("the validator does not know the keyword {other}"),
         }
     }

@@ -80,8 +80,11 @@ fn markdown_of_a_grid_and_of_rows() {
 }
 
 #[test]
-fn eighty_columns_hold_everything_but_long_names() {
+fn eighty_columns_hold_everything() {
+    let mut long = synthetic::open_loop_lag();
+    long.rows[0].label = "a very long name of a workload and its matrix values ".repeat(5);
     for run in [
+        long,
         synthetic::quick(),
         synthetic::quick_caveats(),
         synthetic::not_trusted_cache(),
@@ -166,6 +169,20 @@ fn a_missing_estimate_is_printed_by_nobody() {
     let page = html::render(&run).unwrap();
     assert!(page.contains("too short by far"));
     assert!(!page.contains("1,120,000") && !page.contains(">2.12 µs"));
+}
+
+#[test]
+fn a_grid_without_intervals_says_so() {
+    let mut run = synthetic::quick();
+    for op in run.rows.iter_mut().flat_map(|r| &mut r.ops) {
+        let value = op.ops_per_second.value.unwrap();
+        op.ops_per_second = Estimate::point(Unit::OpsPerSecond, value, "5 s are few");
+        op.service.percentiles[3].latency_ns =
+            Estimate::unknown(Unit::Nanoseconds, "few slow ones");
+    }
+    let text = plain(&run);
+    assert!(text.contains("No 95 % intervals (5 s are few)."), "{text}");
+    assert!(text.contains("n/a: few slow ones."), "{text}");
 }
 
 #[test]

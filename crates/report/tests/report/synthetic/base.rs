@@ -87,6 +87,7 @@ pub(crate) fn device_target() -> TargetFingerprint {
             total_bytes: 983_350_071_296,
             available_bytes: 512_000_000_000,
             virtual_kind: false,
+            ..FilesystemFacts::default()
         }),
         devices: vec![
             DeviceFacts {
