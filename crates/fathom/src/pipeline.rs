@@ -2,7 +2,6 @@
 //!
 //! No other module of fathom knows more than its neighbours.
 
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
@@ -48,7 +47,7 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
         ceiling_ns: CEILING_NS,
-        sysroot: PathBuf::from("/"),
+        sysroot: Sysroot::host(),
     };
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;

@@ -16,7 +16,7 @@ pub(crate) fn print(
     html: Option<&PathBuf>,
 ) -> anyhow::Result<()> {
     let text = if format.json {
-        fathom_report::json::render(judged, true)? + "\n"
+        fathom_report::json::render(judged, true)?
     } else if format.csv {
         fathom_report::csv::render(judged)
     } else if format.markdown {

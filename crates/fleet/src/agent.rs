@@ -57,7 +57,7 @@ pub(crate) struct Agent {
 
 impl Agent {
     pub(crate) fn new(link: Link, settings: Settings, interrupt: Interrupt) -> Agent {
-        let sysroot = Sysroot::at(&settings.sysroot);
+        let sysroot = settings.sysroot.clone();
         Agent {
             link,
             settings,

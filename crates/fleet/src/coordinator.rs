@@ -1,12 +1,12 @@
 //! Walks the schedule and hands everything that happens to a [`Sink`].
 
-use std::path::PathBuf;
-
 use fathom_model::run::TrialEnd;
 use fathom_model::sample::Phase;
 use fathom_model::schedule::Schedule;
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::{RunState, ScheduledTrial};
+
+use fathom_observe::Sysroot;
 
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -27,8 +27,8 @@ pub struct Settings {
     /// How long the generator's ceiling is measured before a workload of a
     /// new shape; 0 leaves it out.
     pub ceiling_ns: u64,
-    /// Root of `/proc` and `/sys`; `/` but in tests.
-    pub sysroot: PathBuf,
+    /// Where `/proc` and `/sys` are read.
+    pub sysroot: Sysroot,
 }
 
 /// Where everything that happens goes: the store, the progress line.

@@ -8,6 +8,7 @@ use fathom_model::schedule::{Pause, Schedule, ScheduledTrial};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::workload::{Bounds, EngineKind, Workload};
 use fathom_model::{RunState, Sample, Target};
+use fathom_observe::Sysroot;
 
 fn settings() -> Settings {
     Settings {
@@ -16,7 +17,7 @@ fn settings() -> Settings {
         destructive: false,
         keep_files: false,
         ceiling_ns: 0,
-        sysroot: PathBuf::from("/"),
+        sysroot: Sysroot::host(),
     }
 }
 

@@ -16,6 +16,12 @@ use crate::mount::{Mount, parse_mountinfo};
 /// has no file system here, even when one is on it.
 pub fn target_fingerprint(sys: &Sysroot, path: &Path) -> TargetFingerprint {
     let target = path.display().to_string();
+    // Mount points and links are known by absolute paths.
+    let absolute = match sys.is_host() {
+        true => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        false => path.to_owned(),
+    };
+    let path = absolute.as_path();
     let mounts = mounts(sys);
     if let Some(name) = block_device(sys, path) {
         return TargetFingerprint {
