@@ -38,6 +38,9 @@ pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 /// Trials from which their spread says something about a percentile.
 const LEAST_TRIALS: usize = 3;
 
+/// Seconds from which what they say about clustering can be extrapolated.
+const ENOUGH_SECONDS: usize = 30;
+
 /// Latencies of one kind of operation: second by second, of one or more trials.
 pub(crate) struct Latencies<'a> {
     seconds: Vec<SecondHistograms<'a>>,
@@ -198,6 +201,22 @@ impl<'a> Latencies<'a> {
         Some(variance * k)
     }
 
+    /// How much longer to measure for this percentile with its interval. What
+    /// a few seconds say about clustering is too vague to extrapolate from, so
+    /// there the hint is to have enough seconds first.
+    fn longer(&self, need: f64, worth: &Worth) -> u64 {
+        let have = match (self.seconds.len() < ENOUGH_SECONDS, worth.interval) {
+            (false, Some(interval)) if worth.support >= need => interval,
+            _ => worth.support,
+        };
+        let missing = ENOUGH_SECONDS.saturating_sub(self.seconds.len()) as u64 * 1_000_000_000;
+        let scaled = match have < need {
+            true => longer_for(self.measured_ns, need, have),
+            false => 1_000_000_000,
+        };
+        missing.max(scaled)
+    }
+
     fn estimate(&self, percent: f64, worth: &Worth, spread: Option<(u64, u64)>) -> Estimate {
         let unit = Unit::Nanoseconds;
         let quantile = percent / 100.0;
@@ -212,11 +231,7 @@ impl<'a> Latencies<'a> {
             unit::group(count),
             unit::group(worth.support.floor() as u64),
         );
-        let longer = longer_for(
-            self.measured_ns,
-            need,
-            worth.interval.unwrap_or(worth.support),
-        );
+        let longer = self.longer(need, worth);
         if worth.support < need {
             let mut estimate = Estimate::unknown(unit, worth_text).run_longer(longer);
             estimate.n_effective = Some(worth.support);
