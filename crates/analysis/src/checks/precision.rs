@@ -94,9 +94,8 @@ fn judged_half_width(ratio: &Ratio) -> Option<f64> {
         return ratio.half_width();
     }
     let seconds = ratio.parts as f64;
-    let independent = error.likely * (error.n_effective / seconds).sqrt();
     let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
-    Some(cautious.min(2.0 * student_975(seconds - 1.0) * independent))
+    Some(cautious.min(2.0 * student_975(seconds - 1.0) * error.independent))
 }
 
 /// V17: percentiles that had to be left out.

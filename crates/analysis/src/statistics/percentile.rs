@@ -17,7 +17,9 @@
 //! second and slow spells of many seconds. The value needs n_eff; the interval
 //! inverts the order-statistic test at n_eff (Woodruff 1952), with the error at
 //! the upper end of the plausible autocorrelation and widened for the few
-//! seconds that D itself comes from (t² / 1.96²). Where there are ten blocks
+//! seconds that D itself comes from (t² / 1.96²). Under 30 seconds the value is
+//! held against the spread of the seconds alone: it is a fact of the run, and
+//! only the interval says something about the system. Where there are ten blocks
 //! of 2τ or more, the interval also covers a block bootstrap of the seconds.
 //! Iterations of a row are clusters once more: from three trials on the
 //! variance between them counts where it is larger.
@@ -165,7 +167,12 @@ impl<'a> Latencies<'a> {
         let count = residuals.len() as f64;
         let effect = |se: f64| ((count * se).powi(2) / independent).max(1.0);
         let widen = (student_975(error.n_effective - 1.0) / NORMAL_975).powi(2);
-        let mut support = total / effect(error.likely);
+        // The autocorrelation of few seconds is a guess, their spread is not.
+        let mut support = total
+            / match residuals.len() < ENOUGH_SECONDS {
+                true => effect(error.independent),
+                false => effect(error.likely),
+            };
         let mut interval = total / (effect(error.upper) * widen);
         if let Some(between) = between {
             let effect = (between / independent).max(1.0);
