@@ -99,16 +99,11 @@ fn fold_one(sources: &[Source<'_>], id: &str) -> Option<Finding> {
     Some(finding)
 }
 
-/// Distance beyond the threshold, so that the worst figures are shown.
+/// The measured value, larger for worse, so that the worst figures are shown.
 fn severity(finding: &Finding) -> f64 {
-    match (finding.measured, finding.threshold) {
-        (Some(measured), Some(threshold)) => {
-            let below = find_check(&finding.id).is_some_and(|c| c.below);
-            let distance = (measured - threshold) / threshold.abs().max(1e-9);
-            if below { -distance } else { distance }
-        }
-        _ => 0.0,
-    }
+    let below = find_check(&finding.id).is_some_and(|c| c.below);
+    let measured = finding.measured.unwrap_or(0.0);
+    if below { -measured } else { measured }
 }
 
 fn list(labels: &[&str]) -> String {
@@ -129,5 +124,68 @@ pub(crate) fn nothing(finding: Finding) -> Verdict {
         limiter: Limiter::Unknown,
         limiter_evidence: "nothing was measured".to_owned(),
         findings: vec![finding],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(id: &str, status: FindingStatus, measured: f64) -> Verdict {
+        Verdict {
+            validity: Validity::Caveats,
+            limiter: Limiter::Unknown,
+            limiter_evidence: String::new(),
+            findings: vec![Finding {
+                id: id.to_owned(),
+                name: String::new(),
+                status,
+                measured: Some(measured),
+                threshold: None,
+                evidence: format!("measured {measured}"),
+                remedy: String::new(),
+            }],
+        }
+    }
+
+    fn folded(verdicts: &[Verdict]) -> Verdict {
+        let labelled = verdicts.iter().enumerate();
+        let sources: Vec<Source<'_>> = labelled
+            .map(|(i, verdict)| Source {
+                label: format!("row {i}"),
+                verdict,
+            })
+            .collect();
+        fold(&sources)
+    }
+
+    #[test]
+    fn each_finding_appears_once_with_its_labels_and_worst_figures() {
+        let verdict = folded(&[
+            verdict("V30", FindingStatus::Caveat, 0.03),
+            verdict("V30", FindingStatus::Pass, 0.0),
+            verdict("V30", FindingStatus::Caveat, 0.09),
+        ]);
+        assert_eq!(verdict.findings.len(), 1);
+        assert_eq!(verdict.findings[0].evidence, "measured 0.09 [row 2, row 0]");
+    }
+
+    #[test]
+    fn lower_is_worse_where_the_check_says_so() {
+        let verdict = folded(&[
+            verdict("V01", FindingStatus::Invalid, 0.5),
+            verdict("V01", FindingStatus::Invalid, 0.1),
+        ]);
+        let evidence = &verdict.findings[0].evidence;
+        assert!(evidence.starts_with("measured 0.1 [all"), "{evidence}");
+    }
+
+    #[test]
+    fn a_missing_measurement_lowers_only_where_it_is_required() {
+        let missing = verdict("V01", FindingStatus::NotMeasured, 0.0).findings;
+        assert_eq!(validity(&missing, TargetKind::File), Validity::Caveats);
+        assert_eq!(validity(&missing, TargetKind::Network), Validity::Trusted);
+        let optional = verdict("V37", FindingStatus::NotMeasured, 0.0).findings;
+        assert_eq!(validity(&optional, TargetKind::File), Validity::Trusted);
     }
 }

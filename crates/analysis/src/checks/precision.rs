@@ -63,25 +63,23 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "one interval or none: there is no spread to look at";
         return Some(Outcome::not_measured(ID, reason));
     };
-    let rough = match ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE) {
-        true => " (rough: fewer than ten independent seconds)",
-        false => "",
-    };
+    let few = ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE);
     let need = check(ID).info.unwrap_or(0.02);
-    let hint = match half > need {
-        true => format!(
+    let hint = match (few, half > need) {
+        (true, _) => " (rough: fewer than ten independent seconds)".to_owned(),
+        (false, true) => format!(
             "; about {} longer would bring it to {:.0} %",
             unit::span(longer_for(
-                ratio.nominal_ns(facts.trial.duration_ns),
+                facts.trial.duration_ns,
                 half.powi(2),
                 need.powi(2)
             )),
             100.0 * need
         ),
-        false => String::new(),
+        (false, false) => String::new(),
     };
     let evidence = format!(
-        "{kind}: the 95 % interval is ± {:.1} % of the mean{rough}{hint}",
+        "{kind}: the 95 % interval is ± {:.1} % of the mean{hint}",
         100.0 * half
     );
     Some(Outcome::graded(ID, half, evidence))
@@ -96,9 +94,8 @@ fn judged_half_width(ratio: &Ratio) -> Option<f64> {
         return ratio.half_width();
     }
     let seconds = ratio.parts as f64;
-    let independent = error.likely * (error.n_effective / seconds).sqrt();
     let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
-    Some(cautious.min(2.0 * student_975(seconds - 1.0) * independent))
+    Some(cautious.min(2.0 * student_975(seconds - 1.0) * error.independent))
 }
 
 /// V17: percentiles that had to be left out.

@@ -30,7 +30,7 @@ fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
     for (n, runs) in [(60, 1000), (120, 800), (300, 400), (600, 300)] {
         for phi in [0.0, 0.3, 0.5, 0.7, 0.8, 0.9] {
             // Where intervals are rarely printed, more runs are needed to judge.
-            let runs = if phi > 0.7 && n <= 120 { 5000 } else { runs };
+            let runs = if phi > 0.7 && n <= 120 { 3000 } else { runs };
             let mut noise = Noise::new(n as u64 * 100 + (phi * 10.0) as u64);
             let outcomes: Vec<bool> = (0..runs)
                 .filter_map(|_| holds(&mean_estimate(&noise.ar1(phi, n)), 1000.0))

@@ -17,7 +17,9 @@
 //! second and slow spells of many seconds. The value needs n_eff; the interval
 //! inverts the order-statistic test at n_eff (Woodruff 1952), with the error at
 //! the upper end of the plausible autocorrelation and widened for the few
-//! seconds that D itself comes from (t² / 1.96²). Where there are ten blocks
+//! seconds that D itself comes from (t² / 1.96²). Under 30 seconds the value is
+//! held against the spread of the seconds alone: it is a fact of the run, and
+//! only the interval says something about the system. Where there are ten blocks
 //! of 2τ or more, the interval also covers a block bootstrap of the seconds.
 //! Iterations of a row are clusters once more: from three trials on the
 //! variance between them counts where it is larger.
@@ -37,6 +39,9 @@ pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// Trials from which their spread says something about a percentile.
 const LEAST_TRIALS: usize = 3;
+
+/// Seconds from which what they say about clustering can be extrapolated.
+const ENOUGH_SECONDS: usize = 30;
 
 /// Latencies of one kind of operation: second by second, of one or more trials.
 pub(crate) struct Latencies<'a> {
@@ -162,7 +167,12 @@ impl<'a> Latencies<'a> {
         let count = residuals.len() as f64;
         let effect = |se: f64| ((count * se).powi(2) / independent).max(1.0);
         let widen = (student_975(error.n_effective - 1.0) / NORMAL_975).powi(2);
-        let mut support = total / effect(error.likely);
+        // The autocorrelation of few seconds is a guess, their spread is not.
+        let mut support = total
+            / match residuals.len() < ENOUGH_SECONDS {
+                true => effect(error.independent),
+                false => effect(error.likely),
+            };
         let mut interval = total / (effect(error.upper) * widen);
         if let Some(between) = between {
             let effect = (between / independent).max(1.0);
@@ -198,6 +208,22 @@ impl<'a> Latencies<'a> {
         Some(variance * k)
     }
 
+    /// How much longer to measure for this percentile with its interval. What
+    /// a few seconds say about clustering is too vague to extrapolate from, so
+    /// there the hint is to have enough seconds first.
+    fn longer(&self, need: f64, worth: &Worth) -> u64 {
+        let have = match (self.seconds.len() < ENOUGH_SECONDS, worth.interval) {
+            (false, Some(interval)) if worth.support >= need => interval,
+            _ => worth.support,
+        };
+        let missing = ENOUGH_SECONDS.saturating_sub(self.seconds.len()) as u64 * 1_000_000_000;
+        let scaled = match have < need {
+            true => longer_for(self.measured_ns, need, have),
+            false => 1_000_000_000,
+        };
+        missing.max(scaled)
+    }
+
     fn estimate(&self, percent: f64, worth: &Worth, spread: Option<(u64, u64)>) -> Estimate {
         let unit = Unit::Nanoseconds;
         let quantile = percent / 100.0;
@@ -212,11 +238,7 @@ impl<'a> Latencies<'a> {
             unit::group(count),
             unit::group(worth.support.floor() as u64),
         );
-        let longer = longer_for(
-            self.measured_ns,
-            need,
-            worth.interval.unwrap_or(worth.support),
-        );
+        let longer = self.longer(need, worth);
         if worth.support < need {
             let mut estimate = Estimate::unknown(unit, worth_text).run_longer(longer);
             estimate.n_effective = Some(worth.support);

@@ -102,12 +102,8 @@ impl Ratio {
     /// count as one: more of them would not be more independent.
     pub(crate) fn longer_for_interval(&self, measured_ns: u64) -> u64 {
         let have = self.error.map_or(1.0, |e| e.n_effective);
-        longer_for(self.nominal_ns(measured_ns), MIN_EFFECTIVE, have)
-    }
-
-    /// Time that the parts would take at a second each, if they took less.
-    pub(crate) fn nominal_ns(&self, measured_ns: u64) -> u64 {
-        measured_ns.max((self.parts as u64).saturating_mul(1_000_000_000))
+        let nominal_ns = (self.parts as u64).saturating_mul(1_000_000_000);
+        longer_for(measured_ns.max(nominal_ns), MIN_EFFECTIVE, have)
     }
 
     /// The estimate, where `measured_ns` is how long the seconds are together.

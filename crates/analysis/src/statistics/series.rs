@@ -25,6 +25,8 @@ const PLAUSIBLE_PHI: f64 = 2.25;
 /// What the mean of a series is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MeanError {
+    /// Standard error if the values were independent.
+    pub(crate) independent: f64,
     /// Standard error at the likely autocorrelation.
     pub(crate) likely: f64,
     /// Standard error at the upper end of the plausible autocorrelation.
@@ -53,6 +55,7 @@ pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
     // Below this the deviations are rounding, not variation.
     if squares <= (mean.abs() * 1e-12).powi(2) * n {
         return Some(MeanError {
+            independent: 0.0,
             likely: 0.0,
             upper: 0.0,
             n_effective: n,
@@ -61,12 +64,15 @@ pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
         });
     }
     let phi = corrected_phi(values, mean, squares);
-    let likely_inflation = inflation(phi, n);
+    // A short series whose φ seems near 1 may be a mere slope; it is given the
+    // benefit of three independent values, far below what any use asks for.
+    let likely_inflation = inflation(phi, n).min((n / 3.0).max(1.0));
     let upper_inflation = inflation((phi + PLAUSIBLE_PHI / n.sqrt()).min(0.995), n);
     let batch = batch_variance(values);
     let (likely, n_effective) = combine(squares, n, likely_inflation, batch);
     let (upper, n_effective_low) = combine(squares, n, upper_inflation, batch);
     Some(MeanError {
+        independent: (squares / (n - 1.0) / n).sqrt(),
         likely,
         upper,
         n_effective,
