@@ -80,10 +80,10 @@ impl Store {
             Err(error) => return Err(open_error(path, error)),
         };
         if schema::check(&connection, path)? {
-            return Err(Error::Foreign {
-                path: path.to_owned(),
-                what: "its schema is older than this fathom; open it for writing once".to_owned(),
-            });
+            // An older fathom made it, or one that was killed before its
+            // first write: bring it up to date first.
+            drop(connection);
+            return Store::open(path);
         }
         Ok(Store::with(connection, path))
     }

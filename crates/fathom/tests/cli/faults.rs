@@ -141,9 +141,7 @@ fn too_little_space_is_seen_before_anything_is_written() {
     let small = bench.path().join("small");
     let _mount = Mount::new(&["-t", "tmpfs", "-o", "size=8M", "none"], &small);
     let output = bench.fathom(["io", "small", "--rw", "randread", "--size", "64M"]);
-    output.expect_status(1);
-    let all = output.stdout.clone() + &output.stderr;
-    assert!(all.contains("space") || all.contains("available"), "{all}");
+    output.expect_status(2).expect_in_stderr("8.00 MiB free");
     assert_eq!(fs::read_dir(&small).unwrap().count(), 0, "nothing is left");
 }
 

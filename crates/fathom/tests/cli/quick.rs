@@ -78,6 +78,7 @@ fn prints_a_grid_that_says_what_it_is() {
         .lines()
         .find_map(|line| line.strip_prefix("Report: "))
         .unwrap();
-    let html = std::fs::read_to_string(report).expect("the report is where it says");
+    let html = std::fs::read_to_string(report)
+        .unwrap_or_else(|error| panic!("{report}: {error}\n{}", output.stdout));
     assert!(html.starts_with("<!DOCTYPE html>") || html.starts_with("<!doctype html>"));
 }
