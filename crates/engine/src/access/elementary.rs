@@ -6,6 +6,8 @@
 //! are the same everywhere. Relative error below 1e-12, far under what 2^53
 //! random bits resolve on any drive.
 
+use fathom_model::rng::Rng;
+
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
@@ -72,6 +74,18 @@ pub(crate) fn exp_m1_over(t: f64) -> f64 {
         1.0 + t * (0.5 + t * (1.0 / 6.0 + t * (1.0 / 24.0)))
     } else {
         (exp(t) - 1.0) / t
+    }
+}
+
+/// A standard normal draw by the polar method (Marsaglia 1964).
+#[inline]
+pub(crate) fn standard_normal(rng: &mut Rng) -> f64 {
+    loop {
+        let (a, b) = (2.0 * rng.unit() - 1.0, 2.0 * rng.unit() - 1.0);
+        let s = a * a + b * b;
+        if s > 0.0 && s < 1.0 {
+            return a * (-2.0 * ln(s) / s).sqrt();
+        }
     }
 }
 

@@ -15,7 +15,7 @@
 //!   visited once per pass, by a block anywhere in it.
 //! - Skewed patterns: what is hot is the same for all workers that share files.
 
-mod elementary;
+pub(crate) mod elementary;
 mod ground;
 mod layout;
 mod mix;

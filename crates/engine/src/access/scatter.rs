@@ -3,7 +3,7 @@
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::workload::Distribution;
 
-use super::elementary::{exp, ln};
+use super::elementary::{exp, ln, standard_normal};
 use super::ground::Ground;
 use super::permutation::Permutation;
 use super::zipf::Zipf;
@@ -187,8 +187,8 @@ fn self_similar(rng: &mut Rng, power: f64, cells: u64) -> u64 {
     ((exp(power * ln(u)) * cells as f64) as u64).min(cells - 1)
 }
 
-/// A normal draw around 0, kept within half a unit to each side. Narrow ones
-/// by the polar method (Marsaglia 1964), wide ones by rejection from uniform.
+/// A normal draw around 0, kept within half a unit to each side: narrow ones
+/// by drawing again, wide ones by rejection from uniform.
 #[inline]
 fn truncated_normal(rng: &mut Rng, deviation: f64) -> f64 {
     loop {
@@ -199,13 +199,9 @@ fn truncated_normal(rng: &mut Rng, deviation: f64) -> f64 {
                 return x;
             }
         } else {
-            let (a, b) = (2.0 * rng.unit() - 1.0, 2.0 * rng.unit() - 1.0);
-            let s = a * a + b * b;
-            if s > 0.0 && s < 1.0 {
-                let x = deviation * a * (-2.0 * ln(s) / s).sqrt();
-                if (-0.5..0.5).contains(&x) {
-                    return x;
-                }
+            let x = deviation * standard_normal(rng);
+            if (-0.5..0.5).contains(&x) {
+                return x;
             }
         }
     }

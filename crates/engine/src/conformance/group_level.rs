@@ -12,14 +12,14 @@ use crate::group::EndReason;
 use crate::prepare::{NoHooks, prepare};
 use crate::{Group, GroupEnd};
 
-const FILE_BYTES: u64 = 1 << 20;
+pub(super) const FILE_BYTES: u64 = 1 << 20;
 
 fn all_engines() -> impl Iterator<Item = EngineKind> {
     engines().chain([EngineKind::Null, EngineKind::Sim])
 }
 
 /// A job on a file of its own in `dir`, or on what the engine needs instead.
-fn job(kind: EngineKind, dir: &Path, change: impl FnOnce(&mut Workload)) -> Job {
+pub(super) fn job(kind: EngineKind, dir: &Path, change: impl FnOnce(&mut Workload)) -> Job {
     let mut workload = Workload::example("conformance");
     workload.engine = kind;
     workload.cache = CacheMode::Buffered;
@@ -52,12 +52,12 @@ fn job(kind: EngineKind, dir: &Path, change: impl FnOnce(&mut Workload)) -> Job 
     }
 }
 
-fn run(job: &Job) -> GroupEnd {
+pub(super) fn run(job: &Job) -> GroupEnd {
     run_after(job, || ())
 }
 
 /// Runs a job; `change` is called between preparing and loading.
-fn run_after(job: &Job, change: impl FnOnce()) -> GroupEnd {
+pub(super) fn run_after(job: &Job, change: impl FnOnce()) -> GroupEnd {
     let prepared = prepare(job, &mut NoHooks).unwrap();
     change();
     let mut group = Group::start(job, &prepared).unwrap();
@@ -69,17 +69,17 @@ fn measured(end: &GroupEnd) -> impl Iterator<Item = &Sample> {
     end.samples.iter().filter(|s| s.phase == Phase::Measure)
 }
 
-fn ops(end: &GroupEnd, kind: OpKind) -> u64 {
+pub(super) fn ops(end: &GroupEnd, kind: OpKind) -> u64 {
     let samples = end.samples.iter().filter_map(|s| s.op(kind));
     samples.map(|op| op.ops).sum()
 }
 
-fn errors(end: &GroupEnd, class: ErrorClass) -> u64 {
+pub(super) fn errors(end: &GroupEnd, class: ErrorClass) -> u64 {
     end.samples.iter().map(|s| s.errors().get(class)).sum()
 }
 
 /// Holds for every group, whatever it did.
-fn check_sums(end: &GroupEnd, kind: EngineKind) {
+pub(super) fn check_sums(end: &GroupEnd, kind: EngineKind) {
     let mut in_flight_ns = 0u128;
     let mut service_ns = 0u128;
     for sample in &end.samples {
@@ -209,6 +209,7 @@ fn a_failure_is_no_work_and_ends_the_load_or_not_as_asked() {
     for kind in engines() {
         let dir = tempfile::tempdir().unwrap();
         let cut = |on_error| {
+            let _ = std::fs::remove_file(dir.path().join("file"));
             let job = job(kind, dir.path(), |w| {
                 w.pattern = Pattern::Sequential;
                 w.on_error = on_error;
@@ -239,7 +240,6 @@ fn a_failure_is_no_work_and_ends_the_load_or_not_as_asked() {
         assert!((1..=8).contains(&errors(&end, class)), "{kind:?}");
         assert_eq!(end.end_reason, EndReason::Error, "{kind:?}");
         check_sums(&end, kind);
-        std::fs::remove_file(dir.path().join("file")).unwrap();
     }
 }
 

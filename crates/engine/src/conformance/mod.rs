@@ -1,12 +1,16 @@
 //! The suite that every engine passes.
 //!
 //! [`engine_level`] talks to an engine directly: bytes, errnos, depth, short
-//! transfers. [`group_level`] runs whole groups: bounds, samples, flushes, errors,
-//! verification. A new engine adds its kind to [`ENGINES`] and is accepted when
+//! transfers. [`group_level`] runs whole groups: bounds, samples, flushes, errors;
+//! [`verified`] checks contents, [`hung`] operations that do not return,
+//! [`own_process`] what needs a process of its own. A new engine adds its kind to [`ENGINES`] and is accepted when
 //! all of this passes on it.
 
 mod engine_level;
 mod group_level;
+mod hung;
+mod own_process;
+mod verified;
 
 use fathom_model::workload::EngineKind;
 

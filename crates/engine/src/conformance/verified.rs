@@ -1,0 +1,106 @@
+//! Contents: what is written is what is read, past the page cache too, and what
+//! was damaged is found.
+
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use fathom_model::workload::{CacheMode, EngineKind, OnError, OpMix, Verify};
+use fathom_model::{ErrorClass, Job, OpKind, Target};
+
+use super::engines;
+use super::group_level::{FILE_BYTES, check_sums, errors, job, ops, run, run_after};
+
+fn verified(kind: EngineKind, dir: &Path, mix: OpMix) -> Job {
+    let mut job = job(kind, dir, |w| {
+        w.verify = Some(Verify {
+            on_read: true,
+            after: false,
+        });
+        w.mix = mix;
+        w.workers = 2;
+        w.on_error = OnError::Continue;
+        w.bounds.ops = Some(2000);
+    });
+    job.target = Target::Path(dir.to_owned());
+    job
+}
+
+const MIXED: OpMix = OpMix {
+    read_percent: 60,
+    write_percent: 40,
+    trim_percent: 0,
+};
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    for kind in engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&verified(kind, dir.path(), MIXED));
+        assert_eq!(end.report.errors, [], "{kind:?}");
+        assert_eq!(
+            ops(&end, OpKind::Read) + ops(&end, OpKind::Write),
+            2000,
+            "{kind:?}"
+        );
+        check_sums(&end, kind);
+    }
+}
+
+#[test]
+fn direct_io_moves_the_same_bytes() {
+    for kind in engines().filter(|kind| *kind != EngineKind::Mmap) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut job = verified(kind, dir.path(), MIXED);
+        job.workload.cache = CacheMode::Direct;
+        let end = run(&job);
+        if !end.report.direct {
+            println!("skipped: {kind:?}: {:?}", end.report.fallbacks);
+            continue;
+        }
+        assert_eq!(end.report.errors, [], "{kind:?}");
+        assert_eq!(
+            ops(&end, OpKind::Read) + ops(&end, OpKind::Write),
+            2000,
+            "{kind:?}"
+        );
+        check_sums(&end, kind);
+    }
+}
+
+#[test]
+fn a_damaged_block_is_found_and_is_no_work() {
+    for kind in engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run_after(&verified(kind, dir.path(), OpMix::READ), || {
+            damage_all(dir.path());
+        });
+        let wrong = errors(&end, ErrorClass::Verify);
+        assert!(wrong > 0, "{kind:?}");
+        assert_eq!(ops(&end, OpKind::Read) + wrong, 2000, "{kind:?}");
+        let first = &end.report.errors[0];
+        assert_eq!(first.class, ErrorClass::Verify);
+        assert!(first.message.contains("expected"), "{}", first.message);
+    }
+}
+
+/// Changes a byte in the middle of every test file in a directory.
+fn damage_all(dir: &Path) {
+    let mut damaged = 0;
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let file = std::fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .unwrap();
+        let bytes = file.metadata().unwrap().len();
+        if bytes < FILE_BYTES / 2 {
+            continue;
+        }
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, bytes / 2 + 100).unwrap();
+        file.write_all_at(&[!byte[0]], bytes / 2 + 100).unwrap();
+        damaged += 1;
+    }
+    assert!(damaged > 0, "there was nothing to damage");
+}

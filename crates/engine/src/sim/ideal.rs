@@ -1,0 +1,71 @@
+//! A fixed latency, some operations at once: what queueing theory is checked
+//! against.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fathom_model::OpKind;
+
+use super::parameter::{Known, Parameters};
+use super::{Drive, SimEnd, SimOp};
+
+const TIB: f64 = 1_099_511_627_776.0;
+
+#[rustfmt::skip]
+pub(super) const PARAMETERS: &[Known] = &[
+    Known::size(TIB),
+    Known::new("latency_us", 100.0, 0.0, 1e9),
+    Known::new("parallel", 32.0, 1.0, 65_536.0),
+];
+
+#[rustfmt::skip]
+pub(super) const FLAKY_PARAMETERS: &[Known] = &[
+    Known::size(TIB),
+    Known::new("latency_us", 100.0, 0.0, 1e9),
+    Known::new("parallel", 32.0, 1.0, 65_536.0),
+    Known::new("eio_every", 1000.0, 0.0, 1e15),
+];
+
+/// `parallel` servers, each busy for `latency_us` per operation, one queue.
+pub(super) struct Ideal {
+    capacity_bytes: u64,
+    latency_ns: u64,
+    /// When each server is free.
+    free_ns: BinaryHeap<Reverse<u64>>,
+    last_end_ns: u64,
+}
+
+impl Ideal {
+    pub(super) fn new(parameters: &Parameters) -> Ideal {
+        let parallel = parameters.whole("parallel").max(1);
+        Ideal {
+            capacity_bytes: parameters.whole("size"),
+            latency_ns: parameters.us("latency_us"),
+            free_ns: (0..parallel).map(|_| Reverse(0)).collect(),
+            last_end_ns: 0,
+        }
+    }
+}
+
+impl Drive for Ideal {
+    fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimEnd {
+        // A flush ends after everything before it.
+        let at_ns = if op.kind == OpKind::Sync {
+            self.last_end_ns.max(now_ns) + self.latency_ns
+        } else {
+            let Reverse(free_ns) = self.free_ns.pop().unwrap_or(Reverse(0));
+            let end_ns = free_ns.max(now_ns) + self.latency_ns;
+            self.free_ns.push(Reverse(end_ns));
+            end_ns
+        };
+        self.last_end_ns = self.last_end_ns.max(at_ns);
+        SimEnd {
+            at_ns,
+            result: Ok(op.bytes),
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+}
