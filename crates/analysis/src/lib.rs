@@ -1,1 +1,39 @@
-//! Placeholder
+//! From stored samples and observations to estimates, findings and verdicts.
+//!
+//! Pure functions over [`fathom_model::RunRecord`]: no files, no clock, no
+//! randomness beyond a fixed seed, so that the same record gives the same
+//! judgement everywhere, whether it comes from a live run, the store or an
+//! import.
+//!
+//! [`judge`] answers three separate questions about every trial, row and run:
+//! what was measured and how surely (estimates with intervals corrected for
+//! autocorrelation), whether it is true (checks with thresholds from
+//! `checks.toml`), and what set it (the limiter, named only on proof).
+
+mod activity;
+mod charts;
+mod check_page;
+mod check_table;
+mod checks;
+mod fold;
+mod intervals;
+mod judge;
+mod limiter;
+mod outcome;
+mod plateau;
+mod statistics;
+mod summary;
+mod trial;
+
+#[cfg(test)]
+mod judge_properties;
+#[cfg(test)]
+mod judge_tests;
+#[cfg(test)]
+mod test_records;
+
+pub use check_page::checks_markdown;
+pub use check_table::{
+    Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
+};
+pub use judge::judge;

@@ -1,1 +1,34 @@
-//! Placeholder
+//! A trial's hot loop and what it stands on.
+//!
+//! [`prepare`] makes a target ready, [`Group`] loads it and gives out a sample
+//! a second, [`measure_ceiling`] says what the generator itself could do at
+//! most. Between the start of a group and its end there is no allocation, no
+//! lock and no log in any worker; nothing here is asynchronous in Rust's sense.
+
+mod affinity;
+mod arena;
+mod ceiling;
+mod clock;
+#[cfg(test)]
+mod conformance;
+mod engine;
+mod engines;
+mod group;
+mod in_flight;
+mod open;
+mod record;
+mod usage;
+mod worker;
+
+pub mod access;
+pub mod error;
+pub mod guard;
+pub mod payload;
+pub mod prepare;
+pub mod sim;
+pub mod verify;
+
+pub use ceiling::measure_ceiling;
+pub use error::Error;
+pub use group::{EndReason, Group, GroupEnd};
+pub use prepare::{Prepared, prepare};

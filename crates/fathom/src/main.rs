@@ -1,2 +1,54 @@
-//! The `fathom` command.
-fn main() {}
+//! The `fathom` command: flags in, calls of the rooms below, text out.
+
+mod arguments;
+mod cli;
+mod command;
+mod exit;
+mod pipeline;
+mod present;
+mod progress;
+mod recorder;
+mod signals;
+mod surroundings;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+
+fn main() -> ExitCode {
+    let arguments = arguments::join_switch_values(std::env::args_os(), &Cli::command());
+    let exit = dispatch(Cli::parse_from(arguments).command).unwrap_or_else(|error| {
+        present::complain(&format!("{error:#}"));
+        Exit::Failure
+    });
+    exit.into()
+}
+
+fn dispatch(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Quick(quick) => command::quick::run(quick),
+        Command::Io(io) => command::io::run(*io),
+        Command::Run(run) => command::run::run(*run),
+        Command::Plan(plan) => command::plan::run(plan),
+        Command::Runs(runs) => command::runs::run(runs),
+        Command::Report(report) => command::report::run(&report),
+        Command::Explain(explain) => command::explain::run(&explain),
+        Command::Doctor(doctor) => command::doctor::run(&doctor),
+        Command::Clean(clean) => command::clean::run(&clean),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "fathom", &mut script);
+            present::write_stdout(&String::from_utf8_lossy(&script))?;
+            Ok(Exit::Success)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+            present::write_stdout(&String::from_utf8_lossy(&page))?;
+            Ok(Exit::Success)
+        }
+    }
+}

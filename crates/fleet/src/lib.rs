@@ -1,1 +1,21 @@
-//! Placeholder
+//! Trials carried out: a coordinator walks the schedule, an agent on each host
+//! runs one trial at a time and reports what happens.
+//!
+//! A local run is a fleet of one: the agent is a thread, the link a channel.
+//! Nothing here decides what a number means; samples and observations pass
+//! through unchanged to a [`Sink`].
+
+mod agent;
+mod ceiling;
+mod coordinator;
+mod error;
+mod interrupt;
+mod load;
+mod local;
+mod message;
+mod quiet;
+
+pub use coordinator::{Outcome, Settings, Sink, StopRules, run_schedule};
+pub use error::Error;
+pub use interrupt::{Interrupt, Urgency};
+pub use message::{Event, TrialStart};

@@ -71,6 +71,10 @@ pub struct FilesystemFacts {
     /// Whether the data are not on a local block device (tmpfs, FUSE, overlay,
     /// network): the kind explains which.
     pub virtual_kind: bool,
+    /// Further facts by name: why the kind is virtual, what the upper layer of
+    /// an overlay lies on, ….
+    #[serde(default)]
+    pub facts: BTreeMap<String, String>,
 }
 
 /// Facts of one block device.

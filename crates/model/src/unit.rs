@@ -198,7 +198,7 @@ pub fn count(value: f64) -> String {
     }
     let digits = value.log10().floor() as i32;
     let step = 10f64.powi((digits - 2).max(0));
-    group((value / step).round() as u64 * step as u64)
+    group(((value / step).round() as u64).saturating_mul(step as u64))
 }
 
 /// A whole number with its thousands grouped: `1,234,567`.
@@ -291,6 +291,7 @@ mod tests {
         assert_eq!(latency(999_600.0), "1.00 ms");
         assert_eq!(count(87_412.0), "87,400");
         assert_eq!(count(5.0), "5.00");
+        assert_eq!(count(1e300), group(u64::MAX));
         assert_eq!(group(1_234_567), "1,234,567");
         assert_eq!(span(12_000_000_000_000), "3 h 20 min");
     }

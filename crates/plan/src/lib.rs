@@ -1,1 +1,71 @@
-//! Placeholder
+//! Text to plan to schedule.
+//!
+//! A plan is what a user wrote: targets, workloads, a matrix, iterations,
+//! order, pauses; as a YAML file ([`parse`]), as flags ([`IoFlags`]), or as one
+//! of the built-in purposes ([`quick()`], [`templates`]). It is read with every
+//! mistake reported at its place, and unrolled into an ordered list of trials
+//! ([`Plan::schedule`]) with everything filled in. Nothing here does I/O,
+//! reads a clock or draws a random number.
+//!
+//! ```
+//! use fathom_plan::{ScheduleContext, parse};
+//!
+//! let text = "
+//! plan: 1
+//! targets: /mnt/data
+//! workloads:
+//!   - rw: randread
+//!     bs: 4k
+//!     iodepth: 32
+//!     runtime: 30s
+//! ";
+//! let plan = parse("disks.yaml", text)?;
+//! let schedule = plan.schedule(&ScheduleContext::default())?;
+//! assert_eq!(schedule.trials[0].label, "randread-4k q32 j1");
+//!
+//! let told = parse("disks.yaml", &text.replace("iodepth", "iodpeth")).unwrap_err();
+//! assert_eq!(told.items()[0].help.as_deref(), Some("did you mean `iodepth`?"));
+//! # Ok::<(), fathom_plan::Diagnostics>(())
+//! ```
+
+mod check;
+mod cost;
+mod diagnostic;
+mod fit;
+mod flags;
+mod foreign;
+mod keys;
+mod label;
+mod limits;
+mod lint;
+mod nearest;
+mod node;
+mod plan;
+mod quick;
+mod reference;
+mod render;
+mod resolve;
+mod rows;
+mod schedule;
+mod schema;
+mod section;
+mod spelling;
+mod template;
+mod value;
+mod yaml;
+
+pub use cost::{Cost, CostAssumptions, Speed, cost};
+pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use flags::{IoFlags, PlanFlags};
+pub use node::Span;
+pub use plan::{Plan, parse};
+pub use quick::{QuickOptions, quick};
+pub use reference::reference;
+pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
+pub use schema::schema;
+pub use template::{Template, templates};
+
+#[cfg(test)]
+mod defaults_tests;
+#[cfg(test)]
+mod robustness_tests;

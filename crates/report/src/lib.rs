@@ -1,1 +1,47 @@
-//! Placeholder
+//! A judged run as text: for a terminal, for machines (JSON, CSV), for an
+//! issue (Markdown) and as one self-contained HTML file.
+//!
+//! Everything here is a pure function from [`fathom_model::JudgedRun`] to a
+//! `String`. Nothing is measured, judged or computed anew: a figure about the
+//! system is printed from its [`fathom_model::Estimate`] only, and where the
+//! estimate has no value its reason is printed in the value's place. The three
+//! questions (validity, limiter, fitness) are answered apart, each with its
+//! evidence, and never folded into one score.
+
+pub mod csv;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod table;
+pub mod text;
+
+mod chart;
+mod facts;
+mod figure;
+mod grid;
+mod limits;
+mod moment;
+mod names;
+mod shape;
+mod summary;
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number that must exist is not finite, so JSON cannot carry it.
+    #[error("{field} is not a finite number, which JSON cannot carry; please report this run")]
+    NotFinite {
+        /// Where in the document.
+        field: String,
+    },
+    /// The document could not be serialised.
+    #[error("the run could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The page could not be written.
+    #[error("the run could not be written as HTML: {0}")]
+    Html(#[from] askama::Error),
+}
+
+/// Result of a renderer.
+pub type Result<T> = std::result::Result<T, Error>;

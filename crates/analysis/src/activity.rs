@@ -1,0 +1,218 @@
+//! What the devices did while the workload ran.
+//!
+//! Samples and observations have boundaries of their own. Both are compared
+//! over one window that consists of whole observations; the samples are cut to
+//! it in proportion. Where a second is cut, up to half of it is uncertain: that
+//! part, a twentieth of the second for the jitter of the two clocks' ticks, and
+//! the operations in flight are given as slack, always in favour of the
+//! measurement.
+
+use fathom_model::observation::{DeviceActivity, Observation};
+use fathom_model::op::OpKind;
+use fathom_model::sample::Phase;
+
+use crate::trial::Trial;
+
+/// Share of the measure phase that must have been observed.
+const LEAST_COVERAGE: f64 = 0.8;
+/// Uncertainty of a boundary, as a share of the second that it cuts.
+const JITTER: f64 = 0.05;
+
+/// Bytes of the workload in a window.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Moved {
+    /// Bytes, cut to the window in proportion.
+    pub(crate) bytes: f64,
+    /// How many of them may lie on the other side of a boundary.
+    pub(crate) slack: f64,
+}
+
+/// Devices and workload over the same window.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Activity {
+    /// Length of the window.
+    pub(crate) seconds: f64,
+    /// Names of the leaf devices that were seen.
+    pub(crate) leaves: Vec<String>,
+    pub(crate) device_read_bytes: f64,
+    pub(crate) device_write_bytes: f64,
+    /// Reads of the workload.
+    pub(crate) read: Moved,
+    /// Writes of the workload.
+    pub(crate) written: Moved,
+    /// Flushes that the workload asked for.
+    pub(crate) syncs: f64,
+    /// Writes that the workload carried out.
+    pub(crate) writes: f64,
+    /// Bytes that the process caused to be fetched, where known throughout.
+    pub(crate) own_read_bytes: Option<f64>,
+    /// Dirty and writeback bytes of the host when the window began.
+    pub(crate) dirty_before_bytes: f64,
+    /// Mean requests in the queues of the leaf devices.
+    pub(crate) mean_queue: f64,
+    /// Time of the leaf devices spent in flushes, over the window.
+    pub(crate) flush_share: f64,
+}
+
+impl Activity {
+    /// Over the measure phase; the reason when that cannot be had.
+    pub(crate) fn of_measure(trial: &Trial<'_>) -> Result<Activity, String> {
+        let start = trial.measured().map(|s| s.start_ns).min();
+        let end = trial.measured().map(super::trial::Second::end_ns).max();
+        let (Some(start), Some(end)) = (start, end) else {
+            return Err("nothing was measured".to_owned());
+        };
+        Activity::over(trial, signed(start), signed(end))
+    }
+
+    /// From the start of the load to the last observation: with the final
+    /// flush and whatever the kernel wrote back until then.
+    pub(crate) fn of_load_and_after(trial: &Trial<'_>) -> Result<Activity, String> {
+        Activity::over(trial, 0, i64::MAX)
+    }
+
+    fn over(trial: &Trial<'_>, start: i64, end: i64) -> Result<Activity, String> {
+        let all = &trial.record.observations;
+        if all.is_empty() {
+            return Err("the host was not observed".to_owned());
+        }
+        let inside: Vec<&Observation> = all
+            .iter()
+            .filter(|o| o.start_ns < end && observation_end(o) > start)
+            .filter(|o| o.devices.iter().any(|d| d.leaf))
+            .collect();
+        let (Some(first), Some(last)) = (inside.first(), inside.last()) else {
+            return Err("no block device below the target was observed".to_owned());
+        };
+        let window = (first.start_ns, observation_end(last));
+        let observed: f64 = inside.iter().map(|o| o.duration_ns as f64).sum();
+        let load_end = trial.seconds.last().map_or(0, |s| signed(s.end_ns()));
+        let wanted = (end.min(load_end) as f64 - start as f64).max(1.0);
+        if observed / wanted < LEAST_COVERAGE {
+            return Err(format!(
+                "the devices were observed for only {:.0} % of the time",
+                100.0 * observed / wanted
+            ));
+        }
+        Ok(fill(trial, &inside, window))
+    }
+}
+
+fn fill(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Activity {
+    let leaves = || {
+        inside
+            .iter()
+            .flat_map(|o| o.devices.iter().filter(|d| d.leaf))
+    };
+    let sum = |field: fn(&DeviceActivity) -> u64| leaves().map(|d| field(d) as f64).sum::<f64>();
+    let mut names: Vec<String> = leaves().map(|d| d.name.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let observed_ns = inside
+        .iter()
+        .map(|o| o.duration_ns as f64)
+        .sum::<f64>()
+        .max(1.0);
+    let first = inside.first();
+    let dirty = |o: &&Observation| {
+        let memory = o.memory?;
+        Some(memory.dirty_bytes as f64 + memory.writeback_bytes as f64)
+    };
+    Activity {
+        seconds: observed_ns / 1e9,
+        leaves: names,
+        device_read_bytes: sum(|d| d.read_bytes),
+        device_write_bytes: sum(|d| d.write_bytes),
+        read: moved(trial, OpKind::Read, window),
+        written: moved(trial, OpKind::Write, window),
+        syncs: count(trial, OpKind::Sync, window),
+        writes: count(trial, OpKind::Write, window),
+        own_read_bytes: inside
+            .iter()
+            .map(|o| Some(o.own?.storage_read_bytes? as f64))
+            .sum(),
+        dirty_before_bytes: before(trial, window.0)
+            .as_ref()
+            .or(first)
+            .and_then(dirty)
+            .unwrap_or(0.0),
+        mean_queue: sum(|d| d.queue_time_ns) / observed_ns,
+        flush_share: sum(|d| d.flush_time_ns.unwrap_or(0)) / observed_ns,
+    }
+}
+
+/// The last observation that ended before the window began: its memory is
+/// that of the window's start.
+fn before<'a>(trial: &Trial<'a>, start: i64) -> Option<&'a Observation> {
+    let earlier = |o: &&Observation| observation_end(o) <= start;
+    trial.record.observations.iter().rev().find(earlier)
+}
+
+fn moved(trial: &Trial<'_>, kind: OpKind, window: (i64, i64)) -> Moved {
+    let mut moved = Moved::default();
+    for second in &trial.seconds {
+        let bytes: f64 = second.ops(kind).map(|op| op.bytes as f64).sum();
+        let share = overlap(second.start_ns, second.duration_ns, window);
+        moved.bytes += bytes * share;
+        let start = signed(second.start_ns);
+        let end = signed(second.end_ns());
+        if (start < window.0 && window.0 < end) || (start < window.1 && window.1 < end) {
+            moved.slack += bytes * share.min(1.0 - share).max(JITTER);
+        } else if start == window.0 || end == window.1 {
+            moved.slack += bytes * JITTER;
+        }
+    }
+    if moved.bytes > 0.0 {
+        let block = trial.workload.block.max_bytes() as f64;
+        moved.slack += trial.total_depth() as f64 * block;
+    }
+    moved
+}
+
+fn count(trial: &Trial<'_>, kind: OpKind, window: (i64, i64)) -> f64 {
+    trial
+        .seconds
+        .iter()
+        .map(|s| {
+            let ops: f64 = s.ops(kind).map(|op| op.ops as f64).sum();
+            ops * overlap(s.start_ns, s.duration_ns, window)
+        })
+        .sum()
+}
+
+/// Share of an interval that lies in the window.
+pub(crate) fn overlap(start_ns: u64, duration_ns: u64, window: (i64, i64)) -> f64 {
+    let start = start_ns as f64;
+    let end = start + duration_ns as f64;
+    let inside = end.min(window.1 as f64) - start.max(window.0 as f64);
+    match duration_ns {
+        0 => 0.0,
+        length => (inside / length as f64).clamp(0.0, 1.0),
+    }
+}
+
+pub(crate) fn observation_end(observation: &Observation) -> i64 {
+    observation
+        .start_ns
+        .saturating_add(signed(observation.duration_ns))
+}
+
+fn signed(nanoseconds: u64) -> i64 {
+    i64::try_from(nanoseconds).unwrap_or(i64::MAX)
+}
+
+/// Observations of the host that overlap the measure phase, device or not.
+pub(crate) fn host_observations<'a>(trial: &Trial<'a>) -> Vec<&'a Observation> {
+    let start = trial.measured().map(|s| s.start_ns).min();
+    let end = trial.measured().map(super::trial::Second::end_ns).max();
+    let (Some(start), Some(end)) = (start, end) else {
+        return Vec::new();
+    };
+    debug_assert!(trial.measured().all(|s| s.phase == Phase::Measure));
+    trial
+        .record
+        .observations
+        .iter()
+        .filter(|o| o.start_ns < signed(end) && observation_end(o) > signed(start))
+        .collect()
+}

@@ -1,0 +1,244 @@
+//! V02, V03, V04, V06: what the data set is and where it lies.
+
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+
+use super::Facts;
+use super::device_bytes::read_ratio;
+use crate::check_table::TargetKind;
+use crate::outcome::{Outcome, check};
+
+/// V02: was it in the page cache before the load?
+pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V02";
+    let trial = facts.trial;
+    if !trial.workload.mix.reads() {
+        return None;
+    }
+    if let Some(reason) = trial.artificial() {
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if trial.kind == TargetKind::Memory {
+        return Some(Outcome::not_measured(
+            ID,
+            "the target itself is in memory (see V06)",
+        ));
+    }
+    let Some(end) = trial.end() else {
+        return Some(Outcome::not_measured(
+            ID,
+            "the trial did not reach its report",
+        ));
+    };
+    let method = end.data.cached_method.as_deref();
+    let share = end.data.cached_share.filter(|s| s.is_finite());
+    let direct = trial.direct();
+    let Some(share) = share else {
+        if direct {
+            let evidence = "direct reads bypass the page cache".to_owned();
+            return Some(Outcome::decided(
+                ID,
+                FindingStatus::Pass,
+                0.0,
+                None,
+                evidence,
+            ));
+        }
+        let reason = method.unwrap_or("the residence of the data in memory could not be read");
+        return Some(Outcome::not_measured(ID, reason));
+    };
+    let evidence = format!(
+        "{:.1} % of {} was in the page cache before the load{}{}",
+        100.0 * share,
+        unit::bytes(end.data.active_bytes),
+        method.map(|m| format!(" ({m})")).unwrap_or_default(),
+        if direct {
+            "; direct reads bypass it"
+        } else {
+            ""
+        },
+    );
+    let outcome = Outcome::graded(ID, share, evidence);
+    Some(match direct {
+        true => outcome.at_most(FindingStatus::Info),
+        false => outcome,
+    })
+}
+
+/// V03: does it fit into a cache?
+pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V03";
+    let trial = facts.trial;
+    if let Some(reason) = trial.artificial() {
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if trial.kind == TargetKind::Memory {
+        return Some(Outcome::not_measured(
+            ID,
+            "the target itself is in memory (see V06)",
+        ));
+    }
+    if trial.data_ops() == 0 {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
+    let active = trial.end().map_or(0, |end| end.data.active_bytes);
+    let memory = trial.host.memory_bytes;
+    if active == 0 || memory == 0 {
+        let reason = "the size of the data set or of the memory is not known";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let ratio = active as f64 / memory as f64;
+    let (limit, why) = working_set_limit(facts);
+    let evidence = format!(
+        "the data set is {}, {:.2} times the {} of memory; {why}",
+        unit::bytes(active),
+        ratio,
+        unit::bytes(memory),
+    );
+    Some(Outcome::graded(ID, ratio, evidence).at_most(limit))
+}
+
+/// How bad a small data set can be for this workload, and why.
+fn working_set_limit(facts: &Facts<'_>) -> (FindingStatus, &'static str) {
+    let trial = facts.trial;
+    if trial.direct() {
+        let why = "direct I/O does not use it, a cache of the device may hold the set";
+        return (FindingStatus::Info, why);
+    }
+    if trial.workload.mix.reads() {
+        let proven = check("V01").caveat.unwrap_or(1.0);
+        return match read_ratio(facts) {
+            Some(ratio) if ratio >= proven => {
+                (FindingStatus::Info, "V01 shows that the device answered")
+            }
+            _ => (FindingStatus::Invalid, "buffered reads can come from it"),
+        };
+    }
+    let sync = &trial.workload.sync;
+    match sync.every_writes > 0 || sync.final_flush {
+        true => (FindingStatus::Info, "the writes were flushed to the device"),
+        false => (FindingStatus::Caveat, "unflushed writes can stay in it"),
+    }
+}
+
+/// V04: was it ever written?
+pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V04";
+    let trial = facts.trial;
+    if let Some(reason) = trial.artificial() {
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let Some(end) = trial.end() else {
+        return Some(Outcome::not_measured(
+            ID,
+            "the trial did not reach its report",
+        ));
+    };
+    let reads = trial.workload.mix.reads();
+    let data = &end.data;
+    let Some(share) = data.unwritten_share.filter(|s| s.is_finite()) else {
+        if data.active_bytes > 0 && data.prepared_bytes >= data.active_bytes {
+            let evidence = format!("fathom wrote all {} before", unit::bytes(data.active_bytes));
+            return Some(Outcome::decided(
+                ID,
+                FindingStatus::Pass,
+                0.0,
+                None,
+                evidence,
+            ));
+        }
+        let reason = data.unwritten_method.as_deref();
+        let reason = reason.unwrap_or("it cannot be told whether the data were ever written");
+        return reads.then(|| Outcome::not_measured(ID, reason));
+    };
+    let method = data.unwritten_method.as_deref();
+    let evidence = format!(
+        "{:.2} % of {} was never written before the load{}{}",
+        100.0 * share,
+        unit::bytes(data.active_bytes),
+        method.map(|m| format!(" ({m})")).unwrap_or_default(),
+        if reads {
+            ""
+        } else {
+            "; first writes also allocate"
+        },
+    );
+    let outcome = Outcome::graded(ID, share, evidence);
+    Some(match reads {
+        true => outcome,
+        false => outcome.at_most(FindingStatus::Info),
+    })
+}
+
+/// V06: is there a disk at all?
+pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V06";
+    let trial = facts.trial;
+    if let Some(reason) = trial.artificial() {
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let filesystem = trial.filesystem().map(|f| f.kind.as_str());
+    let layer = match (trial.kind, filesystem) {
+        (TargetKind::Unknown, _) => {
+            let reason = "what lies below the target is not known";
+            return Some(Outcome::not_measured(ID, reason));
+        }
+        (TargetKind::Memory | TargetKind::Network | TargetKind::Stacked, Some(kind)) => {
+            Some(format!("{kind}: {}", layer_reason(facts)))
+        }
+        _ => virtual_leaf(facts),
+    };
+    let below = filesystem.map_or("a block device".to_owned(), |kind| {
+        format!("{kind} on a block device")
+    });
+    let measured = if layer.is_some() { 1.0 } else { 0.0 };
+    let status = match layer {
+        Some(_) => FindingStatus::Caveat,
+        None => FindingStatus::Pass,
+    };
+    let evidence = layer.unwrap_or_else(|| format!("the target is {below}"));
+    let threshold = check(ID).caveat;
+    Some(Outcome::decided(ID, status, measured, threshold, evidence))
+}
+
+/// Why the file system is not a disk: in the words of the fingerprint, which
+/// knows the file system best, else in those of its kind.
+fn layer_reason(facts: &Facts<'_>) -> String {
+    let known = facts.trial.filesystem();
+    let known = known.and_then(|f| f.facts.get("virtual_reason"));
+    let general = match facts.trial.kind {
+        TargetKind::Memory => "data are in memory; no device is measured",
+        TargetKind::Network => "data are on a server; the network takes part",
+        _ => "a file system on top of another, which takes part",
+    };
+    known.cloned().unwrap_or_else(|| general.to_owned())
+}
+
+/// A bottom device that is not a disk.
+fn virtual_leaf(facts: &Facts<'_>) -> Option<String> {
+    facts.trial.leaves().into_iter().find_map(|device| {
+        let name = &device.name;
+        match device.kind.as_str() {
+            "zram" | "ram" | "brd" => Some(format!("{name} is a disk in memory")),
+            "loop" => Some(format!(
+                "{name} is a loop device; the file system and cache below it set the number too"
+            )),
+            _ if name.starts_with("zram") || name.starts_with("ram") => {
+                Some(format!("{name} is a disk in memory"))
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Whether the data never leave memory.
+pub(crate) fn in_memory(facts: &Facts<'_>) -> bool {
+    let leaves = facts.trial.leaves();
+    let memory = |kind: &str| matches!(kind, "zram" | "ram" | "brd");
+    facts.trial.kind == TargetKind::Memory
+        || (!leaves.is_empty() && leaves.iter().all(|d| memory(&d.kind)))
+}
+
+#[cfg(test)]
+#[path = "data_set_tests.rs"]
+mod tests;

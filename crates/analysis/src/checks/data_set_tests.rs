@@ -1,0 +1,150 @@
+use fathom_model::fingerprint::DeviceFacts;
+use fathom_model::target::Target;
+use fathom_model::verdict::FindingStatus::{Caveat, Info, Invalid, NotMeasured, Pass};
+use fathom_model::verdict::{Limiter, Validity};
+use fathom_model::workload::EngineKind;
+
+use crate::test_records::{GIB, RecordBuilder};
+
+fn cached(share: Option<f64>) -> RecordBuilder {
+    RecordBuilder::reads()
+        .buffered()
+        .with_end(|end| end.data.cached_share = share)
+}
+
+#[test]
+fn a_warm_file_is_caught_for_buffered_reads_only() {
+    assert_eq!(cached(Some(0.0)).status("V02"), Some(Pass));
+    assert_eq!(cached(Some(0.03)).status("V02"), Some(Caveat));
+    assert_eq!(cached(Some(0.4)).status("V02"), Some(Invalid));
+    let direct = RecordBuilder::reads().with_end(|end| end.data.cached_share = Some(0.4));
+    assert_eq!(direct.status("V02"), Some(Info));
+    assert_eq!(RecordBuilder::writes().status("V02"), None);
+}
+
+#[test]
+fn unknown_residence_is_not_measured_unless_it_cannot_matter() {
+    assert_eq!(cached(None).status("V02"), Some(NotMeasured));
+    assert_eq!(cached(Some(f64::NAN)).status("V02"), Some(NotMeasured));
+    let direct = RecordBuilder::reads().with_end(|end| end.data.cached_share = None);
+    assert_eq!(direct.status("V02"), Some(Pass));
+}
+
+fn small(builder: RecordBuilder) -> RecordBuilder {
+    builder.with_end(|end| end.data.active_bytes = GIB)
+}
+
+#[test]
+fn a_set_that_fits_into_memory_counts_where_memory_can_answer() {
+    let reads = RecordBuilder::reads;
+    assert_eq!(reads().status("V03"), Some(Pass));
+    assert_eq!(small(reads()).status("V03"), Some(Info));
+    let unobserved = small(reads().buffered()).with(|b| b.observed = false);
+    assert_eq!(unobserved.status("V03"), Some(Invalid));
+    let between = reads().buffered().with(|b| b.observed = false);
+    let between = between.with_end(|end| end.data.active_bytes = 24 * GIB);
+    assert_eq!(between.status("V03"), Some(Caveat));
+}
+
+#[test]
+fn proof_from_the_device_outweighs_a_small_set() {
+    assert_eq!(
+        small(RecordBuilder::reads().buffered()).status("V03"),
+        Some(Info)
+    );
+    let from_cache = small(RecordBuilder::reads().buffered()).with(|b| b.device_share = 0.0);
+    assert_eq!(from_cache.status("V03"), Some(Invalid));
+}
+
+#[test]
+fn buffered_writes_of_a_small_set_depend_on_the_flush() {
+    let writes = || small(RecordBuilder::writes().buffered());
+    assert_eq!(writes().status("V03"), Some(Caveat));
+    let flushed = writes().with(|b| b.workload.sync.final_flush = true);
+    assert_eq!(flushed.status("V03"), Some(Info));
+}
+
+#[test]
+fn unknown_sizes_are_not_measured() {
+    let no_memory = RecordBuilder::reads().with(|b| b.host.memory_bytes = 0);
+    assert_eq!(no_memory.status("V03"), Some(NotMeasured));
+    assert_eq!(
+        RecordBuilder::reads().with(|b| b.end = None).status("V03"),
+        Some(NotMeasured)
+    );
+}
+
+fn unwritten(builder: RecordBuilder, share: Option<f64>) -> RecordBuilder {
+    builder.with_end(|end| end.data.unwritten_share = share)
+}
+
+#[test]
+fn holes_are_invalid_for_reads_and_information_for_writes() {
+    assert_eq!(RecordBuilder::reads().status("V04"), Some(Pass));
+    assert_eq!(
+        unwritten(RecordBuilder::reads(), Some(0.5)).status("V04"),
+        Some(Invalid)
+    );
+    assert_eq!(
+        unwritten(RecordBuilder::writes(), Some(0.5)).status("V04"),
+        Some(Info)
+    );
+}
+
+#[test]
+fn unknown_holes_are_a_caveat_unless_fathom_wrote_the_data() {
+    let unknown = unwritten(RecordBuilder::reads(), None);
+    assert_eq!(unknown.status("V04"), Some(NotMeasured));
+    let judged = crate::judge(&unknown.run());
+    assert_eq!(judged.verdict.validity, Validity::Caveats);
+    let prepared = unknown.with_end(|end| end.data.prepared_bytes = end.data.active_bytes);
+    assert_eq!(prepared.status("V04"), Some(Pass));
+    assert_eq!(unwritten(RecordBuilder::writes(), None).status("V04"), None);
+}
+
+#[test]
+fn layers_that_are_no_disk_are_named() {
+    assert_eq!(RecordBuilder::reads().status("V06"), Some(Pass));
+    for (kind, word) in [
+        ("tmpfs", "memory"),
+        ("nfs4", "network"),
+        ("overlay", "on top of another"),
+    ] {
+        let finding = RecordBuilder::reads()
+            .on(kind, true)
+            .finding("V06")
+            .unwrap();
+        assert_eq!(finding.status, Caveat, "{kind}");
+        assert!(finding.evidence.contains(word), "{finding:?}");
+    }
+    let zram = RecordBuilder::reads().with(|b| {
+        if let Some(fingerprint) = &mut b.fingerprint {
+            fingerprint.filesystem = None;
+            fingerprint.devices = vec![DeviceFacts {
+                name: "zram0".to_owned(),
+                kind: "zram".to_owned(),
+                ..DeviceFacts::default()
+            }];
+        }
+    });
+    assert_eq!(zram.status("V06"), Some(Caveat));
+    assert_eq!(zram.limiter(), Limiter::Memory);
+    assert_eq!(
+        RecordBuilder::reads().on("tmpfs", true).limiter(),
+        Limiter::Memory
+    );
+}
+
+#[test]
+fn without_a_fingerprint_nothing_is_claimed() {
+    let unknown = RecordBuilder::reads().with(|b| b.fingerprint = None);
+    assert_eq!(unknown.status("V06"), Some(NotMeasured));
+    let sim = RecordBuilder::reads().with(|b| {
+        b.target = Target::Sim("ssd".to_owned());
+        b.workload.engine = EngineKind::Sim;
+    });
+    for id in ["V01", "V02", "V03", "V04", "V06", "V30", "V37"] {
+        assert_eq!(sim.status(id), Some(NotMeasured), "{id}");
+    }
+    assert_eq!(crate::judge(&sim.run()).verdict.validity, Validity::Trusted);
+}

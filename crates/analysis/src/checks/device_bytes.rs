@@ -1,0 +1,143 @@
+//! V01: bytes at the device against bytes of the application.
+
+use fathom_model::unit;
+
+use super::Facts;
+use crate::activity::{Activity, Moved};
+use crate::check_table::TargetKind;
+use crate::outcome::Outcome;
+
+const ID: &str = "V01";
+
+/// Operations' worth of data below which a ratio says nothing.
+const LEAST_BLOCKS: f64 = 16.0;
+
+pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
+    let trial = facts.trial;
+    if !trial.workload.mix.reads() && trial.workload.mix.write_percent == 0 {
+        return None;
+    }
+    if let Some(reason) = trial.artificial() {
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if trial.kind == TargetKind::Memory {
+        let reason = "the target is in memory: there is no device (see V06)";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let activity = match &facts.activity {
+        Ok(activity) => activity,
+        Err(reason) => return Some(Outcome::not_measured(ID, reason.clone())),
+    };
+    let outcomes = [read_side(facts, activity), write_side(facts, activity)];
+    let worst = outcomes.into_iter().flatten().max_by_key(Outcome::status);
+    Some(worst.unwrap_or_else(|| {
+        Outcome::not_measured(ID, "too few operations to compare with the device")
+    }))
+}
+
+/// Device bytes over read bytes, when both are known. Above 1 with read-ahead.
+pub(crate) fn read_ratio(facts: &Facts<'_>) -> Option<f64> {
+    let activity = facts.activity.as_ref().ok()?;
+    favourable_ratio(facts, activity.device_read_bytes, activity.read)
+}
+
+/// The ratio with the slack in favour of the measurement.
+fn favourable_ratio(facts: &Facts<'_>, device: f64, app: Moved) -> Option<f64> {
+    let least = LEAST_BLOCKS * facts.trial.workload.block.min_bytes().max(512) as f64;
+    if app.bytes < least {
+        return None;
+    }
+    // Never more than three quarters: a cache that answers everything must
+    // show in the shortest run.
+    let certain = (app.bytes - app.slack).max(app.bytes * 0.25);
+    Some(device / certain)
+}
+
+fn read_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
+    let ratio = favourable_ratio(facts, activity.device_read_bytes, activity.read)?;
+    let how = match facts.trial.direct() {
+        true => "direct reads",
+        false => "buffered reads",
+    };
+    Some(outcome(
+        ratio,
+        how,
+        "delivered",
+        activity.device_read_bytes,
+        activity.read.bytes,
+        activity,
+    ))
+}
+
+fn write_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
+    if facts.trial.direct() {
+        let ratio = favourable_ratio(facts, activity.device_write_bytes, activity.written)?;
+        return Some(outcome(
+            ratio,
+            "direct writes",
+            "received",
+            activity.device_write_bytes,
+            activity.written.bytes,
+            activity,
+        ));
+    }
+    // Writeback lags behind: the whole load with all that followed it counts.
+    let whole = Activity::of_load_and_after(facts.trial).ok()?;
+    let flushed = facts
+        .trial
+        .end()
+        .is_some_and(|e| e.final_flush_ns.is_some());
+    let sync = &facts.trial.workload.sync;
+    let left = match facts.trial.end().and_then(|e| e.dirty_bytes_at_end) {
+        Some(dirty) if !flushed => dirty as f64,
+        _ => 0.0,
+    };
+    if !flushed && sync.every_writes == 0 && left == 0.0 {
+        return None;
+    }
+    let app = whole.written;
+    // What is still dirty is the business of V07, not a lie of the device.
+    let device = whole.device_write_bytes + left.min(app.bytes);
+    let ratio = favourable_ratio(facts, device, app)?;
+    Some(outcome(
+        ratio,
+        "buffered writes",
+        "received",
+        device,
+        app.bytes,
+        &whole,
+    ))
+}
+
+fn outcome(
+    ratio: f64,
+    how: &str,
+    verb: &str,
+    device: f64,
+    app: f64,
+    activity: &Activity,
+) -> Outcome {
+    let evidence = format!(
+        "{how}: the workload moved {}, {} {verb} {} ({:.0} %) over {:.0} s",
+        unit::bytes(app as u64),
+        names(&activity.leaves),
+        unit::bytes(device as u64),
+        100.0 * device / app,
+        activity.seconds,
+    );
+    Outcome::graded(ID, ratio, evidence)
+}
+
+/// Device names for a sentence.
+pub(super) fn names(leaves: &[String]) -> String {
+    match leaves {
+        [] => "the device".to_owned(),
+        [one] => one.clone(),
+        [first, rest @ ..] if rest.len() < 4 => format!("{first}, {}", rest.join(", ")),
+        [first, rest @ ..] => format!("{first} and {} more devices", rest.len()),
+    }
+}
+
+#[cfg(test)]
+#[path = "device_bytes_tests.rs"]
+mod tests;

@@ -1,0 +1,68 @@
+use fathom_model::verdict::FindingStatus::{Caveat, Info, Invalid, NotMeasured, Pass};
+use fathom_model::workload::SyncOpen;
+
+use crate::test_records::RecordBuilder;
+
+/// Buffered, without any flush; `share` of what was written is dirty at the end.
+fn dirty(share: f64) -> RecordBuilder {
+    let written = 60.0 * 1000.0 * 4096.0;
+    RecordBuilder::writes()
+        .buffered()
+        .with_end(|end| end.dirty_bytes_at_end = Some((written * share) as u64))
+}
+
+#[test]
+fn reads_have_nothing_to_make_durable() {
+    assert_eq!(RecordBuilder::reads().status("V07"), None);
+}
+
+#[test]
+fn writes_that_stayed_in_memory_are_caught() {
+    assert_eq!(dirty(0.01).status("V07"), Some(Pass));
+    assert_eq!(dirty(0.1).status("V07"), Some(Caveat));
+    assert_eq!(dirty(0.9).status("V07"), Some(Invalid));
+    // Dirty bytes of others cannot exceed what was written.
+    assert_eq!(dirty(50.0).finding("V07").unwrap().measured, Some(1.0));
+    let unknown = RecordBuilder::writes().buffered();
+    assert_eq!(unknown.status("V07"), Some(NotMeasured));
+}
+
+#[test]
+fn synchronous_writes_pass() {
+    let dsync = dirty(0.9).with(|b| b.workload.sync.open = SyncOpen::Dsync);
+    assert_eq!(dsync.status("V07"), Some(Pass));
+    let each = dirty(0.9).with(|b| b.workload.sync.every_writes = 1);
+    assert_eq!(each.status("V07"), Some(Pass));
+}
+
+#[test]
+fn a_final_flush_makes_the_rate_durable() {
+    let flushed = |ns| {
+        dirty(0.9)
+            .with(|b| b.workload.sync.final_flush = true)
+            .with_end(|end| end.final_flush_ns = Some(ns))
+    };
+    assert_eq!(flushed(100_000_000).status("V07"), Some(Pass));
+    let long = flushed(60_000_000_000);
+    let finding = long.finding("V07").unwrap();
+    assert_eq!(finding.status, Info);
+    assert!(finding.evidence.contains("rate includes it"), "{finding:?}");
+    // 60 s of load and 60 s of flush: half the rate.
+    let judged = crate::judge(&long.run());
+    let rate = judged.trials[0].summary.ops[0]
+        .ops_per_second
+        .value
+        .unwrap();
+    assert!((rate - 500.0).abs() < 5.0, "{rate}");
+}
+
+#[test]
+fn volatile_device_caches_are_information() {
+    assert_eq!(RecordBuilder::writes().status("V07"), Some(Pass));
+    let volatile = RecordBuilder::writes().with(|b| {
+        if let Some(fingerprint) = &mut b.fingerprint {
+            fingerprint.devices[0].write_cache = Some("write back".to_owned());
+        }
+    });
+    assert_eq!(volatile.status("V07"), Some(Info));
+}

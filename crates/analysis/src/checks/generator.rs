@@ -1,0 +1,168 @@
+//! V22, V27: was it fathom itself?
+
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+use fathom_model::workload::RateUnit;
+
+use super::Facts;
+use crate::check_table::TargetKind;
+use crate::outcome::{Outcome, check};
+use crate::summary::usable;
+use crate::trial::{Second, Trial};
+
+/// Result over the ceiling of the null target; `None` when there is none or it
+/// was itself held back by an asked-for rate or think time.
+pub(crate) fn share_of_ceiling(trial: &Trial<'_>) -> Option<f64> {
+    let ceiling = trial.end()?.ceiling.filter(usable)?.ops_per_second;
+    let result = trial.data_ops() as f64 / trial.duration_seconds();
+    if trial.workload.think_ns > 0 {
+        return None;
+    }
+    if let Some(rate) = trial.workload.rate {
+        let asked = match rate.unit {
+            RateUnit::Ops => rate.per_second,
+            RateUnit::Bytes => rate.per_second / trial.workload.block.max_bytes().max(1) as f64,
+        };
+        if ceiling < 1.2 * asked {
+            return None;
+        }
+    }
+    (result.is_finite() && trial.duration_ns > 0).then(|| result / ceiling)
+}
+
+/// Share of time that the busiest worker thread computed; `None` where polling
+/// makes it meaningless.
+pub(crate) fn busy_worker(trial: &Trial<'_>) -> Option<f64> {
+    match trial.workload.poll {
+        true => None,
+        false => trial.busiest_worker_share(),
+    }
+}
+
+/// V22: how far below its own limit did the generator work?
+pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V22";
+    let trial = facts.trial;
+    if trial.kind == TargetKind::Null {
+        return None;
+    }
+    if trial.kind == TargetKind::Sim {
+        let reason = "a simulated drive runs under a virtual clock";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if trial.data_ops() == 0 {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
+    let table = check(ID);
+    let busy = busy_worker(trial);
+    let limit = table.busy_thread.unwrap_or(1.0);
+    let cpu = busy.map(|b| format!("the busiest worker thread used {:.0} % of a CPU", 100.0 * b));
+    let saturated = busy.is_some_and(|b| b > limit);
+    let Some(share) = share_of_ceiling(trial) else {
+        let known = cpu.map(|c| format!(" ({c})")).unwrap_or_default();
+        return Some(match busy {
+            Some(busy) if saturated => {
+                let evidence = format!(
+                    "the busiest worker thread used {:.0} % of a CPU",
+                    100.0 * busy
+                );
+                Outcome::decided(ID, FindingStatus::Caveat, busy, Some(limit), evidence)
+            }
+            _ => Outcome::not_measured(
+                ID,
+                format!("the ceiling of the generator is not known for this load{known}"),
+            ),
+        });
+    };
+    let ceiling = trial
+        .end()
+        .and_then(|e| e.ceiling)
+        .map_or(0.0, |c| c.ops_per_second);
+    let evidence = format!(
+        "the result is {:.1} % of the {} ops/s that the generator reaches without a target{}",
+        100.0 * share,
+        unit::count(ceiling.min(1e15)),
+        cpu.map(|c| format!("; {c}")).unwrap_or_default(),
+    );
+    let (status, threshold) = table.grade(share);
+    if saturated && status < FindingStatus::Caveat {
+        let busy = busy.unwrap_or(1.0);
+        return Some(Outcome::decided(
+            ID,
+            FindingStatus::Caveat,
+            busy,
+            Some(limit),
+            evidence,
+        ));
+    }
+    Some(Outcome::decided(ID, status, share, threshold, evidence))
+}
+
+/// V27: did the generator stop?
+pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V27";
+    let trial = facts.trial;
+    if trial.kind == TargetKind::Sim {
+        let reason = "a simulated drive runs under a virtual clock";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if trial.duration_ns == 0 {
+        return Some(Outcome::not_measured(ID, "nothing was measured"));
+    }
+    let longest_ns = trial
+        .measured()
+        .map(|second| stop_of(trial, second))
+        .max()
+        .unwrap_or(0);
+    let share = longest_ns as f64 / trial.duration_ns as f64;
+    let table = check(ID);
+    let caveat = table.caveat.unwrap_or(0.1);
+    let seconds = longest_ns as f64 / 1e9;
+    let (status, what) = match seconds >= caveat {
+        false => (FindingStatus::Pass, "the longest stop of a worker was"),
+        true if share > table.invalid_share.unwrap_or(1.0) => (
+            FindingStatus::Invalid,
+            "the generator itself stood still for",
+        ),
+        true => (
+            FindingStatus::Caveat,
+            "the generator itself stood still for",
+        ),
+    };
+    let evidence = format!(
+        "{what} {}, {:.2} % of the measure phase",
+        unit::latency(longest_ns as f64),
+        100.0 * share
+    );
+    Some(Outcome::decided(
+        ID,
+        status,
+        seconds,
+        Some(caveat),
+        evidence,
+    ))
+}
+
+/// Longest stop in a second. In an open loop a late submission is the
+/// generator's only while the queue had room.
+fn stop_of(trial: &Trial<'_>, second: &Second<'_>) -> u64 {
+    let stalled = second.largest(|g| g.longest_stall_ns);
+    if !trial.open_loop() {
+        return stalled;
+    }
+    let workers: f64 = second.groups.iter().map(|g| f64::from(g.workers)).sum();
+    let room = second.duration_ns as f64 * workers * trial.depth() as f64;
+    let area: f64 = second.groups.iter().map(|g| g.in_flight_ns as f64).sum();
+    let lateness = second
+        .groups
+        .iter()
+        .filter_map(|g| g.lateness.as_ref()?.max());
+    match area < 0.9 * room {
+        true => stalled.max(lateness.max().unwrap_or(0)),
+        false => stalled,
+    }
+}
+
+#[cfg(test)]
+#[path = "generator_tests.rs"]
+mod tests;

@@ -1,0 +1,230 @@
+//! V30, V37: who else was there?
+
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+
+use super::Facts;
+use super::device_bytes::names;
+use crate::activity::{Activity, host_observations};
+use crate::check_table::TargetKind;
+use crate::outcome::{Outcome, check};
+
+/// Bytes of journal and metadata that one flush may cause.
+const JOURNAL_BYTES_PER_FLUSH: f64 = 65_536.0;
+/// Bytes that one write may cause beyond its own: partial pages and blocks.
+const ROUNDING_BYTES_PER_WRITE: f64 = 4096.0;
+/// Share of the written bytes that metadata may add.
+const METADATA_SHARE: f64 = 0.1;
+
+/// Foreign bytes on the devices of the target.
+struct Foreign {
+    bytes: f64,
+    /// How bad foreign bytes of this sort can be.
+    limit: FindingStatus,
+    what: &'static str,
+}
+
+/// V30: did somebody else use the device?
+pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V30";
+    if let Some(reason) = facts.trial.artificial() {
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if facts.trial.kind == TargetKind::Memory {
+        let reason = "the target is in memory: there is no device (see V06)";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let activity = match &facts.activity {
+        Ok(activity) => activity,
+        Err(reason) => return Some(Outcome::not_measured(ID, reason.clone())),
+    };
+    let mut foreign: Vec<Foreign> = Vec::new();
+    foreign.extend(foreign_reads(facts, activity));
+    foreign.extend(foreign_writes(facts, activity));
+    if foreign.is_empty() {
+        let reason = "own and foreign I/O cannot be told apart here: several devices or a cache \
+                      multiply what the workload causes";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let total = (activity.device_read_bytes + activity.device_write_bytes).max(1.0);
+    let floor = check(ID).floor_bytes_per_second.unwrap_or(0.0) * activity.seconds;
+    let worst = foreign
+        .into_iter()
+        .map(|found| {
+            let share = match found.bytes > floor {
+                true => found.bytes / total,
+                false => 0.0,
+            };
+            let evidence = format!(
+                "{} of {} that {} {} over {:.0} s were not caused by this run ({:.1} %)",
+                unit::bytes(found.bytes as u64),
+                unit::bytes(total as u64),
+                names(&activity.leaves),
+                found.what,
+                activity.seconds,
+                100.0 * found.bytes / total,
+            );
+            (
+                share,
+                Outcome::graded(ID, share, evidence).at_most(found.limit),
+            )
+        })
+        .max_by(|a, b| {
+            (a.1.status(), a.0)
+                .partial_cmp(&(b.1.status(), b.0))
+                .unwrap_or(std::cmp::Ordering::Equal)
+        });
+    worst.map(|(_, outcome)| outcome)
+}
+
+/// Reads beyond the workload's and the process's own. Redundancy reads for
+/// itself while it writes (parity), so a write test on several devices says
+/// nothing.
+fn foreign_reads(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
+    let writes = facts.trial.workload.mix.modifies();
+    if writes && activity.leaves.len() > 1 {
+        return None;
+    }
+    let workload = activity.read.bytes + activity.read.slack;
+    let own = match activity.own_read_bytes {
+        Some(own) => own.max(workload),
+        // Read-ahead of buffered reads is own, and only the process knows it.
+        None if !facts.trial.direct() => return None,
+        None => workload,
+    };
+    Some(Foreign {
+        bytes: (activity.device_read_bytes - own).max(0.0),
+        limit: match writes {
+            true => FindingStatus::Caveat,
+            false => FindingStatus::Invalid,
+        },
+        what: "read and wrote",
+    })
+}
+
+/// Writes beyond the workload's own and what they cause.
+fn foreign_writes(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
+    let workload = facts.trial.workload;
+    let own = if !workload.mix.modifies() {
+        // Pages that were dirty before may be written back now.
+        activity.dirty_before_bytes
+    } else if activity.leaves.len() > 1 {
+        return None;
+    } else {
+        let moved = activity.written.bytes + activity.written.slack;
+        moved * (1.0 + METADATA_SHARE)
+            + activity.syncs * JOURNAL_BYTES_PER_FLUSH
+            + activity.writes * extra_per_write(facts)
+            + activity.dirty_before_bytes
+    };
+    Some(Foreign {
+        bytes: (activity.device_write_bytes - own).max(0.0),
+        limit: FindingStatus::Caveat,
+        what: "read and wrote",
+    })
+}
+
+fn extra_per_write(facts: &Facts<'_>) -> f64 {
+    let sync = &facts.trial.workload.sync;
+    match sync.open {
+        fathom_model::workload::SyncOpen::No => ROUNDING_BYTES_PER_WRITE,
+        // A synchronous write brings its own journal commit.
+        _ => ROUNDING_BYTES_PER_WRITE + JOURNAL_BYTES_PER_FLUSH,
+    }
+}
+
+/// Shares of time in which the CPU was short.
+struct Shortage {
+    steal: Option<f64>,
+    pressure: Option<f64>,
+    run_delay: Option<f64>,
+}
+
+/// V37: did fathom have to wait for a CPU?
+pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V37";
+    if facts.trial.kind == TargetKind::Sim {
+        let reason = "a simulated drive runs under a virtual clock";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    if facts.trial.duration_ns == 0 || facts.trial.data_ops() == 0 {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
+    let short = shortage(facts);
+    if short.steal.is_none() && short.pressure.is_none() && short.run_delay.is_none() {
+        return Some(Outcome::not_measured(
+            ID,
+            "the host's CPUs were not observed",
+        ));
+    }
+    let table = check(ID);
+    let percent = |name: &str, share: Option<f64>| match share {
+        Some(share) => format!("{name} {:.1} %", 100.0 * share),
+        None => format!("{name} not known"),
+    };
+    let evidence = format!(
+        "{}, {}, {}",
+        percent("stolen by the hypervisor", short.steal),
+        percent("some task waited for a CPU", short.pressure),
+        percent("workers waited for a CPU", short.run_delay),
+    );
+    let steal = short.steal.unwrap_or(0.0);
+    let (status, threshold) = table.grade(steal);
+    if status >= FindingStatus::Caveat {
+        return Some(Outcome::decided(ID, status, steal, threshold, evidence));
+    }
+    let over = |share: Option<f64>, limit: Option<f64>| {
+        Some((share?, limit?)).filter(|(share, limit)| share > limit)
+    };
+    if let Some((delay, limit)) = over(short.run_delay, table.run_delay) {
+        let status = FindingStatus::Caveat;
+        return Some(Outcome::decided(ID, status, delay, Some(limit), evidence));
+    }
+    if let Some((pressure, limit)) = over(short.pressure, table.pressure) {
+        // Others may wait while the workers do not.
+        let status = match short.run_delay {
+            Some(_) => FindingStatus::Info,
+            None => FindingStatus::Caveat,
+        };
+        return Some(Outcome::decided(
+            ID,
+            status,
+            pressure,
+            Some(limit),
+            evidence,
+        ));
+    }
+    Some(Outcome::decided(ID, status, steal, threshold, evidence))
+}
+
+fn shortage(facts: &Facts<'_>) -> Shortage {
+    let observations = host_observations(facts.trial);
+    let (mut steal, mut all, mut waited, mut observed) = (0.0, 0.0, 0.0, 0.0);
+    for observation in observations {
+        if let Some(cpu) = &observation.cpu {
+            let times = [
+                cpu.user_ns,
+                cpu.system_ns,
+                cpu.interrupt_ns,
+                cpu.idle_ns,
+                cpu.iowait_ns,
+                cpu.steal_ns,
+            ];
+            all += times.iter().map(|t| *t as f64).sum::<f64>();
+            steal += cpu.steal_ns as f64;
+        }
+        if let Some(pressure) = &observation.pressure {
+            waited += pressure.cpu_some_ns as f64;
+            observed += observation.duration_ns as f64;
+        }
+    }
+    Shortage {
+        steal: (all > 0.0).then(|| steal / all),
+        pressure: (observed > 0.0).then(|| (waited / observed).min(1.0)),
+        run_delay: facts.trial.run_delay_share(),
+    }
+}
+
+#[cfg(test)]
+#[path = "host_tests.rs"]
+mod tests;

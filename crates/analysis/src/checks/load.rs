@@ -1,0 +1,190 @@
+//! V20, V23: was the load the one that was asked for?
+
+use fathom_model::judged::LatencySummary;
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+use fathom_model::workload::{Arrival, RateUnit};
+
+use super::Facts;
+use crate::check_table::TargetKind;
+use crate::outcome::{Outcome, check};
+use crate::trial::Trial;
+
+/// Operations per slot below which starting and ending dominate.
+const LEAST_OPS_PER_SLOT: u64 = 20;
+
+/// Queue depth that was kept over the one that was asked for, without the last
+/// second, in which the workers end one by one.
+pub(crate) fn depth_kept(trial: &Trial<'_>) -> Option<f64> {
+    let count = trial.measured().count();
+    let used = if count >= 3 { count - 1 } else { count };
+    let (mut area, mut wanted) = (0.0, 0.0);
+    for second in trial.measured().take(used) {
+        let workers: f64 = second.groups.iter().map(|g| f64::from(g.workers)).sum();
+        let in_flight = second.groups.iter().map(|g| g.in_flight_ns as f64);
+        area += in_flight.sum::<f64>();
+        wanted += second.duration_ns as f64 * workers * trial.depth() as f64;
+    }
+    (wanted > 0.0 && area > 0.0).then(|| area / wanted)
+}
+
+/// V20: Little's law against the asked-for depth.
+pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V20";
+    let trial = facts.trial;
+    if trial.open_loop() || trial.workload.think_ns > 0 || trial.kind == TargetKind::Null {
+        return None;
+    }
+    let enough = trial.total_depth().saturating_mul(LEAST_OPS_PER_SLOT);
+    if trial.data_ops() < enough {
+        let reason = "too few operations to tell what depth was kept";
+        return Some(Outcome::not_measured(ID, reason));
+    }
+    let Some(kept) = depth_kept(trial) else {
+        return Some(Outcome::not_measured(
+            ID,
+            "operations in flight were not recorded",
+        ));
+    };
+    let total = trial.total_depth();
+    let alone = match trial.depth() < u64::from(trial.workload.queue_depth) {
+        true => format!("; the engine {} works one at a time", trial.engine().name()),
+        false => String::new(),
+    };
+    let busy_otherwise = slot_taken(trial);
+    let note = busy_otherwise.map(|n| format!("; {n}")).unwrap_or_default();
+    let evidence = format!(
+        "{:.2} of {} operations were in flight on average ({:.1} %){alone}{note}",
+        kept * total as f64,
+        unit::group(total),
+        100.0 * kept,
+    );
+    let outcome = Outcome::graded(ID, kept, evidence);
+    Some(match busy_otherwise {
+        Some(_) if kept < 1.0 => outcome.at_most(FindingStatus::Info),
+        _ => outcome,
+    })
+}
+
+/// What else occupies a worker between operations, by design.
+fn slot_taken(trial: &Trial<'_>) -> Option<&'static str> {
+    let workload = trial.workload;
+    if workload.sync.every_writes > 0 {
+        return Some("flushes take the slot in between");
+    }
+    if workload.verify.is_some_and(|v| v.on_read) {
+        return Some("checking of contents takes the slot in between");
+    }
+    None
+}
+
+/// Operations or bytes per second that an open loop achieved, what it was
+/// asked for, and how far below that still counts as reached.
+pub(crate) struct Achieved {
+    pub(crate) share: f64,
+    pub(crate) tolerance: f64,
+    pub(crate) text: String,
+}
+
+pub(crate) fn achieved(trial: &Trial<'_>) -> Option<Achieved> {
+    let rate = trial.workload.rate?;
+    let seconds = trial.duration_seconds();
+    if !(rate.per_second.is_finite() && rate.per_second > 0.0 && seconds > 0.0) {
+        return None;
+    }
+    let ops = trial.data_ops() as f64;
+    let done = match rate.unit {
+        RateUnit::Ops => ops,
+        RateUnit::Bytes => trial.data_bytes() as f64,
+    };
+    let got = done / seconds;
+    // Operations that were due and still in flight at the end, and one per
+    // worker that was due at the very boundary.
+    let edge = trial.mean_in_flight().unwrap_or(0.0) + f64::from(trial.workload.workers) + 1.0;
+    let chance = match rate.arrival {
+        Arrival::Constant => 0.0,
+        Arrival::Poisson => 3.0 * ops.sqrt(),
+    };
+    let amount = |per_second: f64| match rate.unit {
+        RateUnit::Ops => format!("{} ops/s", unit::count(per_second)),
+        RateUnit::Bytes => unit::throughput(per_second),
+    };
+    Some(Achieved {
+        share: got / rate.per_second,
+        tolerance: (edge + chance) / ops.max(1.0),
+        text: format!(
+            "{} of {} asked for ({:.1} %)",
+            amount(got),
+            amount(rate.per_second),
+            100.0 * got / rate.per_second
+        ),
+    })
+}
+
+impl Achieved {
+    /// Whether the rate was reached within the table's threshold and slack.
+    pub(crate) fn reached(&self) -> bool {
+        self.share + self.tolerance >= check("V23").caveat.unwrap_or(0.99)
+    }
+}
+
+/// V23: did the open loop keep its rate, and submit on time?
+pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V23";
+    let trial = facts.trial;
+    if !trial.open_loop() {
+        return None;
+    }
+    let (Some(achieved), true) = (achieved(trial), trial.data_ops() > 0) else {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    };
+    let threshold = check(ID).caveat;
+    if !achieved.reached() {
+        let evidence = format!("the rate was not reached: {}", achieved.text);
+        let status = FindingStatus::Caveat;
+        return Some(Outcome::decided(
+            ID,
+            status,
+            achieved.share,
+            threshold,
+            evidence,
+        ));
+    }
+    let share = achieved.share;
+    let Some(lag) = facts.summary.lateness.as_ref().and_then(p99) else {
+        let evidence = format!("{}; the lateness was not recorded", achieved.text);
+        return Some(Outcome::decided(
+            ID,
+            FindingStatus::Info,
+            share,
+            threshold,
+            evidence,
+        ));
+    };
+    let service = facts.summary.ops.iter().filter(|op| op.kind.is_data());
+    let service = service
+        .filter_map(|op| p99(&op.service))
+        .fold(0.0, f64::max);
+    let evidence = format!(
+        "{}; 99th percentile of the lateness {}, of the service latency {}",
+        achieved.text,
+        unit::latency(lag),
+        unit::latency(service)
+    );
+    // The null target is done before the generator has looked at its clock.
+    let late = lag > service && service > 0.0 && trial.kind != TargetKind::Null;
+    let status = match late {
+        true => FindingStatus::Caveat,
+        false => FindingStatus::Pass,
+    };
+    Some(Outcome::decided(ID, status, share, threshold, evidence))
+}
+
+fn p99(latency: &LatencySummary) -> Option<f64> {
+    let found = latency.percentiles.iter().find(|p| p.percent == 99.0)?;
+    found.latency_ns.value
+}
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

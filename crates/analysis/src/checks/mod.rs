@@ -1,0 +1,74 @@
+//! The checks: each looks at one trial and says what it found.
+//!
+//! A check that has no meaning for a workload (durability of a read test, lag
+//! of a closed loop) says nothing. A check that has a meaning but no data says
+//! "not measured" and why; it never passes silently and never alarms.
+
+mod data_set;
+mod device_bytes;
+mod durability;
+mod generator;
+mod host;
+mod integrity;
+mod load;
+mod precision;
+
+use fathom_model::judged::TrialSummary;
+use fathom_model::verdict::Finding;
+
+use crate::activity::Activity;
+use crate::outcome::Outcome;
+use crate::trial::Trial;
+
+pub(crate) use data_set::in_memory;
+pub(crate) use generator::{busy_worker, share_of_ceiling};
+pub(crate) use load::{achieved, depth_kept};
+
+/// What the checks of one trial share.
+pub(crate) struct Facts<'a> {
+    pub(crate) trial: &'a Trial<'a>,
+    pub(crate) summary: &'a TrialSummary,
+    /// Devices and workload over the measure phase.
+    pub(crate) activity: Result<Activity, String>,
+}
+
+type CheckFn = fn(&Facts<'_>) -> Option<Outcome>;
+
+const CHECKS: [CheckFn; 20] = [
+    device_bytes::app_vs_device_bytes,
+    data_set::page_cache_resident,
+    data_set::working_set,
+    data_set::sparse_unwritten,
+    data_set::virtual_fs,
+    durability::durability,
+    precision::n_eff,
+    precision::ci_width,
+    precision::pctl_support,
+    load::little,
+    generator::ceiling,
+    load::open_loop_lag,
+    integrity::clock,
+    integrity::unit_identity,
+    integrity::io_errors,
+    generator::stall,
+    integrity::engine_fallback,
+    integrity::incomplete,
+    host::foreign_io,
+    host::contention,
+];
+
+/// Every check that has something to say about a trial, worst first.
+pub(crate) fn run(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = CHECKS
+        .iter()
+        .filter_map(|check| check(facts))
+        .map(Outcome::finding)
+        .collect();
+    sort(&mut findings);
+    findings
+}
+
+/// Worst first, then by id.
+pub(crate) fn sort(findings: &mut [Finding]) {
+    findings.sort_by(|a, b| b.status.cmp(&a.status).then_with(|| a.id.cmp(&b.id)));
+}

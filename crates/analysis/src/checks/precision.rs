@@ -1,0 +1,159 @@
+//! V15, V16, V17: how much the data can say.
+//!
+//! None of these makes a number untrue. What the data cannot support is not
+//! printed in the first place, so V15 and V17 are information; V16 is a caveat
+//! when a repetition could come out noticeably different.
+
+use fathom_model::judged::{LatencySummary, OpSummary};
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+
+use super::Facts;
+use crate::outcome::{Outcome, check};
+use crate::statistics::quantiles::student_975;
+use crate::statistics::ratio::{Ratio, longer_for};
+use crate::statistics::series::MIN_EFFECTIVE;
+use crate::summary::operation_rate;
+use crate::trial::data_kinds;
+
+/// The rates of the data operations that took place.
+fn rates(facts: &Facts<'_>) -> Vec<(&'static str, Ratio)> {
+    data_kinds()
+        .filter(|kind| facts.trial.total(*kind).ops > 0)
+        .filter_map(|kind| Some((kind.name(), operation_rate(facts.trial, kind)?)))
+        .collect()
+}
+
+/// V15: independent seconds.
+pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V15";
+    let worth = |ratio: &Ratio| ratio.error.map_or(1.0, |e| e.n_effective);
+    let rates = rates(facts);
+    let worst = rates
+        .iter()
+        .min_by(|a, b| worth(&a.1).total_cmp(&worth(&b.1)));
+    let Some((kind, ratio)) = worst else {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    };
+    let n_effective = worth(ratio);
+    let seconds = ratio.parts;
+    let least = check(ID).info.unwrap_or(MIN_EFFECTIVE);
+    let hint = match n_effective < least {
+        true => format!(
+            "; no interval is printed; measure {} longer",
+            unit::span(ratio.longer_for_interval(facts.trial.duration_ns))
+        ),
+        false => String::new(),
+    };
+    let evidence = match seconds {
+        1 => format!("{kind}: a single second was measured{hint}"),
+        _ => format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}"),
+    };
+    Some(Outcome::graded(ID, n_effective, evidence).at_most(FindingStatus::Info))
+}
+
+/// V16: width of the interval.
+pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V16";
+    let widths = rates(facts).into_iter().filter_map(|(kind, ratio)| {
+        let half = judged_half_width(&ratio)? / ratio.value.abs();
+        half.is_finite().then_some((kind, ratio, half))
+    });
+    let Some((kind, ratio, half)) = widths.max_by(|a, b| a.2.total_cmp(&b.2)) else {
+        let reason = "one interval or none: there is no spread to look at";
+        return Some(Outcome::not_measured(ID, reason));
+    };
+    let rough = match ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE) {
+        true => " (rough: fewer than ten independent seconds)",
+        false => "",
+    };
+    let need = check(ID).info.unwrap_or(0.02);
+    let hint = match half > need {
+        true => format!(
+            "; about {} longer would bring it to {:.0} %",
+            unit::span(longer_for(
+                ratio.nominal_ns(facts.trial.duration_ns),
+                half.powi(2),
+                need.powi(2)
+            )),
+            100.0 * need
+        ),
+        false => String::new(),
+    };
+    let evidence = format!(
+        "{kind}: the 95 % interval is ± {:.1} % of the mean{rough}{hint}",
+        100.0 * half
+    );
+    Some(Outcome::graded(ID, half, evidence))
+}
+
+/// The printed half width, or a rough one where none is printed: with so few
+/// seconds the autocorrelation is a guess, so it may at most double the error
+/// of independent seconds. A short run is not condemned for being short.
+fn judged_half_width(ratio: &Ratio) -> Option<f64> {
+    let error = ratio.error?;
+    if error.n_effective >= MIN_EFFECTIVE {
+        return ratio.half_width();
+    }
+    let seconds = ratio.parts as f64;
+    let independent = error.likely * (error.n_effective / seconds).sqrt();
+    let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
+    Some(cautious.min(2.0 * student_975(seconds - 1.0) * independent))
+}
+
+/// V17: percentiles that had to be left out.
+pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V17";
+    let ops = facts.summary.ops.iter().filter(|op| op.ops > 0);
+    let missing: Vec<(String, usize)> = ops
+        .map(|op| {
+            let refused: Vec<String> = relevant(op)
+                .percentiles
+                .iter()
+                .filter(|p| p.latency_ns.value.is_none())
+                .map(|p| format!("p{}", p.percent))
+                .collect();
+            (
+                format!("{} {}", op.kind.name(), refused.join(", ")),
+                refused.len(),
+            )
+        })
+        .collect();
+    if missing.is_empty() {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
+    let count: usize = missing.iter().map(|m| m.1).sum();
+    if count == 0 {
+        let evidence = "every percentile has enough operations behind it".to_owned();
+        return Some(Outcome::decided(
+            ID,
+            FindingStatus::Pass,
+            0.0,
+            check(ID).info,
+            evidence,
+        ));
+    }
+    let list: Vec<String> = missing
+        .into_iter()
+        .filter(|m| m.1 > 0)
+        .map(|m| m.0)
+        .collect();
+    let evidence = format!("too few independent operations for {}", list.join("; "));
+    let threshold = check(ID).info;
+    Some(Outcome::decided(
+        ID,
+        FindingStatus::Info,
+        count as f64,
+        threshold,
+        evidence,
+    ))
+}
+
+/// The latency that matters: response in an open loop, else service.
+pub(crate) fn relevant(op: &OpSummary) -> &LatencySummary {
+    op.response.as_ref().unwrap_or(&op.service)
+}
+
+#[cfg(test)]
+#[path = "precision_tests.rs"]
+mod tests;

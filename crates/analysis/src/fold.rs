@@ -1,0 +1,133 @@
+//! Findings into verdicts.
+//!
+//! The worst finding decides. "Not measured" never makes a number untrusted:
+//! at most it is a caveat, and only where the table requires the check for the
+//! kind of target.
+
+use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity, Verdict};
+
+use crate::check_table::{TargetKind, find_check};
+use crate::checks::sort;
+use crate::limiter::{self, Named};
+
+/// Labels that a folded finding names at most.
+const MOST_LABELS: usize = 6;
+
+/// One verdict of several that are folded.
+pub(crate) struct Source<'a> {
+    pub(crate) label: String,
+    pub(crate) verdict: &'a Verdict,
+}
+
+/// The validity that findings on one kind of target add up to.
+pub(crate) fn validity(findings: &[Finding], kind: TargetKind) -> Validity {
+    let of = |finding: &Finding| match finding.status {
+        FindingStatus::Invalid => Validity::NotTrusted,
+        FindingStatus::Caveat => Validity::Caveats,
+        FindingStatus::NotMeasured if required(&finding.id, kind) => Validity::Caveats,
+        _ => Validity::Trusted,
+    };
+    findings.iter().map(of).max().unwrap_or(Validity::Trusted)
+}
+
+fn required(id: &str, kind: TargetKind) -> bool {
+    find_check(id).is_some_and(|check| check.required.contains(&kind))
+}
+
+/// Several verdicts as one: the worst validity, each finding once with the
+/// labels that it concerns, and a limiter if all agree.
+pub(crate) fn fold(sources: &[Source<'_>]) -> Verdict {
+    let mut ids: Vec<&str> = sources
+        .iter()
+        .flat_map(|s| s.verdict.findings.iter().map(|f| f.id.as_str()))
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut findings: Vec<Finding> = ids.iter().filter_map(|id| fold_one(sources, id)).collect();
+    sort(&mut findings);
+    let named: Vec<(String, Named)> = sources
+        .iter()
+        .map(|s| {
+            let named = (s.verdict.limiter, s.verdict.limiter_evidence.clone());
+            (s.label.clone(), named)
+        })
+        .collect();
+    let (limiter, limiter_evidence) = limiter::fold(&named);
+    let worst = sources.iter().map(|s| s.verdict.validity).max();
+    Verdict {
+        validity: worst.unwrap_or(Validity::NotTrusted),
+        limiter,
+        limiter_evidence,
+        findings,
+    }
+}
+
+/// The worst finding of one check, with all labels that share its status.
+fn fold_one(sources: &[Source<'_>], id: &str) -> Option<Finding> {
+    let all: Vec<(&str, &Finding)> = sources
+        .iter()
+        .filter_map(|s| {
+            let finding = s.verdict.findings.iter().find(|f| f.id == id)?;
+            Some((s.label.as_str(), finding))
+        })
+        .collect();
+    // "Not measured" ranks above "pass" here too: it is what the reader misses.
+    let worst = all.iter().map(|(_, f)| f.status).max()?;
+    let mut alike: Vec<(&str, &Finding)> = all
+        .iter()
+        .copied()
+        .filter(|(_, f)| f.status == worst)
+        .collect();
+    alike.sort_by(|a, b| severity(b.1).total_cmp(&severity(a.1)));
+    let mut finding = alike.first()?.1.clone();
+    if sources.len() > 1 {
+        let mut labels: Vec<&str> = Vec::new();
+        for (label, _) in &alike {
+            if !labels.contains(label) {
+                labels.push(label);
+            }
+        }
+        let everywhere = alike.len() == sources.len();
+        let first = labels.first().copied().unwrap_or_default();
+        let concerns = match everywhere {
+            true if worst == FindingStatus::Pass => "all".to_owned(),
+            true => format!("all; the figures are of {first}"),
+            false => list(&labels),
+        };
+        finding.evidence = format!("{} [{concerns}]", finding.evidence);
+    }
+    Some(finding)
+}
+
+/// Distance beyond the threshold, so that the worst figures are shown.
+fn severity(finding: &Finding) -> f64 {
+    match (finding.measured, finding.threshold) {
+        (Some(measured), Some(threshold)) => {
+            let below = find_check(&finding.id).is_some_and(|c| c.below);
+            let distance = (measured - threshold) / threshold.abs().max(1e-9);
+            if below { -distance } else { distance }
+        }
+        _ => 0.0,
+    }
+}
+
+fn list(labels: &[&str]) -> String {
+    match labels.len() {
+        n if n <= MOST_LABELS => labels.join(", "),
+        n => format!(
+            "{} and {} more",
+            labels[..MOST_LABELS].join(", "),
+            n - MOST_LABELS
+        ),
+    }
+}
+
+/// A verdict on a run in which nothing ran.
+pub(crate) fn nothing(finding: Finding) -> Verdict {
+    Verdict {
+        validity: Validity::NotTrusted,
+        limiter: Limiter::Unknown,
+        limiter_evidence: "nothing was measured".to_owned(),
+        findings: vec![finding],
+    }
+}

@@ -1,0 +1,129 @@
+//! From a measured value to a finding, by the table.
+
+use fathom_model::verdict::{Finding, FindingStatus};
+
+use crate::check_table::{Check, find_check};
+
+impl Check {
+    /// The outcome for a measured value, and the threshold that decided.
+    pub(crate) fn grade(&self, value: f64) -> (FindingStatus, Option<f64>) {
+        let beyond = |threshold: f64| match self.below {
+            true => value < threshold,
+            false => value > threshold,
+        };
+        let over = |upper: Option<f64>| upper.filter(|u| value > *u);
+        if let Some(threshold) = self.invalid.filter(|t| beyond(*t)) {
+            (FindingStatus::Invalid, Some(threshold))
+        } else if let Some(threshold) = self.caveat.filter(|t| beyond(*t)).or(over(self.upper)) {
+            (FindingStatus::Caveat, Some(threshold))
+        } else if let Some(threshold) = self.info.filter(|t| beyond(*t)) {
+            (FindingStatus::Info, Some(threshold))
+        } else {
+            (FindingStatus::Pass, self.mildest())
+        }
+    }
+
+    fn mildest(&self) -> Option<f64> {
+        self.caveat.or(self.invalid).or(self.info)
+    }
+}
+
+/// A finding in the making.
+pub(crate) struct Outcome {
+    check: &'static Check,
+    status: FindingStatus,
+    measured: Option<f64>,
+    threshold: Option<f64>,
+    evidence: String,
+}
+
+/// The check that a piece of code implements.
+pub(crate) fn check(id: &str) -> &'static Check {
+    find_check(id).expect("every check in the code is in checks.toml")
+}
+
+impl Outcome {
+    /// Graded by the thresholds of the table.
+    pub(crate) fn graded(id: &str, measured: f64, evidence: String) -> Outcome {
+        let check = check(id);
+        let (status, threshold) = check.grade(measured);
+        Outcome {
+            check,
+            status,
+            measured: Some(measured),
+            threshold,
+            evidence,
+        }
+    }
+
+    /// With a status that more than one value decides.
+    pub(crate) fn decided(
+        id: &str,
+        status: FindingStatus,
+        measured: f64,
+        threshold: Option<f64>,
+        evidence: String,
+    ) -> Outcome {
+        Outcome {
+            check: check(id),
+            status,
+            measured: Some(measured),
+            threshold,
+            evidence,
+        }
+    }
+
+    /// Could not be measured, and why.
+    pub(crate) fn not_measured(id: &str, reason: impl Into<String>) -> Outcome {
+        Outcome {
+            check: check(id),
+            status: FindingStatus::NotMeasured,
+            measured: None,
+            threshold: None,
+            evidence: reason.into(),
+        }
+    }
+
+    /// Not worse than `limit`.
+    pub(crate) fn at_most(mut self, limit: FindingStatus) -> Outcome {
+        self.status = self.status.min(limit);
+        self
+    }
+
+    pub(crate) fn status(&self) -> FindingStatus {
+        self.status
+    }
+
+    pub(crate) fn finding(self) -> Finding {
+        let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
+        Finding {
+            id: self.check.id.clone(),
+            name: self.check.name.clone(),
+            status: self.status,
+            measured: finite(self.measured),
+            threshold: finite(self.threshold),
+            evidence: self.evidence,
+            remedy: match self.status {
+                FindingStatus::Pass => String::new(),
+                _ => self.check.remedy.clone(),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grades_follow_the_direction_of_the_check() {
+        let status = |id, value| check(id).grade(value).0;
+        assert_eq!(status("V01", 1.3), FindingStatus::Pass);
+        assert_eq!(status("V01", 0.9), FindingStatus::Caveat);
+        assert_eq!(status("V01", 0.1), FindingStatus::Invalid);
+        assert_eq!(status("V20", 1.05), FindingStatus::Caveat);
+        assert_eq!(status("V37", 0.02), FindingStatus::Caveat);
+        assert_eq!(status("V26", 0.0), FindingStatus::Pass);
+        assert_eq!(status("V26", 1.0), FindingStatus::Invalid);
+    }
+}

@@ -1,0 +1,155 @@
+//! The promise "95 %" against simulated truth, from fixed seeds.
+
+use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::histogram::Histogram;
+
+use super::noise::Noise;
+use super::percentile::Latencies;
+use super::ratio::{Part, Ratio, over_trials};
+
+fn holds(estimate: &Estimate, truth: f64) -> Option<bool> {
+    Some(estimate.low? <= truth && truth <= estimate.high?)
+}
+
+fn mean_estimate(values: &[f64]) -> Estimate {
+    let parts: Vec<Part> = values
+        .iter()
+        .map(|v| Part {
+            numerator: 1000.0 + 50.0 * v,
+            denominator: 1.0,
+        })
+        .collect();
+    let measured_ns = values.len() as u64 * 1_000_000_000;
+    Ratio::of(&parts)
+        .unwrap()
+        .estimate(Unit::OpsPerSecond, measured_ns)
+}
+
+#[test]
+fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
+    for (n, runs) in [(60, 1000), (120, 800), (300, 400), (600, 300)] {
+        for phi in [0.0, 0.3, 0.5, 0.7, 0.8, 0.9] {
+            // Where intervals are rarely printed, more runs are needed to judge.
+            let runs = if phi > 0.7 && n <= 120 { 5000 } else { runs };
+            let mut noise = Noise::new(n as u64 * 100 + (phi * 10.0) as u64);
+            let outcomes: Vec<bool> = (0..runs)
+                .filter_map(|_| holds(&mean_estimate(&noise.ar1(phi, n)), 1000.0))
+                .collect();
+            let printed = outcomes.len() as f64;
+            let missed = outcomes.iter().filter(|held| !**held).count() as f64;
+            assert!(
+                missed <= 0.08 * printed,
+                "n {n} phi {phi}: {missed} of {printed} printed intervals missed"
+            );
+            if phi <= 0.5 {
+                assert!(
+                    printed > 0.9 * runs as f64,
+                    "n {n} phi {phi}: {printed} printed"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn short_strongly_correlated_series_get_no_interval() {
+    let mut noise = Noise::new(9);
+    let printed = (0..300)
+        .filter(|_| mean_estimate(&noise.ar1(0.9, 60)).low.is_some())
+        .count();
+    assert!(printed < 45, "{printed} of 300");
+}
+
+#[test]
+fn intervals_between_trials_hold_the_truth() {
+    let mut noise = Noise::new(10);
+    for k in [2, 3, 6] {
+        let missed = (0..400)
+            .filter(|_| {
+                let trials: Vec<[Part; 1]> = (0..k)
+                    .map(|_| {
+                        [Part {
+                            numerator: 1e4 + 300.0 * noise.normal(),
+                            denominator: 10.0,
+                        }]
+                    })
+                    .collect();
+                let estimate = over_trials(&trials, Unit::OpsPerSecond, 0).unwrap();
+                holds(&estimate, 1000.0) == Some(false)
+            })
+            .count();
+        assert!(missed <= 32, "{k} trials: {missed} of 400 missed");
+    }
+}
+
+/// Latencies whose logarithm is a normal level per second (AR(1) over
+/// seconds, deviation `between`) plus normal noise per operation: log-normal
+/// overall, so every percentile is known exactly.
+fn clustered(
+    noise: &mut Noise,
+    seconds: usize,
+    ops: usize,
+    phi: f64,
+    between: f64,
+) -> Vec<Histogram> {
+    let levels = noise.ar1(phi, seconds);
+    levels
+        .iter()
+        .map(|level| {
+            let mut histogram = Histogram::new();
+            for _ in 0..ops {
+                let log = between * level + 0.4 * noise.normal();
+                histogram.record((1e5 * log.exp()) as u64);
+            }
+            histogram
+        })
+        .collect()
+}
+
+fn percentile_misses(
+    seconds: usize,
+    ops: usize,
+    phi: f64,
+    between: f64,
+    runs: usize,
+) -> (usize, usize) {
+    let mut noise = Noise::new((seconds * ops) as u64 + (100.0 * (phi + between)) as u64);
+    let deviation = (between * between + 0.16f64).sqrt();
+    let truths = [(0, 0.0), (1, 1.281_552), (3, 2.326_348)];
+    let (mut printed, mut missed) = (0, 0);
+    for _ in 0..runs {
+        let run = clustered(&mut noise, seconds, ops, phi, between);
+        let parts = run.iter().map(|h| vec![h]).collect();
+        let summary = Latencies::new(vec![parts], seconds as u64 * 1_000_000_000).summary();
+        for (position, z) in truths {
+            let truth = 1e5 * (deviation * z).exp();
+            if let Some(held) = holds(&summary.percentiles[position].latency_ns, truth) {
+                printed += 1;
+                missed += usize::from(!held);
+            }
+        }
+    }
+    (printed, missed)
+}
+
+#[test]
+fn percentile_intervals_hold_the_truth_on_independent_and_clustered_data() {
+    for (seconds, ops, phi, between, runs) in [
+        (10, 150, 0.0, 0.0, 80),
+        (10, 150, 0.0, 0.1, 80),
+        (60, 60, 0.0, 0.0, 60),
+        (60, 60, 0.0, 0.3, 60),
+        (60, 60, 0.6, 0.2, 60),
+        (120, 30, 0.8, 0.2, 40),
+    ] {
+        let (printed, missed) = percentile_misses(seconds, ops, phi, between, runs);
+        assert!(
+            printed > runs / 4,
+            "{seconds} s, φ {phi}: only {printed} printed"
+        );
+        assert!(
+            missed as f64 <= 0.08 * printed as f64,
+            "{seconds} s, φ {phi}, between {between}: {missed} of {printed} missed"
+        );
+    }
+}

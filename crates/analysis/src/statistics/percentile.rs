@@ -1,0 +1,273 @@
+//! Percentiles from merged histograms, with intervals that know that slow
+//! operations cluster.
+//!
+//! A percentile is supported when its two-sided 95 % upper bound exists, that
+//! is from n ≥ ln(0.025)/ln(p) independent operations (368 for p99). How many
+//! independent operations N recorded ones are worth is a question of survey
+//! sampling: seconds are clusters. For the tail indicator "slower than the
+//! percentile" the design effect (Kish, *Survey Sampling*, 1965) is
+//!
+//! ```text
+//! D = Var(Σ residuals) / (N · share · (1 − share)),
+//! residual of a second = its slow operations − share × its operations
+//! ```
+//!
+//! with the variance corrected for autocorrelation between seconds
+//! ([`super::series`]); n_eff = N / max(D, 1). D covers both bursts inside a
+//! second and slow spells of many seconds. The value needs n_eff; the interval
+//! inverts the order-statistic test at n_eff (Woodruff 1952), with the error at
+//! the upper end of the plausible autocorrelation and widened for the few
+//! seconds that D itself comes from (t² / 1.96²). Where there are ten blocks
+//! of 2τ or more, the interval also covers a block bootstrap of the seconds.
+//! Iterations of a row are clusters once more: from three trials on the
+//! variance between them counts where it is larger.
+
+use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::histogram::{Histogram, bucket_of, bucket_range};
+use fathom_model::judged::{LatencySummary, Percentile};
+use fathom_model::unit;
+
+use super::cells::{Cells, SecondHistograms};
+use super::quantiles::{NORMAL_975, least_samples, order_levels, student_975};
+use super::ratio::{Part, longer_for, over_trials};
+use super::series::mean_error;
+
+/// The percentiles that are reported.
+pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Trials from which their spread says something about a percentile.
+const LEAST_TRIALS: usize = 3;
+
+/// Latencies of one kind of operation: second by second, of one or more trials.
+pub(crate) struct Latencies<'a> {
+    seconds: Vec<SecondHistograms<'a>>,
+    /// Which trial a second belongs to, ascending from 0.
+    trial_of_second: Vec<usize>,
+    merged: Histogram,
+    measured_ns: u64,
+}
+
+/// What the recorded operations are worth for one percentile.
+struct Worth {
+    /// Independent operations, for the value.
+    support: f64,
+    /// The same for the interval, which is more careful. `None` for a single
+    /// second.
+    interval: Option<f64>,
+    /// Autocorrelation time of the tail in seconds.
+    tau: f64,
+}
+
+impl<'a> Latencies<'a> {
+    /// `trials` holds the seconds of each trial; `measured_ns` is how long
+    /// they are together.
+    pub(crate) fn new(trials: Vec<Vec<SecondHistograms<'a>>>, measured_ns: u64) -> Self {
+        let mut merged = Histogram::new();
+        let mut trial_of_second = Vec::new();
+        for (trial, seconds) in trials.iter().enumerate() {
+            trial_of_second.extend(seconds.iter().map(|_| trial));
+            for histogram in seconds.iter().flatten() {
+                merged.merge(histogram);
+            }
+        }
+        Latencies {
+            seconds: trials.into_iter().flatten().collect(),
+            trial_of_second,
+            merged,
+            measured_ns,
+        }
+    }
+
+    /// All latencies together.
+    pub(crate) fn merged(&self) -> &Histogram {
+        &self.merged
+    }
+
+    /// The distribution in numbers.
+    pub(crate) fn summary(&self) -> LatencySummary {
+        LatencySummary {
+            count: self.merged.count(),
+            min_ns: self.merged.min(),
+            max_ns: self.merged.max(),
+            mean_ns: self.mean(),
+            percentiles: self.percentiles(),
+        }
+    }
+
+    fn trials(&self) -> usize {
+        self.trial_of_second.last().map_or(0, |last| last + 1)
+    }
+
+    fn mean(&self) -> Estimate {
+        let unit = Unit::Nanoseconds;
+        let mut trials = vec![Vec::new(); self.trials()];
+        for (second, trial) in self.seconds.iter().zip(&self.trial_of_second) {
+            trials[*trial].push(latency_part(second));
+        }
+        over_trials(&trials, unit, self.measured_ns)
+            .unwrap_or_else(|| Estimate::unknown(unit, "no operation completed"))
+    }
+
+    fn percentiles(&self) -> Vec<Percentile> {
+        let quantiles = PERCENTS.map(|percent| percent / 100.0);
+        let marks: Vec<usize> = quantiles
+            .iter()
+            .filter_map(|q| self.merged.quantile(*q).map(bucket_of))
+            .collect();
+        let cells = Cells::new(&self.seconds, &self.merged, &marks);
+        let worths = quantiles.map(|q| self.worth(&cells, q));
+        let slowest = worths.iter().map(|w| w.tau).fold(1.0, f64::max);
+        let spread = cells.bootstrap(&quantiles, 2.0 * slowest);
+        PERCENTS
+            .iter()
+            .enumerate()
+            .map(|(i, percent)| Percentile {
+                percent: *percent,
+                latency_ns: self.estimate(*percent, &worths[i], spread.as_ref().map(|s| s[i])),
+            })
+            .collect()
+    }
+
+    fn worth(&self, cells: &Cells, quantile: f64) -> Worth {
+        let total = self.merged.count() as f64;
+        let plain = Worth {
+            support: total,
+            interval: (self.seconds.len() > 1).then_some(total),
+            tau: 1.0,
+        };
+        let Some(value) = self.merged.quantile(quantile) else {
+            return plain;
+        };
+        // The bucket of the percentile may hold much of the distribution; the
+        // edge whose tail is nearer to the wanted share stands for it.
+        let cell = cells.cell_of(bucket_of(value));
+        let share_from = |tails: &[(f64, f64)]| tails.iter().map(|t| t.0).sum::<f64>() / total;
+        let (from, above) = (cells.tails(cell), cells.tails(cell + 1));
+        let wanted = 1.0 - quantile;
+        let (from_share, above_share) = (share_from(&from), share_from(&above));
+        let nearer_above = (above_share - wanted).abs() < (from_share - wanted).abs();
+        let (tails, share) = match nearer_above && above_share > 0.0 || from_share >= 1.0 {
+            true => (above, above_share),
+            false => (from, from_share),
+        };
+        let independent = total * share * (1.0 - share);
+        if !(share > 0.0 && share < 1.0 && independent > 0.0) {
+            return plain;
+        }
+        let mut residuals: Vec<f64> = tails.iter().map(|t| t.0 - share * t.1).collect();
+        let between = self.between_trials(&mut residuals);
+        let Some(error) = mean_error(&residuals) else {
+            return plain;
+        };
+        let count = residuals.len() as f64;
+        let effect = |se: f64| ((count * se).powi(2) / independent).max(1.0);
+        let widen = (student_975(error.n_effective - 1.0) / NORMAL_975).powi(2);
+        let mut support = total / effect(error.likely);
+        let mut interval = total / (effect(error.upper) * widen);
+        if let Some(between) = between {
+            let effect = (between / independent).max(1.0);
+            let widen = (student_975(self.trials() as f64 - 1.0) / NORMAL_975).powi(2);
+            support = support.min(total / effect);
+            interval = interval.min(total / (effect * widen));
+        }
+        Worth {
+            support,
+            interval: Some(interval),
+            tau: error.tau,
+        }
+    }
+
+    /// Variance of the sum of residuals as the trials show it. The residuals
+    /// keep what varies within trials.
+    fn between_trials(&self, residuals: &mut [f64]) -> Option<f64> {
+        let trials = self.trials();
+        if trials < LEAST_TRIALS {
+            return None;
+        }
+        let mut sums = vec![(0.0, 0.0); trials];
+        for (residual, trial) in residuals.iter().zip(&self.trial_of_second) {
+            sums[*trial].0 += residual;
+            sums[*trial].1 += 1.0;
+        }
+        for (residual, trial) in residuals.iter_mut().zip(&self.trial_of_second) {
+            *residual -= sums[*trial].0 / sums[*trial].1;
+        }
+        let k = trials as f64;
+        let mean = sums.iter().map(|s| s.0).sum::<f64>() / k;
+        let variance = sums.iter().map(|s| (s.0 - mean).powi(2)).sum::<f64>() / (k - 1.0);
+        Some(variance * k)
+    }
+
+    fn estimate(&self, percent: f64, worth: &Worth, spread: Option<(u64, u64)>) -> Estimate {
+        let unit = Unit::Nanoseconds;
+        let quantile = percent / 100.0;
+        let need = least_samples(quantile);
+        let count = self.merged.count();
+        let Some(value) = self.merged.quantile(quantile) else {
+            return Estimate::unknown(unit, "no operation completed");
+        };
+        let worth_text = format!(
+            "p{percent} needs {} independent operations; {} recorded ones are worth {}",
+            unit::group(need.ceil() as u64),
+            unit::group(count),
+            unit::group(worth.support.floor() as u64),
+        );
+        let longer = longer_for(
+            self.measured_ns,
+            need,
+            worth.interval.unwrap_or(worth.support),
+        );
+        if worth.support < need {
+            let mut estimate = Estimate::unknown(unit, worth_text).run_longer(longer);
+            estimate.n_effective = Some(worth.support);
+            return estimate;
+        }
+        let point = |reason: String| {
+            let mut estimate = Estimate::point(unit, value as f64, reason).run_longer(longer);
+            estimate.n_effective = Some(worth.support);
+            estimate
+        };
+        let Some(careful) = worth.interval else {
+            return point("one second cannot show how slow operations cluster".to_owned());
+        };
+        let Some((lower, upper)) = order_levels(careful, quantile) else {
+            return point(format!(
+                "{} seconds are too few to bound p{percent} from above",
+                self.seconds.len()
+            ));
+        };
+        let edge = |level: f64| {
+            self.merged
+                .quantile(level)
+                .map_or((value, value), |v| bucket_range(bucket_of(v)))
+        };
+        let (mut low, mut high) = (edge(lower).0, edge(upper).1);
+        if let Some((from, to)) = spread {
+            (low, high) = (low.min(from), high.max(to));
+        }
+        let exact = (
+            self.merged.min().unwrap_or(0),
+            self.merged.max().unwrap_or(u64::MAX),
+        );
+        let within = |v: u64| v.clamp(exact.0, exact.1) as f64;
+        let value = value as f64;
+        Estimate::known(
+            unit,
+            value,
+            within(low).min(value),
+            within(high).max(value),
+            worth.support,
+        )
+    }
+}
+
+fn latency_part(second: &SecondHistograms<'_>) -> Part {
+    Part {
+        numerator: second.iter().map(|h| h.sum() as f64).sum(),
+        denominator: second.iter().map(|h| h.count() as f64).sum(),
+    }
+}
+
+#[cfg(test)]
+#[path = "percentile_tests.rs"]
+mod tests;

@@ -1,0 +1,243 @@
+//! A ratio of two sums over seconds: operations over time, bytes over time,
+//! latency over operations.
+//!
+//! The value is total over total. Its error is that of the residuals
+//! numerator − ratio × denominator (Cochran, *Sampling Techniques*, ch. 6), so
+//! that seconds of unequal length or with unequal numbers of operations weigh
+//! what they should.
+
+use fathom_model::estimate::{Estimate, Unit};
+
+use super::quantiles::student_975;
+use super::series::{MIN_EFFECTIVE, MeanError, mean_error};
+
+/// Numerator and denominator of one second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) numerator: f64,
+    pub(crate) denominator: f64,
+}
+
+impl Part {
+    /// Numerators and denominators added up.
+    pub(crate) fn sum(parts: impl Iterator<Item = Part>) -> Part {
+        let zero = Part {
+            numerator: 0.0,
+            denominator: 0.0,
+        };
+        parts.fold(zero, |sum, part| Part {
+            numerator: sum.numerator + part.numerator,
+            denominator: sum.denominator + part.denominator,
+        })
+    }
+}
+
+/// A ratio and what is known about its error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ratio {
+    /// Total over total.
+    pub(crate) value: f64,
+    /// Number of seconds.
+    pub(crate) parts: usize,
+    /// Error of the value; `None` for a single second.
+    pub(crate) error: Option<MeanError>,
+}
+
+impl Ratio {
+    /// `None` when the denominators add up to nothing.
+    pub(crate) fn of(parts: &[Part]) -> Option<Ratio> {
+        Ratio::within(&[parts])
+    }
+
+    /// The ratio over several trials, with the error that the seconds within
+    /// them show: residuals are taken against the trial's own ratio.
+    pub(crate) fn within<T: AsRef<[Part]>>(trials: &[T]) -> Option<Ratio> {
+        let all = || trials.iter().flat_map(|t| t.as_ref().iter().copied());
+        let parts = all().count();
+        let total = Part::sum(all());
+        let value = total.numerator / total.denominator;
+        if !(total.denominator > 0.0 && value.is_finite()) {
+            return None;
+        }
+        // Residuals per mean denominator: the mean of these has the error of
+        // the ratio itself.
+        let scale = parts as f64 / total.denominator;
+        let mut residuals = Vec::with_capacity(parts);
+        for trial in trials {
+            let own = Part::sum(trial.as_ref().iter().copied());
+            let own = match own.denominator > 0.0 {
+                true => own.numerator / own.denominator,
+                false => value,
+            };
+            residuals.extend(
+                trial
+                    .as_ref()
+                    .iter()
+                    .map(|p| (p.numerator - own * p.denominator) * scale),
+            );
+        }
+        // Residuals of an unvarying series are rounding errors around zero.
+        let rounding = value.abs() * 1e-9;
+        let error = if parts > 1 && residuals.iter().all(|r| r.abs() <= rounding) {
+            mean_error(&vec![1.0; parts])
+        } else {
+            mean_error(&residuals)
+        };
+        Some(Ratio {
+            value,
+            parts,
+            error,
+        })
+    }
+
+    /// Half the width of the 95 % interval, also where the series is too short
+    /// for it to be printed.
+    pub(crate) fn half_width(&self) -> Option<f64> {
+        let error = self.error?;
+        let half = student_975(error.n_effective_low - 1.0) * error.upper;
+        half.is_finite().then_some(half)
+    }
+
+    /// How much longer to measure for an interval. Parts shorter than a second
+    /// count as one: more of them would not be more independent.
+    pub(crate) fn longer_for_interval(&self, measured_ns: u64) -> u64 {
+        let have = self.error.map_or(1.0, |e| e.n_effective);
+        longer_for(self.nominal_ns(measured_ns), MIN_EFFECTIVE, have)
+    }
+
+    /// Time that the parts would take at a second each, if they took less.
+    pub(crate) fn nominal_ns(&self, measured_ns: u64) -> u64 {
+        measured_ns.max((self.parts as u64).saturating_mul(1_000_000_000))
+    }
+
+    /// The estimate, where `measured_ns` is how long the seconds are together.
+    pub(crate) fn estimate(&self, unit: Unit, measured_ns: u64) -> Estimate {
+        let seconds = self.parts;
+        let Some(error) = self.error else {
+            let reason = "a single second cannot show how much the rate varies";
+            return Estimate::point(unit, self.value, reason)
+                .run_longer(self.longer_for_interval(measured_ns));
+        };
+        if error.n_effective < MIN_EFFECTIVE {
+            let reason = format!(
+                "{seconds} seconds are worth {:.1} independent ones; an interval needs 10",
+                error.n_effective
+            );
+            let mut point = Estimate::point(unit, self.value, reason)
+                .run_longer(self.longer_for_interval(measured_ns));
+            point.n_effective = Some(error.n_effective);
+            return point;
+        }
+        match self.half_width() {
+            Some(half) => Estimate::known(
+                unit,
+                self.value,
+                // Neither a rate nor a latency can be negative.
+                (self.value - half).max(0.0),
+                self.value + half,
+                error.n_effective,
+            ),
+            None => Estimate::point(unit, self.value, "the spread is beyond computation"),
+        }
+    }
+}
+
+/// The estimate over several trials: the error is that between trials, with
+/// Student's t on their number, or that within them where it is larger (a few
+/// trials can agree by chance). One trial gets the estimate of its seconds.
+/// `None` when nothing was counted.
+pub(crate) fn over_trials<T: AsRef<[Part]>>(
+    trials: &[T],
+    unit: Unit,
+    measured_ns: u64,
+) -> Option<Estimate> {
+    let within = Ratio::within(trials)?;
+    let used: Vec<Part> = trials
+        .iter()
+        .map(|t| Part::sum(t.as_ref().iter().copied()))
+        .filter(|t| t.denominator > 0.0)
+        .collect();
+    if used.len() < 2 {
+        return Some(within.estimate(unit, measured_ns));
+    }
+    let k = used.len() as f64;
+    let value = within.value;
+    let mean_denominator = used.iter().map(|t| t.denominator).sum::<f64>() / k;
+    let squares: f64 = used
+        .iter()
+        .map(|t| ((t.numerator - value * t.denominator) / mean_denominator).powi(2))
+        .sum();
+    let between = student_975(k - 1.0) * (squares / (k - 1.0) / k).sqrt();
+    let inside = match within.error {
+        Some(error) if error.n_effective >= MIN_EFFECTIVE => within.half_width().unwrap_or(0.0),
+        _ => 0.0,
+    };
+    let half = between.max(inside);
+    Some(match half.is_finite() {
+        true => Estimate::known(unit, value, (value - half).max(0.0), value + half, k),
+        false => Estimate::point(unit, value, "the spread is beyond computation"),
+    })
+}
+
+/// How much longer to measure, so that `have` effective samples in
+/// `measured_ns` become `need`, with a fifth to spare; whole seconds.
+pub(crate) fn longer_for(measured_ns: u64, need: f64, have: f64) -> u64 {
+    let factor = (1.2 * need / have.max(1e-3) - 1.0).clamp(0.0, 1e6);
+    let seconds = (measured_ns as f64 * factor / 1e9).ceil();
+    (seconds.clamp(1.0, 1e9) as u64).saturating_mul(1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(values: &[f64]) -> Vec<Part> {
+        values
+            .iter()
+            .map(|v| Part {
+                numerator: *v,
+                denominator: 1.0,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn value_is_total_over_total_even_with_a_short_last_second() {
+        let mut seconds = parts(&[100.0; 20]);
+        seconds.push(Part {
+            numerator: 10.0,
+            denominator: 0.1,
+        });
+        let ratio = Ratio::of(&seconds).unwrap();
+        assert!((ratio.value - 100.0).abs() < 1e-9);
+        let estimate = ratio.estimate(Unit::OpsPerSecond, 20_100_000_000);
+        assert!(
+            (estimate.high.unwrap() - 100.0).abs() < 1e-6,
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn few_seconds_give_a_value_without_interval_and_a_hint() {
+        let ratio = Ratio::of(&parts(&[90.0, 110.0, 100.0])).unwrap();
+        let estimate = ratio.estimate(Unit::OpsPerSecond, 3_000_000_000);
+        assert_eq!(estimate.value, Some(100.0));
+        assert_eq!((estimate.low, estimate.high), (None, None));
+        assert!(estimate.reason.is_some() && estimate.run_longer_ns > Some(6_000_000_000));
+        let one = Ratio::of(&parts(&[90.0])).unwrap();
+        let estimate = one.estimate(Unit::OpsPerSecond, 1_000_000_000);
+        assert_eq!((estimate.value, estimate.low), (Some(90.0), None));
+    }
+
+    #[test]
+    fn nothing_over_nothing_is_no_ratio() {
+        assert_eq!(Ratio::of(&[]), None);
+        assert_eq!(
+            Ratio::of(&[Part {
+                numerator: 1.0,
+                denominator: 0.0
+            }]),
+            None
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! Standard error of the mean of an autocorrelated series.
+//!
+//! Two estimates are made and the larger one counts:
+//!
+//! - batch means (Law & Kelton, *Simulation Modeling and Analysis*, ch. 9)
+//!   with 10 batches, and with 20 when each still holds five values;
+//! - an AR(1) model, τ = (1+φ)/(1−φ) in its exact form for a finite series,
+//!   with the lag-1 autocorrelation corrected for its small-sample bias,
+//!   E[r₁] ≈ φ − (1+4φ)/n (Kendall 1954; Marriott & Pope 1954), and the sample
+//!   variance for what autocorrelation takes from it.
+//!
+//! φ itself is only an estimate, and series whose φ came out low by chance
+//! are exactly those that would pass the gate of ten effective samples. So the
+//! error is computed near the upper end of what φ may be, φ + 2.25/√n.
+//! Simulated coverage is then at least 92 % wherever an interval is printed,
+//! for φ from 0 to 0.9 and 60 to 600 values (`coverage_tests`); the price is
+//! an interval a third too wide for 60 independent values, 7 % for 1,000.
+
+/// Effective samples below which no interval is printed.
+pub(crate) const MIN_EFFECTIVE: f64 = 10.0;
+
+/// Standard deviations (1/√n each) by which φ may exceed its estimate.
+const PLAUSIBLE_PHI: f64 = 2.25;
+
+/// What the mean of a series is worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct MeanError {
+    /// Standard error at the likely autocorrelation.
+    pub(crate) likely: f64,
+    /// Standard error at the upper end of the plausible autocorrelation.
+    pub(crate) upper: f64,
+    /// Independent values that the series is worth, at the likely
+    /// autocorrelation.
+    pub(crate) n_effective: f64,
+    /// The same at the upper end: degrees of freedom plus one.
+    pub(crate) n_effective_low: f64,
+    /// Integrated autocorrelation time in values, at least 1.
+    pub(crate) tau: f64,
+}
+
+/// The standard error of the mean of `values`; `None` below two values or
+/// when a value is not finite.
+pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
+    let n = values.len() as f64;
+    if values.len() < 2 || values.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    if !squares.is_finite() {
+        return None;
+    }
+    // Below this the deviations are rounding, not variation.
+    if squares <= (mean.abs() * 1e-12).powi(2) * n {
+        return Some(MeanError {
+            likely: 0.0,
+            upper: 0.0,
+            n_effective: n,
+            n_effective_low: n,
+            tau: 1.0,
+        });
+    }
+    let phi = corrected_phi(values, mean, squares);
+    let likely_inflation = inflation(phi, n);
+    let upper_inflation = inflation((phi + PLAUSIBLE_PHI / n.sqrt()).min(0.995), n);
+    let batch = batch_variance(values);
+    let (likely, n_effective) = combine(squares, n, likely_inflation, batch);
+    let (upper, n_effective_low) = combine(squares, n, upper_inflation, batch);
+    Some(MeanError {
+        likely,
+        upper,
+        n_effective,
+        n_effective_low: n_effective_low.min(n_effective),
+        tau: (n / n_effective).max(1.0),
+    })
+}
+
+fn corrected_phi(values: &[f64], mean: f64, squares: f64) -> f64 {
+    let n = values.len() as f64;
+    let lagged: f64 = values
+        .windows(2)
+        .map(|pair| (pair[0] - mean) * (pair[1] - mean))
+        .sum();
+    let shrink = (1.0 - 4.0 / n).max(0.5);
+    ((lagged / squares + 1.0 / n) / shrink).clamp(0.0, 0.995)
+}
+
+/// Variance of the mean over that of independent values: the exact AR(1) sum
+/// 1 + 2 Σ (1 − k/n) φᵏ. Kept at 0.9 n so that the variance correction below
+/// stays finite.
+fn inflation(phi: f64, n: f64) -> f64 {
+    let infinite = (1.0 + phi) / (1.0 - phi);
+    let edge = 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2));
+    (infinite - edge).clamp(1.0, (0.9 * n).max(1.0))
+}
+
+/// Largest variance of the mean that batch means show.
+fn batch_variance(values: &[f64]) -> f64 {
+    let mut largest = 0.0f64;
+    for (batches, least) in [(10usize, 2usize), (20, 5)] {
+        let length = values.len() / batches;
+        if length < least {
+            continue;
+        }
+        let skipped = values.len() - length * batches;
+        let means: Vec<f64> = values[skipped..]
+            .chunks(length)
+            .map(|batch| batch.iter().sum::<f64>() / length as f64)
+            .collect();
+        let k = batches as f64;
+        let mean = means.iter().sum::<f64>() / k;
+        let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (k - 1.0);
+        largest = largest.max(variance / k);
+    }
+    largest
+}
+
+/// Standard error and effective sample size: the larger of AR(1) and batches.
+fn combine(squares: f64, n: f64, inflation: f64, batch: f64) -> (f64, f64) {
+    let spread = squares / (n - inflation).max(0.1 * n);
+    let variance = (spread * inflation / n).max(batch);
+    (variance.sqrt(), (spread / variance).clamp(1.0, n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::noise::Noise;
+
+    #[test]
+    fn independent_values_keep_their_number() {
+        let mut noise = Noise::new(1);
+        let values: Vec<f64> = (0..1000).map(|_| 100.0 + noise.normal()).collect();
+        let error = mean_error(&values).unwrap();
+        assert!(error.n_effective > 600.0, "{error:?}");
+        assert!((0.028..0.042).contains(&error.likely), "{error:?}");
+        assert!(error.upper >= error.likely);
+    }
+
+    #[test]
+    fn autocorrelated_values_are_worth_fewer() {
+        let values = Noise::new(2).ar1(0.8, 1000);
+        let error = mean_error(&values).unwrap();
+        // True τ is 9, so about 111 effective samples.
+        assert!((60.0..180.0).contains(&error.n_effective), "{error:?}");
+    }
+
+    #[test]
+    fn constant_and_hopeless_series_are_told_apart() {
+        let constant = mean_error(&[5.0; 12]).unwrap();
+        assert_eq!((constant.upper, constant.n_effective), (0.0, 12.0));
+        assert_eq!(mean_error(&[1.0]), None);
+        assert_eq!(mean_error(&[1.0, f64::NAN]), None);
+        assert_eq!(mean_error(&[f64::MAX, -f64::MAX, f64::MAX]), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! One trial as the checks see it: seconds in order, totals, the kind of
+//! target, and what the host's devices did in the same time.
+
+use std::collections::BTreeMap;
+
+use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, Fingerprint};
+use fathom_model::op::{ErrorCounts, OpKind};
+use fathom_model::run::{TrialEnd, TrialRecord};
+use fathom_model::sample::{OpSample, Phase, Sample};
+use fathom_model::target::Target;
+use fathom_model::workload::{CacheMode, EngineKind, Workload};
+
+use crate::check_table::TargetKind;
+
+/// One second of all worker groups together.
+pub(crate) struct Second<'a> {
+    pub(crate) phase: Phase,
+    pub(crate) start_ns: u64,
+    pub(crate) duration_ns: u64,
+    /// One per worker group; a single one for a local run.
+    pub(crate) groups: Vec<&'a Sample>,
+}
+
+impl<'a> Second<'a> {
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.start_ns.saturating_add(self.duration_ns)
+    }
+
+    /// The parts of one kind of operation.
+    pub(crate) fn ops(&self, kind: OpKind) -> impl Iterator<Item = &'a OpSample> + '_ {
+        self.groups
+            .iter()
+            .flat_map(|sample| sample.ops.iter())
+            .filter(move |op| op.kind == kind)
+    }
+
+    /// Adds up a number over the groups.
+    pub(crate) fn sum(&self, field: impl Fn(&Sample) -> u64) -> u64 {
+        add(self.groups.iter().map(|s| field(s)))
+    }
+
+    /// The largest of a number over the groups.
+    pub(crate) fn largest(&self, field: impl Fn(&Sample) -> u64) -> u64 {
+        self.groups.iter().map(|s| field(s)).max().unwrap_or(0)
+    }
+}
+
+/// Counts of one kind of operation over the measure phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Total {
+    pub(crate) ops: u64,
+    pub(crate) bytes: u64,
+    pub(crate) errors: ErrorCounts,
+}
+
+/// One trial, prepared.
+pub(crate) struct Trial<'a> {
+    pub(crate) record: &'a TrialRecord,
+    pub(crate) host: &'a Fingerprint,
+    pub(crate) workload: &'a Workload,
+    pub(crate) kind: TargetKind,
+    /// Warm-up and measure, in order of time.
+    pub(crate) seconds: Vec<Second<'a>>,
+    /// Length of the measure phase: its seconds added up.
+    pub(crate) duration_ns: u64,
+}
+
+/// Adds without overflow: a broken record must not end the judgement.
+pub(crate) fn add(values: impl Iterator<Item = u64>) -> u64 {
+    values.fold(0, u64::saturating_add)
+}
+
+impl<'a> Trial<'a> {
+    pub(crate) fn new(record: &'a TrialRecord, host: &'a Fingerprint) -> Trial<'a> {
+        let seconds = group_seconds(&record.samples);
+        let measured = seconds.iter().filter(|s| s.phase == Phase::Measure);
+        Trial {
+            duration_ns: add(measured.map(|s| s.duration_ns)),
+            kind: target_kind(record),
+            workload: &record.spec.workload,
+            record,
+            host,
+            seconds,
+        }
+    }
+
+    /// The seconds of the measure phase.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &Second<'a>> {
+        self.seconds.iter().filter(|s| s.phase == Phase::Measure)
+    }
+
+    pub(crate) fn duration_seconds(&self) -> f64 {
+        self.duration_ns as f64 / 1e9
+    }
+
+    pub(crate) fn end(&self) -> Option<&'a TrialEnd> {
+        self.record.end.as_ref()
+    }
+
+    /// Totals of one kind of operation over the measure phase.
+    pub(crate) fn total(&self, kind: OpKind) -> Total {
+        let mut total = Total::default();
+        for op in self.measured().flat_map(|s| s.ops(kind)) {
+            total.ops = total.ops.saturating_add(op.ops);
+            total.bytes = total.bytes.saturating_add(op.bytes);
+            for (class, count) in op.errors.iter() {
+                let room = u64::MAX - total.errors.total();
+                total.errors.add_many(class, count.min(room));
+            }
+        }
+        total
+    }
+
+    /// Reads, writes and trims that succeeded in the measure phase.
+    pub(crate) fn data_ops(&self) -> u64 {
+        add(data_kinds().map(|kind| self.total(kind).ops))
+    }
+
+    /// Bytes that they moved.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        add(data_kinds().map(|kind| self.total(kind).bytes))
+    }
+
+    /// Whether the engine had `O_DIRECT` in force; before the end of the
+    /// trial what was asked for.
+    pub(crate) fn direct(&self) -> bool {
+        match self.end() {
+            Some(end) if end.engine.used.is_some() => end.engine.direct,
+            _ => self.workload.cache == CacheMode::Direct,
+        }
+    }
+
+    pub(crate) fn engine(&self) -> EngineKind {
+        self.end()
+            .and_then(|end| end.engine.used)
+            .unwrap_or(self.workload.engine)
+    }
+
+    /// Operations that a worker can have in flight with the engine that ran.
+    pub(crate) fn depth(&self) -> u64 {
+        match self.engine() {
+            EngineKind::Psync | EngineKind::Mmap => 1,
+            _ => u64::from(self.workload.queue_depth).max(1),
+        }
+    }
+
+    /// Operations that all workers can have in flight.
+    pub(crate) fn total_depth(&self) -> u64 {
+        u64::from(self.workload.workers)
+            .max(1)
+            .saturating_mul(self.depth())
+    }
+
+    pub(crate) fn open_loop(&self) -> bool {
+        self.workload.rate.is_some()
+    }
+
+    /// Null and simulated targets: nothing of the host below the engine.
+    pub(crate) fn artificial(&self) -> Option<&'static str> {
+        match self.kind {
+            TargetKind::Null => Some("the null target has nothing below it"),
+            TargetKind::Sim => Some("a simulated drive runs under a virtual clock"),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn filesystem(&self) -> Option<&'a FilesystemFacts> {
+        self.record.target_before.as_ref()?.filesystem.as_ref()
+    }
+
+    /// The devices at the bottom, as far as the fingerprint names them.
+    pub(crate) fn leaves(&self) -> Vec<&'a DeviceFacts> {
+        self.record
+            .target_before
+            .iter()
+            .flat_map(|target| &target.devices)
+            .filter(|device| device.below.is_empty())
+            .collect()
+    }
+
+    /// Mean number of operations in flight over the measure phase.
+    pub(crate) fn mean_in_flight(&self) -> Option<f64> {
+        let area: f64 = self
+            .measured()
+            .flat_map(|s| &s.groups)
+            .map(|s| s.in_flight_ns as f64)
+            .sum();
+        (self.duration_ns > 0).then(|| area / self.duration_ns as f64)
+    }
+
+    /// CPU time of the busiest worker thread over the measure phase.
+    pub(crate) fn busiest_worker_share(&self) -> Option<f64> {
+        let busiest = add(self
+            .measured()
+            .map(|s| s.largest(|g| g.busiest_worker_cpu_ns)));
+        (self.duration_ns > 0 && busiest > 0).then(|| busiest as f64 / self.duration_ns as f64)
+    }
+
+    /// Time of the workers spent waiting for a CPU; `None` when never seen.
+    pub(crate) fn run_delay_share(&self) -> Option<f64> {
+        let delay = add(self.measured().map(|s| s.sum(|g| g.run_delay_ns)));
+        let workers = f64::from(self.workload.workers.max(1));
+        (self.duration_ns > 0 && delay > 0)
+            .then(|| delay as f64 / (self.duration_ns as f64 * workers))
+    }
+}
+
+/// Reads, writes and trims.
+pub(crate) fn data_kinds() -> impl Iterator<Item = OpKind> {
+    OpKind::ALL.into_iter().filter(|kind| kind.is_data())
+}
+
+fn group_seconds(samples: &[Sample]) -> Vec<Second<'_>> {
+    let mut seconds: BTreeMap<(Phase, u32), Second<'_>> = BTreeMap::new();
+    let load = |s: &&Sample| matches!(s.phase, Phase::Warmup | Phase::Measure);
+    for sample in samples.iter().filter(load) {
+        let second = seconds
+            .entry((sample.phase, sample.index))
+            .or_insert(Second {
+                phase: sample.phase,
+                start_ns: sample.start_ns,
+                duration_ns: 0,
+                groups: Vec::new(),
+            });
+        second.start_ns = second.start_ns.min(sample.start_ns);
+        second.duration_ns = second.duration_ns.max(sample.duration_ns);
+        second.groups.push(sample);
+    }
+    seconds.into_values().collect()
+}
+
+fn target_kind(record: &TrialRecord) -> TargetKind {
+    match (&record.spec.target, record.spec.workload.engine) {
+        (Target::Null, _) | (_, EngineKind::Null) => return TargetKind::Null,
+        (Target::Sim(_), _) | (_, EngineKind::Sim) => return TargetKind::Sim,
+        (Target::Path(_), _) => {}
+    }
+    let Some(target) = &record.target_before else {
+        return TargetKind::Unknown;
+    };
+    match &target.filesystem {
+        Some(filesystem) => filesystem_kind(&filesystem.kind, filesystem.virtual_kind),
+        None if target.devices.is_empty() => TargetKind::Unknown,
+        None => TargetKind::Device,
+    }
+}
+
+fn filesystem_kind(kind: &str, virtual_kind: bool) -> TargetKind {
+    let network = [
+        "nfs",
+        "cifs",
+        "smb",
+        "9p",
+        "ceph",
+        "fuse.ceph",
+        "glusterfs",
+        "fuse.glusterfs",
+        "lustre",
+        "gpfs",
+        "beegfs",
+        "afs",
+        "ocfs2",
+        "fuse.sshfs",
+        "fuse.s3fs",
+        "virtiofs",
+        "orangefs",
+    ];
+    match kind {
+        "tmpfs" | "ramfs" | "devtmpfs" | "hugetlbfs" | "rootfs" => TargetKind::Memory,
+        _ if kind.starts_with("nfs") || network.contains(&kind) || kind.starts_with("smb") => {
+            TargetKind::Network
+        }
+        _ if virtual_kind => TargetKind::Stacked,
+        _ => TargetKind::File,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_are_sorted_by_what_lies_below() {
+        let cases = [
+            ("tmpfs", true, TargetKind::Memory),
+            ("nfs4", true, TargetKind::Network),
+            ("fuse.glusterfs", true, TargetKind::Network),
+            ("overlay", true, TargetKind::Stacked),
+            ("fuseblk", true, TargetKind::Stacked),
+            ("ext4", false, TargetKind::File),
+        ];
+        for (kind, is_virtual, expected) in cases {
+            assert_eq!(filesystem_kind(kind, is_virtual), expected, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The ground that a worker's accesses lie on: files side by side, cut into
+//! cells of one largest block each.
+
+use fathom_model::Workload;
+use fathom_model::unit::bytes_exact;
+
+use super::layout::Layout;
+use crate::Error;
+
+/// The accessed ranges of a worker's files, all of the same length.
+///
+/// A position is relative to the range's start and a multiple of the
+/// alignment. A cell holds one block of the largest size, rounded up to the
+/// alignment; cells are numbered through all files.
+#[derive(Debug, Clone)]
+pub(crate) struct Ground {
+    /// First file of the worker.
+    pub(crate) first_file: u32,
+    /// Its number of files.
+    pub(crate) files: u32,
+    /// What is added to a position to give an offset in the file.
+    pub(crate) base: u64,
+    /// Positions plus lengths stay within this.
+    pub(crate) span: u64,
+    /// Positions are multiples of this.
+    pub(crate) align: u64,
+    /// Distance of cells.
+    pub(crate) cell_bytes: u64,
+    /// Cells in each file.
+    pub(crate) cells_per_file: u64,
+    /// Which of the workers that share the files this is, and how many share.
+    pub(crate) share: (u64, u64),
+}
+
+impl Ground {
+    pub(crate) fn new(
+        workload: &Workload,
+        layout: &Layout,
+        worker: u32,
+        max_block: u64,
+    ) -> Result<Ground, Error> {
+        let files = layout.files_of(worker);
+        let used = layout.files.get(files.start as usize..files.end as usize);
+        let first = used.and_then(<[_]>::first).ok_or_else(|| {
+            Error::Workload(format!("the layout has no files for worker {worker}"))
+        })?;
+        let align = workload.align_bytes.max(1);
+        let span = first.span_bytes.saturating_sub(workload.misalign_bytes);
+        let cell_bytes = max_block.div_ceil(align) * align;
+        let cells_per_file = match span.checked_sub(max_block) {
+            Some(slack) => slack / cell_bytes + 1,
+            None => 0,
+        };
+        let sharing = if layout.shared {
+            workload.workers.max(1)
+        } else {
+            1
+        };
+        let ground = Ground {
+            first_file: files.start,
+            files: files.end - files.start,
+            base: first.start_bytes + workload.misalign_bytes,
+            span,
+            align,
+            cell_bytes,
+            cells_per_file,
+            share: (
+                u64::from(if layout.shared { worker } else { 0 }),
+                u64::from(sharing),
+            ),
+        };
+        if ground.cells() < u64::from(sharing) {
+            return Err(Error::Workload(format!(
+                "the accessed range of {} has no room for one block of {} for each worker; \
+                 choose a larger size, a smaller block or fewer workers",
+                bytes_exact(layout.active_bytes()),
+                bytes_exact(max_block),
+            )));
+        }
+        Ok(ground)
+    }
+
+    /// Cells of all the worker's files.
+    pub(crate) fn cells(&self) -> u64 {
+        u64::from(self.files).saturating_mul(self.cells_per_file)
+    }
+
+    /// File (from the worker's first) and position of a cell.
+    #[inline]
+    pub(crate) fn cell_at(&self, cell: u64) -> (u32, u64) {
+        if self.files == 1 {
+            (0, cell * self.cell_bytes)
+        } else {
+            let file = cell / self.cells_per_file;
+            (
+                file as u32,
+                (cell - file * self.cells_per_file) * self.cell_bytes,
+            )
+        }
+    }
+}

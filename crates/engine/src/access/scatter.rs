@@ -1,0 +1,238 @@
+//! Positions at random.
+
+use fathom_model::rng::{Rng, derive_seed};
+use fathom_model::workload::Distribution;
+
+use super::elementary::{exp, ln};
+use super::ground::Ground;
+use super::permutation::Permutation;
+use super::zipf::Zipf;
+use crate::Error;
+
+/// Draws positions from a distribution.
+#[derive(Debug, Clone)]
+pub(crate) struct Scatter {
+    rng: Rng,
+    ground: Ground,
+    law: Law,
+    /// Number of positions for a fixed block size.
+    fixed_positions: u64,
+    max_bytes: u64,
+    /// Sizes differ, so that a small block may lie anywhere in its cell.
+    loose: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Law {
+    EachOnce(Pass),
+    Uniform,
+    Zipf {
+        ranks: Zipf,
+        places: Permutation,
+    },
+    Pareto {
+        power: f64,
+        places: Permutation,
+    },
+    /// Standard deviation as a share of the whole.
+    Normal {
+        deviation: f64,
+    },
+    HotSpot {
+        access: f64,
+        hot_cells: u64,
+    },
+}
+
+/// One pass over all cells in an order of its own. Workers that share files
+/// take turns on one order (worker w of W takes the places w, w + W, w + 2W,
+/// …), so that all of them together visit each cell once per pass.
+#[derive(Debug, Clone)]
+struct Pass {
+    order: Permutation,
+    key: u64,
+    number: u64,
+    next: u64,
+    first: u64,
+    stride: u64,
+}
+
+impl Pass {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        if self.next >= self.order.len() {
+            self.number += 1;
+            self.order.rekey(derive_seed(self.key, self.number));
+            self.next = self.first;
+        }
+        let cell = self.order.at(self.next);
+        self.next += self.stride;
+        cell
+    }
+}
+
+impl Scatter {
+    /// `seed` is the worker's own; `shared_seed` is the same for all workers
+    /// that use the same files, so that they agree on what is hot.
+    pub(crate) fn new(
+        ground: &Ground,
+        distribution: Distribution,
+        max_bytes: u64,
+        loose: bool,
+        seed: u64,
+        shared_seed: u64,
+    ) -> Result<Scatter, Error> {
+        check(&distribution)?;
+        let cells = ground.cells();
+        let places = || Permutation::new(cells, derive_seed(shared_seed, 1));
+        let law = match distribution {
+            Distribution::EachOnce => {
+                let key = derive_seed(shared_seed, 2);
+                Law::EachOnce(Pass {
+                    order: Permutation::new(cells, derive_seed(key, 0)),
+                    key,
+                    number: 0,
+                    next: ground.share.0,
+                    first: ground.share.0,
+                    stride: ground.share.1,
+                })
+            }
+            Distribution::Uniform => Law::Uniform,
+            Distribution::Zipf { theta } => Law::Zipf {
+                ranks: Zipf::new(cells, theta),
+                places: places(),
+            },
+            Distribution::Pareto { h } => Law::Pareto {
+                power: ln(h) / ln(1.0 - h),
+                places: places(),
+            },
+            Distribution::Normal { deviation_percent } => Law::Normal {
+                deviation: deviation_percent / 100.0,
+            },
+            Distribution::HotSpot {
+                access_percent,
+                size_percent,
+            } => Law::HotSpot {
+                access: access_percent / 100.0,
+                hot_cells: ((size_percent / 100.0 * cells as f64).round() as u64).clamp(1, cells),
+            },
+        };
+        Ok(Scatter {
+            rng: Rng::new(seed),
+            fixed_positions: (ground.span - max_bytes) / ground.align + 1,
+            ground: ground.clone(),
+            law,
+            max_bytes,
+            loose,
+        })
+    }
+
+    /// File (from the worker's first) and position of the next block.
+    #[inline]
+    pub(crate) fn next(&mut self, bytes: u64) -> (u32, u64) {
+        let cells = self.ground.cells();
+        let rng = &mut self.rng;
+        let cell = match &mut self.law {
+            Law::Uniform => return self.uniform(bytes),
+            Law::EachOnce(pass) => pass.next(),
+            Law::Zipf { ranks, places } => places.at(ranks.next(rng)),
+            Law::Pareto { power, places } => places.at(self_similar(rng, *power, cells)),
+            Law::Normal { deviation } => {
+                let share = 0.5 + truncated_normal(rng, *deviation);
+                ((share * cells as f64) as u64).min(cells - 1)
+            }
+            Law::HotSpot { access, hot_cells } => {
+                if *hot_cells == cells || rng.unit() < *access {
+                    rng.below(*hot_cells)
+                } else {
+                    *hot_cells + rng.below(cells - *hot_cells)
+                }
+            }
+        };
+        let (file, position) = self.ground.cell_at(cell);
+        if self.loose {
+            let slack = (self.max_bytes - bytes) / self.ground.align + 1;
+            (file, position + self.rng.below(slack) * self.ground.align)
+        } else {
+            (file, position)
+        }
+    }
+
+    /// Any aligned position at which the block fits.
+    #[inline]
+    fn uniform(&mut self, bytes: u64) -> (u32, u64) {
+        let file = if self.ground.files == 1 {
+            0
+        } else {
+            self.rng.below(u64::from(self.ground.files)) as u32
+        };
+        let positions = if self.loose {
+            (self.ground.span - bytes) / self.ground.align + 1
+        } else {
+            self.fixed_positions
+        };
+        (file, self.rng.below(positions) * self.ground.align)
+    }
+}
+
+/// A rank of the self-similar distribution (Gray et al., "Quickly generating
+/// billion-record synthetic databases", SIGMOD 1994): a share 1 - h of draws
+/// falls on a share h of the ranks, and so on within that.
+#[inline]
+fn self_similar(rng: &mut Rng, power: f64, cells: u64) -> u64 {
+    let u = rng.unit();
+    if u == 0.0 {
+        return 0;
+    }
+    ((exp(power * ln(u)) * cells as f64) as u64).min(cells - 1)
+}
+
+/// A normal draw around 0, kept within half a unit to each side. Narrow ones
+/// by the polar method (Marsaglia 1964), wide ones by rejection from uniform.
+#[inline]
+fn truncated_normal(rng: &mut Rng, deviation: f64) -> f64 {
+    loop {
+        if deviation > 0.4 {
+            let x = rng.unit() - 0.5;
+            let z = x / deviation;
+            if rng.unit() < exp(-0.5 * z * z) {
+                return x;
+            }
+        } else {
+            let (a, b) = (2.0 * rng.unit() - 1.0, 2.0 * rng.unit() - 1.0);
+            let s = a * a + b * b;
+            if s > 0.0 && s < 1.0 {
+                let x = deviation * a * (-2.0 * ln(s) / s).sqrt();
+                if (-0.5..0.5).contains(&x) {
+                    return x;
+                }
+            }
+        }
+    }
+}
+
+fn check(distribution: &Distribution) -> Result<(), Error> {
+    let percent = |value: f64| value > 0.0 && value <= 100.0;
+    let fault = match *distribution {
+        Distribution::Zipf { theta } if !(theta > 0.0 && theta <= 100.0) => {
+            format!("the zipf exponent {theta} is outside of 0 to 100")
+        }
+        Distribution::Pareto { h } if !(h > 0.0 && h < 1.0) => {
+            format!("the pareto skew {h} is not between 0 and 1")
+        }
+        Distribution::Normal {
+            deviation_percent: d,
+        } if !(d > 0.0 && d.is_finite()) => {
+            format!("the deviation {d} % is not above 0")
+        }
+        Distribution::HotSpot {
+            access_percent,
+            size_percent,
+        } if !(percent(access_percent) && percent(size_percent)) => format!(
+            "a hot spot with {access_percent} % of accesses on {size_percent} % of the target: \
+             both must be above 0 and at most 100"
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Workload(fault))
+}

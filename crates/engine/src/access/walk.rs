@@ -1,0 +1,154 @@
+//! Positions in order: sequential, backwards, strided.
+//!
+//! Workers that share files split them: the cells of all files in a row are cut
+//! into one contiguous region per worker, and each worker walks through its
+//! own. Nobody reads what another worker's read has just brought into a cache,
+//! and all regions together are the whole.
+
+use super::ground::Ground;
+
+/// A contiguous piece of one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    file: u32,
+    start: u64,
+    end: u64,
+}
+
+/// How a walk goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gait {
+    /// Each block starts where the one before ended, rounded up to the alignment.
+    Forward,
+    /// Each block ends where the one before started, rounded down.
+    Backward,
+    /// Starts are this far apart. Each lap begins one cell further on than the
+    /// lap before, so that the laps together visit every cell.
+    Stride(u64),
+}
+
+/// A walk through a worker's region, for ever.
+#[derive(Debug, Clone)]
+pub(crate) struct Walk {
+    gait: Gait,
+    segments: Vec<Segment>,
+    current: usize,
+    /// Where the next block starts (ends, when walking backwards).
+    position: u64,
+    lap_shift: u64,
+    align: u64,
+    cell_bytes: u64,
+    longest: u64,
+}
+
+impl Walk {
+    pub(crate) fn new(ground: &Ground, gait: Gait) -> Walk {
+        let segments = region(ground);
+        let longest = segments.iter().map(|s| s.end - s.start).max().unwrap_or(0);
+        let mut walk = Walk {
+            gait: match gait {
+                Gait::Stride(bytes) => {
+                    Gait::Stride(bytes.max(1).div_ceil(ground.align) * ground.align)
+                }
+                other => other,
+            },
+            segments,
+            current: 0,
+            position: 0,
+            lap_shift: 0,
+            align: ground.align,
+            cell_bytes: ground.cell_bytes,
+            longest,
+        };
+        if gait == Gait::Backward {
+            walk.current = walk.segments.len() - 1;
+            walk.position = walk.segments[walk.current].end;
+        } else {
+            walk.position = walk.segments[0].start;
+        }
+        walk
+    }
+
+    /// File (from the worker's first) and position of the next block.
+    #[inline]
+    pub(crate) fn next(&mut self, bytes: u64) -> (u32, u64) {
+        match self.gait {
+            Gait::Forward => self.forward(bytes, bytes.div_ceil(self.align) * self.align),
+            Gait::Stride(stride) => self.forward(bytes, stride),
+            Gait::Backward => self.backward(bytes),
+        }
+    }
+
+    #[inline]
+    fn forward(&mut self, bytes: u64, advance: u64) -> (u32, u64) {
+        while self.position + bytes > self.segments[self.current].end {
+            self.next_segment();
+        }
+        let at = self.position;
+        self.position += advance;
+        (self.segments[self.current].file, at)
+    }
+
+    /// Every segment holds a largest block at its start, so this is called
+    /// again only while a lap's shift leaves too little of short segments.
+    #[cold]
+    fn next_segment(&mut self) {
+        self.current += 1;
+        if self.current == self.segments.len() {
+            self.current = 0;
+            if let Gait::Stride(stride) = self.gait {
+                self.lap_shift += self.cell_bytes;
+                if self.lap_shift >= stride || self.lap_shift + self.cell_bytes > self.longest {
+                    self.lap_shift = 0;
+                }
+            }
+        }
+        self.position = self.segments[self.current].start + self.lap_shift;
+    }
+
+    #[inline]
+    fn backward(&mut self, bytes: u64) -> (u32, u64) {
+        loop {
+            let segment = self.segments[self.current];
+            match self.position.checked_sub(bytes) {
+                Some(start) if start - start % self.align >= segment.start => {
+                    self.position = start - start % self.align;
+                    return (segment.file, self.position);
+                }
+                _ => {
+                    let last = self.segments.len() - 1;
+                    self.current = self.current.checked_sub(1).unwrap_or(last);
+                    self.position = self.segments[self.current].end;
+                }
+            }
+        }
+    }
+}
+
+/// The segments of the worker's region. Never empty: there is at least one
+/// cell for each worker that shares.
+fn region(ground: &Ground) -> Vec<Segment> {
+    let (worker, sharing) = ground.share;
+    let boundary =
+        |n: u64| (u128::from(ground.cells()) * u128::from(n) / u128::from(sharing)) as u64;
+    let (first, after) = (boundary(worker), boundary(worker + 1));
+    let mut segments = Vec::new();
+    let mut cell = first;
+    while cell < after {
+        let file = cell / ground.cells_per_file;
+        let file_after = (file + 1) * ground.cells_per_file;
+        let start = (cell - file * ground.cells_per_file) * ground.cell_bytes;
+        let end = if after >= file_after {
+            ground.span
+        } else {
+            (after - file * ground.cells_per_file) * ground.cell_bytes
+        };
+        segments.push(Segment {
+            file: file as u32,
+            start,
+            end,
+        });
+        cell = file_after;
+    }
+    segments
+}

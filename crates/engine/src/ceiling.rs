@@ -1,0 +1,60 @@
+//! The generator's own ceiling: the workload's shape on the null target.
+//!
+//! Mix, pattern, block size, depth, batch, workers, payload and pinning stay;
+//! files, durability, rate, think time and verification of contents that are
+//! not there go. What comes out is what fathom could do on this host, now, if the
+//! target took no time at all (law 11).
+
+use fathom_model::run::Ceiling;
+use fathom_model::workload::{Bounds, EngineKind, SyncPolicy};
+use fathom_model::{Job, Phase, Target};
+
+use crate::prepare::{NoHooks, prepare};
+use crate::{Error, Group};
+
+/// Measures the ceiling of `job` for `duration_ns` (at least a millisecond).
+///
+/// # Errors
+/// The same as those of starting the group itself.
+pub fn measure_ceiling(job: &Job, duration_ns: u64) -> Result<Ceiling, Error> {
+    let null = on_null(job, duration_ns.max(1_000_000));
+    let prepared = prepare(&null, &mut NoHooks)?;
+    let mut group = Group::start(&null, &prepared)?;
+    group.go();
+    let end = group.finish();
+    let measured = end.samples.iter().filter(|s| s.phase == Phase::Measure);
+    let (mut ops, mut time_ns, mut cpu_ns) = (0, 0, 0);
+    for sample in measured {
+        ops += sample.data_ops();
+        time_ns += sample.duration_ns;
+        cpu_ns += sample.cpu_user_ns + sample.cpu_system_ns;
+    }
+    if ops == 0 || time_ns == 0 {
+        return Err(Error::Workload(
+            "the null target completed nothing; the host may be overloaded".to_owned(),
+        ));
+    }
+    Ok(Ceiling {
+        ops_per_second: ops as f64 / (time_ns as f64 / 1e9),
+        cpu_ns_per_op: cpu_ns as f64 / ops as f64,
+    })
+}
+
+fn on_null(job: &Job, duration_ns: u64) -> Job {
+    let mut null = job.clone();
+    let workload = &mut null.workload;
+    null.target = Target::Null;
+    workload.engine = EngineKind::Null;
+    workload.sync = SyncPolicy::default();
+    workload.bounds = Bounds {
+        time_ns: Some(duration_ns),
+        bytes: None,
+        ops: None,
+    };
+    workload.warmup_ns = 0;
+    workload.rate = None;
+    workload.think_ns = 0;
+    workload.verify = None;
+    workload.drop_cache = false;
+    null
+}

@@ -1,0 +1,38 @@
+//! The suite that every engine passes.
+//!
+//! [`engine_level`] talks to an engine directly: bytes, errnos, depth, short
+//! transfers. [`group_level`] runs whole groups: bounds, samples, flushes, errors,
+//! verification. A new engine adds its kind to [`ENGINES`] and is accepted when
+//! all of this passes on it.
+
+mod engine_level;
+mod group_level;
+
+use fathom_model::workload::EngineKind;
+
+/// Engines that move real data.
+const ENGINES: [EngineKind; 4] = [
+    EngineKind::Psync,
+    EngineKind::Uring,
+    EngineKind::Libaio,
+    EngineKind::Mmap,
+];
+
+/// Why an engine cannot be tested on this host.
+fn missing(kind: EngineKind) -> Option<String> {
+    match kind {
+        EngineKind::Uring => crate::engines::uring_probe().err(),
+        _ => None,
+    }
+}
+
+/// The engines that work on this host; says which do not.
+fn engines() -> impl Iterator<Item = EngineKind> {
+    ENGINES.into_iter().filter(|kind| match missing(*kind) {
+        None => true,
+        Some(reason) => {
+            println!("skipped: {}: {reason}", kind.name());
+            false
+        }
+    })
+}

@@ -1,0 +1,101 @@
+//! What an engine is: the way by which operations reach a target.
+//!
+//! The shape is that of fio's I/O engines, cut to what one loop needs: ops are
+//! queued, handed over, and reaped. An engine knows nothing of patterns, rates,
+//! histograms or clocks; the worker loop knows nothing of system calls. A new
+//! engine is one file under `engines/` and one line at the door, and is
+//! accepted when the conformance suite passes.
+
+use fathom_model::OpKind;
+
+/// Largest number of operations that one worker may have in flight.
+pub(crate) const MAX_DEPTH: u32 = 4096;
+
+/// Largest block: Linux moves at most 2 GiB less one page in one call.
+pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
+
+/// One operation as an engine sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Op {
+    /// Which of the worker's slots it occupies; names its buffer, too.
+    pub(crate) slot: u32,
+    /// Read, write, trim or sync. Never a commit, which is derived.
+    pub(crate) kind: OpKind,
+    /// Index of the file among the worker's files.
+    pub(crate) file: u32,
+    /// Offset within the file, bytes.
+    pub(crate) offset: u64,
+    /// Length, bytes; 0 for a sync.
+    pub(crate) len: u32,
+}
+
+/// One operation that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Completion {
+    /// The slot of the operation.
+    pub(crate) slot: u32,
+    /// Bytes moved, or a negated errno.
+    pub(crate) result: i32,
+}
+
+/// Answer to [`Engine::queue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queued {
+    /// The engine has taken the operation.
+    Yes,
+    /// There is no room; reap first, then try again.
+    Busy,
+}
+
+/// What an engine can do on the files that it was opened with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Capabilities {
+    /// Operations that it can have in flight.
+    pub(crate) max_depth: u32,
+    /// It can discard ranges.
+    pub(crate) trim: bool,
+    /// `reap` can return early at a timeout while operations are in flight.
+    pub(crate) timed_reap: bool,
+}
+
+/// An engine that could not go on at all: not the failure of one operation,
+/// but of the interface itself. Carries the system call and its errno.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// The system call that failed.
+    pub(crate) call: &'static str,
+    /// Its errno.
+    pub(crate) errno: i32,
+}
+
+/// The way by which operations reach a target. One instance per worker.
+///
+/// The worker takes the time right before [`submit`](Engine::submit) or
+/// [`reap`](Engine::reap), whichever hands an operation over, and right after
+/// `reap`; an engine must therefore do no work on an operation in
+/// [`queue`](Engine::queue) that belongs into its service latency.
+pub(crate) trait Engine {
+    /// What the engine can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Notes one operation for the next hand-over. Buffers of reads and writes
+    /// belong to the engine from here until the operation has been reaped.
+    fn queue(&mut self, op: &Op) -> Queued;
+
+    /// Hands over what is queued without waiting for anything that can be
+    /// waited for elsewhere. (A synchronous engine carries it out here.)
+    fn submit(&mut self) -> Result<(), Broken>;
+
+    /// Hands over what is still queued, waits until `min` operations have
+    /// ended or `timeout_ns` has passed, and appends all that have ended to
+    /// `out`. May return early with less than `min`. With `min` 0 it only looks.
+    fn reap(
+        &mut self,
+        min: u32,
+        timeout_ns: Option<u64>,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), Broken>;
+
+    /// Releases what the kernel holds for it. Nothing may be in flight.
+    fn close(&mut self);
+}

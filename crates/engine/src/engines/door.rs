@@ -1,0 +1,156 @@
+//! The door: which engine serves a workload here, and its construction.
+
+use std::io;
+
+use fathom_model::Workload;
+use fathom_model::workload::EngineKind;
+
+use super::{Libaio, Mmap, Null, Psync, Uring, uring};
+use crate::arena::BufferView;
+use crate::engine::{Engine, MAX_DEPTH};
+use crate::open::{OpenMode, WorkerFiles};
+
+/// The engine that is used where `wanted` was asked for. What had to be
+/// replaced is said in `fallbacks`.
+pub(crate) fn choose(wanted: EngineKind, direct: bool, fallbacks: &mut Vec<String>) -> EngineKind {
+    choose_with(wanted, direct, uring::probe, fallbacks)
+}
+
+fn choose_with(
+    wanted: EngineKind,
+    direct: bool,
+    probe: impl FnOnce() -> Result<(), String>,
+    fallbacks: &mut Vec<String>,
+) -> EngineKind {
+    match wanted {
+        EngineKind::Uring => match probe() {
+            Ok(()) => EngineKind::Uring,
+            Err(reason) => {
+                let instead = if direct {
+                    EngineKind::Libaio
+                } else {
+                    EngineKind::Psync
+                };
+                fallbacks.push(format!("{reason}: engine {} is used", instead.name()));
+                instead
+            }
+        },
+        EngineKind::Libaio if !direct => {
+            fallbacks.push(
+                "libaio is asynchronous with direct I/O only: operations block when submitted"
+                    .to_owned(),
+            );
+            EngineKind::Libaio
+        }
+        other => other,
+    }
+}
+
+/// Operations that one worker can have in flight.
+pub(crate) fn max_depth(engine: EngineKind) -> u32 {
+    match engine {
+        EngineKind::Psync | EngineKind::Mmap => 1,
+        _ => MAX_DEPTH,
+    }
+}
+
+/// What an engine is built from.
+pub(crate) struct Materials<'a> {
+    pub(crate) kind: EngineKind,
+    pub(crate) files: WorkerFiles,
+    pub(crate) sizes: Vec<u64>,
+    pub(crate) buffers: BufferView,
+    pub(crate) slots: u32,
+    pub(crate) workload: &'a Workload,
+    pub(crate) mode: OpenMode,
+}
+
+/// What is done with the engine once it is built. A trait because a closure
+/// cannot be generic.
+pub(crate) trait Visitor {
+    /// What comes of it.
+    type Output;
+    /// Takes the engine.
+    fn visit<E: Engine>(self, engine: E, notes: Vec<String>) -> Self::Output;
+}
+
+/// Builds the engine and hands it to `visitor`: the one place where the
+/// kinds of engines are told apart.
+///
+/// # Errors
+/// When the engine cannot be built.
+pub(crate) fn enter<V: Visitor>(
+    materials: Materials<'_>,
+    mut notes: Vec<String>,
+    visitor: V,
+) -> io::Result<V::Output> {
+    let Materials {
+        kind,
+        files,
+        sizes,
+        buffers,
+        slots,
+        workload,
+        mode,
+    } = materials;
+    let sync = workload.sync.call;
+    Ok(match kind {
+        EngineKind::Null | EngineKind::Sim => visitor.visit(Null::new(slots), notes),
+        EngineKind::Psync => visitor.visit(Psync::new(files, buffers, sync), notes),
+        EngineKind::Uring => {
+            let uring = Uring::new(files, buffers, slots, workload, mode, &mut notes)?;
+            visitor.visit(uring, notes)
+        }
+        EngineKind::Libaio => visitor.visit(Libaio::new(files, buffers, slots, sync)?, notes),
+        EngineKind::Mmap => visitor.visit(
+            Mmap::new(files, sizes.into_iter(), buffers, mode.write, sync)?,
+            notes,
+        ),
+    })
+}
+
+/// What to do when an engine could not be built.
+pub(crate) fn remedy(kind: EngineKind) -> &'static str {
+    match kind {
+        EngineKind::Libaio => {
+            "use fewer workers, a lower queue depth, or raise sysctl fs.aio-max-nr"
+        }
+        EngineKind::Uring => "use fewer workers, a lower queue depth, or raise ulimit -l",
+        _ => "use another engine",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(wanted: EngineKind, direct: bool, works: bool) -> (EngineKind, Vec<String>) {
+        let mut notes = Vec::new();
+        let probe = || {
+            if works {
+                Ok(())
+            } else {
+                Err("no ring".to_owned())
+            }
+        };
+        (choose_with(wanted, direct, probe, &mut notes), notes)
+    }
+
+    #[test]
+    fn a_missing_ring_is_replaced_and_said() {
+        assert_eq!(
+            chosen(EngineKind::Uring, true, true),
+            (EngineKind::Uring, vec![])
+        );
+        let (kind, notes) = chosen(EngineKind::Uring, true, false);
+        assert_eq!(kind, EngineKind::Libaio);
+        assert_eq!(notes, ["no ring: engine libaio is used"]);
+        let (kind, notes) = chosen(EngineKind::Uring, false, false);
+        assert_eq!(kind, EngineKind::Psync);
+        assert_eq!(notes, ["no ring: engine psync is used"]);
+        assert_eq!(
+            chosen(EngineKind::Psync, false, false),
+            (EngineKind::Psync, vec![])
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! The engines, one file (or folder) each.
+
+pub(crate) mod blocking;
+pub(crate) mod door;
+mod libaio;
+mod mmap;
+mod null;
+mod psync;
+mod simulated;
+mod uring;
+
+pub(crate) use libaio::Libaio;
+pub(crate) use mmap::Mmap;
+pub(crate) use null::Null;
+pub(crate) use psync::Psync;
+pub(crate) use simulated::{SIM_ORIGIN_NS, Simulated};
+pub(crate) use uring::Uring;
+#[cfg(test)]
+pub(crate) use uring::probe as uring_probe;

@@ -1,0 +1,138 @@
+//! A group: the workers of one job on this host, from outside.
+//!
+//! One controlling thread starts it, opens the gate, polls it some ten times a
+//! second and finishes it. Workers never wait for the controlling thread.
+
+mod gate;
+mod live;
+mod plan;
+mod simulated;
+mod spawn;
+mod watch;
+
+use fathom_model::run::{EngineReport, StuckOp};
+use fathom_model::workload::EngineKind;
+use fathom_model::{Job, Sample};
+
+use crate::Error;
+use crate::prepare::Prepared;
+pub use crate::worker::EndReason;
+use live::Live;
+use plan::GroupPlan;
+use simulated::Simulated;
+
+/// The workers of one job on this host.
+pub struct Group {
+    kind: Kind,
+}
+
+/// Host time or virtual time.
+enum Kind {
+    Live(Box<Live>),
+    Simulated(Box<Simulated>),
+}
+
+macro_rules! of {
+    ($group:expr, $inner:ident => $call:expr) => {
+        match $group.kind {
+            Kind::Live(ref $inner) => $call,
+            Kind::Simulated(ref $inner) => $call,
+        }
+    };
+    ($group:expr, mut $inner:ident => $call:expr) => {
+        match $group.kind {
+            Kind::Live(ref mut $inner) => $call,
+            Kind::Simulated(ref mut $inner) => $call,
+        }
+    };
+    ($group:expr, move $inner:ident => $call:expr) => {
+        match $group.kind {
+            Kind::Live($inner) => $call,
+            Kind::Simulated($inner) => $call,
+        }
+    };
+}
+
+/// What a group leaves behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupEnd {
+    /// How the engine really worked.
+    pub report: EngineReport,
+    /// Samples that were not drained before.
+    pub samples: Vec<Sample>,
+    /// Duration of the final flush, the longest of any worker; `None` when
+    /// there was none or it failed.
+    pub final_flush_ns: Option<u64>,
+    /// Why the load ended.
+    pub end_reason: EndReason,
+}
+
+impl Group {
+    /// Starts the workers, opens files, rings and buffers, and returns when
+    /// every worker is ready. Nothing is read from or written to the target yet.
+    ///
+    /// # Errors
+    /// When the workload does not fit the target or exceeds a limit, or when
+    /// any worker could not be made ready. Then none is left behind.
+    pub fn start(job: &Job, prepared: &Prepared) -> Result<Group, Error> {
+        let plan = GroupPlan::new(job, prepared)?;
+        let kind = if plan.engine == EngineKind::Sim {
+            Kind::Simulated(Box::new(Simulated::start(plan)?))
+        } else {
+            Kind::Live(Box::new(Live::start(plan)?))
+        };
+        Ok(Group { kind })
+    }
+
+    /// Opens the gate: time 0 of all samples. Later calls do nothing.
+    pub fn go(&mut self) {
+        of!(self, mut group => group.go());
+    }
+
+    /// `CLOCK_MONOTONIC` of time 0, nanoseconds; 0 before [`Group::go`].
+    pub fn origin_monotonic_ns(&self) -> u64 {
+        of!(self, group => group.origin_ns())
+    }
+
+    /// Ends the load early: no new operations, those in flight are reaped.
+    pub fn stop(&self) {
+        of!(self, group => group.stop());
+    }
+
+    /// Whether every worker has ended.
+    pub fn is_finished(&self) -> bool {
+        of!(self, group => group.is_finished())
+    }
+
+    /// The intervals that every worker has ended, merged over the workers, in
+    /// order. Each is given out once. Never blocks.
+    pub fn drain(&mut self) -> Vec<Sample> {
+        of!(self, mut group => group.drain())
+    }
+
+    /// Operations in flight for longer than `older_than_ns`, at most 1,024. Works
+    /// while workers hang in the kernel.
+    pub fn stuck(&self, older_than_ns: u64) -> Vec<StuckOp> {
+        match &self.kind {
+            Kind::Live(live) => live.stuck(older_than_ns),
+            // Virtual time is never late.
+            Kind::Simulated(_) => Vec::new(),
+        }
+    }
+
+    /// Waits for every worker to end, and reports. Blocks for as long as an
+    /// operation hangs; see [`Group::abandon`].
+    pub fn finish(self) -> GroupEnd {
+        of!(self, move group => group.finish())
+    }
+
+    /// Ends the load without waiting: workers that hang are left behind with
+    /// their threads, files and buffers. What they recorded is kept.
+    pub fn abandon(self) -> GroupEnd {
+        of!(self, move group => group.abandon())
+    }
+}
+
+#[cfg(test)]
+#[path = "group_tests.rs"]
+mod tests;

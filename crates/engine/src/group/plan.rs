@@ -1,0 +1,130 @@
+//! What a group is going to do, settled before any thread starts: engine,
+//! files, depth, and what could not be had.
+
+use std::sync::Arc;
+
+use fathom_model::workload::{EngineKind, OnError};
+use fathom_model::{Job, OpKind, Workload};
+
+use crate::Error;
+use crate::access::{Layout, TargetKind};
+use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
+use crate::engines::door;
+use crate::open::{OpenMode, Opener};
+use crate::prepare::Prepared;
+use crate::record::Shape;
+use crate::verify::Ledger;
+
+/// Threads that one group may have.
+const MAX_WORKERS: u32 = 16_384;
+
+/// The settled plan of a group. Workers share it.
+#[derive(Debug)]
+pub(crate) struct GroupPlan {
+    pub(crate) job: Job,
+    pub(crate) layout: Layout,
+    pub(crate) ledger: Option<Arc<Ledger>>,
+    pub(crate) engine: EngineKind,
+    pub(crate) mode: OpenMode,
+    pub(crate) opener: Opener,
+    pub(crate) depth: u32,
+    pub(crate) may_spin: bool,
+    pub(crate) fallbacks: Vec<String>,
+}
+
+impl GroupPlan {
+    pub(crate) fn new(job: &Job, prepared: &Prepared) -> Result<GroupPlan, Error> {
+        let workload = &job.workload;
+        check_limits(workload)?;
+        let layout = prepared.layout.clone();
+        let mut fallbacks = Vec::new();
+        let nothing = matches!(layout.kind, TargetKind::Null | TargetKind::Sim);
+        let mode = if nothing {
+            OpenMode::NOTHING
+        } else {
+            OpenMode::choose(workload, prepared, &mut fallbacks)?
+        };
+        let engine = match layout.kind {
+            TargetKind::Null => EngineKind::Null,
+            TargetKind::Sim => EngineKind::Sim,
+            _ if workload.engine == EngineKind::Sim => {
+                return Err(Error::Workload(
+                    "engine sim needs a simulated target, for example sim:ssd".to_owned(),
+                ));
+            }
+            _ => door::choose(workload.engine, mode.direct, &mut fallbacks),
+        };
+        let depth = workload.queue_depth.min(door::max_depth(engine));
+        if depth < workload.queue_depth {
+            fallbacks.push(format!(
+                "engine {} has one operation in flight per worker: queue depth {} became 1",
+                engine.name(),
+                workload.queue_depth
+            ));
+        }
+        let opener = Opener::new(mode, &layout, workload.workers)?;
+        Ok(GroupPlan {
+            job: job.clone(),
+            layout,
+            ledger: prepared.ledger.clone(),
+            engine,
+            mode,
+            opener,
+            depth,
+            may_spin: workload.workers < crate::affinity::allowed_cpus(),
+            fallbacks,
+        })
+    }
+
+    /// Kinds of operations and histograms of the trial.
+    pub(crate) fn shape(&self) -> Shape {
+        let workload = &self.job.workload;
+        let mix = &workload.mix;
+        let batches = mix.write_percent > 0 && workload.sync.every_writes > 0;
+        let flushes = batches || (mix.write_percent > 0 && workload.sync.final_flush);
+        let kinds = [
+            (OpKind::Read, mix.read_percent > 0),
+            (OpKind::Write, mix.write_percent > 0),
+            (OpKind::Trim, mix.trim_percent > 0),
+            (OpKind::Sync, flushes),
+            (OpKind::Commit, batches),
+        ];
+        let wanted = kinds.into_iter().filter(|(_, wanted)| *wanted);
+        Shape::new(
+            wanted.map(|(kind, _)| kind).collect(),
+            workload.rate.is_some(),
+        )
+    }
+
+    pub(crate) fn stops_on_error(&self) -> bool {
+        self.job.workload.on_error == OnError::Stop
+    }
+}
+
+fn check_limits(workload: &Workload) -> Result<(), Error> {
+    let mix = &workload.mix;
+    let shares =
+        u32::from(mix.read_percent) + u32::from(mix.write_percent) + u32::from(mix.trim_percent);
+    let rate = workload.rate.map_or(1.0, |rate| rate.per_second);
+    let refused = if shares != 100 {
+        Some(format!("the shares of the mix add up to {shares}, not 100"))
+    } else if !(1..=MAX_WORKERS).contains(&workload.workers) {
+        Some(format!("workers must be 1 to {MAX_WORKERS}"))
+    } else if !(1..=MAX_DEPTH).contains(&workload.queue_depth) {
+        Some(format!("queue depth must be 1 to {MAX_DEPTH}"))
+    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.block.max_bytes())
+        || workload.block.min_bytes() == 0
+    {
+        Some(format!("blocks must be 1 to {MAX_BLOCK_BYTES} bytes"))
+    } else if !(rate.is_finite() && rate > 0.0) {
+        Some("the rate must be above 0".to_owned())
+    } else {
+        None
+    };
+    refused.map_or(Ok(()), |text| {
+        Err(Error::Workload(format!(
+            "workload {}: {text}",
+            workload.name
+        )))
+    })
+}

@@ -1,0 +1,232 @@
+//! One worker thread, from its birth to its report.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use fathom_model::OpKind;
+use fathom_model::workload::EngineKind;
+
+use super::gate::Gate;
+use super::plan::GroupPlan;
+use crate::Error;
+use crate::access::AccessStream;
+use crate::arena::{Buffers, Pages};
+use crate::clock::HostClock;
+use crate::engine::{Broken, Engine};
+use crate::engines::door::{self, Materials, Visitor};
+use crate::payload::PayloadPool;
+use crate::record::Cuts;
+use crate::usage::ThreadMeter;
+use crate::verify::Verifier;
+use crate::worker::{self, Control, EndReason, Failure, Pace, Parts, Visible, Worker};
+
+/// What a worker says before the gate.
+pub(crate) type Readiness = Result<Vec<String>, Error>;
+
+/// What a worker leaves behind.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerEnd {
+    pub(crate) final_flush_ns: Option<u64>,
+}
+
+/// The one time that a worker says whether it is ready. When a worker dies
+/// before, its end of the channel goes with it and the group hears of it.
+pub(crate) struct Announcement(Cell<Option<Sender<Readiness>>>);
+
+impl Announcement {
+    pub(crate) fn new(sender: Sender<Readiness>) -> Announcement {
+        Announcement(Cell::new(Some(sender)))
+    }
+
+    fn make(&self, readiness: Readiness) {
+        if let Some(sender) = self.0.take() {
+            let _ = sender.send(readiness);
+        }
+    }
+}
+
+/// Everything that a worker thread is born with.
+pub(crate) struct Birth {
+    pub(crate) plan: Arc<GroupPlan>,
+    pub(crate) index: u32,
+    pub(crate) visible: Arc<Visible>,
+    pub(crate) control: Arc<Control>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) ready: Announcement,
+}
+
+/// The parts of worker `index`, made by its own thread so that memory is near.
+pub(crate) fn parts(
+    plan: &GroupPlan,
+    index: u32,
+    visible: Arc<Visible>,
+    control: Arc<Control>,
+    notes: &mut Vec<String>,
+) -> Result<Parts, Error> {
+    let workload = &plan.job.workload;
+    let slots = Worker::slots(plan.depth);
+    let block_bytes = workload.block.max_bytes();
+    // Neither has a place to keep what is written, so nothing can be verified.
+    let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
+    let fills = writes(plan) && plan.engine != EngineKind::Sim;
+    if plan.ledger.is_some() && !keeps_data {
+        notes.push(format!(
+            "engine {} keeps no data: contents are not verified",
+            plan.engine.name()
+        ));
+    }
+    let (buffers, pages) = Buffers::new(
+        slots,
+        if keeps_data || fills { block_bytes } else { 1 },
+        workload.huge_pages,
+    )
+    .map_err(|error| {
+        Error::Workload(format!(
+            "no memory for {} buffers of {block_bytes} bytes per worker ({error}): \
+             lower the queue depth, block size or number of workers",
+            plan.depth
+        ))
+    })?;
+    if workload.huge_pages && pages != Pages::Huge {
+        notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
+    }
+    let files = plan.layout.files_of(index);
+    Ok(Parts {
+        depth: plan.depth,
+        batch: workload.batch,
+        think_ns: workload.think_ns,
+        first_file: files.start,
+        files: files.end - files.start,
+        final_flush: workload.sync.final_flush,
+        flush_every: workload.sync.every_writes,
+        writes: writes(plan),
+        stop_on_error: plan.stops_on_error(),
+        workers: workload.workers,
+        max_block_bytes: block_bytes,
+        stream: AccessStream::new(workload, &plan.layout, index, plan.job.seed)?,
+        payload: fills.then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
+        verifier: plan
+            .ledger
+            .as_ref()
+            .filter(|_| keeps_data)
+            .map(|ledger| Verifier::new(ledger, slots as usize, block_bytes)),
+        pace: workload
+            .rate
+            .as_ref()
+            .map(|rate| Pace::new(rate, workload.workers, index, plan.job.seed, block_bytes)),
+        buffers,
+        visible,
+        control,
+    })
+}
+
+fn writes(plan: &GroupPlan) -> bool {
+    plan.job.workload.mix.write_percent > 0
+}
+
+/// The whole life of a worker thread.
+pub(crate) fn live(birth: Birth) -> WorkerEnd {
+    let plan = &birth.plan;
+    let mut notes = Vec::new();
+    if let Some(cpu) = cpu_of(&plan.job.workload.cpus, birth.index)
+        && let Err(note) = crate::affinity::pin_to(cpu)
+    {
+        notes.push(note);
+    }
+    crate::affinity::ask_for_exact_timers();
+    birth.build(notes).unwrap_or_else(|error| {
+        birth.ready.make(Err(error));
+        WorkerEnd::default()
+    })
+}
+
+fn cpu_of(cpus: &[u32], index: u32) -> Option<u32> {
+    if cpus.is_empty() {
+        return None;
+    }
+    cpus.get(index as usize % cpus.len()).copied()
+}
+
+impl Birth {
+    /// Makes the worker's parts and engine, and runs it.
+    fn build(&self, mut notes: Vec<String>) -> Result<WorkerEnd, Error> {
+        let plan = Arc::clone(&self.plan);
+        let parts = parts(
+            &plan,
+            self.index,
+            Arc::clone(&self.visible),
+            Arc::clone(&self.control),
+            &mut notes,
+        )?;
+        let own = plan.layout.files_of(self.index);
+        let own = own.start as usize..own.end as usize;
+        let sizes = plan.layout.files.get(own).unwrap_or_default();
+        // The buffers stay where they are when the parts move into the worker.
+        let view = parts.buffers.view();
+        let materials = Materials {
+            kind: plan.engine,
+            files: plan.opener.open_for(&plan.layout, self.index)?,
+            sizes: sizes.iter().map(|file| file.size_bytes).collect(),
+            buffers: view,
+            slots: Worker::slots(plan.depth),
+            workload: &plan.job.workload,
+            mode: plan.mode,
+        };
+        door::enter(materials, notes, Run { birth: self, parts }).map_err(|error| {
+            Error::Workload(format!(
+                "engine {} could not be set up ({error}): {}",
+                plan.engine.name(),
+                door::remedy(plan.engine)
+            ))
+        })
+    }
+}
+
+/// A worker that has all but its engine.
+struct Run<'a> {
+    birth: &'a Birth,
+    parts: Parts,
+}
+
+impl Visitor for Run<'_> {
+    type Output = WorkerEnd;
+
+    fn visit<E: Engine>(self, mut engine: E, notes: Vec<String>) -> WorkerEnd {
+        let parts = self.parts;
+        let Birth {
+            plan,
+            control,
+            gate,
+            ready,
+            ..
+        } = self.birth;
+        ready.make(Ok(notes));
+        let Some(origin_ns) = gate.pass() else {
+            engine.close();
+            return WorkerEnd::default();
+        };
+        let workload = &plan.job.workload;
+        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns);
+        let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
+        let clock = HostClock::new();
+        let driven = worker::drive(&mut worker, &mut engine, &clock, plan.may_spin);
+        let buffers = worker.finish();
+        match driven {
+            Ok(()) => engine.close(),
+            Err(broken) => {
+                report_broken(control, broken);
+                // The kernel may still write to them.
+                std::mem::forget(buffers);
+            }
+        }
+        WorkerEnd {
+            final_flush_ns: worker.final_flush_ns(),
+        }
+    }
+}
+
+fn report_broken(control: &Control, broken: Broken) {
+    control.end(EndReason::Error);
+    control.note_failure(|| Failure::of_engine(OpKind::Read, broken));
+}

@@ -1,0 +1,229 @@
+//! Keeping somebody's data from being overwritten.
+//!
+//! A block device is written to only if nothing on it and nobody around it
+//! says that it is in use: no signature of a file system, RAID, volume manager,
+//! encryption or partition table, no mount, holder, swap, loop device or open
+//! file. Permission of the user does not override this: the user has to clear
+//! the device first, which this room explains. Reading is always allowed.
+
+mod signature;
+mod usage;
+
+pub use signature::{Signature, scan_signatures};
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::Error;
+use usage::{family, loops, mounts, number_of, openers, swaps};
+
+/// What is known about a block device before anything is written to it.
+#[derive(Debug)]
+pub struct DeviceGuard {
+    /// The device, with symbolic links resolved.
+    pub path: PathBuf,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Smallest addressable unit.
+    pub logical_block_bytes: u32,
+    /// The kernel refuses writes to it.
+    pub read_only: bool,
+    /// What was recognised on it.
+    pub signatures: Vec<Signature>,
+    /// Why it must not be written to, and the remedies, in words. Empty when
+    /// it may be.
+    pub reasons: Vec<String>,
+}
+
+/// A device that this process alone may mount, format or claim. Given up when
+/// it is dropped.
+#[derive(Debug)]
+pub struct DeviceClaim {
+    _file: File,
+}
+
+/// Looks at a block device without changing it.
+///
+/// # Errors
+/// [`Error::Io`] when it cannot be opened or read, [`Error::Target`] when it
+/// is no block device.
+pub fn inspect_device(path: &Path) -> Result<DeviceGuard, Error> {
+    let resolved = path.canonicalize().map_err(Error::io("open", path))?;
+    let facts = resolved.metadata().map_err(Error::io("examine", path))?;
+    if !facts.file_type().is_block_device() {
+        return Err(Error::target(path, "is not a block device"));
+    }
+    let mut file = File::open(&resolved).map_err(Error::io("open", path))?;
+    let size_bytes = file
+        .seek(SeekFrom::End(0))
+        .map_err(Error::io("examine", path))?;
+    let signatures = scan_signatures(&file, size_bytes).map_err(Error::io("read", path))?;
+    let logical_block_bytes = rustix::fs::ioctl_blksszget(&file).unwrap_or(512);
+    drop(file);
+    let mut guard = DeviceGuard {
+        size_bytes,
+        logical_block_bytes,
+        read_only: false,
+        reasons: Vec::new(),
+        signatures,
+        path: resolved,
+    };
+    guard.find_users(number_of(facts.rdev()));
+    guard.try_exclusive();
+    guard.explain_signatures();
+    Ok(guard)
+}
+
+impl DeviceGuard {
+    fn find_users(&mut self, number: usage::DeviceNumber) {
+        let root = Path::new("/");
+        let family = family(root, number).unwrap_or_else(|| usage::Family {
+            members: vec![(self.path.display().to_string(), number)],
+            holders: std::collections::BTreeSet::new(),
+        });
+        let is_member = |path: &Path| {
+            let facts = std::fs::metadata(path);
+            facts.is_ok_and(|facts| {
+                let number = number_of(facts.rdev());
+                facts.file_type().is_block_device()
+                    && family.members.iter().any(|(_, member)| *member == number)
+            })
+        };
+        for mount in mounts(root, &family) {
+            self.reasons.push(format!("{mount}; unmount it first"));
+        }
+        for swap in swaps(root, is_member) {
+            self.reasons
+                .push(format!("{swap}; switch it off with swapoff first"));
+        }
+        for found in loops(root, is_member) {
+            self.reasons
+                .push(format!("{found}; detach it with losetup -d first"));
+        }
+        for holder in &family.holders {
+            self.reasons.push(format!(
+                "{holder} is built on it; take that apart first (or name it as the target)"
+            ));
+        }
+        let partitions: Vec<&str> = family.members[1..]
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !partitions.is_empty() {
+            self.reasons.push(format!(
+                "it has the partitions {}; name one of them, or remove the partition table",
+                partitions.join(", ")
+            ));
+        }
+        for opener in patient_openers(&family) {
+            self.reasons.push(format!("{opener}; end that first"));
+        }
+    }
+
+    /// The kernel grants an exclusive open only if nobody has mounted or
+    /// claimed the device, in whatever namespace.
+    fn try_exclusive(&mut self) {
+        match open_exclusive(&self.path, true) {
+            Ok(_) => {}
+            Err(Errno::BUSY) => {
+                if self.reasons.is_empty() {
+                    self.reasons.push(
+                        "the kernel says that it is in use (mounted elsewhere, or claimed)"
+                            .to_owned(),
+                    );
+                }
+            }
+            Err(Errno::ROFS | Errno::PERM) => self.read_only = true,
+            // Without permission to write there is nothing to claim.
+            Err(_) => {}
+        }
+    }
+
+    fn explain_signatures(&mut self) {
+        for signature in &self.signatures {
+            self.reasons.push(format!(
+                "it holds: {} (mark at byte {}); if nobody needs that any more, erase it with \
+                 'wipefs --all {}'",
+                signature.what,
+                signature.offset,
+                self.path.display()
+            ));
+        }
+    }
+
+    /// Claims the device for writing.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with every reason when it is in use or holds data,
+    /// [`Error::Io`] when it cannot be opened for writing.
+    pub fn claim(&self) -> Result<DeviceClaim, Error> {
+        if !self.reasons.is_empty() {
+            return Err(Error::Refused {
+                path: self.path.clone(),
+                reason: self.reasons.join("; also, "),
+            });
+        }
+        match open_exclusive(&self.path, true) {
+            Ok(file) => Ok(DeviceClaim { _file: file }),
+            Err(Errno::BUSY) => Err(Error::Refused {
+                path: self.path.clone(),
+                reason: "somebody has just claimed it".to_owned(),
+            }),
+            Err(errno) => Err(Error::io("open for writing", &self.path)(errno.into())),
+        }
+    }
+}
+
+/// Device managers open a device for a moment whenever it changes; only what
+/// stays is reported.
+fn patient_openers(family: &usage::Family) -> Vec<String> {
+    let mut found = openers(Path::new("/"), family);
+    for _ in 0..10 {
+        if found.is_empty() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        found = openers(Path::new("/"), family);
+    }
+    found
+}
+
+fn open_exclusive(path: &Path, write: bool) -> Result<File, Errno> {
+    let flags = OFlags::EXCL.bits() as i32;
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(flags)
+        .open(path);
+    opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+/// Why a regular file that the user allowed to be overwritten must not be:
+/// it is swap space, or a loop device lies on it. Empty when it may be.
+pub fn file_users(path: &Path) -> Vec<String> {
+    let Ok(facts) = path.metadata() else {
+        return Vec::new();
+    };
+    let same = |other: &Path| {
+        let other = other.metadata();
+        other.is_ok_and(|o| (o.dev(), o.ino()) == (facts.dev(), facts.ino()))
+    };
+    let root = Path::new("/");
+    let mut users = swaps(root, same);
+    users.extend(loops(root, same));
+    users
+}
+
+#[cfg(test)]
+#[path = "guard_tests.rs"]
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::Loop;
+#[cfg(test)]
+#[path = "usage_tests.rs"]
+mod usage_tests;

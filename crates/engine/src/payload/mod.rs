@@ -1,0 +1,182 @@
+//! What is written: bytes that neither compress nor repeat, unless asked.
+//!
+//! Each worker copies from a pool of random bytes that stays in its CPU cache.
+//! Every 4 KiB piece is combined (xor) with a 64-bit key of its own while it is
+//! copied, so that no eight aligned bytes of two pieces are alike even where
+//! they come from the same part of the pool: nothing below (deduplication,
+//! compression with any window) finds a repetition that was not asked for.
+//!
+//! Compressible payload has a tail of zeros in each 4 KiB, duplicates repeat an
+//! earlier block of the same worker. One seed regenerates every byte.
+
+use fathom_model::rng::{Rng, derive_seed, splitmix64};
+use fathom_model::workload::{Content, Payload};
+
+use crate::access::Permutation;
+
+/// Unit in which the compressible share is laid out.
+const PIECE_BYTES: usize = 4096;
+/// Random bytes kept per worker: fits a second-level cache.
+const POOL_WORDS: usize = 32 * 1024;
+/// Random bytes that each piece keeps even when all of it should compress, so
+/// that blocks stay distinct.
+const LEAST_RANDOM_BYTES: usize = 16;
+/// Blocks out of which the asked-for number are duplicates.
+const DECK: u64 = 100;
+
+/// One worker's source of payload. The same seed and worker give the same
+/// bytes in the same order.
+#[derive(Debug, Clone)]
+pub struct PayloadPool {
+    source: Source,
+    key: u64,
+    /// Number of the next block.
+    next: u64,
+    duplicates: Duplicates,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    Pool {
+        words: Box<[u64]>,
+        /// Random bytes at the start of each full piece.
+        random_bytes: usize,
+    },
+    Repeated(Vec<u8>),
+}
+
+impl PayloadPool {
+    /// The payload of worker `worker_index`.
+    pub fn new(payload: &Payload, seed: u64, worker_index: u32) -> PayloadPool {
+        let key = derive_seed(derive_seed(seed, 0x9A71), u64::from(worker_index));
+        let source = match &payload.content {
+            Content::Random => {
+                let mut rng = Rng::new(key);
+                let share = usize::from(payload.compress_percent.min(100));
+                let random_bytes = PIECE_BYTES - PIECE_BYTES * share / 100;
+                Source::Pool {
+                    words: (0..POOL_WORDS).map(|_| rng.next_u64()).collect(),
+                    random_bytes: random_bytes.max(LEAST_RANDOM_BYTES),
+                }
+            }
+            Content::Zeros => Source::Repeated(vec![0]),
+            Content::Bytes(bytes) if bytes.is_empty() => Source::Repeated(vec![0]),
+            Content::Bytes(bytes) => Source::Repeated(bytes.clone()),
+        };
+        PayloadPool {
+            source,
+            key,
+            next: 0,
+            duplicates: Duplicates::new(payload.duplicate_percent, derive_seed(key, 1)),
+        }
+    }
+
+    /// Fills one block. Every call is a new block.
+    pub fn fill(&mut self, block: &mut [u8]) {
+        self.fill_numbered(self.next, block);
+        self.next += 1;
+    }
+
+    /// Fills the block with this number, whatever was filled before.
+    pub fn fill_numbered(&mut self, number: u64, block: &mut [u8]) {
+        match &self.source {
+            Source::Repeated(bytes) => repeat(bytes, block),
+            Source::Pool {
+                words,
+                random_bytes,
+            } => {
+                let original = self.duplicates.original_of(number);
+                fill_from_pool(words, *random_bytes, derive_seed(self.key, original), block);
+            }
+        }
+    }
+}
+
+/// The content of the block with this key, of whatever length.
+fn fill_from_pool(words: &[u64], random_bytes: usize, block_key: u64, block: &mut [u8]) {
+    for (number, piece) in (0u64..).zip(block.chunks_mut(PIECE_BYTES)) {
+        let piece_key = splitmix64(block_key ^ number.wrapping_mul(0xA24B_AED4_963E_E407));
+        let random = (piece.len() * random_bytes)
+            .div_ceil(PIECE_BYTES)
+            .max(LEAST_RANDOM_BYTES.min(piece.len()));
+        let (head, tail) = piece.split_at_mut(random);
+        let places = words.len() - PIECE_BYTES / 8;
+        let start = (piece_key >> 32) as usize % places;
+        let key = splitmix64(piece_key);
+        let source = &words[start..start + head.len().div_ceil(8)];
+        let mut whole = head.chunks_exact_mut(8);
+        for (out, word) in (&mut whole).zip(source) {
+            out.copy_from_slice(&(word ^ key).to_le_bytes());
+        }
+        let rest = whole.into_remainder();
+        let last = (source[source.len() - 1] ^ key).to_le_bytes();
+        rest.copy_from_slice(&last[..rest.len()]);
+        tail.fill(0);
+    }
+}
+
+/// Repeats `bytes` over the block, by doubling what is there already.
+fn repeat(bytes: &[u8], block: &mut [u8]) {
+    if let [byte] = bytes {
+        block.fill(*byte);
+        return;
+    }
+    let first = bytes.len().min(block.len());
+    block[..first].copy_from_slice(&bytes[..first]);
+    let mut done = first;
+    while done < block.len() {
+        let more = done.min(block.len() - done);
+        block.copy_within(..more, done);
+        done += more;
+    }
+}
+
+/// Decides which blocks repeat an earlier one: exactly the asked-for number in
+/// each hundred, at random places (the first block of all has nothing to repeat).
+#[derive(Debug, Clone)]
+struct Duplicates {
+    percent: u64,
+    key: u64,
+    /// The hundred for which `order` is keyed.
+    deck: u64,
+    order: Permutation,
+}
+
+impl Duplicates {
+    fn new(percent: u8, key: u64) -> Duplicates {
+        Duplicates {
+            percent: u64::from(percent.min(100)),
+            key,
+            deck: 0,
+            order: Permutation::new(DECK, derive_seed(key, 0)),
+        }
+    }
+
+    /// The number of the block whose content the block `number` has: its own,
+    /// or that of an earlier original.
+    #[inline]
+    fn original_of(&mut self, mut number: u64) -> u64 {
+        while self.repeats(number) {
+            let draw = u128::from(derive_seed(!self.key, number));
+            number = ((draw * u128::from(number)) >> 64) as u64;
+        }
+        number
+    }
+
+    #[inline]
+    fn repeats(&mut self, number: u64) -> bool {
+        if self.percent == 0 || number == 0 {
+            return false;
+        }
+        let deck = number / DECK;
+        if deck != self.deck {
+            self.deck = deck;
+            self.order.rekey(derive_seed(self.key, deck));
+        }
+        self.order.at(number % DECK) < self.percent
+    }
+}
+
+#[cfg(test)]
+#[path = "payload_tests.rs"]
+mod tests;

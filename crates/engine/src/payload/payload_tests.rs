@@ -1,0 +1,143 @@
+use std::collections::HashSet;
+
+use super::*;
+
+fn payload(content: Content, compress_percent: u8, duplicate_percent: u8) -> Payload {
+    Payload {
+        content,
+        compress_percent,
+        duplicate_percent,
+    }
+}
+
+fn random(compress_percent: u8, duplicate_percent: u8) -> Payload {
+    payload(Content::Random, compress_percent, duplicate_percent)
+}
+
+fn stream(payload: &Payload, block_bytes: usize, blocks: usize) -> Vec<u8> {
+    let mut pool = PayloadPool::new(payload, 7, 0);
+    let mut out = vec![0xEE; block_bytes * blocks];
+    for block in out.chunks_mut(block_bytes) {
+        pool.fill(block);
+    }
+    out
+}
+
+fn compressed_share(bytes: &[u8]) -> f64 {
+    lz4_flex::block::compress(bytes).len() as f64 / bytes.len() as f64
+}
+
+#[test]
+fn default_does_not_compress_in_any_block_size() {
+    for block_bytes in [512, 4096, 5000, 65536, 4 << 20] {
+        let bytes = stream(&random(0, 0), block_bytes, (4 << 20) / block_bytes);
+        let share = compressed_share(&bytes);
+        assert!(share > 0.999, "{block_bytes}: {share}");
+    }
+}
+
+#[test]
+fn no_aligned_word_ever_repeats() {
+    let bytes = stream(&random(0, 0), 4096, 4096);
+    let words: HashSet<&[u8]> = bytes.chunks(8).collect();
+    assert_eq!(words.len(), bytes.len() / 8);
+}
+
+#[test]
+fn bits_are_balanced() {
+    let bytes = stream(&random(0, 0), 65536, 16);
+    let ones: u64 = bytes.iter().map(|b| u64::from(b.count_ones())).sum();
+    let bits = bytes.len() as f64 * 8.0;
+    assert!((ones as f64 / bits - 0.5).abs() < 0.001, "{ones}");
+    let mut counts = [0u32; 256];
+    for byte in &bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    assert!(counts.iter().all(|n| n.abs_diff(4096) < 400), "{counts:?}");
+}
+
+#[test]
+fn a_real_compressor_finds_the_asked_for_share() {
+    for compress_percent in [10, 30, 50, 75, 90, 100] {
+        for block_bytes in [4096, 65536] {
+            let bytes = stream(
+                &random(compress_percent, 0),
+                block_bytes,
+                (4 << 20) / block_bytes,
+            );
+            let saved = 100.0 * (1.0 - compressed_share(&bytes));
+            let wanted = f64::from(compress_percent);
+            assert!(
+                (saved - wanted).abs() < 3.0,
+                "{wanted} % asked, {saved} % saved"
+            );
+        }
+    }
+}
+
+#[test]
+fn compressible_blocks_are_still_distinct() {
+    let bytes = stream(&random(100, 0), 4096, 5000);
+    let blocks: HashSet<&[u8]> = bytes.chunks(4096).collect();
+    assert_eq!(blocks.len(), 5000);
+}
+
+#[test]
+fn the_asked_for_share_of_blocks_repeats_an_earlier_one() {
+    for duplicate_percent in [0u8, 1, 25, 50, 99, 100] {
+        let bytes = stream(&random(0, duplicate_percent), 4096, 5000);
+        let distinct: HashSet<&[u8]> = bytes.chunks(4096).collect();
+        let duplicates = 5000 - distinct.len();
+        let wanted = 50 * usize::from(duplicate_percent);
+        assert!(
+            duplicates.abs_diff(wanted) <= 1,
+            "{duplicate_percent} %: {duplicates}"
+        );
+    }
+}
+
+#[test]
+fn zeros_and_patterns_are_as_asked() {
+    assert!(
+        stream(&payload(Content::Zeros, 0, 0), 1000, 3)
+            .iter()
+            .all(|b| *b == 0)
+    );
+    let pattern = payload(Content::Bytes(b"abc".to_vec()), 0, 0);
+    assert_eq!(stream(&pattern, 8, 2), b"abcabcababcabcab");
+    assert_eq!(stream(&pattern, 2, 1), b"ab");
+    assert_eq!(stream(&payload(Content::Bytes(vec![]), 0, 0), 4, 1), [0; 4]);
+}
+
+#[test]
+fn one_seed_regenerates_all_and_workers_differ() {
+    let one = stream(&random(20, 30), 4096, 200);
+    assert_eq!(one, stream(&random(20, 30), 4096, 200));
+    let mut other = vec![0; 4096];
+    PayloadPool::new(&random(20, 30), 7, 1).fill(&mut other);
+    assert!(one.chunks(4096).all(|block| block != other));
+}
+
+#[test]
+fn odd_lengths_are_filled_to_the_end() {
+    for length in [1, 7, 8, 9, 511, 4095, 4097, 12_289] {
+        let bytes = stream(&random(0, 0), length, 64);
+        for block in bytes.chunks(length) {
+            assert!(length < 16 || block[length - 1] != 0xEE || block[length - 2] != 0xEE);
+        }
+        let lasts: HashSet<u8> = bytes.chunks(length).map(|b| b[length - 1]).collect();
+        assert!(lasts.len() > 20, "{length}: {}", lasts.len());
+    }
+}
+
+// The format: these bytes may never change.
+#[test]
+fn bytes_of_a_seed_are_fixed() {
+    let bytes = stream(&random(0, 0), 12, 2);
+    assert_eq!(bytes, EXPECTED);
+}
+
+const EXPECTED: [u8; 24] = [
+    39, 25, 48, 94, 27, 155, 102, 204, 147, 226, 157, 94, //
+    98, 155, 130, 175, 63, 96, 199, 82, 6, 120, 85, 124,
+];

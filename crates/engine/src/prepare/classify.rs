@@ -1,0 +1,155 @@
+//! What a path is, and why it cannot be a target.
+
+use std::fs::{File, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// What a path turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Directory,
+    File,
+    Device,
+    /// A character device that gives data at any offset.
+    Stream,
+}
+
+/// Character devices that answer reads at any offset without end: `zero`,
+/// `random` and `urandom` (major number 1 of every Linux).
+const STREAMS: [(u32, u32); 3] = [(1, 5), (1, 8), (1, 9)];
+
+/// Resolves a path and says what it is.
+///
+/// # Errors
+/// [`Error::Missing`], or [`Error::Target`] for what cannot be measured.
+pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
+    let resolved = match path.canonicalize() {
+        Ok(resolved) => resolved,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(Error::Missing {
+                path: path.to_owned(),
+                nearest: nearest_existing(path),
+            });
+        }
+        Err(error) => return Err(not_permitted(path, "look at", error)),
+    };
+    let facts = resolved.metadata().map_err(Error::io("examine", path))?;
+    let kind = facts.file_type();
+    let number = || {
+        (
+            rustix::fs::major(facts.rdev()),
+            rustix::fs::minor(facts.rdev()),
+        )
+    };
+    if kind.is_dir() {
+        Ok((resolved, Kind::Directory))
+    } else if kind.is_file() {
+        Ok((resolved, Kind::File))
+    } else if kind.is_block_device() {
+        Ok((resolved, Kind::Device))
+    } else if kind.is_char_device() && STREAMS.contains(&number()) {
+        Ok((resolved, Kind::Stream))
+    } else {
+        Err(Error::target(
+            path,
+            format!(
+                "is a {}; name a directory, a regular file or a block device",
+                name_of(&facts)
+            ),
+        ))
+    }
+}
+
+fn name_of(facts: &Metadata) -> &'static str {
+    let kind = facts.file_type();
+    if kind.is_char_device() {
+        "character device"
+    } else if kind.is_fifo() {
+        "pipe"
+    } else if kind.is_socket() {
+        "socket"
+    } else {
+        "special file"
+    }
+}
+
+/// The longest existing part of a path; `.` when a relative path starts with
+/// something that does not exist.
+fn nearest_existing(path: &Path) -> PathBuf {
+    path.ancestors()
+        .skip(1)
+        .find(|parent| parent.exists())
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
+        .to_owned()
+}
+
+/// Opens a file or device for reading, with an error that says who may.
+pub(crate) fn open_readable(path: &Path) -> Result<File, Error> {
+    File::open(path).map_err(|error| not_permitted(path, "read", error))
+}
+
+/// Turns a refusal into advice.
+pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::PermissionDenied => {
+            let own = rustix::process::geteuid().as_raw();
+            let owner = match path.symlink_metadata() {
+                Ok(facts) => format!(
+                    "it belongs to uid {} and fathom runs as uid {own}",
+                    facts.uid()
+                ),
+                Err(_) => format!("fathom runs as uid {own}"),
+            };
+            Error::target(
+                path,
+                format!(
+                    "not permitted to {action} it: {owner}; change its owner or mode, or run as its owner or as root"
+                ),
+            )
+        }
+        ErrorKind::ReadOnlyFilesystem => Error::target(
+            path,
+            "its file system is mounted read-only; choose another target, or a workload that only reads",
+        ),
+        _ => Error::io(action, path)(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        std::fs::write(&file, "x").unwrap();
+        let link = dir.path().join("l");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let kind = |path: &Path| classify(path).map(|(_, kind)| kind);
+        assert_eq!(kind(dir.path()).unwrap(), Kind::Directory);
+        assert_eq!(kind(&file).unwrap(), Kind::File);
+        assert_eq!(kind(&link).unwrap(), Kind::File);
+        assert_eq!(kind(Path::new("/dev/zero")).unwrap(), Kind::Stream);
+        let error = kind(Path::new("/dev/null")).unwrap_err().to_string();
+        assert!(error.contains("is a character device"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_path_names_its_nearest_parent() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b/c");
+        match classify(&path) {
+            Err(Error::Missing { nearest, .. }) => assert_eq!(nearest, dir.path()),
+            other => panic!("{other:?}"),
+        }
+        match classify(Path::new("no-such-directory/x")) {
+            Err(Error::Missing { nearest, .. }) => assert_eq!(nearest, Path::new(".")),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Targets that were there before: a file, a device, `/dev/zero`.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fathom_model::Job;
+use fathom_model::rng::derive_seed;
+use fathom_model::unit::bytes;
+use fathom_model::workload::Precondition;
+
+use super::aligned::{AlignedBuffer, PAGE_BYTES};
+use super::classify::{not_permitted, open_readable};
+use super::data_state::{Share, unwritten_share};
+use super::fill::Filler;
+use super::hooks::PrepareHooks;
+use super::{Data, crew, direct};
+use crate::Error;
+use crate::access::{Layout, TargetKind};
+use crate::guard::{DeviceClaim, file_users, inspect_device};
+use crate::verify::Ledger;
+
+/// Places at which a device is read to see whether it was ever written.
+const SAMPLES: u64 = 256;
+/// Above this share of blocks without data a target that may be written to is
+/// filled before it is read.
+const UNWRITTEN_LIMIT: f64 = 0.001;
+
+/// Whether the job changes what is on its target, in or before the load.
+pub(crate) fn writes(job: &Job) -> bool {
+    let workload = &job.workload;
+    workload.mix.modifies()
+        || workload.precondition != Precondition::None
+        || Ledger::needs_prepared(workload)
+}
+
+fn why_written(job: &Job) -> &'static str {
+    if job.workload.mix.modifies() {
+        "the workload would overwrite it"
+    } else if job.workload.precondition != Precondition::None {
+        "preconditioning would overwrite it"
+    } else {
+        "only data that fathom has written can be verified"
+    }
+}
+
+/// The layout on a regular file.
+pub(crate) fn file_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
+    let file = open_readable(path)?;
+    let there = file.metadata().map_err(Error::io("examine", path))?.len();
+    layout_within(TargetKind::File, job, path, there)
+}
+
+/// The layout on a target of a fixed size.
+pub(crate) fn layout_within(
+    kind: TargetKind,
+    job: &Job,
+    path: &Path,
+    there: u64,
+) -> Result<Layout, Error> {
+    let size_bytes = job.workload.size_bytes.unwrap_or(there);
+    if size_bytes > there {
+        return Err(Error::target(
+            path,
+            format!(
+                "is too small: it has {} and the workload asks for {}",
+                bytes(there),
+                bytes(size_bytes)
+            ),
+        ));
+    }
+    if there == 0 {
+        return Err(Error::target(
+            path,
+            "is empty; name a directory to have test files made",
+        ));
+    }
+    Layout::new(kind, &job.workload, size_bytes, |_| path.to_owned())
+}
+
+/// Makes a regular file ready that the user named.
+pub(crate) fn prepare_file(
+    job: &Job,
+    path: &Path,
+    layout: &Layout,
+    ledger: Option<&Ledger>,
+    data: &mut Data,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(), Error> {
+    let file = open_readable(path)?;
+    data.direct_align = direct::direct_align(path);
+    data.reused = true;
+    let share = accessed_unwritten(&file, layout);
+    if writes(job) {
+        if !job.destructive {
+            return Err(Error::Refused {
+                path: path.to_owned(),
+                reason: format!(
+                    "fathom did not make this file, and {}; pass --destructive if its content may \
+                     be lost, or name a directory",
+                    why_written(job)
+                ),
+            });
+        }
+        let users = file_users(path);
+        if !users.is_empty() {
+            return Err(Error::Refused {
+                path: path.to_owned(),
+                reason: users.join("; also, "),
+            });
+        }
+        data.writable = true;
+        check_writable(path)?;
+    }
+    fill_given(job, layout, ledger, data, &share, hooks)?;
+    if !writes(job) && share.value.is_some_and(|share| share > 0.0) {
+        data.notes.push(format!(
+            "{}: part of this file was never written, so that reading it does not reach the device",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// The layout on a block device.
+pub(crate) fn device_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
+    use std::io::Seek;
+    let mut file = open_readable(path)?;
+    let there = file
+        .seek(std::io::SeekFrom::End(0))
+        .map_err(Error::io("examine", path))?;
+    layout_within(TargetKind::Device, job, path, there)
+}
+
+/// Makes a block device ready. The claim keeps others off it.
+pub(crate) fn prepare_device(
+    job: &Job,
+    path: &Path,
+    layout: &Layout,
+    ledger: Option<&Ledger>,
+    data: &mut Data,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Option<DeviceClaim>, Error> {
+    data.direct_align = direct::direct_align(path);
+    data.reused = true;
+    let claim = if writes(job) {
+        if !job.destructive {
+            return Err(Error::Refused {
+                path: path.to_owned(),
+                reason: format!(
+                    "{}; pass --destructive if the content of the device may be lost",
+                    why_written(job)
+                ),
+            });
+        }
+        let guard = inspect_device(path)?;
+        let claim = guard.claim()?;
+        if guard.read_only {
+            return Err(Error::target(
+                path,
+                "the device is read-only; choose a workload that only reads",
+            ));
+        }
+        check_writable(path)?;
+        data.writable = true;
+        Some(claim)
+    } else {
+        None
+    };
+    let share = if job.workload.mix.reads() && ledger.is_none() {
+        sample_zeros(job, path, layout, data.direct_align.is_some(), hooks)?
+    } else {
+        Share {
+            value: None,
+            method: "not looked for: the workload does not read what was there",
+        }
+    };
+    fill_given(job, layout, ledger, data, &share, hooks)?;
+    Ok(claim)
+}
+
+/// Fills a given target if the workload needs it and may write to it, and
+/// reports what is known about its data.
+fn fill_given(
+    job: &Job,
+    layout: &Layout,
+    ledger: Option<&Ledger>,
+    data: &mut Data,
+    share: &Share,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(), Error> {
+    let workload = &job.workload;
+    let gaps = share.value.is_some_and(|share| share > UNWRITTEN_LIMIT);
+    let wanted = ledger.is_some() || workload.precondition != Precondition::None;
+    let filler = Filler {
+        job,
+        layout,
+        ledger,
+        direct_align: data.direct_align,
+    };
+    if data.writable && (wanted || (gaps && workload.mix.reads())) {
+        let stretches = if workload.precondition == Precondition::None {
+            filler.accessed()
+        } else {
+            filler.everything()
+        };
+        data.prepared_bytes += filler.fill("filling the target", &stretches, hooks)?;
+        data.reused = false;
+        data.unwritten = Some(Share {
+            value: Some(0.0),
+            method: "all of it was written just before",
+        });
+    } else {
+        data.unwritten = Some(share.clone());
+    }
+    if workload.precondition == Precondition::RandomFill {
+        data.prepared_bytes += filler.refill_at_random(hooks)?;
+    }
+    Ok(())
+}
+
+/// The layout on a character device that gives data without end.
+pub(crate) fn stream_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
+    if writes(job) {
+        return Err(Error::target(
+            path,
+            "is a character device; it can only be read from, without verification or preconditioning",
+        ));
+    }
+    let Some(size_bytes) = job.workload.size_bytes else {
+        return Err(Error::target(path, "has no end; give the size to be read"));
+    };
+    open_readable(path)?;
+    Layout::new(TargetKind::Stream, &job.workload, size_bytes, |_| {
+        path.to_owned()
+    })
+}
+
+fn check_writable(path: &Path) -> Result<(), Error> {
+    let opened = OpenOptions::new().write(true).open(path);
+    opened
+        .map(drop)
+        .map_err(|error| not_permitted(path, "write to", error))
+}
+
+/// The share of the accessed ranges that the file system has not written.
+pub(crate) fn accessed_unwritten(file: &File, layout: &Layout) -> Share {
+    let Some(first) = layout.files.first() else {
+        return Share {
+            value: None,
+            method: "there are no files",
+        };
+    };
+    unwritten_share(file, first.start_bytes, first.span_bytes)
+}
+
+/// The share of blocks without data among some that are read at random places
+/// of a device: it cannot be asked what was never written.
+fn sample_zeros(
+    job: &Job,
+    path: &Path,
+    layout: &Layout,
+    direct: bool,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Share, Error> {
+    let page = PAGE_BYTES as u64;
+    let (start, pages) = layout.files.first().map_or((0, 0), |f| {
+        (f.start_bytes / page * page, f.span_bytes / page)
+    });
+    let zeros = AtomicU64::new(0);
+    let work = crew::Work {
+        what: "looking for blocks that were never written",
+        chunks: SAMPLES.min(pages),
+        total_bytes: SAMPLES.min(pages) * page,
+        threads: 8,
+    };
+    let tools = || {
+        let file = direct::open_to_read(path, direct)?;
+        Ok((file, AlignedBuffer::new(PAGE_BYTES)))
+    };
+    crew::run(&work, hooks, tools, |(file, buffer), sample| {
+        let draw = u128::from(derive_seed(job.seed, 0x5A0 + sample));
+        let place = ((draw * u128::from(pages)) >> 64) as u64;
+        let block = buffer.bytes_mut();
+        file.read_exact_at(block, start + place * page)
+            .map_err(Error::io("read", path))?;
+        zeros.fetch_add(u64::from(block.iter().all(|b| *b == 0)), Ordering::Relaxed);
+        Ok(page)
+    })?;
+    Ok(Share {
+        value: (work.chunks > 0).then(|| zeros.into_inner() as f64 / work.chunks as f64),
+        method: "share of all-zero blocks among 256 that were read at random places",
+    })
+}

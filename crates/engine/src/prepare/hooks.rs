@@ -1,0 +1,50 @@
+//! What the preparation tells its caller while it runs.
+
+use std::path::Path;
+
+/// How far a long step came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrepareProgress<'a> {
+    /// What is done, for people: `filling test files`.
+    pub what: &'a str,
+    /// Bytes done.
+    pub done_bytes: u64,
+    /// Bytes to be done.
+    pub total_bytes: u64,
+}
+
+/// What the preparation tells its caller, and asks it, while it runs.
+pub trait PrepareHooks {
+    /// Called at least five times a second during long steps.
+    fn progress(&mut self, progress: PrepareProgress<'_>);
+
+    /// Called before a file is created, so that a crash leaves a note of it.
+    ///
+    /// # Errors
+    /// A text ends the preparation before the file is created.
+    fn creating(&mut self, path: &Path) -> Result<(), String>;
+
+    /// Called after a file was removed.
+    fn removed(&mut self, path: &Path);
+
+    /// Whether the user wants to stop.
+    fn stop_requested(&self) -> bool;
+}
+
+/// Hooks that do nothing, for tests and for callers without an audience.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHooks;
+
+impl PrepareHooks for NoHooks {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn removed(&mut self, _: &Path) {}
+
+    fn stop_requested(&self) -> bool {
+        false
+    }
+}

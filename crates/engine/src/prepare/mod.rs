@@ -1,0 +1,298 @@
+//! Making the target ready: files that exist, are fathom's and were written.
+//!
+//! - A directory gets test files `PREFIX.0`, `PREFIX.1`, … and a list of them,
+//!   `PREFIX.manifest`. Files of earlier runs are reused when the list says that
+//!   fathom made them; a stranger's file with such a name ends the preparation.
+//! - Before anything is read it is fully written with real data and flushed, and
+//!   the page cache is dropped where the load goes past it.
+//! - A file or device that the user named is written to only with permission,
+//!   and a device only if [`crate::guard`] finds nothing on it.
+//! - Null and simulated targets need nothing.
+
+pub(crate) mod aligned;
+mod classify;
+mod cleanup;
+pub(crate) mod crew;
+mod data_state;
+pub(crate) mod direct;
+mod fill;
+mod given;
+mod hooks;
+mod manifest;
+mod of_run;
+mod space;
+mod test_files;
+
+pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
+pub use of_run::remove_files_of_run;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fathom_model::run::DataReport;
+use fathom_model::unit::bytes;
+use fathom_model::workload::{BlockSizes, CacheMode};
+use fathom_model::{Job, Target, Workload};
+
+use self::classify::Kind;
+use self::data_state::{Share, cached_bytes, unwritten_share};
+use self::test_files::TestFiles;
+use crate::Error;
+use crate::access::{AccessStream, Layout, TargetKind};
+use crate::guard::DeviceClaim;
+use crate::sim;
+use crate::verify::Ledger;
+
+/// Size of a null target for which none was asked.
+const NULL_BYTES: u64 = 1 << 40;
+/// Files that are named in the report.
+const NAMED_FILES: usize = 16;
+
+/// What matters when the files of a layout are opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenFacts {
+    /// `O_DIRECT` was tried and works on this target.
+    pub direct_works: bool,
+    /// Offsets and lengths of direct I/O must be multiples of this.
+    pub direct_align_bytes: u32,
+    /// The job may open the target for writing.
+    pub writable: bool,
+}
+
+/// A target that is ready for a trial. While it lives, test files are locked
+/// against other runs, and a device that is written to is claimed.
+#[derive(Debug)]
+pub struct Prepared {
+    /// Where the data lie.
+    pub layout: Layout,
+    /// Facts about the data.
+    pub data: DataReport,
+    /// How the files can be opened.
+    pub open: OpenFacts,
+    /// What the workers share when contents are verified.
+    pub ledger: Option<Arc<Ledger>>,
+    /// Remarks for the user, in words.
+    pub notes: Vec<String>,
+    test_files: Option<TestFiles>,
+    _claim: Option<DeviceClaim>,
+}
+
+/// What preparing finds out and does.
+#[derive(Debug, Default)]
+struct Data {
+    prepared_bytes: u64,
+    reused: bool,
+    writable: bool,
+    direct_align: Option<u32>,
+    unwritten: Option<Share>,
+    notes: Vec<String>,
+}
+
+/// Makes the target of `job` ready.
+///
+/// # Errors
+/// Every reason why the trial cannot run on this target, in words. Files that
+/// were created are removed again.
+pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+    check_size(&job.workload)?;
+    match &job.target {
+        Target::Null => prepare_nothing(job, TargetKind::Null, NULL_BYTES),
+        Target::Sim(model) => {
+            let capacity = sim::open_drive(model, job.seed)?.capacity_bytes();
+            prepare_nothing(job, TargetKind::Sim, capacity)
+        }
+        Target::Path(path) => prepare_path(job, path, hooks),
+    }
+}
+
+/// Null and simulated targets hold no data.
+fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepared, Error> {
+    if job.workload.verify.is_some() {
+        return Err(Error::Workload(format!(
+            "'{}' keeps no data that could be verified; use a file or device, or do not verify",
+            job.target
+        )));
+    }
+    let name = |n| PathBuf::from(format!("{}#{n}", job.target));
+    let layout = match kind {
+        TargetKind::Sim => given::layout_within(kind, job, &name(0), most_bytes)?,
+        _ => {
+            let size_bytes = job.workload.size_bytes.unwrap_or(most_bytes);
+            Layout::new(kind, &job.workload, size_bytes, name)?
+        }
+    };
+    check_room_for_blocks(job, &layout)?;
+    let data = Data {
+        writable: true,
+        ..Data::default()
+    };
+    Ok(Prepared::assemble(layout, data, None, None, None))
+}
+
+fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+    let (path, kind) = classify::classify(path)?;
+    let layout = match kind {
+        Kind::Directory => test_files::layout(job, &path)?,
+        Kind::File => given::file_layout(job, &path)?,
+        Kind::Device => given::device_layout(job, &path)?,
+        Kind::Stream => given::stream_layout(job, &path)?,
+    };
+    check_room_for_blocks(job, &layout)?;
+    let ledger = match job.workload.verify {
+        Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
+        None => None,
+    };
+    // Only data that the load reads before it writes them must carry stamps.
+    let stamps = ledger
+        .as_deref()
+        .filter(|_| Ledger::needs_prepared(&job.workload));
+    let mut data = Data::default();
+    let (mut test_files, mut claim) = (None, None);
+    match kind {
+        Kind::Directory => {
+            data.writable = true;
+            let files = TestFiles::prepare(job, &path, &layout, stamps, &mut data, hooks)?;
+            test_files = Some(files);
+        }
+        Kind::File => given::prepare_file(job, &path, &layout, stamps, &mut data, hooks)?,
+        Kind::Device => {
+            claim = given::prepare_device(job, &path, &layout, stamps, &mut data, hooks)?;
+        }
+        Kind::Stream => data.reused = true,
+    }
+    if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
+        layout
+            .files
+            .iter()
+            .for_each(|file| direct::forget_cached(&file.path));
+    }
+    let mut prepared = Prepared::assemble(layout, data, ledger, test_files, claim);
+    prepared.look_at_data();
+    Ok(prepared)
+}
+
+/// Deletes the files that the run created, unless `keep`; nothing else, also
+/// when somebody has put something else in their place meanwhile.
+///
+/// # Errors
+/// [`Error::Io`] when a file could not be removed.
+pub fn cleanup(
+    prepared: &mut Prepared,
+    keep: bool,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(), Error> {
+    match &mut prepared.test_files {
+        Some(files) if !keep => files.remove(hooks),
+        _ => Ok(()),
+    }
+}
+
+impl Prepared {
+    fn assemble(
+        layout: Layout,
+        data: Data,
+        ledger: Option<Arc<Ledger>>,
+        test_files: Option<TestFiles>,
+        claim: Option<DeviceClaim>,
+    ) -> Prepared {
+        let names = layout.files.iter().take(NAMED_FILES);
+        Prepared {
+            data: DataReport {
+                active_bytes: layout.active_bytes(),
+                unwritten_share: data.unwritten.as_ref().and_then(|share| share.value),
+                unwritten_method: data.unwritten.map(|share| share.method.to_owned()),
+                files: names.map(|file| file.path.display().to_string()).collect(),
+                prepared_bytes: data.prepared_bytes,
+                reused: data.reused,
+                ..DataReport::default()
+            },
+            open: OpenFacts {
+                direct_works: data.direct_align.is_some(),
+                direct_align_bytes: data.direct_align.unwrap_or(512),
+                writable: data.writable,
+            },
+            layout,
+            ledger,
+            notes: data.notes,
+            test_files,
+            _claim: claim,
+        }
+    }
+
+    /// Finds out which data are unwritten and which are cached right before
+    /// the load.
+    fn look_at_data(&mut self) {
+        let (mut unwritten, mut cached, mut total) = (0.0, 0, 0);
+        let mut method = None;
+        let mut cache_known = true;
+        for facts in &self.layout.files {
+            let Ok(file) = File::open(&facts.path) else {
+                return;
+            };
+            total += facts.span_bytes;
+            match cached_bytes(&file, facts.start_bytes, facts.span_bytes) {
+                Some(bytes) => cached += bytes,
+                None => cache_known = false,
+            }
+            if self.layout.kind == TargetKind::Directory {
+                let share = unwritten_share(&file, facts.start_bytes, facts.span_bytes);
+                unwritten += share.value.unwrap_or(f64::NAN) * facts.span_bytes as f64;
+                method = Some(share.method.to_owned());
+            }
+        }
+        if let Some(method) = method {
+            let share = unwritten / (total as f64).max(1.0);
+            self.data.unwritten_share = share.is_finite().then_some(share);
+            self.data.unwritten_method = Some(method);
+        }
+        if self.layout.kind == TargetKind::Stream {
+            return;
+        }
+        if cache_known && total > 0 {
+            self.data.cached_share = Some(cached as f64 / total as f64);
+            self.data.cached_method = Some("cachestat".to_owned());
+        } else {
+            self.data.cached_method =
+                Some("not known: the kernel has no cachestat (6.5)".to_owned());
+        }
+    }
+}
+
+/// A size that the user gave must hold whole blocks.
+fn check_size(workload: &Workload) -> Result<(), Error> {
+    let (Some(size), BlockSizes::Fixed(block)) = (workload.size_bytes, &workload.block) else {
+        return Ok(());
+    };
+    let block = (*block).max(1);
+    if size.is_multiple_of(block) {
+        return Ok(());
+    }
+    let below = size / block * block;
+    Err(Error::Workload(format!(
+        "the size of {size} bytes is not a multiple of the block of {block} bytes; the nearest \
+         sizes are {below} ({}) and {}",
+        bytes(below),
+        below + block
+    )))
+}
+
+/// Errors that every worker's stream of accesses would meet show before
+/// anything is created.
+fn check_room_for_blocks(job: &Job, layout: &Layout) -> Result<(), Error> {
+    let last = job.workload.workers.max(1) - 1;
+    for worker in [0, last] {
+        AccessStream::new(&job.workload, layout, worker, job.seed)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "given_tests.rs"]
+mod given_tests;
+#[cfg(test)]
+#[path = "safety_tests.rs"]
+mod safety_tests;
+#[cfg(test)]
+#[path = "prepare_tests.rs"]
+mod tests;

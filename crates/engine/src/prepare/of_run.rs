@@ -1,0 +1,70 @@
+//! Removing the test files of a whole run, whichever of its trials made them.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, statat};
+
+use super::cleanup::{OwnFile, OwnFiles};
+use super::hooks::PrepareHooks;
+use super::manifest::{Entry, FileState, Manifest};
+use super::test_files::TestFiles;
+use crate::Error;
+
+/// Removes the test files that the run with `run_tag` made in a directory,
+/// and the list of test files when it lists nothing any more. Files of other
+/// runs and files that took the name of a test file stay.
+///
+/// # Errors
+/// [`Error::Target`] when another fathom uses the files, [`Error::Io`] when a
+/// file could not be removed.
+pub fn remove_files_of_run(
+    dir: &Path,
+    file_prefix: &str,
+    run_tag: u64,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(), Error> {
+    let list = dir.join(Manifest::name(file_prefix));
+    if list.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let dir_fd: OwnedFd = File::open(dir).map_err(Error::io("open", dir))?.into();
+    let manifest = Manifest::open(&dir_fd, dir, file_prefix)?;
+    let device = dir.metadata().map_err(Error::io("examine", dir))?.dev();
+    let of_run = manifest
+        .entries
+        .iter()
+        .filter(|(_, entry)| entry.run_tag == run_tag);
+    let files = of_run
+        .map(|(name, entry)| OwnFile {
+            name: name.clone(),
+            device,
+            inode: inode_of(&dir_fd, name, entry),
+        })
+        .collect();
+    let own = OwnFiles {
+        dir: dir_fd,
+        dir_path: dir.to_owned(),
+        files,
+    };
+    TestFiles { own, manifest }.remove(hooks)
+}
+
+/// The inode that the list names. A file that was about to be created has none
+/// there yet: an empty plain file is the one.
+fn inode_of(dir: &OwnedFd, name: &str, entry: &Entry) -> u64 {
+    if entry.state != FileState::Creating {
+        return entry.inode;
+    }
+    match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(facts)
+            if facts.st_size == 0
+                && FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile =>
+        {
+            facts.st_ino
+        }
+        _ => entry.inode,
+    }
+}

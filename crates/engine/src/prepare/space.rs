@@ -1,0 +1,91 @@
+//! Whether there is room for the test files.
+
+use std::path::Path;
+
+use fathom_model::unit::bytes;
+
+use crate::Error;
+
+/// Room that is left free besides the test files: a hundredth of them, at
+/// least this, because a file system that runs full behaves in its own way and
+/// others may live on it.
+const LEAST_MARGIN_BYTES: u64 = 16 << 20;
+
+/// Checks that `needed_bytes` more fit on the file system of `path`.
+///
+/// # Errors
+/// [`Error::NoSpace`] when they do not, [`Error::Target`] when the file system
+/// is read-only.
+pub(crate) fn check_room(path: &Path, needed_bytes: u64) -> Result<(), Error> {
+    let facts = rustix::fs::statvfs(path)
+        .map_err(|errno| Error::io("examine the file system of", path)(errno.into()))?;
+    if facts.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+        return Err(Error::target(
+            path,
+            "its file system is mounted read-only, so that no test files can be made; choose \
+             another directory, or a file or device to read from",
+        ));
+    }
+    let available_bytes = facts.f_bavail.saturating_mul(facts.f_frsize);
+    let with_margin = needed_bytes.saturating_add((needed_bytes / 100).max(LEAST_MARGIN_BYTES));
+    if needed_bytes > 0 && with_margin > available_bytes {
+        return Err(Error::NoSpace {
+            path: path.to_owned(),
+            needed_bytes: with_margin,
+            available_bytes,
+        });
+    }
+    Ok(())
+}
+
+/// The error for a write to a test file that failed.
+pub(crate) fn write_error(path: &Path, offset: u64, error: std::io::Error) -> Error {
+    let full = matches!(
+        error.raw_os_error(),
+        Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)
+    );
+    if full {
+        Error::target(
+            path,
+            format!(
+                "the file system ran out of room while the file was filled, at {} ({error}); \
+                 choose a smaller size or free space",
+                bytes(offset)
+            ),
+        )
+    } else {
+        Error::io("write", path)(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_there_is_does_not_fit() {
+        let dir = tempfile::tempdir().unwrap();
+        check_room(dir.path(), 0).unwrap();
+        check_room(dir.path(), 4096).unwrap();
+        let error = check_room(dir.path(), 1 << 60).unwrap_err();
+        assert!(matches!(error, Error::NoSpace { .. }), "{error}");
+        assert!(error.to_string().contains("smaller size"));
+    }
+
+    #[test]
+    fn a_full_file_system_is_told_from_other_errors() {
+        let path = Path::new("/x/fathom.0");
+        let full = write_error(
+            path,
+            5 << 20,
+            std::io::Error::from_raw_os_error(libc::ENOSPC),
+        );
+        assert!(full.to_string().contains("ran out of room"), "{full}");
+        assert!(full.to_string().contains("/x/fathom.0") && full.to_string().contains("5.00 MiB"));
+        let broken = write_error(path, 0, std::io::Error::from_raw_os_error(libc::EIO));
+        assert!(
+            broken.to_string().starts_with("cannot write /x/fathom.0"),
+            "{broken}"
+        );
+    }
+}

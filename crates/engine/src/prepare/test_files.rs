@@ -1,0 +1,391 @@
+//! Test files in a directory: made, reused or refused.
+//!
+//! A file is reused if the manifest says that fathom made it. It is brought to
+//! the asked-for size, and written again if the manifest or the file system
+//! does not vouch for all of its data.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use fathom_model::workload::Precondition;
+use fathom_model::{Job, unit};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
+
+use super::classify::not_permitted;
+use super::cleanup::{OwnFile, OwnFiles};
+use super::data_state::unwritten_share;
+use super::fill::{Filler, Stretch};
+use super::hooks::PrepareHooks;
+use super::manifest::{Entry, FileState, Manifest};
+use super::{Data, direct, space};
+use crate::Error;
+use crate::access::{Layout, TargetKind};
+use crate::verify::Ledger;
+
+/// Test files that are ready, with what is needed to remove them.
+#[derive(Debug)]
+pub(crate) struct TestFiles {
+    pub(crate) own: OwnFiles,
+    pub(crate) manifest: Manifest,
+}
+
+/// A test file before anything was done to it.
+#[derive(Debug)]
+struct Found {
+    name: String,
+    /// Size on the file system; `None` when it is not there.
+    size_bytes: Option<u64>,
+    allocated_bytes: u64,
+    state: FileState,
+}
+
+/// The layout of test files for a job.
+pub(crate) fn layout(job: &Job, dir: &Path) -> Result<Layout, Error> {
+    let prefix = &job.file_prefix;
+    if prefix.is_empty() || prefix.contains(['/', '\0', '\n']) || prefix.starts_with('.') {
+        return Err(Error::Workload(format!(
+            "'{}' cannot be the start of a file name",
+            prefix.escape_default()
+        )));
+    }
+    let size_bytes = job.workload.size_bytes.ok_or_else(|| {
+        Error::target(
+            dir,
+            "is a directory: give the size of the test files, or name a file or device",
+        )
+    })?;
+    Layout::new(TargetKind::Directory, &job.workload, size_bytes, |n| {
+        dir.join(format!("{prefix}.{n}"))
+    })
+}
+
+impl TestFiles {
+    /// Makes the files of `layout` ready. When that fails, the files that it
+    /// has created are removed again.
+    pub(crate) fn prepare(
+        job: &Job,
+        dir: &Path,
+        layout: &Layout,
+        ledger: Option<&Ledger>,
+        data: &mut Data,
+        hooks: &mut dyn PrepareHooks,
+    ) -> Result<TestFiles, Error> {
+        let dir_fd: OwnedFd = File::open(dir)
+            .map_err(|e| not_permitted(dir, "open", e))?
+            .into();
+        space::check_room(dir, 0)?;
+        rustix::fs::access(
+            dir,
+            rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+        )
+        .map_err(|errno| not_permitted(dir, "create files in", errno.into()))?;
+        let manifest_path = dir.join(Manifest::name(&job.file_prefix));
+        if !manifest_path.exists() {
+            announce(hooks, &manifest_path)?;
+        }
+        let manifest = Manifest::open(&dir_fd, dir, &job.file_prefix)?;
+        let mut files = TestFiles {
+            own: OwnFiles {
+                dir: dir_fd,
+                dir_path: dir.to_owned(),
+                files: Vec::new(),
+            },
+            manifest,
+        };
+        let before = files.manifest.entries.clone();
+        let result = files.make_ready(job, layout, ledger, data, hooks);
+        match result {
+            Ok(()) => Ok(files),
+            Err(error) => {
+                // What earlier trials of the run left stays, for their cleanup.
+                files
+                    .own
+                    .files
+                    .retain(|file| !before.contains_key(&file.name));
+                let _ = files.remove(hooks);
+                Err(error)
+            }
+        }
+    }
+
+    fn make_ready(
+        &mut self,
+        job: &Job,
+        layout: &Layout,
+        ledger: Option<&Ledger>,
+        data: &mut Data,
+        hooks: &mut dyn PrepareHooks,
+    ) -> Result<(), Error> {
+        let found = layout.files.iter().map(|file| self.look(&file.path));
+        let found = found.collect::<Result<Vec<Found>, Error>>()?;
+        let wanted = layout.files.first().map_or(0, |file| file.size_bytes);
+        let missing = found
+            .iter()
+            .map(|file| wanted.saturating_sub(file.allocated_bytes))
+            .sum();
+        space::check_room(&self.own.dir_path, missing)?;
+        self.create_missing(job, &found, hooks)?;
+        let stretches = to_be_filled(job, layout, &found, ledger.is_some());
+        let vouched = self.vouch_for(job, &found, &stretches, wanted);
+        // Until all is written and flushed the list vouches for nothing that
+        // is about to change.
+        let mut unchanged = vouched.clone();
+        for stretch in &stretches {
+            unchanged[stretch.file as usize] = false;
+        }
+        self.note(&found, &unchanged)?;
+        for (file, before) in layout.files.iter().zip(&found) {
+            resize(&file.path, before, wanted)?;
+        }
+        data.direct_align = layout
+            .files
+            .first()
+            .and_then(|file| direct::direct_align(&file.path));
+        data.reused = found.iter().all(|file| file.size_bytes.is_some());
+        let filler = Filler {
+            job,
+            layout,
+            ledger,
+            direct_align: data.direct_align,
+        };
+        if !stretches.is_empty() {
+            data.prepared_bytes += filler.fill("filling test files", &stretches, hooks)?;
+        }
+        if job.workload.precondition == Precondition::RandomFill {
+            data.prepared_bytes += filler.refill_at_random(hooks)?;
+        }
+        self.note(&found, &vouched)
+    }
+
+    /// Which files will be fully written when the stretches have been filled,
+    /// and stay so during the load.
+    fn vouch_for(
+        &self,
+        job: &Job,
+        found: &[Found],
+        stretches: &[Stretch],
+        wanted: u64,
+    ) -> Vec<bool> {
+        let trims = job.workload.mix.trim_percent > 0;
+        let was_written = |before: &Found| {
+            before.state == FileState::Written && before.size_bytes >= Some(wanted)
+        };
+        let mut vouched: Vec<bool> = found
+            .iter()
+            .map(|file| !trims && was_written(file))
+            .collect();
+        for stretch in stretches {
+            vouched[stretch.file as usize] = !trims;
+        }
+        vouched
+    }
+
+    /// Lists which files are fully written.
+    fn note(&mut self, found: &[Found], written: &[bool]) -> Result<(), Error> {
+        for (file, written) in found.iter().zip(written) {
+            if let Some(entry) = self.manifest.entries.get_mut(&file.name) {
+                entry.state = if *written {
+                    FileState::Written
+                } else {
+                    FileState::Allocated
+                };
+            }
+        }
+        self.manifest.save()
+    }
+
+    /// Looks at one file; an error when it is not fathom's.
+    fn look(&self, path: &Path) -> Result<Found, Error> {
+        let name = path
+            .file_name()
+            .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+        let facts = match path.symlink_metadata() {
+            Ok(facts) => facts,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Found {
+                    name,
+                    size_bytes: None,
+                    allocated_bytes: 0,
+                    state: FileState::Creating,
+                });
+            }
+            Err(error) => return Err(not_permitted(path, "look at", error)),
+        };
+        let entry = self.manifest.entries.get(&name);
+        let ours = entry.is_some_and(|entry| {
+            facts.is_file()
+                && facts.nlink() == 1
+                && match entry.state {
+                    FileState::Creating => facts.len() == 0,
+                    _ => facts.ino() == entry.inode,
+                }
+        });
+        let Some(entry) = entry.filter(|_| ours) else {
+            return Err(Error::Refused {
+                path: path.to_owned(),
+                reason: format!(
+                    "it was there already and fathom did not make it ({}, owner uid {}); remove it, \
+                     or choose another directory or file prefix",
+                    unit::bytes(facts.len()),
+                    facts.uid()
+                ),
+            });
+        };
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .open(path)
+            .map_err(|error| not_permitted(path, "write to", error))?;
+        Ok(Found {
+            name,
+            size_bytes: Some(facts.len()),
+            allocated_bytes: facts.blocks() * 512,
+            state: entry.state,
+        })
+    }
+
+    /// Creates the files that are not there, and notes whom they belong to.
+    fn create_missing(
+        &mut self,
+        job: &Job,
+        found: &[Found],
+        hooks: &mut dyn PrepareHooks,
+    ) -> Result<(), Error> {
+        for file in found.iter().filter(|file| file.size_bytes.is_none()) {
+            announce(hooks, &self.own.dir_path.join(&file.name))?;
+            let entry = Entry {
+                state: FileState::Creating,
+                inode: 0,
+                run_tag: job.run_tag,
+            };
+            self.manifest.entries.insert(file.name.clone(), entry);
+        }
+        self.manifest.save()?;
+        for file in found {
+            let path = self.own.dir_path.join(&file.name);
+            let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if file.size_bytes.is_none() {
+                flags |= OFlags::CREATE | OFlags::EXCL;
+            }
+            let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+            let handle: File = openat(&self.own.dir, &file.name, flags, mode)
+                .map_err(|errno| not_permitted(&path, "create", errno.into()))?
+                .into();
+            let facts = handle.metadata().map_err(Error::io("examine", &path))?;
+            if let Some(entry) = self.manifest.entries.get_mut(&file.name) {
+                entry.inode = facts.ino();
+                // Files of earlier trials of this run are this run's as well.
+                if entry.run_tag == job.run_tag {
+                    self.own.files.push(OwnFile {
+                        name: file.name.clone(),
+                        device: facts.dev(),
+                        inode: facts.ino(),
+                    });
+                }
+                if entry.state == FileState::Creating {
+                    entry.state = FileState::Allocated;
+                }
+            }
+        }
+        self.manifest.save()
+    }
+
+    /// Removes the files that the run created, and the manifest when it lists
+    /// nothing any more.
+    pub(crate) fn remove(&mut self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
+        let mut first_error = None;
+        for file in std::mem::take(&mut self.own.files) {
+            match self.own.remove(&file, hooks) {
+                // A stranger has taken the name: it is not fathom's any more.
+                Ok(true | false) => {
+                    self.manifest.entries.remove(&file.name);
+                }
+                Err(error) => {
+                    first_error.get_or_insert(error);
+                    self.own.files.push(file);
+                    break;
+                }
+            }
+        }
+        if self.manifest.entries.is_empty() {
+            let (device, inode) = self.manifest.identity()?;
+            let list = OwnFile {
+                name: self.manifest.name.clone(),
+                device,
+                inode,
+            };
+            self.own.remove(&list, hooks)?;
+        } else {
+            self.manifest.save()?;
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+}
+
+fn announce(hooks: &mut dyn PrepareHooks, path: &Path) -> Result<(), Error> {
+    hooks
+        .creating(path)
+        .map_err(|reason| Error::target(path, format!("was not created: {reason}")))
+}
+
+/// Brings a file to its size and reserves the room, so that a lack of it shows
+/// now and not in the middle of the load.
+fn resize(path: &Path, before: &Found, size_bytes: u64) -> Result<(), Error> {
+    let Some(file) = direct::open_to_write(path, false)? else {
+        return Ok(());
+    };
+    if before.size_bytes.is_some_and(|size| size > size_bytes) {
+        file.set_len(size_bytes)
+            .map_err(Error::io("truncate", path))?;
+    }
+    if before.size_bytes.is_none_or(|size| size < size_bytes) {
+        match fallocate(&file, FallocateFlags::empty(), 0, size_bytes) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => {
+                return Err(space::write_error(
+                    path,
+                    0,
+                    std::io::Error::from_raw_os_error(libc::ENOSPC),
+                ));
+            }
+            Err(_) => file
+                .set_len(size_bytes)
+                .map_err(|error| space::write_error(path, size_bytes, error))?,
+        }
+    }
+    Ok(())
+}
+
+/// What has to be written before the load.
+fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> Vec<Stretch> {
+    let workload = &job.workload;
+    let always = stamped || workload.precondition != Precondition::None;
+    if !always && !workload.mix.reads() {
+        return Vec::new();
+    }
+    let files = (0u32..).zip(&layout.files).zip(found);
+    files
+        .filter_map(|((file, facts), before)| {
+            let size = facts.size_bytes;
+            let old = before.size_bytes.unwrap_or(0).min(size);
+            let vouched = before.state == FileState::Written && is_written(&facts.path, old);
+            let from = if always || !vouched { 0 } else { old };
+            (from < size).then_some(Stretch {
+                file,
+                from,
+                to: size,
+            })
+        })
+        .collect()
+}
+
+/// Whether the file system knows nothing against the first `size_bytes`.
+fn is_written(path: &Path, size_bytes: u64) -> bool {
+    File::open(path).is_ok_and(|file| {
+        let share = unwritten_share(&file, 0, size_bytes);
+        share.value.is_none_or(|share| share <= 0.0)
+    })
+}

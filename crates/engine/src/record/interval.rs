@@ -1,0 +1,414 @@
+//! The interval buffers of one worker and how they change hands.
+
+use std::io;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+
+use fathom_model::histogram::{BUCKETS, bucket_of};
+use fathom_model::{ErrorClass, OpKind, Phase};
+
+use crate::arena::Arena;
+
+/// Buffers per worker. Two are in turn in use while the collector keeps up;
+/// the others cost no memory until it lags.
+pub(crate) const INTERVALS: usize = 6;
+
+const NO_HISTOGRAM: u8 = u8::MAX;
+const MAX_HISTOGRAMS: usize = 2 * OpKind::ALL.len() + 1;
+
+/// Which kinds of operations and which histograms a trial has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shape {
+    kinds: Vec<OpKind>,
+    open_loop: bool,
+    service: [u8; OpKind::ALL.len()],
+}
+
+impl Shape {
+    pub(crate) fn new(kinds: Vec<OpKind>, open_loop: bool) -> Shape {
+        let mut service = [NO_HISTOGRAM; OpKind::ALL.len()];
+        for (i, kind) in kinds.iter().enumerate() {
+            service[kind.index()] = i as u8;
+        }
+        Shape {
+            kinds,
+            open_loop,
+            service,
+        }
+    }
+
+    pub(crate) fn kinds(&self) -> &[OpKind] {
+        &self.kinds
+    }
+
+    pub(crate) fn open_loop(&self) -> bool {
+        self.open_loop
+    }
+
+    /// Index of the histogram of service latencies of a kind.
+    #[inline]
+    pub(crate) fn service(&self, kind: OpKind) -> usize {
+        self.service[kind.index()] as usize
+    }
+
+    /// Index of the histogram of response latencies of a kind.
+    #[inline]
+    pub(crate) fn response(&self, kind: OpKind) -> usize {
+        self.kinds.len() + self.service(kind)
+    }
+
+    /// Index of the histogram of latenesses.
+    pub(crate) fn lateness(&self) -> usize {
+        2 * self.kinds.len()
+    }
+
+    pub(crate) fn histograms(&self) -> usize {
+        if self.open_loop {
+            2 * self.kinds.len() + 1
+        } else {
+            self.kinds.len()
+        }
+    }
+}
+
+/// Adds without a locked instruction: only one thread ever writes the cell.
+#[inline]
+fn add(cell: &AtomicU64, amount: u64) {
+    cell.store(cell.load(Relaxed).wrapping_add(amount), Relaxed);
+}
+
+#[inline]
+fn raise(cell: &AtomicU64, value: u64) {
+    if value > cell.load(Relaxed) {
+        cell.store(value, Relaxed);
+    }
+}
+
+/// The exact fields of one histogram.
+#[derive(Debug)]
+struct Extremes {
+    sum_ns: AtomicU64,
+    min_ns: AtomicU64,
+    max_ns: AtomicU64,
+}
+
+/// Counts of one kind of operation.
+#[derive(Debug, Default)]
+struct KindCounts {
+    bytes: AtomicU64,
+    errors: [AtomicU64; ErrorClass::ALL.len()],
+}
+
+/// Times of one interval, from the start of the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) phase: Phase,
+    pub(crate) index: u32,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+}
+
+/// What one worker's thread used in an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) cpu_user_ns: u64,
+    pub(crate) cpu_system_ns: u64,
+    pub(crate) run_delay_ns: u64,
+}
+
+/// One interval of one worker. All cells, see the module's description.
+#[derive(Debug)]
+pub(crate) struct Interval {
+    full: AtomicBool,
+    sequence: AtomicU64,
+    phase: AtomicU32,
+    index: AtomicU32,
+    start_ns: AtomicU64,
+    end_ns: AtomicU64,
+    in_flight_ns: AtomicU64,
+    longest_stall_ns: AtomicU64,
+    cpu_user_ns: AtomicU64,
+    cpu_system_ns: AtomicU64,
+    run_delay_ns: AtomicU64,
+    kinds: [KindCounts; OpKind::ALL.len()],
+    extremes: [Extremes; MAX_HISTOGRAMS],
+}
+
+impl Interval {
+    fn new() -> Interval {
+        Interval {
+            full: AtomicBool::new(false),
+            sequence: AtomicU64::new(0),
+            phase: AtomicU32::new(0),
+            index: AtomicU32::new(0),
+            start_ns: AtomicU64::new(0),
+            end_ns: AtomicU64::new(0),
+            in_flight_ns: AtomicU64::new(0),
+            longest_stall_ns: AtomicU64::new(0),
+            cpu_user_ns: AtomicU64::new(0),
+            cpu_system_ns: AtomicU64::new(0),
+            run_delay_ns: AtomicU64::new(0),
+            kinds: std::array::from_fn(|_| KindCounts::default()),
+            extremes: std::array::from_fn(|_| Extremes {
+                sum_ns: AtomicU64::new(0),
+                min_ns: AtomicU64::new(u64::MAX),
+                max_ns: AtomicU64::new(0),
+            }),
+        }
+    }
+}
+
+/// The buffers of one worker, shared with the collector.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    shape: Shape,
+    histograms: usize,
+    intervals: Box<[Interval]>,
+    counts: Arena,
+    /// Buffer that the worker is writing.
+    current: AtomicU32,
+    ended: AtomicBool,
+    impossible: AtomicU64,
+}
+
+impl Exchange {
+    pub(crate) fn new(shape: Shape) -> io::Result<Exchange> {
+        let histograms = shape.histograms();
+        let cells = INTERVALS * histograms * BUCKETS;
+        Ok(Exchange {
+            shape,
+            histograms,
+            intervals: (0..INTERVALS).map(|_| Interval::new()).collect(),
+            counts: Arena::new(cells * size_of::<u32>())?,
+            current: AtomicU32::new(0),
+            ended: AtomicBool::new(false),
+            impossible: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    #[inline]
+    fn counts_of(&self, buffer: usize, histogram: usize) -> &[AtomicU32] {
+        let start = (buffer * self.histograms + histogram) * BUCKETS;
+        &self.counts.as_u32()[start..start + BUCKETS]
+    }
+
+    // ---- the worker's side ----
+
+    /// A free buffer other than `current`, the lowest: so that few are touched.
+    /// `None` when no more than `kept_back` would remain.
+    pub(crate) fn find_free(&self, current: usize, kept_back: usize) -> Option<usize> {
+        let mut free =
+            (0..INTERVALS).filter(|i| *i != current && !self.intervals[*i].full.load(Acquire));
+        let first = free.next()?;
+        (free.count() >= kept_back).then_some(first)
+    }
+
+    /// Starts an interval in a free buffer.
+    pub(crate) fn begin(&self, buffer: usize, sequence: u64, phase: Phase, index: u32, start: u64) {
+        let interval = &self.intervals[buffer];
+        interval.sequence.store(sequence, Relaxed);
+        interval.phase.store(phase as u32, Relaxed);
+        interval.index.store(index, Relaxed);
+        interval.start_ns.store(start, Relaxed);
+        self.current.store(buffer as u32, Release);
+    }
+
+    /// Hands a buffer over to the collector.
+    pub(crate) fn publish(&self, buffer: usize, end_ns: u64) {
+        let interval = &self.intervals[buffer];
+        interval.end_ns.store(end_ns, Relaxed);
+        interval.full.store(true, Release);
+    }
+
+    /// Says that nothing more will be recorded.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Release);
+    }
+
+    /// Counts an operation that succeeded. How many there were is not counted
+    /// apart: it is the count of the histogram.
+    #[inline]
+    pub(crate) fn add_op(
+        &self,
+        buffer: usize,
+        kind: OpKind,
+        bytes: u64,
+        histogram: usize,
+        service_ns: u64,
+    ) {
+        let interval = &self.intervals[buffer];
+        add(&interval.kinds[kind.index()].bytes, bytes);
+        self.count(interval, buffer, histogram, service_ns);
+    }
+
+    #[inline]
+    pub(crate) fn add_latency(&self, buffer: usize, histogram: usize, value_ns: u64) {
+        self.count(&self.intervals[buffer], buffer, histogram, value_ns);
+    }
+
+    #[inline(always)]
+    fn count(&self, interval: &Interval, buffer: usize, histogram: usize, value_ns: u64) {
+        let start = (buffer * self.histograms + histogram) * BUCKETS;
+        let cell = &self.counts.as_u32()[start + bucket_of(value_ns)];
+        cell.store(cell.load(Relaxed).saturating_add(1), Relaxed);
+        let extremes = &interval.extremes[histogram];
+        add(&extremes.sum_ns, value_ns);
+        if value_ns < extremes.min_ns.load(Relaxed) {
+            extremes.min_ns.store(value_ns, Relaxed);
+        }
+        raise(&extremes.max_ns, value_ns);
+    }
+
+    pub(crate) fn add_error(&self, buffer: usize, kind: OpKind, class: ErrorClass) {
+        let counts = &self.intervals[buffer].kinds[kind.index()];
+        add(&counts.errors[class as usize], 1);
+    }
+
+    #[inline]
+    pub(crate) fn add_in_flight(&self, buffer: usize, amount_ns: u64) {
+        add(&self.intervals[buffer].in_flight_ns, amount_ns);
+    }
+
+    #[inline]
+    pub(crate) fn raise_stall(&self, buffer: usize, stall_ns: u64) {
+        raise(&self.intervals[buffer].longest_stall_ns, stall_ns);
+    }
+
+    pub(crate) fn add_used(&self, buffer: usize, used: Used) {
+        let interval = &self.intervals[buffer];
+        add(&interval.cpu_user_ns, used.cpu_user_ns);
+        add(&interval.cpu_system_ns, used.cpu_system_ns);
+        add(&interval.run_delay_ns, used.run_delay_ns);
+    }
+
+    pub(crate) fn add_impossible(&self) {
+        add(&self.impossible, 1);
+    }
+
+    // ---- the collector's side ----
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Acquire)
+    }
+
+    /// Latencies that came out as zero or negative so far.
+    pub(crate) fn impossible(&self) -> u64 {
+        self.impossible.load(Relaxed)
+    }
+
+    /// The full buffer with this sequence number.
+    pub(crate) fn find_full(&self, sequence: u64) -> Option<usize> {
+        (0..INTERVALS).find(|i| {
+            let interval = &self.intervals[*i];
+            interval.full.load(Acquire) && interval.sequence.load(Relaxed) == sequence
+        })
+    }
+
+    /// The buffer that the worker is writing.
+    pub(crate) fn current(&self) -> usize {
+        self.current.load(Acquire) as usize
+    }
+
+    pub(crate) fn span(&self, buffer: usize) -> Span {
+        let interval = &self.intervals[buffer];
+        let phase = interval.phase.load(Relaxed);
+        Span {
+            phase: Phase::ALL
+                .into_iter()
+                .find(|p| *p as u32 == phase)
+                .unwrap_or(Phase::Settle),
+            index: interval.index.load(Relaxed),
+            start_ns: interval.start_ns.load(Relaxed),
+            end_ns: interval.end_ns.load(Relaxed),
+        }
+    }
+
+    /// Bytes and failures of a kind.
+    pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, [u64; 8]) {
+        let counts = &self.intervals[buffer].kinds[kind.index()];
+        (
+            counts.bytes.load(Relaxed),
+            std::array::from_fn(|i| counts.errors[i].load(Relaxed)),
+        )
+    }
+
+    pub(crate) fn used(&self, buffer: usize) -> Used {
+        let interval = &self.intervals[buffer];
+        Used {
+            cpu_user_ns: interval.cpu_user_ns.load(Relaxed),
+            cpu_system_ns: interval.cpu_system_ns.load(Relaxed),
+            run_delay_ns: interval.run_delay_ns.load(Relaxed),
+        }
+    }
+
+    /// In-flight time and longest stall.
+    pub(crate) fn load(&self, buffer: usize) -> (u64, u64) {
+        let interval = &self.intervals[buffer];
+        (
+            interval.in_flight_ns.load(Relaxed),
+            interval.longest_stall_ns.load(Relaxed),
+        )
+    }
+
+    /// The non-empty buckets of a histogram, and its exact sum, minimum and maximum.
+    pub(crate) fn histogram(
+        &self,
+        buffer: usize,
+        histogram: usize,
+        mut visit: impl FnMut(usize, u32),
+    ) -> Option<(u64, u64, u64)> {
+        let (sum_ns, min_ns, max_ns) = self.extremes(buffer, histogram)?;
+        let (first, last) = (bucket_of(min_ns), bucket_of(max_ns));
+        let counts = &self.counts_of(buffer, histogram)[first..=last];
+        for (i, cell) in counts.iter().enumerate() {
+            let count = cell.load(Relaxed);
+            if count > 0 {
+                visit(first + i, count);
+            }
+        }
+        Some((sum_ns, min_ns, max_ns))
+    }
+
+    fn extremes(&self, buffer: usize, histogram: usize) -> Option<(u64, u64, u64)> {
+        let extremes = &self.intervals[buffer].extremes[histogram];
+        let (min_ns, max_ns) = (extremes.min_ns.load(Relaxed), extremes.max_ns.load(Relaxed));
+        (min_ns <= max_ns).then(|| (extremes.sum_ns.load(Relaxed), min_ns, max_ns))
+    }
+
+    /// Empties a full buffer and gives it back to the worker.
+    pub(crate) fn release(&self, buffer: usize) {
+        let interval = &self.intervals[buffer];
+        for histogram in 0..self.shape.histograms() {
+            if let Some((_, min_ns, max_ns)) = self.extremes(buffer, histogram) {
+                let counts = self.counts_of(buffer, histogram);
+                for cell in &counts[bucket_of(min_ns)..=bucket_of(max_ns)] {
+                    cell.store(0, Relaxed);
+                }
+            }
+            let extremes = &interval.extremes[histogram];
+            extremes.sum_ns.store(0, Relaxed);
+            extremes.min_ns.store(u64::MAX, Relaxed);
+            extremes.max_ns.store(0, Relaxed);
+        }
+        for counts in &interval.kinds {
+            counts.bytes.store(0, Relaxed);
+            for cell in &counts.errors {
+                cell.store(0, Relaxed);
+            }
+        }
+        for cell in [
+            &interval.in_flight_ns,
+            &interval.longest_stall_ns,
+            &interval.cpu_user_ns,
+            &interval.cpu_system_ns,
+            &interval.run_delay_ns,
+        ] {
+            cell.store(0, Relaxed);
+        }
+        interval.full.store(false, Release);
+    }
+}

@@ -1,0 +1,15 @@
+//! Recording: from one latency in a worker to merged samples.
+//!
+//! Each worker counts into an interval buffer that it alone writes. At the end
+//! of an interval it marks the buffer full and takes a free one; the collector
+//! reads full ones, merges them over the workers and frees them. No locks, no
+//! allocation, and since every cell is an atomic that is written by plain stores,
+//! the collector may even read the buffer of a worker that hangs in the kernel.
+
+mod collect;
+mod interval;
+mod recorder;
+
+pub(crate) use collect::{Collector, Stalls};
+pub(crate) use interval::{Exchange, Shape, Used};
+pub(crate) use recorder::{Cuts, Recorder};

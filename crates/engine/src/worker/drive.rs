@@ -1,0 +1,63 @@
+//! Running a worker on the host's time.
+
+use super::sleep::Sleeper;
+use super::{Wait, Worker};
+use crate::clock::{Clock, HostClock};
+use crate::engine::{Broken, Engine};
+
+/// Runs turns until the worker has ended.
+///
+/// # Errors
+/// When the engine's interface broke; operations may still be in flight then.
+pub(crate) fn drive<E: Engine>(
+    worker: &mut Worker,
+    engine: &mut E,
+    clock: &HostClock,
+    may_spin: bool,
+) -> Result<(), Broken> {
+    let timed = engine.capabilities().timed_reap;
+    let mut ended = Vec::with_capacity(crate::engine::MAX_DEPTH as usize + 1);
+    let mut sleeper = Sleeper::new(may_spin, clock.now());
+    worker.settle(clock.now(), &ended);
+    loop {
+        let wait = worker.issue(engine, clock)?;
+        ended.clear();
+        match wait {
+            Wait::Reap {
+                timeout_ns,
+                until_ns,
+                exact,
+            } => {
+                if exact && timed {
+                    sleeper.reap_until(engine, clock, until_ns, &mut ended)?;
+                } else {
+                    engine.reap(1, Some(timeout_ns), &mut ended)?;
+                }
+                let now_ns = clock.now();
+                worker.settle(now_ns, &ended);
+                if timed && now_ns > until_ns {
+                    worker.overslept(now_ns - until_ns);
+                }
+            }
+            Wait::Sleep { until_ns, exact } => {
+                if exact {
+                    sleeper.sleep_until(clock, until_ns);
+                } else {
+                    crate::clock::sleep_until(until_ns);
+                }
+                let now_ns = clock.now();
+                worker.settle(now_ns, &ended);
+                worker.overslept(now_ns.saturating_sub(until_ns));
+            }
+            Wait::Done => return Ok(()),
+        }
+    }
+}
+
+impl Worker {
+    /// A wait ended later than it should have.
+    #[inline]
+    fn overslept(&mut self, late_ns: u64) {
+        self.recorder.stalled(late_ns);
+    }
+}

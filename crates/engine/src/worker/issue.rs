@@ -1,0 +1,225 @@
+//! The first half of a turn: what is due is drawn, queued and handed over.
+
+use fathom_model::OpKind;
+
+use super::{Ready, STOP_CHECK_NS, Wait, Worker};
+use crate::clock::Clock;
+use crate::engine::{Broken, Engine, Op, Queued};
+use crate::worker::EndReason;
+
+impl Worker {
+    /// Hands over what is due and says what to wait for.
+    #[inline]
+    pub(crate) fn issue<E: Engine, C: Clock>(
+        &mut self,
+        engine: &mut E,
+        clock: &C,
+    ) -> Result<Wait, Broken> {
+        if self.control.must_end() && !self.draining {
+            let reason = self.control.reason().unwrap_or(EndReason::Stopped);
+            self.end(reason, clock.now());
+        }
+        let mut now_ns = self.now_ns;
+        loop {
+            self.fill(engine, now_ns);
+            if self.staged.is_empty() {
+                break;
+            }
+            now_ns = clock.now();
+            let full = self.staged.len() == self.batch;
+            self.hand_over(now_ns);
+            if !full {
+                break;
+            }
+            engine.submit()?;
+        }
+        Ok(self.wait(now_ns))
+    }
+
+    /// Queues what is due at `now_ns`, up to a batch.
+    #[inline]
+    fn fill<E: Engine>(&mut self, engine: &mut E, now_ns: u64) {
+        while self.staged.len() < self.batch {
+            if self.commit.is_closing()
+                && let Some(file) = self.commit.next_flush()
+                && !self.queue_flush(engine, file)
+            {
+                break;
+            }
+            if self.draining {
+                break;
+            }
+            let Some(ready) = self.ready.take().or_else(|| self.draw(now_ns)) else {
+                break;
+            };
+            if !self.queue(engine, ready, now_ns) {
+                break;
+            }
+        }
+    }
+
+    /// Draws the next operation into a free slot, with its payload.
+    #[inline(always)]
+    fn draw(&mut self, now_ns: u64) -> Option<Ready> {
+        let slot = self.free.take(now_ns)?;
+        let access = self.stream.next();
+        let op = Op {
+            slot,
+            kind: access.kind,
+            file: access.file - self.first_file,
+            offset: access.offset,
+            len: access.bytes,
+        };
+        if access.kind == OpKind::Write
+            && let Some(payload) = &mut self.payload
+        {
+            payload.fill(self.buffers.block(slot, access.bytes));
+        }
+        if let Some(verifier) = &mut self.verifier {
+            let block = self.buffers.block(slot, access.bytes);
+            verifier.begin(slot as usize, &access, block);
+        }
+        let intended_ns = match &mut self.pace {
+            Some(pace) => {
+                let at_ns = pace.next_ns();
+                pace.advance(u64::from(access.bytes));
+                at_ns
+            }
+            None => 0,
+        };
+        Some(Ready {
+            op,
+            intended_ns,
+            paid: false,
+            refused: false,
+        })
+    }
+
+    /// Queues an operation that has been drawn. Keeps it for later and says
+    /// no when it is not due or there is no room.
+    #[inline]
+    fn queue<E: Engine>(&mut self, engine: &mut E, mut ready: Ready, now_ns: u64) -> bool {
+        let op = ready.op;
+        if ready.intended_ns > now_ns || self.commit.blocks(op.kind) {
+            self.ready = Some(ready);
+            return false;
+        }
+        if !ready.paid && self.recorder.phase() == fathom_model::Phase::Measure {
+            if let Err(reason) = self.budget.take(op.len) {
+                self.ready = Some(ready);
+                self.end(reason, now_ns);
+                return false;
+            }
+            ready.paid = true;
+        }
+        self.visible.in_flight.describe(&op, ready.intended_ns);
+        if engine.queue(&op) == Queued::Busy {
+            ready.refused = true;
+            self.ready = Some(ready);
+            return false;
+        }
+        self.staged.push(op.slot);
+        if op.kind == OpKind::Write {
+            self.commit.write_queued(op.file);
+        }
+        true
+    }
+
+    #[cold]
+    fn queue_flush<E: Engine>(&mut self, engine: &mut E, file: u32) -> bool {
+        let op = Op {
+            slot: self.flush_slot,
+            kind: OpKind::Sync,
+            file,
+            offset: 0,
+            len: 0,
+        };
+        self.visible.in_flight.describe(&op, 0);
+        if engine.queue(&op) == Queued::Busy {
+            return false;
+        }
+        self.commit.flush_queued(file);
+        self.staged.push(op.slot);
+        true
+    }
+
+    /// The queued operations start now.
+    #[inline]
+    fn hand_over(&mut self, now_ns: u64) {
+        self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
+        self.pass(now_ns);
+        self.commit.started(now_ns);
+        self.in_flight += self.staged.len() as u32;
+        let open_loop = self.pace.is_some();
+        for slot in self.staged.drain(..) {
+            self.visible.in_flight.start(slot, now_ns);
+            if open_loop && slot != self.flush_slot {
+                let intended_ns = self.visible.in_flight.intended_ns(slot);
+                self.recorder.late(now_ns.saturating_sub(intended_ns));
+            }
+        }
+    }
+
+    /// What to wait for, `now_ns` being the last reading of the clock.
+    #[inline]
+    fn wait(&mut self, now_ns: u64) -> Wait {
+        let check_ns = self.recorder.end_ns().min(now_ns + STOP_CHECK_NS);
+        let due_ns = self.next_due_ns();
+        let until_ns = check_ns.min(due_ns);
+        let exact = due_ns <= check_ns;
+        if self.in_flight > 0 {
+            return Wait::Reap {
+                until_ns,
+                timeout_ns: until_ns.saturating_sub(now_ns),
+                exact,
+            };
+        }
+        if self.draining {
+            return self.wait_at_end(now_ns);
+        }
+        Wait::Sleep { until_ns, exact }
+    }
+
+    /// When the next operation may be queued; `u64::MAX` when that depends
+    /// on an operation that must end first.
+    #[inline]
+    fn next_due_ns(&self) -> u64 {
+        if self.draining {
+            return u64::MAX;
+        }
+        match &self.ready {
+            Some(ready) if self.commit.blocks(ready.op.kind) => u64::MAX,
+            // Reaping makes room.
+            Some(ready) if ready.refused => u64::MAX,
+            Some(ready) => ready.intended_ns,
+            None => self.free.next_ready_ns().unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Nothing is in flight and nothing more will come.
+    #[cold]
+    fn wait_at_end(&mut self, now_ns: u64) -> Wait {
+        if self.commit.is_closing() {
+            // A flush is due; the next turn queues it.
+            return Wait::Sleep {
+                until_ns: now_ns,
+                exact: false,
+            };
+        }
+        if self.final_flush {
+            self.final_flush = false;
+            self.settle_records(now_ns);
+            if self.commit.start_final() {
+                self.flush_started_ns = Some(now_ns);
+                return Wait::Sleep {
+                    until_ns: now_ns,
+                    exact: false,
+                };
+            }
+        }
+        if let Some(started_ns) = self.flush_started_ns.take() {
+            self.final_flush_ns = Some(now_ns.saturating_sub(started_ns));
+        }
+        Wait::Done
+    }
+}

@@ -1,0 +1,296 @@
+//! The hot loop: one worker that keeps operations in flight and counts them.
+//!
+//! A turn has two halves. [`Worker::issue`] draws what is due, hands it to the
+//! engine and says what to wait for; [`Worker::settle`] takes what has ended.
+//! Between them somebody waits: [`drive`] on the host's time, the simulation
+//! on virtual time. Both run exactly this code.
+//!
+//! Time is read once right before a batch is handed over and once right after
+//! a batch was reaped. Drawing offsets, filling payload, checking contents and
+//! counting all lie outside these two points. After the start nothing here
+//! allocates, locks or logs (the first hundred failures excepted).
+
+mod budget;
+mod commit;
+mod control;
+mod drive;
+mod failure;
+mod free;
+mod issue;
+mod pace;
+mod settle;
+mod sleep;
+
+pub(crate) use control::Control;
+pub use control::EndReason;
+pub(crate) use drive::drive;
+pub(crate) use failure::Failure;
+pub(crate) use pace::Pace;
+
+use std::sync::Arc;
+
+use fathom_model::Phase;
+
+use crate::access::{Access, AccessStream};
+use crate::arena::Buffers;
+use crate::engine::Op;
+use crate::in_flight::InFlight;
+use crate::payload::PayloadPool;
+use crate::record::{Cuts, Exchange, Recorder};
+use crate::usage::ThreadMeter;
+use crate::verify::Verifier;
+use budget::Budget;
+use commit::Commit;
+use free::FreeSlots;
+
+/// An idle or waiting worker looks at least this often whether to end.
+const STOP_CHECK_NS: u64 = 100_000_000;
+
+/// What the controlling thread can see of a worker.
+#[derive(Debug)]
+pub(crate) struct Visible {
+    pub(crate) in_flight: InFlight,
+    pub(crate) exchange: Arc<Exchange>,
+}
+
+/// Everything that a worker is made of.
+pub(crate) struct Parts {
+    pub(crate) depth: u32,
+    pub(crate) batch: u32,
+    pub(crate) think_ns: u64,
+    pub(crate) first_file: u32,
+    pub(crate) files: u32,
+    pub(crate) final_flush: bool,
+    pub(crate) flush_every: u32,
+    pub(crate) writes: bool,
+    pub(crate) stop_on_error: bool,
+    pub(crate) workers: u32,
+    pub(crate) max_block_bytes: u64,
+    pub(crate) stream: AccessStream,
+    pub(crate) payload: Option<PayloadPool>,
+    pub(crate) verifier: Option<Verifier>,
+    pub(crate) pace: Option<Pace>,
+    pub(crate) buffers: Buffers,
+    pub(crate) visible: Arc<Visible>,
+    pub(crate) control: Arc<Control>,
+}
+
+/// An operation that has been drawn and not yet queued.
+#[derive(Debug, Clone, Copy)]
+struct Ready {
+    op: Op,
+    intended_ns: u64,
+    /// It has been taken from the budget.
+    paid: bool,
+    /// The engine had no room for it.
+    refused: bool,
+}
+
+/// What to wait for between the halves of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// For one operation to end, at most until `until_ns`.
+    Reap {
+        /// When to come back at the latest.
+        until_ns: u64,
+        /// How long that is from the last reading of the clock.
+        timeout_ns: u64,
+        /// An operation is due at `until_ns`: come back exactly then.
+        exact: bool,
+    },
+    /// Nothing is in flight: until `until_ns`.
+    Sleep {
+        /// When to come back.
+        until_ns: u64,
+        /// An operation is due at `until_ns`: come back exactly then.
+        exact: bool,
+    },
+    /// For nothing: the worker has ended.
+    Done,
+}
+
+/// One worker. See the module's description.
+pub(crate) struct Worker {
+    batch: usize,
+    think_ns: u64,
+    /// Slot that flushes use, one above those of data operations.
+    flush_slot: u32,
+    first_file: u32,
+    final_flush: bool,
+    stop_on_error: bool,
+    stream: AccessStream,
+    payload: Option<PayloadPool>,
+    verifier: Option<Verifier>,
+    pace: Option<Pace>,
+    buffers: Buffers,
+    visible: Arc<Visible>,
+    control: Arc<Control>,
+    recorder: Recorder,
+    budget: Budget,
+    commit: Commit,
+    free: FreeSlots,
+    ready: Option<Ready>,
+    staged: Vec<u32>,
+    in_flight: u32,
+    /// The last reading of the clock.
+    now_ns: u64,
+    origin_ns: u64,
+    draining: bool,
+    meter: Option<ThreadMeter>,
+    flush_started_ns: Option<u64>,
+    final_flush_ns: Option<u64>,
+}
+
+impl Worker {
+    /// A worker that starts at the origin of `cuts`.
+    pub(crate) fn new(parts: Parts, cuts: Cuts, meter: Option<ThreadMeter>) -> Worker {
+        let mut pace = parts.pace;
+        if let Some(pace) = &mut pace {
+            pace.start_at(cuts.origin_ns);
+        }
+        let budget = Budget::new(
+            Arc::clone(&parts.control),
+            parts.workers,
+            parts.max_block_bytes,
+        );
+        Worker {
+            batch: match parts.batch {
+                0 => parts.depth as usize + 1,
+                batch => batch as usize,
+            },
+            think_ns: if pace.is_some() { 0 } else { parts.think_ns },
+            flush_slot: parts.depth,
+            first_file: parts.first_file,
+            final_flush: parts.final_flush && parts.writes,
+            stop_on_error: parts.stop_on_error,
+            stream: parts.stream,
+            payload: parts.payload,
+            verifier: parts.verifier,
+            pace,
+            buffers: parts.buffers,
+            recorder: Recorder::new(Arc::clone(&parts.visible.exchange), cuts),
+            visible: parts.visible,
+            control: parts.control,
+            budget,
+            commit: Commit::new(
+                if parts.writes { parts.flush_every } else { 0 },
+                parts.final_flush && parts.writes,
+                parts.files,
+            ),
+            free: FreeSlots::new(parts.depth),
+            ready: None,
+            staged: Vec::with_capacity(parts.depth as usize + 1),
+            in_flight: 0,
+            now_ns: cuts.origin_ns,
+            origin_ns: cuts.origin_ns,
+            draining: false,
+            meter,
+            flush_started_ns: None,
+            final_flush_ns: None,
+        }
+    }
+
+    /// Slots that an engine needs for a worker of this depth.
+    pub(crate) fn slots(depth: u32) -> u32 {
+        depth + 1
+    }
+
+    /// Duration of the final flush, if there was one and it succeeded.
+    pub(crate) fn final_flush_ns(&self) -> Option<u64> {
+        self.final_flush_ns
+    }
+
+    /// Hands over the last interval. Nothing may follow.
+    pub(crate) fn finish(&mut self) -> Buffers {
+        let used = self.used();
+        self.recorder.finish(self.now_ns, used);
+        std::mem::replace(&mut self.buffers, Buffers::none())
+    }
+
+    fn used(&mut self) -> crate::record::Used {
+        self.meter
+            .as_mut()
+            .map(ThreadMeter::take)
+            .unwrap_or_default()
+    }
+
+    /// Lets time pass in the records, up to `now_ns`.
+    #[inline]
+    fn pass(&mut self, now_ns: u64) {
+        if self.recorder.is_over(now_ns) {
+            self.cut(now_ns);
+        }
+        self.recorder.pass(now_ns, self.in_flight);
+        self.now_ns = now_ns;
+    }
+
+    #[cold]
+    fn cut(&mut self, now_ns: u64) {
+        let before = self.recorder.phase();
+        let used = self.used();
+        self.recorder.cut(now_ns, self.in_flight, used);
+        let after = self.recorder.phase();
+        if before == Phase::Warmup && after != Phase::Warmup {
+            // What is in flight will count in the measure phase.
+            let outstanding = self.visible.in_flight.older_than(u64::MAX);
+            let data = outstanding.filter(|o| o.op.kind.is_data());
+            let (mut ops, mut bytes) = (0, 0);
+            for o in data {
+                ops += 1;
+                bytes += u64::from(o.op.len);
+            }
+            self.budget.charge(ops, bytes);
+        }
+        if after == Phase::Settle && !self.draining {
+            self.control.end(EndReason::Time);
+            self.drain();
+        }
+    }
+
+    /// No new operations from here on.
+    fn drain(&mut self) {
+        self.draining = true;
+        self.commit.give_up_batch();
+        if let Some(ready) = self.ready.take() {
+            self.cancel(&ready.op);
+        }
+    }
+
+    /// Ends the measure phase early.
+    #[cold]
+    fn end(&mut self, reason: EndReason, now_ns: u64) {
+        self.control.end(reason);
+        // What is in flight belongs to a bounded amount of work, but not to a
+        // measurement that was broken off.
+        if !matches!(reason, EndReason::Ops | EndReason::Bytes) {
+            self.settle_records(now_ns);
+        }
+        self.drain();
+    }
+
+    fn settle_records(&mut self, now_ns: u64) {
+        let used = self.used();
+        self.recorder.settle(now_ns, self.in_flight, used);
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    /// Takes back an operation that was drawn but never queued.
+    fn cancel(&mut self, op: &Op) {
+        let access = self.access_of(op);
+        if let Some(verifier) = &mut self.verifier {
+            let block = self.buffers.block(op.slot, op.len);
+            let _ = verifier.finish(op.slot as usize, &access, block, false);
+        }
+        self.free.give_back(op.slot);
+    }
+
+    #[inline]
+    fn access_of(&self, op: &Op) -> Access {
+        Access {
+            kind: op.kind,
+            file: op.file + self.first_file,
+            offset: op.offset,
+            bytes: op.len,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Small kindnesses to fingers, before the arguments are parsed.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+use clap::Command;
+
+/// Words that a switch takes as its value.
+const SWITCH_VALUES: [&str; 8] = ["0", "1", "true", "false", "yes", "no", "on", "off"];
+
+/// Joins `--direct 1` to `--direct=1`.
+///
+/// Switches take their value after `=`, so that `--direct /data` leaves the
+/// target alone. A lone `0` or `yes` after a switch can only be its value.
+pub(crate) fn join_switch_values(
+    arguments: impl IntoIterator<Item = OsString>,
+    command: &Command,
+) -> Vec<OsString> {
+    let switches = switches(command);
+    let mut joined: Vec<OsString> = Vec::new();
+    for argument in arguments {
+        let value = argument
+            .to_str()
+            .filter(|text| SWITCH_VALUES.contains(text));
+        let after_switch = joined
+            .last()
+            .and_then(|last| last.to_str())
+            .is_some_and(|last| {
+                last.strip_prefix("--")
+                    .is_some_and(|name| switches.contains(name))
+            });
+        match (value, joined.last_mut()) {
+            (Some(value), Some(last)) if after_switch => {
+                last.push("=");
+                last.push(value);
+            }
+            _ => joined.push(argument),
+        }
+    }
+    joined
+}
+
+/// Names of the flags that take an optional value after `=`.
+fn switches(command: &Command) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let optional = |arg: &&clap::Arg| arg.is_require_equals_set();
+    for arg in command.get_arguments().filter(optional) {
+        names.extend(arg.get_long().map(str::to_owned));
+        names.extend(
+            arg.get_all_aliases()
+                .into_iter()
+                .flatten()
+                .map(str::to_owned),
+        );
+    }
+    for sub in command.get_subcommands() {
+        names.extend(switches(sub));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn joined(line: &str) -> String {
+        let arguments = line.split(' ').map(OsString::from);
+        let joined = join_switch_values(arguments, &crate::cli::Cli::command());
+        joined
+            .iter()
+            .map(|a| a.to_string_lossy())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn a_switch_takes_the_value_that_follows_it_and_never_a_target() {
+        assert_eq!(joined("fathom io --direct 1 ."), "fathom io --direct=1 .");
+        assert_eq!(
+            joined("fathom io --direct . --bs 1"),
+            "fathom io --direct . --bs 1"
+        );
+        assert_eq!(joined("fathom io . --iodepth 1"), "fathom io . --iodepth 1");
+        assert_eq!(
+            joined("fathom io . --time_based 1"),
+            "fathom io . --time_based=1"
+        );
+    }
+}

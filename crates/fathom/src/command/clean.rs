@@ -1,0 +1,90 @@
+//! `fathom clean`: what killed runs left behind.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_files_of_run};
+use fathom_store::{Leftover, Store};
+
+use crate::cli::Clean;
+use crate::exit::Exit;
+use crate::pipeline::{self, FILE_PREFIX};
+use crate::present;
+
+pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
+    let path = present::store_path(&clean.store)?;
+    if !path.exists() {
+        present::write_stdout("nothing to clean: nothing has been measured yet\n")?;
+        return Ok(Exit::Success);
+    }
+    let mut store = Store::open(&path)?;
+    let mut leftovers = store.leftovers()?;
+    leftovers.retain(|leftover| clean.kept || !leftover.keep);
+    if leftovers.is_empty() {
+        present::write_stdout("nothing to clean\n")?;
+        return Ok(Exit::Success);
+    }
+    if !clean.yes {
+        for leftover in &leftovers {
+            let run = &leftover.run_id;
+            present::write_stdout(&format!("{}  (run {run})\n", leftover.path.display()))?;
+        }
+        present::write_stdout("`fathom clean --yes` removes them\n")?;
+        return Ok(Exit::Success);
+    }
+    let mut failed = false;
+    for (directory, run_id) in places(&leftovers) {
+        let mut gone = Removed::default();
+        let tag = pipeline::run_tag(&run_id);
+        let removed = remove_files_of_run(&directory, FILE_PREFIX, tag, &mut gone);
+        for path in &gone.paths {
+            present::write_stdout(&format!("removed {}\n", path.display()))?;
+        }
+        if let Err(error) = removed {
+            present::complain(&error.to_string());
+            failed = true;
+        }
+    }
+    // A note outlives its file when the process was killed between the two.
+    for leftover in &leftovers {
+        if leftover.path.symlink_metadata().is_err() {
+            store.forget_file(&leftover.path)?;
+        } else {
+            let path = leftover.path.display();
+            present::complain(&format!(
+                "{path} is no test file of that run any more; left alone"
+            ));
+            failed = true;
+        }
+    }
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+/// The directories that have leftovers, and of which run.
+fn places(leftovers: &[Leftover]) -> BTreeSet<(PathBuf, String)> {
+    let place =
+        |leftover: &Leftover| Some((leftover.path.parent()?.to_owned(), leftover.run_id.clone()));
+    leftovers.iter().filter_map(place).collect()
+}
+
+/// Takes note of what was removed.
+#[derive(Default)]
+struct Removed {
+    paths: Vec<PathBuf>,
+}
+
+impl PrepareHooks for Removed {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), String> {
+        Err("cleaning up creates nothing".to_owned())
+    }
+
+    fn removed(&mut self, path: &Path) {
+        self.paths.push(path.to_owned());
+    }
+
+    fn stop_requested(&self) -> bool {
+        false
+    }
+}

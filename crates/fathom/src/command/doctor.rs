@@ -1,0 +1,56 @@
+//! `fathom doctor`: what this machine allows.
+
+use anyhow::Context;
+use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
+
+use crate::cli::Doctor;
+use crate::exit::Exit;
+use crate::present;
+
+pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
+    anyhow::ensure!(
+        options.directory.is_dir(),
+        "{} is no directory; name one in which a small file may be tried out",
+        options.directory.display()
+    );
+    let capabilities = doctor(&Sysroot::host(), Some(&options.directory));
+    if options.json {
+        let text = serde_json::to_string_pretty(&capabilities).context("cannot write JSON")?;
+        present::write_stdout(&(text + "\n"))?;
+    } else {
+        present::write_stdout(&as_text(&capabilities))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn status_name(status: CapabilityStatus) -> &'static str {
+    match status {
+        CapabilityStatus::Ok => "ok",
+        CapabilityStatus::Limited => "limited",
+        CapabilityStatus::Missing => "missing",
+    }
+}
+
+/// What is fine in one line each; what is not with its meaning and remedy.
+fn as_text(capabilities: &[Capability]) -> String {
+    let width = capabilities
+        .iter()
+        .map(|c| c.name.len())
+        .max()
+        .unwrap_or_default();
+    let mut text = String::new();
+    for capability in capabilities {
+        let status = status_name(capability.status);
+        text += &format!(
+            "{status:<8} {:<width$}  {}\n",
+            capability.name, capability.found
+        );
+        if capability.status != CapabilityStatus::Ok {
+            text += &format!("{:8} {:width$}  {}\n", "", "", capability.meaning);
+            if let Some(remedy) = &capability.remedy {
+                text += &format!("{:8} {:width$}  -> {remedy}\n", "", "");
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,12 @@
+//! One file a command. Each is thin: it turns flags into calls of the rooms
+//! below and their answers into text.
+
+pub(crate) mod clean;
+pub(crate) mod doctor;
+pub(crate) mod explain;
+pub(crate) mod io;
+pub(crate) mod plan;
+pub(crate) mod quick;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod runs;

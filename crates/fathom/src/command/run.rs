@@ -1,0 +1,120 @@
+//! `fathom run`: a plan file.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::Context;
+use fathom_model::Schedule;
+use fathom_plan::Plan;
+
+use crate::cli::{Output, Run};
+use crate::exit::Exit;
+use crate::pipeline::{self, Request};
+use crate::{present, surroundings};
+
+/// More than any plan needs; keeps a wrong file from being read whole.
+const PLAN_BYTES_MAX: u64 = 1 << 20;
+
+pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
+    let Some(mut plan) = read_plan(&run.plan, run.output.format.color, run.deny_warnings)? else {
+        return Ok(Exit::Usage);
+    };
+    if let Some(target) = &run.target {
+        match target.parse() {
+            Ok(target) => plan.set_targets(vec![target]),
+            Err(error) => {
+                present::complain(&error.to_string());
+                return Ok(Exit::Usage);
+            }
+        }
+    }
+    let applied = run
+        .flags
+        .apply(&plan)
+        .and_then(|plan| run.plan_flags.apply(&plan));
+    let plan = match applied {
+        Ok(plan) => plan,
+        Err(problems) => {
+            let color = present::use_color(run.output.format.color, &std::io::stderr());
+            present::write_stderr(&problems.render(color));
+            return Ok(Exit::Usage);
+        }
+    };
+    execute_plan(plan, None, run.output)
+}
+
+/// Schedules a plan and sends it down the line.
+pub(crate) fn execute_plan(
+    plan: Plan,
+    label: Option<String>,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    let color = present::use_color(output.format.color, &std::io::stderr());
+    let Some(schedule) = schedule(&plan, color) else {
+        return Ok(Exit::Usage);
+    };
+    pipeline::execute(Request {
+        plan,
+        schedule,
+        label,
+        output,
+    })
+}
+
+/// Unrolls a plan on this host. What is wrong goes to standard error.
+pub(crate) fn schedule(plan: &Plan, color: bool) -> Option<Schedule> {
+    match plan.schedule(&surroundings::of(plan)) {
+        Ok(schedule) => Some(schedule),
+        Err(problems) => {
+            present::write_stderr(&problems.render(color));
+            None
+        }
+    }
+}
+
+/// Reads and checks a plan. Errors and warnings go to standard error; `None`
+/// when there is no usable plan.
+pub(crate) fn read_plan(
+    path: &Path,
+    color: crate::cli::Color,
+    deny_warnings: bool,
+) -> anyhow::Result<Option<Plan>> {
+    let name = path.display().to_string();
+    let text = read_limited(path)?;
+    let color = present::use_color(color, &std::io::stderr());
+    match fathom_plan::parse(&name, &text) {
+        Ok(plan) => {
+            let warnings = plan.lint(&surroundings::of(&plan));
+            if !warnings.is_empty() {
+                present::write_stderr(&warnings.render(color));
+            }
+            Ok((warnings.is_empty() || !deny_warnings).then_some(plan))
+        }
+        Err(diagnostics) => {
+            present::write_stderr(&diagnostics.render(color));
+            Ok(None)
+        }
+    }
+}
+
+fn read_limited(path: &Path) -> anyhow::Result<String> {
+    let mut text = String::new();
+    let what = || format!("cannot read the plan {}", path.display());
+    if path == Path::new("-") {
+        std::io::stdin()
+            .take(PLAN_BYTES_MAX + 1)
+            .read_to_string(&mut text)
+            .with_context(what)?;
+    } else {
+        let file = std::fs::File::open(path).with_context(what)?;
+        file.take(PLAN_BYTES_MAX + 1)
+            .read_to_string(&mut text)
+            .with_context(what)?;
+    }
+    anyhow::ensure!(
+        text.len() as u64 <= PLAN_BYTES_MAX,
+        "the plan {} is longer than 1 MiB; is it the right file?",
+        path.display()
+    );
+    Ok(text)
+}

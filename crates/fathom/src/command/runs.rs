@@ -1,0 +1,139 @@
+//! `fathom runs`: what has been measured so far.
+
+use std::io::{BufWriter, ErrorKind, Write, stdout};
+use std::path::Path;
+
+use anyhow::Context;
+use fathom_model::{RunRecord, RunState, unit};
+use fathom_report::table::{Align, Table};
+use fathom_store::{RunListing, Store, export};
+use serde_json::json;
+
+use crate::cli::{Format, Runs};
+use crate::exit::Exit;
+use crate::{pipeline, present};
+
+pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
+    match runs {
+        Runs::List { limit, json, store } => list(&present::store_path(&store)?, limit, json),
+        Runs::Show { run, format, store } => show(&present::store_path(&store)?, &run, &format),
+        Runs::Export { run, csv, store } => export(&present::store_path(&store)?, &run, csv),
+        Runs::Rm { runs, store } => remove(&present::store_path(&store)?, &runs),
+    }
+}
+
+fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
+    // No store yet is not an error: nothing has been measured.
+    let listings = if path.exists() {
+        Store::open_read_only(path)?.list(Some(limit))?
+    } else {
+        Vec::new()
+    };
+    if json {
+        let list: Vec<_> = listings.iter().map(as_json).collect();
+        let text = serde_json::to_string_pretty(&list).context("cannot write the list")?;
+        present::write_stdout(&(text + "\n"))?;
+        return Ok(Exit::Success);
+    }
+    if listings.is_empty() {
+        present::write_stdout("nothing has been measured yet; try `fathom quick`\n")?;
+        return Ok(Exit::Success);
+    }
+    let mut table = Table::new([
+        ("run", Align::Left),
+        ("name", Align::Left),
+        ("target", Align::Left),
+        ("trials", Align::Right),
+        ("state", Align::Left),
+        ("stored", Align::Right),
+    ]);
+    for listing in &listings {
+        table.row(row(listing));
+    }
+    present::write_stdout(&table.render())?;
+    Ok(Exit::Success)
+}
+
+fn row(listing: &RunListing) -> [String; 6] {
+    [
+        listing.id.clone(),
+        listing.name.clone(),
+        listing.targets.join(", "),
+        format!("{}/{}", listing.complete_trials, listing.planned_trials),
+        state_name(listing.state).to_owned(),
+        unit::bytes(listing.stored_bytes).to_string(),
+    ]
+}
+
+fn as_json(listing: &RunListing) -> serde_json::Value {
+    json!({
+        "id": listing.id,
+        "name": listing.name,
+        "label": listing.label,
+        "started_unix_ns": listing.started_unix_ns,
+        "ended_unix_ns": listing.ended_unix_ns,
+        "state": listing.state,
+        "reason": listing.reason,
+        "complete_trials": listing.complete_trials,
+        "begun_trials": listing.begun_trials,
+        "planned_trials": listing.planned_trials,
+        "targets": listing.targets,
+        "host": listing.host,
+        "stored_bytes": listing.stored_bytes,
+    })
+}
+
+fn state_name(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Complete => "complete",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "failed",
+    }
+}
+
+fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
+    let judged = fathom_analysis::judge(&load(path, run)?);
+    present::print(&judged, format, None)?;
+    Ok(pipeline::exit_of(&judged, false))
+}
+
+fn export(path: &Path, run: &str, csv: bool) -> anyhow::Result<Exit> {
+    let record = load(path, run)?;
+    let mut out = BufWriter::new(stdout().lock());
+    let written = if csv {
+        export::csv(&record, &mut out)
+    } else {
+        export::json(&record, &mut out)
+    };
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(Exit::Success),
+    }
+}
+
+/// Reads a run. Parts that cannot be read are named on standard error.
+pub(crate) fn load(path: &Path, run: &str) -> anyhow::Result<RunRecord> {
+    let store = Store::open_read_only(path)?;
+    let loaded = store.load(&store.find(run)?)?;
+    for damage in &loaded.damage {
+        present::complain(&damage.to_string());
+    }
+    Ok(loaded.record)
+}
+
+fn remove(path: &Path, runs: &[String]) -> anyhow::Result<Exit> {
+    let mut store = Store::open(path)?;
+    // All names are looked up before anything is removed.
+    let ids = runs
+        .iter()
+        .map(|run| store.find(run))
+        .collect::<Result<Vec<_>, _>>()?;
+    for id in ids {
+        store.remove(&id)?;
+        present::write_stdout(&format!("removed {id}\n"))?;
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,48 @@
+//! Exit statuses, one meaning each.
+
+use std::process::ExitCode;
+
+use fathom_model::{RunState, Validity};
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done; a result is trusted, or has caveats and nobody asked to be strict.
+    Success,
+    /// Could not be done.
+    Failure,
+    /// Called wrongly: flags, plan, names.
+    Usage,
+    /// The result has caveats, and `--strict` was given.
+    Caveats,
+    /// The result is not trusted.
+    NotTrusted,
+    /// Ended early; what was measured is kept.
+    Interrupted,
+}
+
+impl Exit {
+    /// The status of a judged run.
+    pub(crate) fn of_run(state: RunState, validity: Validity, strict: bool) -> Exit {
+        match (state, validity) {
+            (RunState::Failed, _) => Exit::Failure,
+            (RunState::Interrupted | RunState::Running, _) => Exit::Interrupted,
+            (RunState::Complete, Validity::NotTrusted) => Exit::NotTrusted,
+            (RunState::Complete, Validity::Caveats) if strict => Exit::Caveats,
+            (RunState::Complete, Validity::Caveats | Validity::Trusted) => Exit::Success,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(match exit {
+            Exit::Success => 0,
+            Exit::Failure => 1,
+            Exit::Usage => 2,
+            Exit::Caveats => 3,
+            Exit::NotTrusted => 4,
+            Exit::Interrupted => 5,
+        })
+    }
+}

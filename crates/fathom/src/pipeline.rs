@@ -1,0 +1,141 @@
+//! The whole line in one place: schedule → fleet → store → analysis → report.
+//!
+//! No other module of fathom knows more than its neighbours.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use fathom_fleet::{Interrupt, Outcome, Settings};
+use fathom_model::rng::splitmix64;
+use fathom_model::run::{RunMeta, RunState};
+use fathom_model::{JudgedRun, Schedule};
+use fathom_observe::Sysroot;
+use fathom_plan::Plan;
+use fathom_store::Store;
+
+use crate::cli::Output;
+use crate::exit::Exit;
+use crate::present;
+use crate::progress::{Progress, Style};
+use crate::recorder::Recorder;
+use crate::signals;
+
+/// Name of test files in a target directory, before their number.
+pub(crate) const FILE_PREFIX: &str = "fathom-test";
+
+/// How long the generator's ceiling is measured for each workload shape.
+const CEILING_NS: u64 = 300_000_000;
+
+/// What is to be run and shown.
+pub(crate) struct Request {
+    pub(crate) plan: Plan,
+    pub(crate) schedule: Schedule,
+    pub(crate) label: Option<String>,
+    pub(crate) output: Output,
+}
+
+/// Runs a schedule, judges it and shows the result.
+pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
+    let interrupt = Interrupt::new();
+    signals::raise_on_signals(&interrupt).context("cannot install the signal handlers")?;
+    let output = &request.output;
+    let store = open_store(output);
+    let meta = meta_of(&request)?;
+    let settings = Settings {
+        run_tag: run_tag(&meta.id),
+        file_prefix: FILE_PREFIX.to_owned(),
+        destructive: request.schedule.destructive,
+        keep_files: request.schedule.keep_files,
+        ceiling_ns: CEILING_NS,
+        sysroot: Sysroot::host(),
+    };
+    let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
+    let keep_files = settings.keep_files;
+    let mut recorder = Recorder::begin(store, meta, keep_files, progress);
+    let outcome = fathom_fleet::run_schedule(
+        &request.schedule,
+        &settings,
+        &|_| None,
+        &interrupt,
+        &mut recorder,
+    );
+    let outcome = outcome.unwrap_or_else(|error| Outcome {
+        state: RunState::Failed,
+        reason: Some(error.to_string()),
+    });
+    let (record, problem) = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
+    let judged = fathom_analysis::judge(&record);
+    let html = present::write_html(&judged, output.html.as_deref(), &output.store);
+    present::print(&judged, &output.format, html.as_ref().ok())?;
+    if let Err(error) = html {
+        present::complain(&format!("the HTML report was not written: {error:#}"));
+    }
+    if let Some(problem) = problem {
+        present::complain(&format!(
+            "this run is not, or not wholly, in the store: {problem}"
+        ));
+    }
+    Ok(exit_of(&judged, output.strict))
+}
+
+/// The exit status that a judged run asks for.
+pub(crate) fn exit_of(judged: &JudgedRun, strict: bool) -> Exit {
+    Exit::of_run(judged.run.state, judged.verdict.validity, strict)
+}
+
+fn open_store(output: &Output) -> Result<Store, String> {
+    let path = present::store_path(&output.store).map_err(|error| format!("{error:#}"))?;
+    Store::open(&path).map_err(|error| error.to_string())
+}
+
+fn meta_of(request: &Request) -> anyhow::Result<RunMeta> {
+    let started_unix_ns = unix_now_ns();
+    Ok(RunMeta {
+        id: run_id(started_unix_ns)?,
+        started_unix_ns,
+        ended_unix_ns: None,
+        state: RunState::Running,
+        reason: None,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: std::env::args().collect(),
+        plan_yaml: request.plan.to_yaml(),
+        label: request.label.clone(),
+        schedule: request.schedule.clone(),
+        host: fathom_observe::host_fingerprint(&Sysroot::host()),
+    })
+}
+
+/// A sortable id: the start in UTC and four characters against collisions.
+fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
+    let start = jiff::Timestamp::from_nanosecond(i128::from(started_unix_ns))
+        .context("the system clock is set to an impossible time")?;
+    let stamp = start.strftime("%Y%m%d-%H%M%S");
+    let mut random = splitmix64(started_unix_ns ^ u64::from(std::process::id()).rotate_left(32));
+    let suffix: String = (0..4)
+        .map(|_| {
+            let digit = (random % 36) as u32;
+            random /= 36;
+            char::from_digit(digit, 36).unwrap_or('0')
+        })
+        .collect();
+    Ok(format!("{stamp}-{suffix}"))
+}
+
+/// What marks the blocks and files of a run.
+pub(crate) fn run_tag(id: &str) -> u64 {
+    id.bytes()
+        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
+}
+
+pub(crate) fn unix_now_ns() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A fresh seed for a plan that names none. It is stored with the run.
+pub(crate) fn fresh_seed() -> u64 {
+    // 53 bits survive every JSON reader.
+    splitmix64(unix_now_ns() ^ u64::from(std::process::id())) >> 11
+}

@@ -1,0 +1,253 @@
+//! The live line: phase, time left, current throughput and p99.
+//!
+//! On a terminal one line is rewritten in place; elsewhere a plain line is
+//! printed at each phase and every ten seconds. All of it goes to standard
+//! error, so that standard output holds nothing but the result.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use fathom_fleet::Event;
+use fathom_model::sample::Phase;
+use fathom_model::schedule::Schedule;
+use fathom_model::{Histogram, Sample, ScheduledTrial, unit};
+
+/// How often a plain line is printed while a phase goes on.
+const PLAIN_EVERY_NS: u64 = 10_000_000_000;
+
+/// Assumed time of a trial's preparation and end, for the first guess of the
+/// time left.
+const OVERHEAD_NS: u64 = 500_000_000;
+
+/// How progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Not at all.
+    Quiet,
+    /// Plain lines.
+    Plain,
+    /// One line, rewritten.
+    Live,
+}
+
+impl Style {
+    /// The style that fits standard error.
+    pub(crate) fn choose(quiet: bool) -> Style {
+        match (quiet, stderr().is_terminal()) {
+            (true, _) => Style::Quiet,
+            (false, true) => Style::Live,
+            (false, false) => Style::Plain,
+        }
+    }
+}
+
+/// Shows what a run is doing.
+pub(crate) struct Progress {
+    style: Style,
+    trials: Vec<u64>,
+    position: usize,
+    label: String,
+    phase: Phase,
+    phase_expected_ns: Option<u64>,
+    measured_ns: u64,
+    /// Load time at which the last plain line was printed.
+    last_plain_ns: u64,
+    last_percent: u64,
+    line_shown: bool,
+}
+
+impl Progress {
+    pub(crate) fn new(style: Style, schedule: &Schedule) -> Progress {
+        Progress {
+            style,
+            trials: schedule.trials.iter().map(expected_trial_ns).collect(),
+            position: 0,
+            label: String::new(),
+            phase: Phase::Prepare,
+            phase_expected_ns: None,
+            measured_ns: 0,
+            last_plain_ns: 0,
+            last_percent: 0,
+            line_shown: false,
+        }
+    }
+
+    /// Takes note of an event and shows it.
+    pub(crate) fn event(&mut self, event: &Event) {
+        if self.style == Style::Quiet {
+            return;
+        }
+        match event {
+            Event::TrialStarted(start) => {
+                self.position = start.spec.index as usize;
+                self.label = start.spec.label.clone();
+                self.measured_ns = 0;
+            }
+            Event::PhaseStarted { phase, expected_ns } => self.phase_started(*phase, *expected_ns),
+            Event::Progress {
+                what,
+                done_bytes,
+                total_bytes,
+            } => {
+                self.step(what, *done_bytes, *total_bytes);
+            }
+            Event::Interval { samples, .. } => {
+                if let Some(sample) = samples.last() {
+                    self.interval(sample);
+                }
+            }
+            Event::Note(text) => self.line(text),
+            Event::Pausing { .. } => self.live("waiting until the device is quiet"),
+            Event::TrialEnded { end, .. } => {
+                if let Some(reason) = &end.reason {
+                    self.line(&format!("{}: {reason}", self.label));
+                }
+            }
+            Event::FileCreating(_) | Event::FileRemoved(_) => {}
+        }
+    }
+
+    /// Prints a line that stays.
+    pub(crate) fn line(&mut self, text: &str) {
+        if self.style != Style::Quiet {
+            self.clear();
+            write_stderr(&format!("{text}\n"));
+        }
+    }
+
+    /// Removes the live line.
+    pub(crate) fn clear(&mut self) {
+        if std::mem::take(&mut self.line_shown) {
+            write_stderr("\r\x1b[K");
+        }
+    }
+
+    fn phase_started(&mut self, phase: Phase, expected_ns: Option<u64>) {
+        self.phase = phase;
+        self.phase_expected_ns = expected_ns;
+        self.last_plain_ns = 0;
+        self.last_percent = 0;
+        match self.style {
+            Style::Live => self.live(&format!("{}…", phase.name())),
+            // Preparing and cleaning up are usually over at once; they get a
+            // line of their own only when they advance step by step.
+            Style::Plain if matches!(phase, Phase::Warmup | Phase::Measure) => {
+                let span = expected_ns.map(|ns| format!(" for {}", unit::span(ns)));
+                let text = format!(
+                    "{} {}{}",
+                    self.place(),
+                    phase.name(),
+                    span.unwrap_or_default()
+                );
+                self.line(&text);
+            }
+            Style::Plain | Style::Quiet => {}
+        }
+    }
+
+    fn step(&mut self, what: &str, done_bytes: u64, total_bytes: u64) {
+        let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
+        let text = format!("{what} {percent} % of {}", unit::bytes(total_bytes));
+        match self.style {
+            Style::Live => self.live(&text),
+            Style::Plain if percent >= self.last_percent + 25 => {
+                self.last_percent = percent - percent % 25;
+                let text = format!("{} {text}", self.place());
+                self.line(&text);
+            }
+            Style::Plain | Style::Quiet => {}
+        }
+    }
+
+    fn interval(&mut self, sample: &Sample) {
+        self.phase = sample.phase;
+        self.measured_ns = sample.start_ns + sample.duration_ns;
+        let text = format!("{:<8} {}", sample.phase.name(), speed(sample));
+        match self.style {
+            Style::Live => {
+                let eta = self.time_left().map(|ns| format!("  ETA {}", clock(ns)));
+                self.live(&format!("{text}{}", eta.unwrap_or_default()));
+            }
+            Style::Plain if self.measured_ns >= self.last_plain_ns + PLAIN_EVERY_NS => {
+                self.last_plain_ns = self.measured_ns;
+                let text = format!("{} {} {text}", self.place(), clock(self.measured_ns));
+                self.line(&text);
+            }
+            Style::Plain | Style::Quiet => {}
+        }
+    }
+
+    /// Time left of the whole run; `None` when a trial has no time bound.
+    fn time_left(&self) -> Option<u64> {
+        let rest: &[u64] = self.trials.get(self.position + 1..).unwrap_or_default();
+        if rest.contains(&0) {
+            return None;
+        }
+        let this = self.phase_expected_ns?.saturating_sub(self.measured_ns);
+        Some(this + rest.iter().sum::<u64>())
+    }
+
+    fn place(&self) -> String {
+        format!(
+            "[{}/{}] {}",
+            self.position + 1,
+            self.trials.len(),
+            self.label
+        )
+    }
+
+    fn live(&mut self, text: &str) {
+        if self.style == Style::Live {
+            let width = terminal_width();
+            let full = format!("{}  {text}", self.place());
+            let shown: String = full.chars().take(width.saturating_sub(1)).collect();
+            write_stderr(&format!("\r\x1b[K{shown}"));
+            self.line_shown = true;
+        }
+    }
+}
+
+fn expected_trial_ns(spec: &ScheduledTrial) -> u64 {
+    let workload = &spec.workload;
+    workload.bounds.time_ns.map_or(0, |time_ns| {
+        time_ns + workload.warmup_ns + spec.pause.floor_ns + OVERHEAD_NS
+    })
+}
+
+/// Throughput, operations and p99 of one interval.
+fn speed(sample: &Sample) -> String {
+    let seconds = sample.duration_ns.max(1) as f64 / 1e9;
+    let mut latencies = Histogram::new();
+    for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
+        latencies.merge(op.response.as_ref().unwrap_or(&op.service));
+    }
+    let p99 = latencies
+        .quantile(0.99)
+        .map(|ns| format!("  p99 {}", unit::latency(ns as f64)));
+    let errors = match sample.errors().total() {
+        0 => String::new(),
+        n => format!("  {} errors", unit::group(n)),
+    };
+    format!(
+        "{}  {} IOPS{}{errors}",
+        unit::throughput(sample.data_bytes() as f64 / seconds),
+        unit::count(sample.data_ops() as f64 / seconds),
+        p99.unwrap_or_default(),
+    )
+}
+
+fn clock(nanoseconds: u64) -> String {
+    let seconds = nanoseconds.div_ceil(1_000_000_000);
+    match seconds / 3600 {
+        0 => format!("{:02}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+fn terminal_width() -> usize {
+    rustix::termios::tcgetwinsize(stderr()).map_or(80, |size| usize::from(size.ws_col).max(20))
+}
+
+fn write_stderr(text: &str) {
+    // Progress that cannot be shown is no reason to end a measurement.
+    let _ = stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,208 @@
+//! Keeps everything that happens in a run, second by second.
+//!
+//! The store is committed with every interval, so a crash loses at most one
+//! second. If the store fails in the middle (its disk is full), the run goes on
+//! and the rest is kept in memory until the result has been shown.
+
+use std::path::{Path, PathBuf};
+
+use fathom_fleet::{Event, Sink};
+use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
+use fathom_store::{RunKey, Store, TrialKey};
+
+use crate::progress::Progress;
+
+/// Where the run is kept.
+enum Keeping {
+    Store {
+        store: Store,
+        run: RunKey,
+        trial: Option<TrialKey>,
+    },
+    Memory(RunRecord),
+}
+
+/// The sink of a run.
+pub(crate) struct Recorder {
+    keeping: Keeping,
+    keep_files: bool,
+    meta: RunMeta,
+    progress: Progress,
+    /// Why the run is not, or not wholly, in the store.
+    problem: Option<String>,
+}
+
+impl Recorder {
+    /// Begins a run in the store, or in memory when there is no store.
+    pub(crate) fn begin(
+        store: Result<Store, String>,
+        meta: RunMeta,
+        keep_files: bool,
+        progress: Progress,
+    ) -> Recorder {
+        let begun = store.and_then(|mut store| {
+            let run = store.begin_run(&meta).map_err(|error| error.to_string())?;
+            Ok(Keeping::Store {
+                store,
+                run,
+                trial: None,
+            })
+        });
+        let (keeping, problem) = match begun {
+            Ok(keeping) => (keeping, None),
+            Err(problem) => (
+                Keeping::Memory(RunRecord {
+                    meta: meta.clone(),
+                    trials: Vec::new(),
+                }),
+                Some(problem),
+            ),
+        };
+        let mut recorder = Recorder {
+            keeping,
+            keep_files,
+            meta,
+            progress,
+            problem,
+        };
+        if let Some(problem) = &recorder.problem {
+            let text = format!("this run will not be stored: {problem}");
+            recorder.progress.line(&text);
+        }
+        recorder
+    }
+
+    /// Ends the run and returns all of it, and why it is not in the store.
+    pub(crate) fn finish(
+        mut self,
+        state: RunState,
+        reason: Option<String>,
+        ended_unix_ns: u64,
+    ) -> (RunRecord, Option<String>) {
+        self.progress.clear();
+        if let Keeping::Store { store, run, .. } = &mut self.keeping {
+            let ended = store.end_run(*run, state, ended_unix_ns, reason.as_deref());
+            let loaded = ended.and_then(|()| store.load(&self.meta.id));
+            match loaded {
+                Ok(loaded) => {
+                    let damage = loaded.damage.first().map(ToString::to_string);
+                    return (loaded.record, damage);
+                }
+                Err(error) => self.fall_back(&error.to_string()),
+            }
+        }
+        let Keeping::Memory(mut record) = self.keeping else {
+            unreachable!("fell back above")
+        };
+        record.meta.state = state;
+        record.meta.reason = reason;
+        record.meta.ended_unix_ns = Some(ended_unix_ns);
+        (record, self.problem)
+    }
+
+    /// From now on the run is kept in memory, with what the store still gives.
+    fn fall_back(&mut self, problem: &str) {
+        let Keeping::Store { store, .. } = &self.keeping else {
+            return;
+        };
+        let record = store.load(&self.meta.id).map_or_else(
+            |_| RunRecord {
+                meta: self.meta.clone(),
+                trials: Vec::new(),
+            },
+            |loaded| loaded.record,
+        );
+        self.progress.line(&format!(
+            "the rest of this run will not be stored: {problem}"
+        ));
+        self.problem = Some(problem.to_owned());
+        self.keeping = Keeping::Memory(record);
+    }
+
+    fn store_event(&mut self, event: &Event) -> Result<(), fathom_store::Error> {
+        let Keeping::Store { store, run, trial } = &mut self.keeping else {
+            return Ok(());
+        };
+        match event {
+            Event::TrialStarted(start) => {
+                *trial = Some(store.begin_trial(
+                    *run,
+                    &start.spec,
+                    start.started_unix_ns,
+                    start.target_before.as_ref(),
+                )?);
+            }
+            Event::Interval {
+                samples,
+                observations,
+            } => {
+                if let Some(trial) = trial {
+                    store.append(*trial, samples, observations)?;
+                }
+            }
+            Event::TrialEnded { state, end } => {
+                if let Some(trial) = trial.take() {
+                    store.end_trial(trial, *state, end)?;
+                }
+            }
+            Event::FileCreating(path) => {
+                store.note_file(*run, &absolute(path), self.keep_files)?;
+            }
+            Event::FileRemoved(path) => store.forget_file(&absolute(path))?,
+            Event::PhaseStarted { .. }
+            | Event::Progress { .. }
+            | Event::Note(_)
+            | Event::Pausing { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn remember_event(&mut self, event: Event) {
+        let Keeping::Memory(record) = &mut self.keeping else {
+            return;
+        };
+        match event {
+            Event::TrialStarted(start) => record.trials.push(TrialRecord {
+                spec: start.spec,
+                started_unix_ns: start.started_unix_ns,
+                state: RunState::Running,
+                samples: Vec::new(),
+                observations: Vec::new(),
+                target_before: start.target_before,
+                end: None,
+            }),
+            Event::Interval {
+                samples,
+                observations,
+            } => {
+                if let Some(trial) = record.trials.last_mut() {
+                    trial.samples.extend(samples);
+                    trial.observations.extend(observations);
+                }
+            }
+            Event::TrialEnded { state, end } => {
+                if let Some(trial) = record.trials.last_mut() {
+                    trial.state = state;
+                    trial.end = Some(TrialEnd::clone(&end));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `fathom clean` may be called from another directory.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+impl Sink for Recorder {
+    fn event(&mut self, event: Event) -> Result<(), String> {
+        self.progress.event(&event);
+        if let Err(error) = self.store_event(&event) {
+            self.fall_back(&error.to_string());
+        }
+        self.remember_event(event);
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! What a plan needs to know about this host before it is unrolled.
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use fathom_observe::Sysroot;
+use fathom_plan::{Plan, ScheduleContext, TargetFacts, TargetKind};
+
+use crate::pipeline;
+
+/// The surroundings of a plan on this host.
+pub(crate) fn of(plan: &Plan) -> ScheduleContext {
+    let facts = plan.targets().into_iter().filter_map(|target| {
+        let facts = look(target.path()?);
+        Some((target, facts))
+    });
+    ScheduleContext {
+        targets: Vec::new(),
+        seed: pipeline::fresh_seed(),
+        destructive: false,
+        keep_files: false,
+        ram_bytes: memory_bytes(),
+        facts: facts.collect(),
+    }
+}
+
+/// The memory of the host.
+pub(crate) fn memory_bytes() -> Option<u64> {
+    let info = rustix::system::sysinfo();
+    u64::from(info.mem_unit).checked_mul(info.totalram as u64)
+}
+
+/// What a path is. What cannot be told is left open: the trial itself says
+/// what is wrong with its target.
+fn look(path: &Path) -> TargetFacts {
+    let Ok(metadata) = std::fs::metadata(path) else {
+        return TargetFacts::default();
+    };
+    let kind = match metadata.file_type() {
+        kind if kind.is_dir() => Some(TargetKind::Directory),
+        kind if kind.is_block_device() => Some(TargetKind::Device),
+        kind if kind.is_file() => Some(TargetKind::File),
+        _ => None,
+    };
+    let devices = fathom_observe::target_fingerprint(&Sysroot::host(), path).devices;
+    TargetFacts {
+        kind,
+        size_bytes: match kind {
+            Some(TargetKind::Device) => devices.first().map(|device| device.size_bytes),
+            Some(TargetKind::File) => Some(metadata.len()),
+            Some(TargetKind::Directory) | None => None,
+        },
+        free_bytes: match kind {
+            Some(TargetKind::Directory) => free_bytes(path),
+            _ => None,
+        },
+        rotational: devices
+            .iter()
+            .find(|d| d.below.is_empty())
+            .and_then(|d| d.rotational),
+    }
+}
+
+/// Free space for this user on the file system of a path.
+pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
+    let space = rustix::fs::statvfs(path).ok()?;
+    Some(space.f_bavail.saturating_mul(space.f_frsize))
+}

@@ -1,0 +1,158 @@
+//! The bench on which a test works: a folder, a store of its own, and ways to
+//! call fathom.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder with a store of its own.
+pub struct Bench {
+    folder: TempDir,
+}
+
+/// What a call of fathom gave.
+pub struct Output {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        // Not in /tmp, which may be a tmpfs: the tests want a file system on a
+        // device where there is one.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
+        std::fs::create_dir(folder.path().join("data")).expect("a folder for test files");
+        Bench { folder }
+    }
+
+    /// The folder for test files.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.folder.path().join("fathom.db")
+    }
+
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        command
+            .args(args)
+            .env("FATHOM_STORE", self.store())
+            .env_remove("NO_COLOR")
+            .current_dir(self.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Calls fathom and waits for it.
+    pub fn fathom<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+        finish(self.command(args).spawn().expect("fathom starts"))
+    }
+
+    /// Calls fathom with `--json` and reads its result.
+    pub fn json<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> (Output, Value) {
+        let mut command = self.command(args);
+        command.arg("--json");
+        let output = finish(command.spawn().expect("fathom starts"));
+        let value = output.json();
+        (output, value)
+    }
+
+    /// Files below the data folder.
+    pub fn data_files(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(self.data())
+            .expect("the data folder is readable")
+            .map(|entry| entry.expect("an entry").path())
+            .collect()
+    }
+}
+
+/// Waits for a child and collects what it said.
+pub fn finish(child: Child) -> Output {
+    let output = child.wait_with_output().expect("fathom can be waited for");
+    Output {
+        status: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("standard output is UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("standard error is UTF-8"),
+    }
+}
+
+impl Output {
+    /// Standard output as one JSON document and nothing else (law of machine
+    /// output).
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            panic!(
+                "standard output is not JSON ({error}):\n{}\n{}",
+                self.stdout, self.stderr
+            )
+        })
+    }
+
+    /// Asserts an exit status and shows everything when it differs.
+    #[track_caller]
+    pub fn expect_status(&self, status: i32) -> &Output {
+        assert_eq!(
+            self.status,
+            Some(status),
+            "\n{}\n{}",
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    /// Asserts that a result was measured: trusted, with caveats or not.
+    #[track_caller]
+    pub fn expect_measured(&self) -> &Output {
+        assert!(
+            matches!(self.status, Some(0 | 4)),
+            "{:?}\n{}\n{}",
+            self.status,
+            self.stdout,
+            self.stderr
+        );
+        self
+    }
+
+    #[track_caller]
+    pub fn expect_in_stderr(&self, text: &str) -> &Output {
+        assert!(
+            self.stderr.contains(text),
+            "'{text}' is not in:\n{}",
+            self.stderr
+        );
+        self
+    }
+}
+
+/// The summary of one kind of operation of a trial.
+pub fn op<'a>(result: &'a Value, trial: usize, kind: &str) -> &'a Value {
+    result["trials"][trial]["summary"]["ops"]
+        .as_array()
+        .and_then(|ops| ops.iter().find(|op| op["kind"] == kind))
+        .unwrap_or_else(|| panic!("trial {trial} has no {kind}: {result:#}"))
+}
+
+/// A finding of a verdict.
+pub fn finding<'a>(verdict: &'a Value, id: &str) -> Option<&'a Value> {
+    verdict["findings"]
+        .as_array()?
+        .iter()
+        .find(|finding| finding["id"] == id)
+}
+
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

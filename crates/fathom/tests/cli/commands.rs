@@ -1,0 +1,142 @@
+//! Commands that look at things: explain, doctor, runs, report, help.
+
+use std::fs;
+
+use crate::bench::Bench;
+
+#[test]
+fn explain_teaches_each_check_and_suggests_the_nearest() {
+    let bench = Bench::new();
+    let list = bench.fathom(["explain"]);
+    list.expect_status(0);
+    let ids: Vec<&str> = list
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|word| word.starts_with('V') && word[1..].chars().all(|c| c.is_ascii_digit()))
+        .collect();
+    for expected in [
+        "V01", "V02", "V03", "V04", "V06", "V07", "V20", "V22", "V23", "V24", "V25", "V26", "V30",
+        "V37",
+    ] {
+        assert!(ids.contains(&expected), "{expected} is not in {ids:?}");
+    }
+    for id in ids {
+        let text = bench.fathom(["explain", id]);
+        text.expect_status(0);
+        assert!(
+            text.stdout.len() > 200,
+            "{id} is explained:\n{}",
+            text.stdout
+        );
+    }
+    bench
+        .fathom(["explain", "app_vs_device_bytes"])
+        .expect_status(0);
+    bench
+        .fathom(["explain", "APP_VS_DEVICE_BYTE"])
+        .expect_status(2)
+        .expect_in_stderr("V01");
+}
+
+#[test]
+fn doctor_says_what_the_machine_allows() {
+    let bench = Bench::new();
+    let text = bench.fathom(["doctor", "data"]);
+    text.expect_status(0);
+    assert!(text.stdout.contains("io_uring"), "{}", text.stdout);
+    let json = bench
+        .fathom(["doctor", "data", "--json"])
+        .expect_status(0)
+        .json();
+    assert!(json.as_array().unwrap().len() > 8);
+    assert!(bench.data_files().is_empty(), "what it tried out is gone");
+}
+
+#[test]
+fn runs_are_listed_shown_exported_reported_and_removed() {
+    let bench = Bench::new();
+    bench.fathom(["runs", "list"]).expect_status(0);
+    let (_, result) = bench.json([
+        "io",
+        "data",
+        "--rw",
+        "randread",
+        "--size",
+        "4M",
+        "--number-ios",
+        "500",
+    ]);
+    let id = result["run"]["id"].as_str().unwrap();
+    assert!(bench.fathom(["runs", "list"]).stdout.contains(id));
+    let shown = bench.fathom(["runs", "show", "latest", "--json"]).json();
+    assert_eq!(shown, result, "the store gives back what was shown");
+    let csv = bench.fathom(["runs", "export", id, "--csv"]);
+    csv.expect_status(0);
+    assert!(csv.stdout.lines().count() >= 2, "{}", csv.stdout);
+    bench.fathom(["runs", "export", id]).expect_status(0).json();
+    bench
+        .fathom(["report", id, "-o", "report.html"])
+        .expect_status(0);
+    assert!(
+        fs::read_to_string(bench.path().join("report.html"))
+            .unwrap()
+            .contains(id)
+    );
+    bench.fathom(["runs", "rm", id]).expect_status(0);
+    bench
+        .fathom(["runs", "show", id])
+        .expect_status(1)
+        .expect_in_stderr(id);
+}
+
+#[test]
+fn every_command_teaches_by_example() {
+    let bench = Bench::new();
+    let commands: [&[&str]; 15] = [
+        &["quick"],
+        &["io"],
+        &["run"],
+        &["plan", "new"],
+        &["plan", "check"],
+        &["plan", "show"],
+        &["plan", "schema"],
+        &["runs", "list"],
+        &["runs", "show"],
+        &["runs", "export"],
+        &["runs", "rm"],
+        &["report"],
+        &["explain"],
+        &["doctor"],
+        &["clean"],
+    ];
+    for command in commands {
+        let help = bench.fathom(command.iter().chain(&["--help"]));
+        help.expect_status(0);
+        assert!(
+            help.stdout.contains("Example"),
+            "{command:?}:\n{}",
+            help.stdout
+        );
+    }
+    bench.fathom(["man"]).expect_status(0);
+    bench.fathom(["completions", "bash"]).expect_status(0);
+}
+
+#[test]
+fn formats_are_what_they_say() {
+    let bench = Bench::new();
+    let args = ["io", "null:", "--rw", "randread", "--number-ios", "1000"];
+    let csv = bench.fathom(args.iter().chain(&["--csv"]));
+    assert!(csv.stdout.lines().count() >= 2, "{}", csv.stdout);
+    let columns = csv.stdout.lines().next().unwrap().split(',').count();
+    assert!(
+        csv.stdout
+            .lines()
+            .all(|line| line.split(',').count() >= columns)
+    );
+    let markdown = bench.fathom(args.iter().chain(&["--markdown"]));
+    assert!(markdown.stdout.contains("|---") || markdown.stdout.contains("| ---"));
+    let quiet = bench.fathom(args.iter().chain(&["--quiet"]));
+    assert_eq!(quiet.stderr, "");
+}

@@ -1,0 +1,68 @@
+//! What the documents show is true: every console line in them is run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::bench::Bench;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The commands of the console blocks of a document, in order.
+fn console_lines(text: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut commands = Vec::new();
+    for line in text.lines() {
+        if line.starts_with("```") {
+            inside = line.trim() == "```console";
+        } else if inside && let Some(command) = line.strip_prefix("$ ") {
+            commands.push(command.to_owned());
+        }
+    }
+    commands
+}
+
+#[test]
+fn every_console_line_of_the_documents_runs() {
+    let documents = [
+        "README.md",
+        "docs/plan.md",
+        "docs/checks.md",
+        "CONTRIBUTING.md",
+    ];
+    let mut ran = 0;
+    for document in documents {
+        let Ok(text) = std::fs::read_to_string(root().join(document)) else {
+            panic!("{document} is missing")
+        };
+        let bench = Bench::new();
+        // The lines call `fathom`; it is found first on the path.
+        let bin = bench.path().join("bin");
+        std::fs::create_dir(&bin).unwrap();
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), bin.join("fathom")).unwrap();
+        let path = format!(
+            "{}:{}",
+            bin.display(),
+            std::env::var("PATH").unwrap_or_default()
+        );
+        for command in console_lines(&text) {
+            let output = Command::new("sh")
+                .args(["-c", &command])
+                .current_dir(bench.data())
+                .env("PATH", &path)
+                .env("FATHOM_STORE", bench.store())
+                .stdin(Stdio::null())
+                .output()
+                .expect("sh runs");
+            ran += 1;
+            assert!(
+                matches!(output.status.code(), Some(0 | 4)),
+                "{document}: {command}\n{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+    }
+    assert!(ran >= 8, "the documents show commands: {ran}");
+}

@@ -1,0 +1,83 @@
+//! `fathom quick`, shortened.
+
+use crate::bench::{Bench, op};
+
+#[test]
+fn measures_the_grid_and_durable_writes_and_leaves_nothing_behind() {
+    let bench = Bench::new();
+    let (output, result) = bench.json(["quick", "data", "--seconds", "1", "--size", "32MiB"]);
+    output.expect_measured();
+    assert_eq!(result["schema"], "fathom.run/1");
+    assert_eq!(result["run"]["label"], "burst");
+    let labels: Vec<&str> = result["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|r| r["label"].as_str())
+        .collect();
+    for expected in [
+        "SEQ1M Q8T1 read",
+        "SEQ1M Q8T1 write",
+        "SEQ1M Q1T1 read",
+        "RND4K Q32T1 read",
+        "RND4K Q1T1 write",
+        "DURABLE 4K",
+    ] {
+        assert!(
+            labels.contains(&expected),
+            "{expected} is not in {labels:?}"
+        );
+    }
+    let durable = labels
+        .iter()
+        .position(|label| *label == "DURABLE 4K")
+        .unwrap();
+    let commits = op(&result, durable, "commit");
+    assert!(commits["ops"].as_u64().unwrap() > 0, "{commits}");
+    assert_eq!(
+        commits["ops"],
+        op(&result, durable, "write")["ops"],
+        "every write is committed"
+    );
+    assert_eq!(
+        bench.data_files(),
+        Vec::<std::path::PathBuf>::new(),
+        "test files are removed"
+    );
+}
+
+#[test]
+fn prints_a_grid_that_says_what_it_is() {
+    let bench = Bench::new();
+    let output = bench.fathom(["quick", "data", "--seconds", "1", "--size", "32MiB"]);
+    output.expect_measured();
+    for expected in [
+        "SEQ1M Q8T1",
+        "RND4K Q32T1",
+        "DURABLE 4K",
+        "burst",
+        "Validity",
+        "Limiter",
+    ] {
+        assert!(
+            output.stdout.contains(expected),
+            "{expected} is missing:\n{}",
+            output.stdout
+        );
+    }
+    assert!(
+        output
+            .stdout
+            .lines()
+            .all(|line| line.chars().count() <= 100),
+        "{}",
+        output.stdout
+    );
+    let report = output
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("Report: "))
+        .unwrap();
+    let html = std::fs::read_to_string(report).expect("the report is where it says");
+    assert!(html.starts_with("<!DOCTYPE html>") || html.starts_with("<!doctype html>"));
+}

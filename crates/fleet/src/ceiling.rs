@@ -1,0 +1,64 @@
+//! The generator's own ceiling, measured once per workload shape.
+
+use std::collections::HashMap;
+
+use fathom_model::Job;
+use fathom_model::run::Ceiling;
+use fathom_model::workload::{Bounds, EngineKind, Workload};
+
+/// Ceilings that this agent has measured already.
+#[derive(Default)]
+pub(crate) struct Ceilings {
+    known: HashMap<String, Ceiling>,
+}
+
+impl Ceilings {
+    /// The ceiling of the job's shape, measured now or earlier.
+    ///
+    /// `None` for targets that are no real I/O, and when the null target
+    /// cannot run in this shape (the reason is of no use to anybody: the
+    /// check that needs the ceiling then says that there is none).
+    pub(crate) fn of(&mut self, job: &Job, duration_ns: u64) -> Option<Ceiling> {
+        if duration_ns == 0 || matches!(job.workload.engine, EngineKind::Null | EngineKind::Sim) {
+            return None;
+        }
+        let key = shape(&job.workload);
+        if let Some(known) = self.known.get(&key) {
+            return Some(*known);
+        }
+        let ceiling = fathom_engine::measure_ceiling(job, duration_ns).ok()?;
+        self.known.insert(key, ceiling);
+        Some(ceiling)
+    }
+}
+
+/// Everything about a workload that costs the generator CPU, as text. Names,
+/// bounds, engine and rate leave the shape as it is.
+fn shape(workload: &Workload) -> String {
+    let shape = Workload {
+        name: String::new(),
+        engine: EngineKind::Null,
+        bounds: Bounds::default(),
+        rate: None,
+        warmup_ns: 0,
+        io_deadline_ns: 0,
+        ..workload.clone()
+    };
+    format!("{shape:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_costs_the_generator_makes_another_shape() {
+        let one = Workload::example("one");
+        let mut two = Workload::example("two");
+        two.bounds.ops = Some(5);
+        two.engine = EngineKind::Psync;
+        assert_eq!(shape(&one), shape(&two));
+        two.queue_depth = 2;
+        assert_ne!(shape(&one), shape(&two));
+    }
+}

@@ -1,0 +1,180 @@
+//! Walks the schedule and hands everything that happens to a [`Sink`].
+
+use fathom_model::run::TrialEnd;
+use fathom_model::sample::Phase;
+use fathom_model::schedule::Schedule;
+use fathom_model::stop::{Decision, StopRule};
+use fathom_model::{RunState, ScheduledTrial};
+
+use fathom_observe::Sysroot;
+
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::local::{Command, LocalAgent, Message};
+use crate::message::Event;
+
+/// What a run needs besides its schedule.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Stamped into every written block.
+    pub run_tag: u64,
+    /// Name of test files, without their number.
+    pub file_prefix: String,
+    /// The user allowed devices and foreign files to be overwritten.
+    pub destructive: bool,
+    /// Test files stay for later runs.
+    pub keep_files: bool,
+    /// How long the generator's ceiling is measured before a workload of a
+    /// new shape; 0 leaves it out.
+    pub ceiling_ns: u64,
+    /// Where `/proc` and `/sys` are read.
+    pub sysroot: Sysroot,
+}
+
+/// Where everything that happens goes: the store, the progress line.
+pub trait Sink {
+    /// Handles one event. An error ends the run; what was measured is kept.
+    fn event(&mut self, event: Event) -> Result<(), String>;
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// How far it came.
+    pub state: RunState,
+    /// Why it ended early.
+    pub reason: Option<String>,
+}
+
+/// Makes the stop rule of a trial, if it has one.
+pub type StopRules<'a> = &'a dyn Fn(&ScheduledTrial) -> Option<Box<dyn StopRule>>;
+
+/// Runs every trial of a schedule in order.
+///
+/// A trial that fails or is interrupted ends the run; the files that the run
+/// created are removed in any case (unless they are to be kept).
+pub fn run_schedule(
+    schedule: &Schedule,
+    settings: &Settings,
+    stop_rules: StopRules<'_>,
+    interrupt: &Interrupt,
+    sink: &mut dyn Sink,
+) -> Result<Outcome, Error> {
+    let agent = LocalAgent::start(settings, interrupt)?;
+    let mut walk = Walk {
+        agent: &agent,
+        sink,
+        interrupt,
+        sink_error: None,
+    };
+    let outcome = walk.all_trials(schedule, stop_rules);
+    let finished = walk.command_and_listen(Command::Finish, 0, None);
+    let sink_error = walk.sink_error.take();
+    if finished.is_ok() {
+        agent.join();
+    }
+    match sink_error {
+        Some(message) => Err(Error::Sink(message)),
+        None => outcome,
+    }
+}
+
+struct Walk<'a> {
+    agent: &'a LocalAgent,
+    sink: &'a mut dyn Sink,
+    interrupt: &'a Interrupt,
+    /// The first failure of the sink. The agent is still wound down in order.
+    sink_error: Option<String>,
+}
+
+impl Walk<'_> {
+    fn all_trials(&mut self, schedule: &Schedule, rules: StopRules<'_>) -> Result<Outcome, Error> {
+        for (position, spec) in schedule.trials.iter().enumerate() {
+            if self.interrupt.is_raised() {
+                return Ok(interrupted("ended by the user between two trials"));
+            }
+            let command = Command::Trial(Box::new(spec.clone()));
+            let end = self.command_and_listen(command, spec.index, rules(spec))?;
+            match end {
+                Some((RunState::Complete, _)) => {}
+                Some((state, end)) => {
+                    return Ok(Outcome {
+                        state,
+                        reason: end.reason,
+                    });
+                }
+                None => return Err(Error::AgentLost { trial: spec.index }),
+            }
+            if position + 1 < schedule.trials.len() {
+                self.command_and_listen(Command::Pause(spec.pause), spec.index, None)?;
+            }
+        }
+        Ok(Outcome {
+            state: RunState::Complete,
+            reason: None,
+        })
+    }
+
+    /// Sends a command and handles events until it has been carried out.
+    fn command_and_listen(
+        &mut self,
+        command: Command,
+        trial: u32,
+        mut rule: Option<Box<dyn StopRule>>,
+    ) -> Result<Option<(RunState, TrialEnd)>, Error> {
+        let lost = || Error::AgentLost { trial };
+        if !self.agent.command(command) {
+            return Err(lost());
+        }
+        let mut trial_end = None;
+        loop {
+            let (event, ack) = match self.agent.next().ok_or_else(lost)? {
+                Message::Done => return Ok(trial_end),
+                Message::Event { event, ack } => (event, ack),
+            };
+            if let Some(reason) = stop_reason(&mut rule, &event) {
+                rule = None;
+                self.agent.command(Command::EndMeasure(reason));
+            }
+            if let Event::TrialEnded { state, end } = &event {
+                trial_end = Some((*state, (**end).clone()));
+            }
+            let handled = self.handle(event);
+            if let Some(ack) = ack {
+                // The agent waits for the answer; if it died, `next` says so.
+                let _ = ack.send(handled);
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), String> {
+        let result = self.sink.event(event);
+        if let Err(message) = &result
+            && self.sink_error.is_none()
+        {
+            self.sink_error = Some(message.clone());
+            self.interrupt.raise();
+        }
+        result
+    }
+}
+
+fn stop_reason(rule: &mut Option<Box<dyn StopRule>>, event: &Event) -> Option<String> {
+    let (Some(rule), Event::Interval { samples, .. }) = (rule, event) else {
+        return None;
+    };
+    samples
+        .iter()
+        .filter(|s| s.phase == Phase::Measure)
+        .find_map(|s| match rule.observe(s) {
+            Decision::Stop(reason) => Some(reason),
+            Decision::Continue => None,
+        })
+}
+
+fn interrupted(reason: &str) -> Outcome {
+    Outcome {
+        state: RunState::Interrupted,
+        reason: Some(reason.to_owned()),
+    }
+}

@@ -1,0 +1,19 @@
+//! Why a run could not go on.
+
+/// A failure of the fleet itself; failures of one trial are part of its
+/// result instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A thread could not be started.
+    #[error("cannot start the agent thread: {0}; check the limit on processes (ulimit -u)")]
+    Spawn(#[source] std::io::Error),
+    /// The agent died without a word.
+    #[error("the agent stopped unexpectedly in trial {trial}; what it measured until then is kept")]
+    AgentLost {
+        /// Index of the trial.
+        trial: u32,
+    },
+    /// Whoever keeps the results gave up.
+    #[error("{0}")]
+    Sink(String),
+}

@@ -1,0 +1,67 @@
+//! How a run is asked to end early.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// How urgently a run should end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// Go on.
+    None,
+    /// End the load, wait for operations in flight, keep and clean up everything.
+    Soon,
+    /// Leave operations in flight behind; keep what was measured.
+    Now,
+}
+
+/// A flag shared by whoever may end a run (a signal handler) and whoever runs
+/// it. Setting it is async-signal-safe.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt {
+    level: Arc<AtomicU8>,
+}
+
+impl Interrupt {
+    /// A flag that nobody has set.
+    pub fn new() -> Interrupt {
+        Interrupt::default()
+    }
+
+    /// Asks once more: the first time is `Soon`, from then on `Now`.
+    pub fn raise(&self) {
+        let level = self.level.load(Ordering::Relaxed);
+        self.level
+            .store(level.saturating_add(1).min(2), Ordering::Relaxed);
+    }
+
+    /// How urgent it is.
+    pub fn urgency(&self) -> Urgency {
+        match self.level.load(Ordering::Relaxed) {
+            0 => Urgency::None,
+            1 => Urgency::Soon,
+            _ => Urgency::Now,
+        }
+    }
+
+    /// Whether the run should end at all.
+    pub fn is_raised(&self) -> bool {
+        self.urgency() > Urgency::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_request_is_more_urgent_than_the_first() {
+        let interrupt = Interrupt::new();
+        assert_eq!(interrupt.urgency(), Urgency::None);
+        interrupt.raise();
+        assert_eq!(interrupt.urgency(), Urgency::Soon);
+        for _ in 0..300 {
+            interrupt.raise();
+        }
+        assert_eq!(interrupt.urgency(), Urgency::Now);
+    }
+}

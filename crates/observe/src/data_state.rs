@@ -1,0 +1,182 @@
+//! What a trial must know about its data before it starts: are they in the page
+//! cache, were they ever written (validity checks V02 and V04).
+
+use std::fs::{File, Metadata};
+use std::io::{Seek, SeekFrom};
+use std::ops::Range;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use fathom_model::run::DataReport;
+
+use crate::Error;
+use crate::page_cache::cached_bytes;
+use crate::written::{unwritten_by_sampling, unwritten_bytes};
+
+/// Files that are looked at; of more, as many evenly spaced ones are.
+const FILE_LIMIT: usize = 4096;
+
+/// State of a data set. A share is `None` when it cannot be told; the method
+/// then says why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataState {
+    /// Share of the bytes that is in the page cache, 0 to 1.
+    pub cached_share: Option<f64>,
+    /// How that was found, or why not.
+    pub cached_method: String,
+    /// Share of the bytes that was never written, 0 to 1.
+    pub unwritten_share: Option<f64>,
+    /// How that was found, or why not.
+    pub unwritten_method: String,
+}
+
+impl DataState {
+    /// Enters the state into a trial's report.
+    pub fn enter(self, report: &mut DataReport) {
+        report.cached_share = self.cached_share;
+        report.cached_method = Some(self.cached_method);
+        report.unwritten_share = self.unwritten_share;
+        report.unwritten_method = Some(self.unwritten_method);
+    }
+}
+
+/// Sums of one question over all files.
+#[derive(Default)]
+struct Tally {
+    bytes: u64,
+    of: u64,
+    method: Option<String>,
+    failure: Option<String>,
+}
+
+impl Tally {
+    fn add(&mut self, answer: Result<(u64, String), Error>, of: u64) {
+        match answer {
+            Ok((bytes, method)) => {
+                self.bytes += bytes;
+                self.of += of;
+                self.method.get_or_insert(method);
+            }
+            Err(error) => {
+                self.failure.get_or_insert(error.to_string());
+            }
+        }
+    }
+
+    /// One unanswered file leaves the whole share unknown: it may be the one.
+    fn share(self, note: &str) -> (Option<f64>, String) {
+        if let Some(failure) = self.failure {
+            return (None, failure);
+        }
+        let Some(method) = self.method else {
+            return (None, "there are no data to look at".to_owned());
+        };
+        let share = (self.bytes as f64 / self.of.max(1) as f64).clamp(0.0, 1.0);
+        (Some(share), format!("{method}{note}"))
+    }
+}
+
+/// Looks at files or block devices, at `range` of each where one is given. The
+/// files are flushed first where that is needed to tell what is written;
+/// nothing else is changed. Directories are not walked.
+pub fn data_state(paths: &[PathBuf], range: Option<Range<u64>>) -> DataState {
+    let (mut cached, mut unwritten) = (Tally::default(), Tally::default());
+    let looked_at = paths.len().min(FILE_LIMIT);
+    for index in 0..looked_at {
+        let path = &paths[index * paths.len() / looked_at];
+        if let Err(error) = look(path, range.as_ref(), &mut cached, &mut unwritten) {
+            let text = error.to_string();
+            cached.failure.get_or_insert_with(|| text.clone());
+            unwritten.failure.get_or_insert(text);
+        }
+    }
+    let note = if looked_at < paths.len() {
+        format!(", {looked_at} of {} files", paths.len())
+    } else {
+        String::new()
+    };
+    let (cached_share, cached_method) = cached.share(&note);
+    let (unwritten_share, unwritten_method) = unwritten.share(&note);
+    DataState {
+        cached_share,
+        cached_method,
+        unwritten_share,
+        unwritten_method,
+    }
+}
+
+/// Share of the data in the page cache alone, and how it was found or why not.
+pub(crate) fn cached_share(paths: &[PathBuf]) -> (Option<f64>, String) {
+    let mut cached = Tally::default();
+    let looked_at = paths.len().min(FILE_LIMIT);
+    for index in 0..looked_at {
+        let path = &paths[index * paths.len() / looked_at];
+        match open_sized(path) {
+            Ok((_, _, 0)) => {}
+            Ok((file, _, length)) => cached.add(ask_cache(path, &file, 0..length), length),
+            Err(error) => cached.add(Err(error), 0),
+        }
+    }
+    cached.share("")
+}
+
+fn look(
+    path: &Path,
+    range: Option<&Range<u64>>,
+    cached: &mut Tally,
+    unwritten: &mut Tally,
+) -> Result<(), Error> {
+    let (file, metadata, length) = open_sized(path)?;
+    let start = range.map_or(0, |range| range.start.min(length));
+    let end = range.map_or(length, |range| range.end.min(length));
+    if start >= end {
+        return Ok(());
+    }
+    cached.add(ask_cache(path, &file, start..end), end - start);
+    let answer = if metadata.file_type().is_block_device() {
+        unwritten_by_sampling(path, start, end)
+    } else {
+        unwritten_bytes(path, &file, start, end)
+    };
+    unwritten.add(answer.map(|found| (found.bytes, found.method)), end - start);
+    Ok(())
+}
+
+fn ask_cache(path: &Path, file: &File, range: Range<u64>) -> Result<(u64, String), Error> {
+    let found = cached_bytes(path, file, range.start, range.end)?;
+    Ok((found.bytes, found.method.to_owned()))
+}
+
+/// Opens a file or block device and finds its length.
+fn open_sized(path: &Path) -> Result<(File, Metadata, u64), Error> {
+    let open = |source| Error::Open {
+        path: path.to_owned(),
+        source,
+    };
+    // A FIFO would wait for a writer for ever.
+    let metadata = std::fs::metadata(path).map_err(open)?;
+    let kind = metadata.file_type();
+    if !kind.is_file() && !kind.is_block_device() {
+        let reason = "neither a file nor a block device".to_owned();
+        return Err(Error::Unknown {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+    let mut file = File::open(path).map_err(open)?;
+    let length = if kind.is_block_device() {
+        let find = |source| Error::Ask {
+            what: "find the size",
+            path: path.to_owned(),
+            source,
+        };
+        file.seek(SeekFrom::End(0)).map_err(find)?
+    } else {
+        metadata.len()
+    };
+    Ok((file, metadata, length))
+}
+
+#[cfg(test)]
+#[path = "data_state_tests.rs"]
+mod tests;

@@ -1,0 +1,59 @@
+//! Facts of a target: its file system and the devices under it.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use fathom_model::fingerprint::TargetFingerprint;
+
+use crate::Sysroot;
+use crate::device_stack::{device_by_number, device_by_path, device_stack};
+use crate::filesystem::{devices_under_path, filesystem_facts, mount_under_path, nearest_existing};
+use crate::mount::{Mount, parse_mountinfo};
+
+/// Facts of what lies under `path`: a file, a folder, one that is yet to be
+/// made (the nearest folder above it counts) or a block device. A block device
+/// has no file system here, even when one is on it.
+pub fn target_fingerprint(sys: &Sysroot, path: &Path) -> TargetFingerprint {
+    let target = path.display().to_string();
+    // Mount points and links are known by absolute paths.
+    let absolute = match sys.is_host() {
+        true => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        false => path.to_owned(),
+    };
+    let path = absolute.as_path();
+    let mounts = mounts(sys);
+    if let Some(name) = block_device(sys, path) {
+        return TargetFingerprint {
+            target,
+            filesystem: None,
+            devices: device_stack(sys, &mounts, &[name], 0),
+        };
+    }
+    let existing = nearest_existing(sys, path);
+    let mount = mount_under_path(sys, &mounts, &existing);
+    let tops = devices_under_path(sys, &mounts, &existing, 0);
+    TargetFingerprint {
+        target,
+        filesystem: mount.map(|mount| filesystem_facts(sys, &mounts, mount, &existing)),
+        devices: device_stack(sys, &mounts, &tops, 0),
+    }
+}
+
+/// The mount table of this process.
+pub(crate) fn mounts(sys: &Sysroot) -> Vec<Mount> {
+    parse_mountinfo(&sys.text("/proc/self/mountinfo").unwrap_or_default())
+}
+
+/// The kernel's name of the block device that `path` is.
+pub(crate) fn block_device(sys: &Sysroot, path: &Path) -> Option<String> {
+    if !sys.is_host() {
+        return device_by_path(sys, path);
+    }
+    let metadata = fs::metadata(path).ok()?;
+    if !metadata.file_type().is_block_device() {
+        return None;
+    }
+    let number = metadata.rdev();
+    device_by_number(sys, (rustix::fs::major(number), rustix::fs::minor(number)))
+}

@@ -1,0 +1,137 @@
+//! Rules about how operations are done, and when a workload ends.
+
+use fathom_model::workload::{CacheMode, EngineKind};
+
+use super::{Context, at};
+use crate::diagnostic::{Problem, error, warning};
+
+impl Context<'_> {
+    pub(super) fn bound(&self) -> Option<Problem> {
+        let bounds = self.workload.bounds;
+        if bounds.time_ns.is_some() || bounds.bytes.is_some() || bounds.ops.is_some() {
+            return None;
+        }
+        let message = "this workload has no end";
+        Some(
+            error("no_bound", self.place(&self.keys.runtime), message).help(format!(
+                "add {}, or {} or {}",
+                self.spelling.pair("runtime", "30s"),
+                self.spelling.pair("io_size", "10g"),
+                self.spelling.pair("number_ios", "100k"),
+            )),
+        )
+    }
+
+    pub(super) fn depth_of_synchronous_engine(&self) -> Option<Problem> {
+        let engine = self.workload.engine;
+        let depth = self.workload.queue_depth;
+        if depth == 1 || !matches!(engine, EngineKind::Psync | EngineKind::Mmap) {
+            return None;
+        }
+        let message = format!(
+            "the engine {} does one operation at a time per worker; {} {depth} would have no \
+             effect",
+            engine.name(),
+            self.key("iodepth")
+        );
+        let help = format!(
+            "write {}, or reach the same depth with {}",
+            self.spelling.pair("engine", "uring"),
+            self.spelling.pair("numjobs", &depth.to_string())
+        );
+        let problem = error(
+            "depth_without_effect",
+            self.place(&self.keys.iodepth),
+            message,
+        );
+        Some(
+            problem
+                .relate(at(&self.keys.engine), "chosen here")
+                .help(help),
+        )
+    }
+
+    pub(super) fn rate_and_think_time(&self) -> Option<Problem> {
+        if self.workload.rate.is_none() || self.workload.think_ns == 0 {
+            return None;
+        }
+        let message = format!(
+            "{} has no meaning with a rate: the rate already says when operations are due",
+            self.key("think_time")
+        );
+        let rate = at(&self.keys.rate).or(at(&self.keys.rate_iops));
+        let problem = error("rate_with_think_time", at(&self.keys.think_time), message);
+        Some(
+            problem
+                .relate(rate, "the rate")
+                .help("remove one of the two"),
+        )
+    }
+
+    pub(super) fn mmap(&self) -> Option<Problem> {
+        if self.workload.engine != EngineKind::Mmap || self.workload.cache != CacheMode::Direct {
+            return None;
+        }
+        let message = "the engine mmap always goes through the page cache";
+        let place = at(&self.keys.direct).or(at(&self.keys.buffered));
+        let help = format!("write {}", self.spelling.pair("direct", "false"));
+        Some(error("mmap_direct", place.or(self.entry), message).help(help))
+    }
+
+    pub(super) fn trim(&self) -> Option<Problem> {
+        if self.workload.mix.trim_percent == 0 || self.workload.engine != EngineKind::Mmap {
+            return None;
+        }
+        let message = "the engine mmap cannot trim";
+        let place = at(&self.keys.mix).or(at(&self.keys.rw));
+        let help = format!("write {}", self.spelling.pair("engine", "uring"));
+        Some(error("trim_unsupported", place.or(self.entry), message).help(help))
+    }
+
+    pub(super) fn verify(&self) -> Option<Problem> {
+        let verify = self.workload.verify?;
+        let place = at(&self.keys.verify);
+        let mix = self.workload.mix;
+        if mix.trim_percent > 0 {
+            let message = "trimmed blocks have no defined content that could be checked";
+            let problem = error("verify_with_trim", place, message);
+            return Some(problem.help(format!("remove {} or the trims", self.key("verify"))));
+        }
+        if verify.on_read && !mix.reads() {
+            let message = "nothing is read while measuring, so nothing can be checked";
+            let help = format!("write {}", self.spelling.pair("verify", "after"));
+            return Some(error("verify_nothing", place, message).help(help));
+        }
+        if verify.after && mix.write_percent == 0 {
+            let message = "nothing is written, so there is nothing to check afterwards";
+            let help = format!("write {}", self.spelling.pair("verify", "on_read"));
+            return Some(error("verify_nothing", place, message).help(help));
+        }
+        None
+    }
+
+    pub(super) fn flush_without_writes(&self) -> Option<Problem> {
+        let sync = self.workload.sync;
+        if self.workload.mix.write_percent > 0 || (sync.every_writes == 0 && !sync.final_flush) {
+            return None;
+        }
+        let place = at(&self.keys.fdatasync)
+            .or(at(&self.keys.fsync))
+            .or(at(&self.keys.end_fsync));
+        let message = "the workload writes nothing, so there is nothing to flush";
+        Some(warning("flush_without_writes", place, message))
+    }
+
+    pub(super) fn poll(&self) -> Option<Problem> {
+        let fits = self.workload.engine == EngineKind::Uring && self.is_direct();
+        if !self.workload.poll || fits {
+            return None;
+        }
+        let message = format!(
+            "{} works only with the engine uring and direct I/O",
+            self.key("poll")
+        );
+        let problem = error("poll_unsupported", at(&self.keys.poll), message);
+        Some(problem.relate(at(&self.keys.engine), "the engine"))
+    }
+}

@@ -1,0 +1,265 @@
+//! What a schedule will cost, before it runs: time, bytes written, space.
+//!
+//! Nobody knows a drive's speed before it was measured, so what is written in
+//! a given time is told as a range between the slowest and the fastest drives
+//! that are in use.
+
+use std::collections::BTreeMap;
+
+use fathom_model::workload::{BlockSizes, Precondition, RateUnit, Workload};
+use fathom_model::{Schedule, ScheduledTrial, Target, unit};
+
+use crate::schedule::TargetFacts;
+
+/// How fast a drive is taken to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Speed {
+    /// Operations per second, above 0.
+    pub ops_per_second: f64,
+    /// Bytes per second, above 0.
+    pub bytes_per_second: f64,
+    /// Time of one small operation with nothing else in flight, nanoseconds.
+    pub latency_ns: f64,
+}
+
+/// What the estimate rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostAssumptions {
+    /// The least that a drive may do: by default a hard disk.
+    pub slow: Speed,
+    /// What the time is reckoned with: by default a SATA SSD.
+    pub typical: Speed,
+    /// The most that a drive may do: by default a fast NVMe drive.
+    pub fast: Speed,
+    /// What was found out about targets.
+    pub facts: BTreeMap<Target, TargetFacts>,
+}
+
+impl Default for CostAssumptions {
+    fn default() -> Self {
+        let speed = |ops_per_second, bytes_per_second, latency_ns| Speed {
+            ops_per_second,
+            bytes_per_second,
+            latency_ns,
+        };
+        CostAssumptions {
+            slow: speed(100.0, 100e6, 10e6),
+            typical: speed(20_000.0, 500e6, 100e3),
+            fast: speed(2e6, 14e9, 10e3),
+            facts: BTreeMap::new(),
+        }
+    }
+}
+
+/// What a schedule will cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cost {
+    /// Preparation, warm-up, measurement and pauses together.
+    pub time_ns: u64,
+    /// Bytes written at least: a slow drive, every data set laid out once.
+    pub bytes_written_min: u64,
+    /// Bytes written at most: a fast drive, data sets laid out anew whenever
+    /// they change.
+    pub bytes_written_max: u64,
+    /// Space needed on the target that needs most.
+    pub bytes_on_target: u64,
+    /// Number of trials.
+    pub trials: u32,
+    /// All of it in one or two sentences.
+    pub text: String,
+}
+
+/// Estimates what a schedule will cost.
+pub fn cost(schedule: &Schedule, assumptions: &CostAssumptions) -> Cost {
+    let mut sum = Sum::default();
+    let mut places: BTreeMap<&Target, Place> = BTreeMap::new();
+    for (index, trial) in schedule.trials.iter().enumerate() {
+        let writes_to_target = trial.target.path().is_some();
+        if writes_to_target {
+            let facts = assumptions.facts.get(&trial.target);
+            let size = data_set_bytes(trial, facts);
+            places
+                .entry(&trial.target)
+                .or_default()
+                .prepare(trial, size, &mut sum);
+            sum.least += moved(trial, assumptions.slow).written;
+            sum.most += moved(trial, assumptions.fast).written;
+        }
+        let simulated = matches!(trial.target, Target::Sim(_));
+        if !simulated {
+            sum.seconds += moved(trial, assumptions.typical).seconds;
+            if index + 1 < schedule.trials.len() {
+                sum.seconds += pause_seconds(trial);
+            }
+        }
+    }
+    sum.seconds += sum.prepared / assumptions.typical.bytes_per_second.max(1.0);
+    let mut cost = Cost {
+        time_ns: (sum.seconds * 1e9) as u64,
+        bytes_written_min: (sum.least + sum.prepared).round() as u64,
+        bytes_written_max: (sum.most + sum.prepared_anew).round() as u64,
+        bytes_on_target: places.values().map(Place::bytes).max().unwrap_or(0),
+        trials: u32::try_from(schedule.trials.len()).unwrap_or(u32::MAX),
+        text: String::new(),
+    };
+    cost.text = text(&cost);
+    cost
+}
+
+#[derive(Default)]
+struct Sum {
+    seconds: f64,
+    least: f64,
+    most: f64,
+    prepared: f64,
+    prepared_anew: f64,
+}
+
+/// Number of files and size of each.
+type Layout = (u64, u64);
+
+/// What lies on one target as the schedule goes on.
+#[derive(Default)]
+struct Place {
+    seen: Vec<Layout>,
+    last: Option<Layout>,
+}
+
+impl Place {
+    fn prepare(&mut self, trial: &ScheduledTrial, size: u64, sum: &mut Sum) {
+        let workload = &trial.workload;
+        let layout = layout(workload, size);
+        if !self.seen.contains(&layout) {
+            self.seen.push(layout);
+            sum.prepared += size as f64;
+        }
+        if self.last != Some(layout) {
+            self.last = Some(layout);
+            sum.prepared_anew += size as f64;
+        }
+        let passes = match workload.precondition {
+            Precondition::None => 0.0,
+            Precondition::Fill => 1.0,
+            Precondition::RandomFill => 2.0,
+        };
+        sum.prepared += passes * size as f64;
+        sum.prepared_anew += passes * size as f64;
+    }
+
+    fn bytes(&self) -> u64 {
+        let sizes = self
+            .seen
+            .iter()
+            .map(|(files, each)| files.saturating_mul(*each));
+        sizes.fold(0, u64::saturating_add)
+    }
+}
+
+fn layout(workload: &Workload, size: u64) -> Layout {
+    let count = u64::from(workload.files.count.max(1));
+    let files = match workload.files.shared {
+        true => count,
+        false => count.saturating_mul(u64::from(workload.workers.max(1))),
+    };
+    (files, size / files)
+}
+
+/// Bytes of the data set; 0 where a device of unknown size is used whole.
+fn data_set_bytes(trial: &ScheduledTrial, facts: Option<&TargetFacts>) -> u64 {
+    let own = facts.and_then(|facts| facts.size_bytes);
+    trial.workload.size_bytes.or(own).unwrap_or(0)
+}
+
+struct Moved {
+    seconds: f64,
+    written: f64,
+}
+
+/// What warm-up and measurement move at a speed.
+fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
+    let workload = &trial.workload;
+    let block = mean_block(&workload.block).max(1.0);
+    let in_flight = workload.total_depth() as f64;
+    let mut ops_per_second = speed
+        .ops_per_second
+        .min(speed.bytes_per_second / block)
+        .min(in_flight * 1e9 / speed.latency_ns.max(1.0));
+    if let Some(rate) = &workload.rate {
+        let asked = match rate.unit {
+            RateUnit::Ops => rate.per_second,
+            RateUnit::Bytes => rate.per_second / block,
+        };
+        ops_per_second = ops_per_second.min(asked);
+    }
+    let ops_per_second = ops_per_second.max(1e-9);
+    let bounds = workload.bounds;
+    let ends = [
+        bounds.time_ns.map(|ns| ns as f64 / 1e9),
+        bounds
+            .bytes
+            .map(|bytes| bytes as f64 / block / ops_per_second),
+        bounds.ops.map(|ops| ops as f64 / ops_per_second),
+    ];
+    let measured = ends.into_iter().flatten().fold(f64::INFINITY, f64::min);
+    let measured = if measured.is_finite() { measured } else { 0.0 };
+    let seconds = measured + workload.warmup_ns as f64 / 1e9;
+    let share = f64::from(workload.mix.write_percent) / 100.0;
+    Moved {
+        seconds,
+        written: seconds * ops_per_second * block * share,
+    }
+}
+
+fn mean_block(block: &BlockSizes) -> f64 {
+    match block {
+        BlockSizes::Fixed(bytes) => *bytes as f64,
+        BlockSizes::Range {
+            min_bytes,
+            max_bytes,
+            ..
+        } => (*min_bytes as f64 + *max_bytes as f64) / 2.0,
+        BlockSizes::Weighted(sizes) => {
+            let weights: f64 = sizes.iter().map(|s| f64::from(s.weight)).sum();
+            let bytes = sizes.iter().map(|s| s.bytes as f64 * f64::from(s.weight));
+            bytes.sum::<f64>() / weights.max(1.0)
+        }
+    }
+}
+
+/// After reads a device is quiet at once; after writes it works on for a
+/// while, here taken as a quarter of what is allowed.
+fn pause_seconds(trial: &ScheduledTrial) -> f64 {
+    let pause = trial.pause;
+    let more = match pause.until_quiet && trial.workload.mix.modifies() {
+        true => pause.ceiling_ns.saturating_sub(pause.floor_ns) / 4,
+        false => 0,
+    };
+    pause.floor_ns.saturating_add(more) as f64 / 1e9
+}
+
+fn text(cost: &Cost) -> String {
+    let trials = match cost.trials {
+        1 => "1 trial".to_owned(),
+        n => format!("{} trials", unit::group(u64::from(n))),
+    };
+    let time = unit::span(cost.time_ns);
+    if cost.bytes_written_max == 0 {
+        return format!("{trials}, about {time}. Nothing is written.");
+    }
+    let (least, most) = (
+        unit::bytes(cost.bytes_written_min).to_string(),
+        unit::bytes(cost.bytes_written_max).to_string(),
+    );
+    let written = match least == most {
+        true => least,
+        false => format!("{least} (slow drive) to {most} (fast drive)"),
+    };
+    format!(
+        "{trials}, about {time}. Writes {written}; needs {} on the target.",
+        unit::bytes(cost.bytes_on_target)
+    )
+}
+
+#[cfg(test)]
+#[path = "cost_tests.rs"]
+mod tests;

@@ -1,0 +1,199 @@
+//! The keys of a workload. The names are fio's where fio has one.
+
+use crate::keys::plan::Matrix;
+use crate::section::section;
+use crate::value::{
+    ArrivalChoice, Blocks, ContentValue, Count, CpuList, DistributionValue, EngineChoice, Mix,
+    Name, OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue, Rw, Seconds, Size,
+    Switch, SyncChoice, Time, VerifyChoice,
+};
+
+const WHAT: &str = "What is done";
+const LOAD: &str = "Load";
+const RATE: &str = "Rate";
+const DATA: &str = "Data set";
+const DURABILITY: &str = "Cache and durability";
+const BOUNDS: &str = "Beginning and end";
+const CONTENT: &str = "Contents";
+const MACHINE: &str = "Machine";
+
+section! {
+    /// What one workload does, as written.
+    WorkloadKeys, "workload" {
+        /// Name in tables and reports. A workload without one is named after what it does,
+        /// for example `randread-4k q32 j4`.
+        [WHAT; default "after what it does"; example "commits"]
+        name: Name,
+        /// What is done: read, write, trim, rw (both, mixed) in sequence; randread, randwrite,
+        /// randtrim, randrw at random.
+        [WHAT; default "randread"; example "randread"; alias "readwrite"]
+        rw: Rw,
+        /// Block size: one (4k), a range (4k-64k), or drawn by weight, in a plan
+        /// {4k: 70, 64k: 30}, as a flag 4k/70:64k/30.
+        [WHAT; default "4k"; example "4k"; alias "blocksize", "bsrange", "blocksize_range", "bssplit"]
+        bs: Blocks,
+        /// Share of reads in percent, where rw is rw or randrw. The rest are writes.
+        [WHAT; default "50"; example "70"]
+        rwmixread: Percent,
+        /// Share of writes in percent; says the same as rwmixread from the other side.
+        [WHAT; default "50"; example "30"]
+        rwmixwrite: Percent,
+        /// Shares of reads, writes and trims in percent, 100 together; in a plan
+        /// {read: 70, write: 25, trim: 5}, as a flag 70/25/5. Combine it with rw: rw or randrw,
+        /// or with pattern.
+        [WHAT; default "from rw"; example "{read: 70, write: 30}"]
+        mix: Mix,
+        /// Order of offsets: sequential, backwards, strided:64k (one block every 64 KiB) or
+        /// random.
+        [WHAT; default "from rw"; example "backwards"]
+        pattern: PatternValue,
+        /// Spread of random offsets: each_once (every block once per pass), uniform, zipf:1.2,
+        /// pareto:0.2, normal:10 (deviation in percent of the size), or hot:80/20 (80 % of
+        /// accesses to the first 20 %).
+        [WHAT; default "each_once"; example "zipf:1.2"; alias "random_distribution"]
+        distribution: DistributionValue,
+        /// Random offsets may repeat before every block was visited; the same as
+        /// distribution: uniform.
+        [WHAT; default "false"; example "true"]
+        norandommap: Switch,
+        /// Offsets are multiples of this.
+        [WHAT; default "the smallest block"; example "4k"; alias "blockalign", "ba"]
+        align: Size,
+        /// Shift of every offset, to measure what misaligned access costs.
+        [WHAT; default "0"; example "512"]
+        misalign: Size,
+
+        /// How operations reach the target: uring (io_uring), libaio, psync (pread and pwrite),
+        /// mmap, null (nothing is done; measures fathom itself) or sim.
+        [LOAD; default "uring"; example "psync"; alias "ioengine"]
+        engine: EngineChoice,
+        /// Operations in flight per worker, 1 to 4096.
+        [LOAD; default "1"; example "32"; alias "queue_depth", "qd"]
+        iodepth: Count,
+        /// Workers (threads), 1 to 4096. The size is shared among them.
+        [LOAD; default "1"; example "4"; alias "workers", "jobs"]
+        numjobs: Count,
+        /// Operations submitted in one system call at most; 0 lets the engine choose.
+        [LOAD; default "0"; example "8"; alias "iodepth_batch", "iodepth_batch_submit"]
+        batch: Count,
+        /// Pause of each worker after each operation. Not together with a rate.
+        [LOAD; default "0"; example "500us"; alias "thinktime"]
+        think_time: Time,
+
+        /// Asked-for rate of all workers together, in operations (1000/s) or bytes (50MiB/s).
+        /// Latency then counts from when each operation was due, so that a stall is not hidden.
+        [RATE; default "as fast as possible"; example "1000/s"]
+        rate: RateValue,
+        /// The same in operations per second, as a bare number, over all workers together.
+        [RATE; default "as fast as possible"; example "1000"]
+        rate_iops: Count,
+        /// How due times are spaced: constant, or poisson (as independent users arrive).
+        [RATE; default "constant"; example "poisson"; alias "rate_process"]
+        arrival: ArrivalChoice,
+
+        /// Bytes of the data set, all files and workers together. Take more than the memory
+        /// when going through the page cache. On a device or an existing file the default is
+        /// all of it.
+        [DATA; default "1g"; example "16g"]
+        size: Size,
+        /// Only this much of the data set is accessed.
+        [DATA; default "all of it"; example "4g"]
+        working_set: Size,
+        /// Where the accessed range starts within the target.
+        [DATA; default "0"; example "1g"]
+        offset: Size,
+        /// Files per worker, or files in all with shared_files.
+        [DATA; default "1"; example "8"; alias "files", "nr_files"]
+        nrfiles: Count,
+        /// All workers use the same files instead of files of their own.
+        [DATA; default "false"; example "true"]
+        shared_files: Switch,
+        /// What is written before the trial: none (only what will be read), fill (the whole
+        /// size once) or random_fill (fill, then once more at random). A new SSD is fast until
+        /// it was written; fill brings it to where it will live.
+        [DATA; default "none"; example "fill"]
+        precondition: PreconditionChoice,
+
+        /// Bypass the page cache (O_DIRECT).
+        [DURABILITY; default "true, except for engine mmap"; example "true"]
+        direct: Switch,
+        /// The opposite of direct.
+        [DURABILITY; default "false, except for engine mmap"; example "false"]
+        buffered: Switch,
+        /// Drop the target from the page cache before each trial.
+        [DURABILITY; default "false"; example "true"; alias "invalidate"]
+        drop_cache: Switch,
+        /// Call fdatasync after this many writes of a worker; 1 is after each write, as a
+        /// write-ahead log does.
+        [DURABILITY; default "0"; example "1"]
+        fdatasync: Count,
+        /// Call fsync after this many writes of a worker; 32 resembles a database that commits.
+        [DURABILITY; default "0"; example "32"]
+        fsync: Count,
+        /// Open with O_DSYNC (dsync) or O_SYNC (sync).
+        [DURABILITY; default "no"; example "dsync"]
+        sync: SyncChoice,
+        /// Flush at the end of the trial and count its time in the write rate.
+        [DURABILITY; default "false"; example "true"; alias "final_flush"]
+        end_fsync: Switch,
+
+        /// How long to measure; a bare number is seconds. The trial ends at the first of
+        /// runtime, io_size and number_ios that is reached; at least one is needed.
+        [BOUNDS; default "no bound in a plan; 30s for flags without any bound"; example "30s"; alias "timeout"]
+        runtime: Seconds,
+        /// Bytes to move, all workers together.
+        [BOUNDS; default "no bound"; example "64g"; alias "io_limit"]
+        io_size: Size,
+        /// Operations to do, all workers together.
+        [BOUNDS; default "no bound"; example "100k"; alias "ops"]
+        number_ios: Count,
+        /// Load before the measurement starts; stored, but not judged. A bare number is seconds.
+        [BOUNDS; default "0"; example "5s"; alias "ramp_time"]
+        warmup: Seconds,
+        /// After a failed operation: stop the trial, or count the failure and continue.
+        [BOUNDS; default "stop"; example "continue"; alias "continue_on_error"]
+        on_error: OnErrorChoice,
+        /// An operation that takes longer ends the trial as interrupted.
+        [BOUNDS; default "1m"; example "10s"; alias "io_deadline"]
+        deadline: Time,
+
+        /// What is written: {content, compress, duplicates}.
+        [CONTENT; default "random"; example "{content: random, compress: 50}"]
+        payload: PayloadKeys,
+        /// Check what is read: no, on_read (every read while measuring), after (all that was
+        /// written, read back at the end) or both. Checking is outside the timed window.
+        [CONTENT; default "no"; example "after"]
+        verify: VerifyChoice,
+
+        /// Pin workers to these CPUs in turn.
+        [MACHINE; default "not pinned"; example "0-3"; alias "cpus_allowed"]
+        cpus: CpuList,
+        /// Poll for completions instead of sleeping (uring with direct on devices that can).
+        [MACHINE; default "false"; example "true"; alias "hipri"]
+        poll: Switch,
+        /// Put I/O buffers on huge pages where the system grants them.
+        [MACHINE; default "false"; example "true"; alias "hugepages"]
+        huge_pages: Switch,
+
+        /// Lists of values per key; the workload runs once for each combination. Added to the
+        /// matrix of the plan.
+        ["Matrix"; default "none"; example "{numjobs: [1, 4, 16]}"]
+        matrix: Matrix,
+    }
+}
+
+section! {
+    /// What is written.
+    PayloadKeys, "payload" {
+        /// Content: random (incompressible, unique), zeros, 0xdeadbeef or text:abc over and over.
+        /// Zeros flatter drives and file systems that leave them out.
+        [CONTENT; default "random"; example "random"; alias "buffer_pattern"]
+        content: ContentValue,
+        /// Share of each 4 KiB that compresses away, percent.
+        [CONTENT; default "0"; example "50"; alias "buffer_compress_percentage"]
+        compress: Percent,
+        /// Share of blocks that repeat an earlier one, percent.
+        [CONTENT; default "0"; example "30"; alias "dedupe_percentage"]
+        duplicates: Percent,
+    }
+}

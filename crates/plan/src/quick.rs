@@ -1,0 +1,210 @@
+//! The quick test: a fixed grid that people know how to read, plus the row
+//! that tells what a commit costs.
+//!
+//! Sequential 1 MiB and random 4 KiB blocks, deep and shallow, reads and
+//! writes; then 4 KiB writes that are each made durable before the next.
+
+use fathom_model::Target;
+
+use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
+use crate::node::Located;
+use crate::plan::Plan;
+use crate::value::{Blocks, Count, Name, Order, Rw, Seconds, Size, Switch, Targets, Time};
+
+/// What the quick test is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuickOptions {
+    /// What is measured.
+    pub target: Target,
+    /// Measured time of each cell in seconds, 1 to 86,400; 10 is usual. With
+    /// `sustained`, of each read cell.
+    pub seconds: u32,
+    /// Size of the test file in bytes, 32 MiB to 1 PiB; 1 GiB is usual. The
+    /// caller takes less on a disk that is nearly full, and with `sustained`
+    /// as much more than the memory as the free space allows.
+    pub size_bytes: u64,
+    /// Write cells end after bytes instead of seconds, so that caches of
+    /// drives and controllers are filled and left behind.
+    pub sustained: bool,
+    /// Seed of all offsets and contents.
+    pub seed: u64,
+}
+
+/// The deepest row has eight blocks of 1 MiB in flight; a smaller file would
+/// measure the same blocks over and over.
+const MIN_SIZE_BYTES: u64 = 32 << 20;
+const MAX_SIZE_BYTES: u64 = 1 << 50;
+const WARMUP_NS: u64 = 1_000_000_000;
+/// Sustained write cells write the file this many times …
+const SUSTAINED_PASSES: u64 = 2;
+/// … but a slow drive stops after this long.
+const SUSTAINED_NS: u64 = 15 * 60 * 1_000_000_000;
+
+/// One cell of the grid.
+struct Cell {
+    label: &'static str,
+    rw: Rw,
+    block_bytes: u64,
+    depth: u64,
+    durable: bool,
+}
+
+const fn cell(label: &'static str, rw: Rw, block_bytes: u64, depth: u64) -> Cell {
+    Cell {
+        label,
+        rw,
+        block_bytes,
+        depth,
+        durable: false,
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
+/// Reads come first: they see the file as it was laid out, and no write's
+/// aftermath. All cells use the same file.
+const GRID: [Cell; 9] = [
+    cell("SEQ1M Q8T1 read", Rw::Read, MIB, 8),
+    cell("SEQ1M Q1T1 read", Rw::Read, MIB, 1),
+    cell("RND4K Q32T1 read", Rw::RandRead, 4096, 32),
+    cell("RND4K Q1T1 read", Rw::RandRead, 4096, 1),
+    cell("SEQ1M Q8T1 write", Rw::Write, MIB, 8),
+    cell("SEQ1M Q1T1 write", Rw::Write, MIB, 1),
+    cell("RND4K Q32T1 write", Rw::RandWrite, 4096, 32),
+    cell("RND4K Q1T1 write", Rw::RandWrite, 4096, 1),
+    Cell {
+        label: "DURABLE 4K",
+        rw: Rw::RandWrite,
+        block_bytes: 4096,
+        depth: 1,
+        durable: true,
+    },
+];
+
+/// The plan of the quick test: one iteration of each cell in a fixed order.
+///
+/// Seconds and size outside of what [`QuickOptions`] tells are brought into
+/// it.
+pub fn quick(options: &QuickOptions) -> Plan {
+    let workloads = GRID.iter().map(|cell| workload(cell, options)).collect();
+    let seconds = |s: u64| Some(Located::new(Time(s * 1_000_000_000)));
+    let keys = PlanKeys {
+        targets: Some(Located::new(Targets(vec![Located::new(
+            options.target.clone(),
+        )]))),
+        seed: Some(Located::new(Count(options.seed))),
+        iterations: Some(Located::new(Count(1))),
+        order: Some(Located::new(Order::Fixed)),
+        pause: Some(Located::new(PauseKeys {
+            floor: seconds(1),
+            ceiling: seconds(if options.sustained { 30 } else { 5 }),
+            until_quiet: Some(Located::new(Switch(true))),
+        })),
+        ..Plan::build("quick", workloads)
+    };
+    Plan::trusted(keys)
+}
+
+fn workload(cell: &Cell, options: &QuickOptions) -> WorkloadKeys {
+    let size = options.size_bytes.clamp(MIN_SIZE_BYTES, MAX_SIZE_BYTES);
+    let writes = matches!(cell.rw, Rw::Write | Rw::RandWrite);
+    let sustained = options.sustained && writes && !cell.durable;
+    let time_ns = match sustained {
+        true => SUSTAINED_NS,
+        false => u64::from(options.seconds.clamp(1, 86_400)) * 1_000_000_000,
+    };
+    WorkloadKeys {
+        name: Some(Located::new(Name(cell.label.to_owned()))),
+        rw: Some(Located::new(cell.rw)),
+        bs: Some(Located::new(Blocks::Fixed(cell.block_bytes))),
+        iodepth: Some(Located::new(Count(cell.depth))),
+        numjobs: Some(Located::new(Count(1))),
+        size: Some(Located::new(Size(size))),
+        direct: Some(Located::new(Switch(true))),
+        fdatasync: cell.durable.then(|| Located::new(Count(1))),
+        runtime: Some(Located::new(Seconds(time_ns))),
+        io_size: sustained.then(|| Located::new(Size(size.saturating_mul(SUSTAINED_PASSES)))),
+        warmup: (!sustained).then(|| Located::new(Seconds(WARMUP_NS))),
+        ..WorkloadKeys::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ScheduleContext;
+    use fathom_model::Schedule;
+
+    fn schedule(sustained: bool) -> Schedule {
+        let plan = quick(&QuickOptions {
+            target: "/mnt/a".parse().unwrap(),
+            seconds: 10,
+            size_bytes: 1 << 30,
+            sustained,
+            seed: 7,
+        });
+        plan.schedule(&ScheduleContext::default()).unwrap()
+    }
+
+    #[test]
+    fn the_grid_has_its_nine_rows_once_each() {
+        let schedule = schedule(false);
+        let labels: Vec<&str> = schedule.trials.iter().map(|t| t.label.as_str()).collect();
+        let expected: Vec<&str> = GRID.iter().map(|cell| cell.label).collect();
+        assert_eq!(labels, expected);
+        assert_eq!(schedule.seed, 7);
+        let durable = schedule.trials.last().unwrap();
+        assert_eq!(durable.workload.sync.every_writes, 1);
+        assert_eq!(durable.workload.queue_depth, 1);
+    }
+
+    #[test]
+    fn all_rows_share_one_file_layout() {
+        for sustained in [false, true] {
+            let schedule = schedule(sustained);
+            let first = &schedule.trials[0].workload;
+            for trial in &schedule.trials {
+                let workload = &trial.workload;
+                assert_eq!(workload.files, first.files, "{}", trial.label);
+                assert_eq!(workload.size_bytes, first.size_bytes, "{}", trial.label);
+                assert_eq!(workload.workers, first.workers, "{}", trial.label);
+                assert_eq!(workload.cache, first.cache, "{}", trial.label);
+            }
+        }
+    }
+
+    #[test]
+    fn sustained_writes_end_after_bytes() {
+        for trial in schedule(true).trials {
+            let bounds = trial.workload.bounds;
+            let by_bytes = trial.label.ends_with(" write");
+            assert_eq!(bounds.bytes.is_some(), by_bytes, "{}", trial.label);
+        }
+        assert!(
+            schedule(false)
+                .trials
+                .iter()
+                .all(|t| t.workload.bounds.bytes.is_none())
+        );
+    }
+
+    /// The grid is not checked when it is made; here it is.
+    #[test]
+    fn any_options_make_a_plan_that_reads_back() {
+        for (seconds, size_bytes) in [(0, 0), (10, 1 << 30), (u32::MAX, u64::MAX)] {
+            for sustained in [false, true] {
+                let plan = quick(&QuickOptions {
+                    target: Target::Null,
+                    seconds,
+                    size_bytes,
+                    sustained,
+                    seed: u64::MAX,
+                });
+                let read = crate::parse("quick", &plan.to_yaml());
+                assert_eq!(read.unwrap_or_else(|e| panic!("{e}")), plan);
+                let schedule = plan.schedule(&ScheduleContext::default());
+                assert_eq!(schedule.unwrap().trials.len(), 9);
+            }
+        }
+    }
+}

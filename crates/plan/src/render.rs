@@ -1,0 +1,43 @@
+//! Diagnostics for people: rustc's renderer with the lines that are meant.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+
+/// Draws every diagnostic, one block each, separated by an empty line.
+pub(crate) fn render(all: &Diagnostics, color: bool) -> String {
+    let renderer = if color {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let blocks: Vec<String> = all
+        .items
+        .iter()
+        .map(|item| renderer.render(&[group(all, item)]))
+        .collect();
+    blocks.join("\n\n")
+}
+
+fn group<'a>(all: &'a Diagnostics, item: &'a Diagnostic) -> Group<'a> {
+    let level = match item.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = Group::with_title(level.primary_title(item.message.as_str()));
+    if let Some(place) = item.place {
+        let text: &str = &all.file.text;
+        let mut snippet = Snippet::source(text)
+            .path(&*all.file.name)
+            .annotation(AnnotationKind::Primary.span(place.span.range_in(text)));
+        for (place, remark) in &item.related {
+            let annotation = AnnotationKind::Context.span(place.span.range_in(text));
+            snippet = snippet.annotation(annotation.label(remark.as_str()));
+        }
+        group = group.element(snippet);
+    }
+    if let Some(help) = &item.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    group
+}

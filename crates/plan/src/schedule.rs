@@ -1,0 +1,231 @@
+//! The plan unrolled: rows × targets × iterations in order, each trial with
+//! its seed.
+
+use std::collections::BTreeMap;
+
+use fathom_model::rng::derive_seed;
+use fathom_model::schedule::Pause;
+use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
+
+use crate::diagnostic::{Diagnostics, Problems, error};
+use crate::keys::PauseKeys;
+use crate::limits::MAX_TRIALS;
+use crate::plan::Plan;
+use crate::resolve::{TargetShape, resolve};
+use crate::rows::Row;
+use crate::value::Order;
+
+const DEFAULT_FLOOR_NS: u64 = 1_000_000_000;
+const DEFAULT_CEILING_NS: u64 = 30_000_000_000;
+
+/// What the caller knows and the plan does not. Everything may be left at its
+/// default; scheduling itself looks at nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ScheduleContext {
+    /// Targets instead of those of the plan; empty keeps the plan's.
+    pub targets: Vec<Target>,
+    /// Seed for a plan that names none.
+    pub seed: u64,
+    /// The user allowed destruction on the command line.
+    pub destructive: bool,
+    /// The user asked to keep the files on the command line.
+    pub keep_files: bool,
+    /// Memory of the host in bytes, for warnings about the page cache.
+    pub ram_bytes: Option<u64>,
+    /// What was found out about targets.
+    pub facts: BTreeMap<Target, TargetFacts>,
+}
+
+/// What was found out about a target before the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TargetFacts {
+    /// What a path turned out to be.
+    pub kind: Option<TargetKind>,
+    /// Size of a device or file in bytes.
+    pub size_bytes: Option<u64>,
+    /// Free space of a directory's file system in bytes.
+    pub free_bytes: Option<u64>,
+    /// Whether the device below has spinning disks.
+    pub rotational: Option<bool>,
+}
+
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetKind {
+    /// Test files are made in it.
+    Directory,
+    /// An existing file.
+    File,
+    /// A block device.
+    Device,
+}
+
+impl ScheduleContext {
+    pub(crate) fn facts(&self, target: &Target) -> TargetFacts {
+        self.facts.get(target).copied().unwrap_or_default()
+    }
+
+    fn shape(&self, target: &Target) -> TargetShape {
+        match (target, self.facts(target).kind) {
+            (Target::Path(_), Some(TargetKind::Directory)) => TargetShape::Directory,
+            (Target::Path(_), Some(TargetKind::File | TargetKind::Device)) => TargetShape::Sized,
+            _ => TargetShape::guess(Some(target)),
+        }
+    }
+}
+
+impl Plan {
+    /// Unrolls the plan. The same plan and context give the same schedule.
+    ///
+    /// # Errors
+    ///
+    /// No target is named, there would be too many trials, or a workload does
+    /// not fit a target.
+    pub fn schedule(&self, context: &ScheduleContext) -> Result<Schedule, Diagnostics> {
+        let mut problems = Problems::default();
+        let targets = match context.targets.is_empty() {
+            true => self.targets(),
+            false => context.targets.clone(),
+        };
+        if targets.is_empty() {
+            problems.push(
+                error("no_target", None, "the plan names no target")
+                    .help("add `targets: /mnt/data` to the plan, or name one on the command line"),
+            );
+        }
+        let rows = self.rows();
+        let trials = (rows.len() as u64)
+            .saturating_mul(targets.len() as u64)
+            .saturating_mul(u64::from(self.iterations()));
+        if trials > MAX_TRIALS {
+            let message = format!("{trials} trials; the limit is {MAX_TRIALS}");
+            problems.push(
+                error("too_many_trials", None, message).help("name fewer targets or iterations"),
+            );
+        }
+        if problems.has_errors() {
+            return Err(problems.finish(&self.source));
+        }
+        let cells = self.cells(&rows, &targets, context, &mut problems);
+        if problems.has_errors() {
+            return Err(problems.finish(&self.source));
+        }
+        let seed = self.seed().unwrap_or(context.seed);
+        Ok(Schedule {
+            name: self.name(),
+            seed,
+            destructive: self.destructive() || context.destructive,
+            keep_files: self.keep_files() || context.keep_files,
+            trials: self.unroll(&cells, seed),
+        })
+    }
+
+    /// Every row on every target.
+    fn cells(
+        &self,
+        rows: &[Row],
+        targets: &[Target],
+        context: &ScheduleContext,
+        problems: &mut Problems,
+    ) -> Vec<Cell> {
+        let mut cells = Vec::with_capacity(rows.len() * targets.len());
+        for row in rows {
+            for target in targets {
+                let shape = context.shape(target);
+                let workload = resolve(&row.keys, &row.name, shape, self.spelling, problems);
+                crate::check::check(
+                    &row.keys,
+                    &workload,
+                    shape,
+                    row.entry,
+                    self.spelling,
+                    problems,
+                );
+                crate::fit::check(row, &workload, target, context, self.spelling, problems);
+                let label = match targets.len() {
+                    1 => row.label.clone(),
+                    _ => format!("{} on {target}", row.label),
+                };
+                cells.push(Cell {
+                    label,
+                    target: target.clone(),
+                    workload,
+                });
+            }
+        }
+        cells
+    }
+
+    fn unroll(&self, cells: &[Cell], seed: u64) -> Vec<ScheduledTrial> {
+        let iterations = self.iterations();
+        let pause = self.pause();
+        let rows = 0..u32::try_from(cells.len()).unwrap_or(u32::MAX);
+        let order: Vec<(u32, u32)> = match self.order() {
+            Order::Fixed => rows
+                .flat_map(|row| (0..iterations).map(move |iteration| (row, iteration)))
+                .collect(),
+            Order::Interleaved => (0..iterations)
+                .flat_map(|iteration| rows.clone().map(move |row| (row, iteration)))
+                .collect(),
+        };
+        order
+            .into_iter()
+            .zip(0..)
+            .filter_map(|((row, iteration), index)| {
+                let cell = cells.get(row as usize)?;
+                Some(ScheduledTrial {
+                    index,
+                    iteration,
+                    row,
+                    label: cell.label.clone(),
+                    target: cell.target.clone(),
+                    workload: cell.workload.clone(),
+                    seed: derive_seed(derive_seed(seed, u64::from(row)), u64::from(iteration)),
+                    pause,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        let order = self.keys.order.as_ref();
+        order.map_or(Order::Interleaved, |order| order.value)
+    }
+
+    fn pause(&self) -> Pause {
+        let keys = self.keys.pause.as_ref().map(|p| &p.value);
+        let (floor_ns, ceiling_ns) =
+            keys.map_or((DEFAULT_FLOOR_NS, DEFAULT_CEILING_NS), pause_bounds);
+        Pause {
+            floor_ns,
+            ceiling_ns,
+            until_quiet: keys
+                .and_then(|p| p.until_quiet.as_ref())
+                .is_none_or(|quiet| quiet.value.0),
+        }
+    }
+}
+
+/// Shortest and longest pause in nanoseconds. A floor above the default
+/// ceiling raises it.
+pub(crate) fn pause_bounds(keys: &PauseKeys) -> (u64, u64) {
+    let floor = keys.floor.as_ref().map(|t| t.value.0);
+    let ceiling = keys.ceiling.as_ref().map(|t| t.value.0);
+    match (floor, ceiling) {
+        (Some(floor), Some(ceiling)) => (floor, ceiling),
+        (Some(floor), None) => (floor, floor.max(DEFAULT_CEILING_NS)),
+        (None, Some(ceiling)) => (DEFAULT_FLOOR_NS.min(ceiling), ceiling),
+        (None, None) => (DEFAULT_FLOOR_NS, DEFAULT_CEILING_NS),
+    }
+}
+
+/// One row on one target.
+struct Cell {
+    label: String,
+    target: Target,
+    workload: Workload,
+}
+
+#[cfg(test)]
+#[path = "schedule_tests.rs"]
+mod tests;

@@ -1,0 +1,260 @@
+//! Values that are one word out of a few.
+
+use fathom_model::workload::{Arrival, EngineKind, OnError, Precondition, SyncOpen};
+use schemars::{Schema, json_schema};
+
+use super::Value;
+use crate::nearest::nearest;
+use crate::node::Out;
+
+/// Defines a choice: variants with their canonical word and other words that
+/// are understood.
+macro_rules! choice {
+    (
+        $(#[$meta:meta])*
+        $Name:ident, $kind:literal, example $example:literal {
+            $($(#[doc = $doc:literal])+ $Variant:ident = $word:literal $(| $other:literal)*,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum $Name {
+            $($(#[doc = $doc])+ $Variant,)+
+        }
+
+        impl $Name {
+            const WORDS: &'static [&'static str] = &[$($word),+];
+
+            /// The canonical word.
+            pub(crate) fn word(self) -> &'static str {
+                match self {
+                    $($Name::$Variant => $word,)+
+                }
+            }
+        }
+
+        impl Value for $Name {
+            const KIND: &'static str = $kind;
+
+            fn from_text(text: &str) -> Result<Self, String> {
+                match text.trim().to_ascii_lowercase().as_str() {
+                    $($word $(| $other)* => Ok($Name::$Variant),)+
+                    _ => Err(not_one_of(text, $kind, $Name::WORDS)),
+                }
+            }
+
+            fn to_out(&self) -> Out {
+                Out::Text(self.word().to_owned())
+            }
+
+            fn example() -> &'static str {
+                $example
+            }
+
+            fn schema() -> Schema {
+                json_schema!({ "enum": [$($word $(, $other)*),+] })
+            }
+        }
+    };
+}
+
+fn not_one_of(text: &str, kind: &str, words: &[&str]) -> String {
+    let all = words.join(", ");
+    match nearest(text, words.iter().copied()) {
+        Some(word) => format!("'{text}' is not a known {kind}; did you mean {word}? Known: {all}"),
+        None => format!("'{text}' is not a known {kind}; known: {all}"),
+    }
+}
+
+choice! {
+    /// How operations reach the target.
+    EngineChoice, "engine", example "uring" {
+        /// io_uring.
+        Uring = "uring" | "io_uring",
+        /// Linux native asynchronous I/O.
+        Libaio = "libaio" | "aio",
+        /// `pread` and `pwrite`.
+        Psync = "psync" | "sync" | "pvsync" | "vsync" | "pvsync2",
+        /// Memory map.
+        Mmap = "mmap",
+        /// Nothing is done.
+        Null = "null",
+        /// A simulated drive.
+        Sim = "sim",
+    }
+}
+
+impl EngineChoice {
+    pub(crate) fn kind(self) -> EngineKind {
+        match self {
+            EngineChoice::Uring => EngineKind::Uring,
+            EngineChoice::Libaio => EngineKind::Libaio,
+            EngineChoice::Psync => EngineKind::Psync,
+            EngineChoice::Mmap => EngineKind::Mmap,
+            EngineChoice::Null => EngineKind::Null,
+            EngineChoice::Sim => EngineKind::Sim,
+        }
+    }
+}
+
+choice! {
+    /// What is done, in one word.
+    Rw, "access pattern", example "randread" {
+        /// Sequential reads.
+        Read = "read",
+        /// Sequential writes.
+        Write = "write",
+        /// Sequential discards.
+        Trim = "trim",
+        /// Sequential reads and writes, mixed.
+        Mixed = "rw" | "readwrite",
+        /// Random reads.
+        RandRead = "randread",
+        /// Random writes.
+        RandWrite = "randwrite",
+        /// Random discards.
+        RandTrim = "randtrim",
+        /// Random reads and writes, mixed.
+        RandMixed = "randrw",
+    }
+}
+
+impl Rw {
+    pub(crate) fn is_random(self) -> bool {
+        matches!(
+            self,
+            Rw::RandRead | Rw::RandWrite | Rw::RandTrim | Rw::RandMixed
+        )
+    }
+
+    pub(crate) fn is_mixed(self) -> bool {
+        matches!(self, Rw::Mixed | Rw::RandMixed)
+    }
+}
+
+choice! {
+    /// How intended starts are spaced.
+    ArrivalChoice, "arrival", example "poisson" {
+        /// Evenly.
+        Constant = "constant" | "linear",
+        /// As independent users arrive.
+        Poisson = "poisson",
+    }
+}
+
+impl ArrivalChoice {
+    pub(crate) fn arrival(self) -> Arrival {
+        match self {
+            ArrivalChoice::Constant => Arrival::Constant,
+            ArrivalChoice::Poisson => Arrival::Poisson,
+        }
+    }
+}
+
+choice! {
+    /// Synchronous flags at open.
+    SyncChoice, "sync mode", example "dsync" {
+        /// None.
+        No = "no" | "none" | "false" | "0" | "off",
+        /// `O_DSYNC`.
+        Dsync = "dsync",
+        /// `O_SYNC`.
+        Sync = "sync" | "true" | "1" | "yes" | "on",
+    }
+}
+
+impl SyncChoice {
+    pub(crate) fn open(self) -> SyncOpen {
+        match self {
+            SyncChoice::No => SyncOpen::No,
+            SyncChoice::Dsync => SyncOpen::Dsync,
+            SyncChoice::Sync => SyncOpen::Sync,
+        }
+    }
+}
+
+choice! {
+    /// What is done to the target before the trial.
+    PreconditionChoice, "precondition", example "fill" {
+        /// Only what is read is written first.
+        No = "none" | "no" | "false",
+        /// The whole size once in sequence.
+        Fill = "fill",
+        /// In sequence, then once more at random.
+        RandomFill = "random_fill" | "random-fill",
+    }
+}
+
+impl PreconditionChoice {
+    pub(crate) fn precondition(self) -> Precondition {
+        match self {
+            PreconditionChoice::No => Precondition::None,
+            PreconditionChoice::Fill => Precondition::Fill,
+            PreconditionChoice::RandomFill => Precondition::RandomFill,
+        }
+    }
+}
+
+choice! {
+    /// After a failed operation.
+    OnErrorChoice, "error policy", example "continue" {
+        /// The trial ends.
+        Stop = "stop" | "none",
+        /// The failure is counted and the trial goes on.
+        Continue = "continue" | "all",
+    }
+}
+
+impl OnErrorChoice {
+    pub(crate) fn on_error(self) -> OnError {
+        match self {
+            OnErrorChoice::Stop => OnError::Stop,
+            OnErrorChoice::Continue => OnError::Continue,
+        }
+    }
+}
+
+choice! {
+    /// Which contents are checked, and when.
+    VerifyChoice, "verification", example "both" {
+        /// Nothing is checked.
+        No = "no" | "none" | "false" | "0" | "off",
+        /// Every read of the measure phase.
+        OnRead = "on_read" | "on-read",
+        /// All that was written, after the measure phase.
+        After = "after",
+        /// Whatever applies of the two.
+        Both = "both" | "true" | "yes" | "1" | "on",
+    }
+}
+
+choice! {
+    /// The order of the trials.
+    Order, "order", example "interleaved" {
+        /// All iterations of a row, then the next row.
+        Fixed = "fixed",
+        /// One iteration of every row, then the next iteration of each.
+        Interleaved = "interleaved",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_other_tools_taught_are_understood() {
+        assert_eq!(EngineChoice::from_text("io_uring"), Ok(EngineChoice::Uring));
+        assert_eq!(Rw::from_text("readwrite"), Ok(Rw::Mixed));
+        assert_eq!(SyncChoice::from_text("1"), Ok(SyncChoice::Sync));
+        assert_eq!(Rw::RandRead.to_text(), "randread");
+    }
+
+    #[test]
+    fn a_wrong_word_is_answered_with_the_nearest() {
+        let message = Rw::from_text("randraed").unwrap_err();
+        assert!(message.contains("did you mean randread?"), "{message}");
+        let message = EngineChoice::from_text("windowsaio").unwrap_err();
+        assert!(message.contains("uring, libaio, psync"), "{message}");
+    }
+}

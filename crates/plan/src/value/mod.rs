@@ -1,0 +1,87 @@
+//! The values that keys take. One type serves the plan file and the flags: it
+//! knows how it is written, read, described and bounded.
+
+mod block;
+mod choice;
+mod cpus;
+mod distribution;
+mod mix;
+mod number;
+mod payload;
+mod rate;
+mod text;
+
+pub(crate) use block::Blocks;
+pub(crate) use choice::{
+    ArrivalChoice, EngineChoice, OnErrorChoice, Order, PreconditionChoice, Rw, SyncChoice,
+    VerifyChoice,
+};
+pub(crate) use cpus::CpuList;
+pub(crate) use distribution::{DistributionValue, PatternValue};
+pub(crate) use mix::Mix;
+pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
+pub(crate) use payload::ContentValue;
+pub(crate) use rate::RateValue;
+pub(crate) use text::{Name, Targets};
+
+use schemars::Schema;
+
+use crate::diagnostic::{Problems, error};
+use crate::node::{Node, Out};
+
+/// A value of a key.
+pub(crate) trait Value: Sized + Clone + PartialEq {
+    /// What it is, for the reference: `size`, `time`, `number`, …
+    const KIND: &'static str;
+
+    /// Reads the value of a flag or a scalar. The error says what is wrong
+    /// and gives an example.
+    fn from_text(text: &str) -> Result<Self, String>;
+
+    /// Reads a value of a plan file. Values that are more than one scalar
+    /// override it.
+    fn from_node(node: &Node, problems: &mut Problems) -> Option<Self> {
+        let Some(text) = node.text() else {
+            problems.push(
+                error(
+                    "wrong_type",
+                    node.span,
+                    format!("expected a {}, found {}", Self::KIND, node.describe()),
+                )
+                .help(format!("write {}", Self::example())),
+            );
+            return None;
+        };
+        match Self::from_text(text) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                problems.error("bad_value", node.span, message);
+                None
+            }
+        }
+    }
+
+    /// Takes over what `over` says; sections key by key.
+    fn update(&mut self, over: &Self) {
+        self.clone_from(over);
+    }
+
+    /// The value as it is written to a plan file.
+    fn to_out(&self) -> Out;
+
+    /// The value as it is written in a flag.
+    fn to_text(&self) -> String {
+        match self.to_out() {
+            Out::Text(text) => text,
+            Out::Number(number) => number.to_string(),
+            Out::Switch(on) => on.to_string(),
+            Out::Row(_) | Out::List(_) | Out::Map(_) => String::new(),
+        }
+    }
+
+    /// An example of a right value.
+    fn example() -> &'static str;
+
+    /// Its JSON Schema.
+    fn schema() -> Schema;
+}

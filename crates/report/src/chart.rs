@@ -1,0 +1,13 @@
+//! Charts as inline SVG, drawn here so that they work printed, mailed and
+//! without scripts. The script of the page only adds read-outs and zoom, from
+//! the same numbers, which are embedded beside each chart.
+
+pub(crate) mod axis;
+mod distribution;
+mod heat;
+mod series;
+mod svg;
+mod time;
+mod trial;
+
+pub(crate) use trial::{Drawing, draw};

@@ -1,0 +1,190 @@
+//! The latency distribution of a trial: a histogram and a percentile curve.
+
+use std::fmt::Write as _;
+
+use fathom_model::judged::{LatencySummary, OpCharts};
+use fathom_model::unit;
+
+use super::axis::{Axis, Quantity, Tick};
+use super::svg;
+use crate::summary;
+
+/// Percentiles that are marked in the histogram, when they are known.
+const MARKED: [f64; 3] = [50.0, 99.0, 99.9];
+
+/// Width of a letter of a label, roughly.
+const LETTER: f64 = 6.6;
+
+/// The histogram as a `<figure>`: operations (log) by latency (log).
+pub(super) fn histogram(
+    title: &str,
+    charts: &OpCharts,
+    latency: &LatencySummary,
+) -> Option<String> {
+    let cells = &charts.distribution;
+    let (first, last) = (cells.first()?, cells.last()?);
+    let most = cells.iter().map(|c| c.2).max()?;
+    let total: u64 = cells.iter().map(|c| c.2).sum();
+    let xs = Axis::log(
+        Quantity::Latency,
+        first.0.max(1) as f64,
+        last.1.saturating_add(1) as f64,
+    );
+    let mut ys = Axis::log(Quantity::Count, 1.0, most as f64);
+    ys.low = 0.5;
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<figure class=\"chart dist\"><figcaption>{title}</figcaption>\
+         <div class=\"keys\"><span>{} operations, both axes logarithmic</span></div>",
+        unit::group(total)
+    );
+    let label = format!("{title}: operations by latency");
+    out.push_str(&svg::open(&label, &xs, &ys, "latency", "operations"));
+    let mut d = String::new();
+    let base = svg::n(svg::BOTTOM);
+    for (low, high, count) in cells {
+        let (left, right) = (
+            svg::x(&xs, *low as f64),
+            svg::x(&xs, high.saturating_add(1) as f64),
+        );
+        let top = svg::n(svg::y(&ys, *count as f64));
+        let right = svg::n(right.max(left + 0.6));
+        let _ = write!(d, "M{} {base}V{top}H{right}V{base}z", svg::n(left));
+    }
+    let _ = write!(
+        out,
+        "<path class=\"bar k-{}\" d=\"{d}\"/>",
+        charts.kind.name()
+    );
+    push_marks(&mut out, latency, &xs);
+    out.push_str("</svg><output></output>");
+    let rows: Vec<String> = cells
+        .iter()
+        .map(|(low, high, n)| format!("[{low},{high},{n}]"))
+        .collect();
+    let _ = write!(
+        out,
+        "<script type=\"application/json\">{{\"x\":[{},{}],\"total\":{total},\"b\":[{}]}}</script>\
+         </figure>",
+        xs.low,
+        xs.high,
+        rows.join(",")
+    );
+    Some(out)
+}
+
+fn push_marks(out: &mut String, latency: &LatencySummary, xs: &Axis) {
+    out.push_str("<g class=\"mk\">");
+    let mut labels: Vec<(usize, f64, f64)> = Vec::new();
+    for percent in MARKED {
+        let Some(value) = summary::percentile_estimate(latency, percent).value else {
+            continue;
+        };
+        let at = svg::x(xs, value);
+        let text = format!(
+            "{} {}",
+            summary::percentile_name(percent),
+            unit::latency(value)
+        );
+        let width = text.chars().count() as f64 * LETTER + 4.0;
+        let (anchor, x, from) = if at + width > svg::RIGHT {
+            ("end", at - 3.0, at - width)
+        } else {
+            ("start", at + 3.0, at)
+        };
+        // A label that would cover another goes further down.
+        let covers = |row: usize| {
+            let same = labels.iter().filter(|l| l.0 == row);
+            same.into_iter().any(|l| from < l.2 && l.1 < from + width)
+        };
+        let row = (0..MARKED.len()).find(|row| !covers(*row)).unwrap_or(0);
+        labels.push((row, from, from + width));
+        let _ = write!(
+            out,
+            "<path d=\"M{} {}V{}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{text}</text>",
+            svg::n(at),
+            svg::n(svg::TOP),
+            svg::n(svg::BOTTOM),
+            svg::n(x),
+            svg::n(svg::TOP + 10.0 + row as f64 * 13.0)
+        );
+    }
+    out.push_str("</g>");
+}
+
+/// The axis of percentiles: equal room for each further nine.
+fn percent_axis(highest: f64) -> Axis {
+    let nines = -(1.0 - highest.clamp(0.0, 99.999_999) / 100.0).log10();
+    let high = nines.clamp(1.0, 6.0);
+    let ticks = [
+        (0.0, "0"),
+        (50.0, "50 %"),
+        (90.0, "90 %"),
+        (99.0, "99 %"),
+        (99.9, "99.9 %"),
+        (99.99, "99.99 %"),
+        (99.999, "99.999 %"),
+        (99.9999, "99.9999 %"),
+    ];
+    Axis {
+        low: 0.0,
+        high,
+        log: false,
+        ticks: ticks
+            .into_iter()
+            .map(|(percent, label)| Tick {
+                value: nines_of(percent),
+                label: label.to_owned(),
+            })
+            .filter(|t| t.value <= high + 1e-9)
+            .collect(),
+        unit: "percent of operations",
+    }
+}
+
+fn nines_of(percent: f64) -> f64 {
+    -(1.0 - (percent / 100.0).clamp(0.0, 0.999_999_9)).log10()
+}
+
+/// The percentile curve as a `<figure>`: latency (log) by percentile.
+pub(super) fn percentile_curve(title: &str, charts: &OpCharts) -> Option<String> {
+    let curve = &charts.percentile_curve;
+    let (first, last) = (curve.first()?, curve.last()?);
+    let below_all = curve.iter().map(|p| p.0).rfind(|p| *p < 100.0)?;
+    let xs = percent_axis(below_all);
+    let ys = Axis::log(Quantity::Latency, first.1.max(1) as f64, last.1 as f64);
+    let mut out = String::new();
+    let _ = write!(
+        out,
+        "<figure class=\"chart curve\"><figcaption>{title}</figcaption>\
+         <div class=\"keys\"><span>Each further nine has the same room</span></div>"
+    );
+    let label = format!("{title}: latency by percentile");
+    let x_title = "share of operations that were at least as fast";
+    out.push_str(&svg::open(&label, &xs, &ys, x_title, "latency"));
+    let mut d = String::new();
+    for (percent, ns) in curve {
+        let command = if d.is_empty() { 'M' } else { 'L' };
+        let x = svg::x(&xs, nines_of(*percent));
+        let y = svg::y(&ys, *ns as f64);
+        let _ = write!(d, "{command}{} {}", svg::n(x), svg::n(y));
+    }
+    let _ = write!(
+        out,
+        "<g class=\"ln\"><path class=\"k-{}\" d=\"{d}\"/></g></svg><output></output>",
+        charts.kind.name()
+    );
+    let points: Vec<String> = curve
+        .iter()
+        .map(|(percent, ns)| format!("[{},{ns}]", (percent * 1e6).round() / 1e6))
+        .collect();
+    let _ = write!(
+        out,
+        "<script type=\"application/json\">{{\"x\":[{},{}],\"p\":[{}]}}</script></figure>",
+        xs.low,
+        xs.high,
+        points.join(",")
+    );
+    Some(out)
+}

@@ -1,0 +1,214 @@
+//! Lines over time.
+
+use std::fmt::Write as _;
+
+use super::axis::{self, Axis, Quantity};
+use super::series::{Series, Timeline};
+use super::svg;
+
+/// A chart of lines over the time of a trial.
+pub(super) struct TimeChart {
+    pub(super) title: String,
+    pub(super) quantity: Quantity,
+    pub(super) log: bool,
+    pub(super) series: Vec<Series>,
+    /// The axis reaches at least this far, so that charts can be compared.
+    pub(super) at_least: f64,
+    /// Mark the buckets in which operations failed.
+    pub(super) show_errors: bool,
+}
+
+/// Ticks on a time axis.
+pub(super) const TIME_TICKS: usize = 7;
+
+/// Lines of more buckets than this are drawn thinner.
+const DENSE: usize = 240;
+
+/// The words below every time axis.
+pub(super) fn time_title(xs: &Axis) -> String {
+    format!("time since start of load ({})", xs.unit)
+}
+
+impl TimeChart {
+    /// The largest value of all lines.
+    pub(super) fn max(&self) -> f64 {
+        let highs = self.series.iter().filter_map(Series::max);
+        highs.fold(0.0, f64::max)
+    }
+
+    /// The chart as a `<figure>`; nothing when no series has a value.
+    pub(super) fn render(&self, line: &Timeline<'_>) -> Option<String> {
+        let series: Vec<&Series> = self.series.iter().filter(|s| s.has_values()).collect();
+        let max = series
+            .iter()
+            .filter_map(|s| s.max())
+            .max_by(f64::total_cmp)?;
+        let min = series
+            .iter()
+            .filter_map(|s| s.min_positive())
+            .min_by(f64::total_cmp);
+        let ys = if self.log {
+            Axis::log(self.quantity, min.unwrap_or(max), max)
+        } else {
+            Axis::linear(self.quantity, max.max(self.at_least), 4)
+        };
+        let xs = axis::time(line.edges_s[0], *line.edges_s.last()?, TIME_TICKS);
+        let label = format!("{}, {} over time", self.title, ys.unit);
+        let mut out = String::new();
+        let _ = write!(
+            out,
+            "<figure class=\"chart time\"><figcaption>{}</figcaption>",
+            self.title
+        );
+        push_legend(&mut out, &series);
+        out.push_str(&svg::open(&label, &xs, &ys, &time_title(&xs), ys.unit));
+        push_warmup(&mut out, line, &xs);
+        let dense = if line.len() > DENSE { " dense" } else { "" };
+        let _ = write!(out, "<g class=\"ln{dense}\">");
+        for s in &series {
+            let path = path(s, line, &xs, &ys);
+            let _ = write!(out, "<path class=\"{}\" d=\"{path}\"/>", s.class);
+        }
+        out.push_str("</g>");
+        let errors = if self.show_errors {
+            line.buckets_with_errors()
+        } else {
+            Vec::new()
+        };
+        push_errors(&mut out, &errors, line, &xs);
+        out.push_str("</svg><output></output>");
+        self.push_data(&mut out, &series, line, &ys, &errors);
+        out.push_str("</figure>");
+        Some(out)
+    }
+
+    fn push_data(
+        &self,
+        out: &mut String,
+        series: &[&Series],
+        line: &Timeline<'_>,
+        ys: &Axis,
+        errors: &[usize],
+    ) {
+        let _ = write!(
+            out,
+            "<script type=\"application/json\">{{\"u\":\"{}\",\"log\":{},\"y\":[{},{}],",
+            self.quantity.key(),
+            ys.log,
+            ys.low,
+            ys.high
+        );
+        push_time(out, line);
+        let list = |values: Vec<String>| values.join(",");
+        let errors = errors.iter().map(usize::to_string).collect();
+        let _ = write!(out, ",\"err\":[{}],\"s\":[", list(errors));
+        for (i, s) in series.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let end = |pick: fn((f64, f64)) -> f64| {
+                let of = |r: &Option<(f64, f64)>| r.map_or(f64::NAN, pick);
+                list(s.range.iter().map(|r| svg::data(of(r))).collect())
+            };
+            let _ = write!(
+                out,
+                "{comma}{{\"n\":\"{}\",\"hi\":[{}]",
+                s.name,
+                end(|r| r.1)
+            );
+            if s.range.iter().flatten().any(|r| r.0 != r.1) {
+                let _ = write!(out, ",\"lo\":[{}]", end(|r| r.0));
+            }
+            out.push('}');
+        }
+        out.push_str("]}</script>");
+    }
+}
+
+/// The common time axis for the script: `"t":[first,width,count,end]` or edges.
+pub(super) fn push_time(out: &mut String, line: &Timeline<'_>) {
+    let end = line.edges_s.last().copied().unwrap_or(0.0);
+    match line.uniform() {
+        Some((first, width)) => {
+            let _ = write!(out, "\"t\":[{first:.3},{width:.3},{},{end:.3}]", line.len());
+        }
+        None => {
+            let edges: Vec<String> = line.edges_s.iter().map(|e| format!("{e:.2}")).collect();
+            let _ = write!(out, "\"e\":[{}]", edges.join(","));
+        }
+    }
+}
+
+fn push_legend(out: &mut String, series: &[&Series]) {
+    out.push_str("<div class=\"keys\">");
+    for s in series {
+        let _ = write!(
+            out,
+            "<button type=\"button\" class=\"key\" aria-pressed=\"true\">\
+             <svg viewBox=\"0 0 22 8\" aria-hidden=\"true\"><path class=\"{}\" d=\"M0 4H22\"/></svg>\
+             {}</button>",
+            s.class, s.name
+        );
+    }
+    out.push_str("</div>");
+}
+
+/// Shades the warm-up.
+pub(super) fn push_warmup(out: &mut String, line: &Timeline<'_>, xs: &Axis) {
+    if let Some(end) = line.warmup_end_s {
+        let to = svg::x(xs, end);
+        let _ = write!(
+            out,
+            "<g class=\"wu\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
+             <text x=\"{}\" y=\"{}\">warm-up</text></g>",
+            svg::n(svg::LEFT),
+            svg::n(svg::TOP),
+            svg::n(to - svg::LEFT),
+            svg::n(svg::BOTTOM - svg::TOP),
+            svg::n(svg::LEFT + 4.0),
+            svg::n(svg::TOP + 12.0),
+        );
+    }
+}
+
+fn push_errors(out: &mut String, errors: &[usize], line: &Timeline<'_>, xs: &Axis) {
+    if errors.is_empty() {
+        return;
+    }
+    let mut d = String::new();
+    for bucket in errors {
+        let at = svg::n(svg::x(xs, line.middle_s(*bucket)));
+        let _ = write!(d, "M{at} {}v7", svg::n(svg::TOP - 7.0));
+    }
+    let _ = write!(
+        out,
+        "<path class=\"er\" d=\"{d}\"><title>seconds with failed operations</title></path>"
+    );
+}
+
+/// The line of a series. A bucket with a range is a vertical stroke that
+/// begins at the end nearer to the line so far.
+fn path(series: &Series, line: &Timeline<'_>, xs: &Axis, ys: &Axis) -> String {
+    let mut d = String::new();
+    let mut last: Option<f64> = None;
+    for (bucket, range) in series.range.iter().enumerate() {
+        let Some((low, high)) = *range else {
+            last = None;
+            continue;
+        };
+        let (low, high) = (svg::y(ys, low), svg::y(ys, high));
+        let (from, to) = match last {
+            Some(at) if (at - low).abs() <= (at - high).abs() => (low, high),
+            _ => (high, low),
+        };
+        let at = svg::n(svg::x(xs, line.middle_s(bucket)));
+        let command = if last.is_some() { 'L' } else { 'M' };
+        let _ = write!(d, "{command}{at} {}", svg::n(from));
+        if svg::n(to) != svg::n(from) {
+            let _ = write!(d, "V{}", svg::n(to));
+        } else if last.is_none() {
+            // A lone point is a dot: a line of no length with round ends.
+            d.push_str("h0");
+        }
+        last = Some(to);
+    }
+    d
+}

@@ -1,0 +1,218 @@
+//! All charts of one trial.
+
+use fathom_model::judged::{Interval, IntervalOp};
+use fathom_model::{JudgedTrial, OpKind};
+
+use super::axis::Quantity;
+use super::series::{Series, Timeline, per_second};
+use super::time::TimeChart;
+use super::{distribution, heat};
+use crate::summary;
+
+/// How much a drawing may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawing {
+    /// Buckets of a line at most; a bucket is up to two points.
+    pub(crate) buckets: usize,
+}
+
+/// The charts of a trial as `<figure>` elements in groups: the trial as a
+/// whole, then each kind of operation. None for a trial without any data.
+pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<Vec<String>> {
+    let line = Timeline::new(&trial.intervals, drawing.buckets);
+    let mut groups = vec![whole(trial, &line)];
+    for kind in OpKind::ALL {
+        let mut group = Vec::new();
+        if line.len() > 0 {
+            group.extend(percentiles(trial, kind, &line).render(&line));
+        }
+        group.extend(of_kind(trial, kind, &line));
+        groups.push(group);
+    }
+    groups.retain(|group| !group.is_empty());
+    groups
+}
+
+fn whole(trial: &JudgedTrial, line: &Timeline<'_>) -> Vec<String> {
+    if line.len() == 0 {
+        return Vec::new();
+    }
+    let mut workload = throughput(trial, line);
+    let mut below = device(line);
+    // One scale for both: what a cache kept from the devices is then seen,
+    // not just read.
+    if workload.quantity == below.quantity {
+        workload.at_least = below.max();
+        below.at_least = workload.max();
+    }
+    let charts = [workload, below, cpu(line)];
+    charts.iter().filter_map(|c| c.render(line)).collect()
+}
+
+fn of_kind(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> Vec<String> {
+    let Some(charts) = trial.charts.ops.iter().find(|c| c.kind == kind) else {
+        return Vec::new();
+    };
+    let word = latency_word(trial, kind);
+    let name = title_case(kind);
+    let (from, to) = (
+        line.edges_s.first().copied().unwrap_or(0.0),
+        line.edges_s.last().copied().unwrap_or(0.0),
+    );
+    let mut out = Vec::new();
+    out.extend(heat::render(
+        &format!("{name} {word} heat map"),
+        &charts.heat_map,
+        from,
+        to,
+    ));
+    let op = trial.summary.ops.iter().find(|op| op.kind == kind);
+    if let Some(op) = op {
+        let latency = summary::first_latency(op);
+        let title = format!("{name} {word} distribution");
+        out.extend(distribution::histogram(&title, charts, latency));
+    }
+    out.extend(distribution::percentile_curve(
+        &format!("{name} {word} by percentile"),
+        charts,
+    ));
+    out
+}
+
+/// Which latency the series and drawings of a kind show.
+fn latency_word(trial: &JudgedTrial, kind: OpKind) -> &'static str {
+    let op = trial.summary.ops.iter().find(|op| op.kind == kind);
+    let response = match op {
+        Some(op) => op.response.is_some(),
+        None => trial.workload.rate.is_some(),
+    };
+    if response {
+        "response latency"
+    } else {
+        "service latency"
+    }
+}
+
+fn title_case(kind: OpKind) -> &'static str {
+    match kind {
+        OpKind::Read => "Read",
+        OpKind::Write => "Write",
+        OpKind::Trim => "Trim",
+        OpKind::Sync => "Sync",
+        OpKind::Commit => "Commit",
+    }
+}
+
+fn class_of(kind: OpKind) -> &'static str {
+    match kind {
+        OpKind::Read => "k-read",
+        OpKind::Write => "k-write",
+        OpKind::Trim => "k-trim",
+        OpKind::Sync => "k-sync",
+        OpKind::Commit => "k-commit",
+    }
+}
+
+fn op_of(interval: &Interval, kind: OpKind) -> Option<&IntervalOp> {
+    interval.ops.iter().find(|op| op.kind == kind)
+}
+
+/// Bytes per second where data moves, else operations per second.
+fn throughput(trial: &JudgedTrial, line: &Timeline<'_>) -> TimeChart {
+    let moves = |kind: &OpKind| {
+        kind.is_data()
+            && trial
+                .summary
+                .ops
+                .iter()
+                .any(|op| op.kind == *kind && op.bytes > 0)
+            || trial
+                .intervals
+                .iter()
+                .any(|i| op_of(i, *kind).is_some_and(|op| op.bytes > 0))
+    };
+    let kinds: Vec<OpKind> = OpKind::ALL.into_iter().filter(moves).collect();
+    if kinds.is_empty() {
+        let series = OpKind::ALL.map(|kind| {
+            line.series(kind.name(), class_of(kind), |i| {
+                per_second(op_of(i, kind)?.ops, i)
+            })
+        });
+        return chart("Operations", Quantity::OpsPerSecond, series.to_vec(), true);
+    }
+    let series = kinds
+        .into_iter()
+        .map(|kind| {
+            line.series(kind.name(), class_of(kind), |i| {
+                per_second(op_of(i, kind).map_or(0, |op| op.bytes), i)
+            })
+        })
+        .collect();
+    chart("Throughput", Quantity::BytesPerSecond, series, true)
+}
+
+fn chart(title: &str, quantity: Quantity, series: Vec<Series>, show_errors: bool) -> TimeChart {
+    TimeChart {
+        title: title.to_owned(),
+        quantity,
+        log: false,
+        at_least: 0.0,
+        series,
+        show_errors,
+    }
+}
+
+/// What the devices under the target did meanwhile.
+fn device(line: &Timeline<'_>) -> TimeChart {
+    let series = vec![
+        line.series("device reads", "k-read", |i| {
+            per_second(i.device_read_bytes?, i)
+        }),
+        line.series("device writes", "k-write", |i| {
+            per_second(i.device_write_bytes?, i)
+        }),
+    ];
+    chart(
+        "Throughput of the devices",
+        Quantity::BytesPerSecond,
+        series,
+        false,
+    )
+}
+
+fn percentiles(trial: &JudgedTrial, kind: OpKind, line: &Timeline<'_>) -> TimeChart {
+    type Pick = fn(&IntervalOp) -> Option<u64>;
+    let picks: [(&str, &str, Pick); 5] = [
+        ("max", "p-max", |op| op.max_ns),
+        ("p99.9", "p-999", |op| op.p999_ns),
+        ("p99", "p-99", |op| op.p99_ns),
+        ("p90", "p-90", |op| op.p90_ns),
+        ("p50", "p-50", |op| op.p50_ns),
+    ];
+    let series = picks.map(|(name, class, pick)| {
+        line.series(name, class, |i| pick(op_of(i, kind)?).map(|ns| ns as f64))
+    });
+    TimeChart {
+        title: format!(
+            "{} {} in each second",
+            title_case(kind),
+            latency_word(trial, kind)
+        ),
+        quantity: Quantity::Latency,
+        log: true,
+        at_least: 0.0,
+        series: series.to_vec(),
+        show_errors: false,
+    }
+}
+
+/// What the generator and its host spent.
+fn cpu(line: &Timeline<'_>) -> TimeChart {
+    let series = vec![
+        line.series("host, busy share", "k-sync", |i| i.host_cpu_busy),
+        line.series("workers, share of one CPU", "k-commit", |i| {
+            Some(per_second(i.worker_cpu_ns, i)? / 1e9)
+        }),
+    ];
+    chart("CPU of host and generator", Quantity::Share, series, false)
+}

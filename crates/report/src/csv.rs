@@ -1,0 +1,194 @@
+//! A run as CSV: one row per trial and kind of operation.
+//!
+//! Base units (bytes, nanoseconds, operations per second), plain numbers, an
+//! empty field where there is no number, quoting after RFC 4180 and lines
+//! that end in `\n`. [`COLUMNS`] names every column and its meaning;
+//! columns are only ever added at the end.
+
+use fathom_model::judged::{LatencySummary, OpSummary};
+use fathom_model::{ErrorClass, Estimate, JudgedRun, JudgedTrial};
+
+use crate::{moment, names, summary};
+
+/// Name and meaning of each column, in order.
+pub const COLUMNS: &[(&str, &str)] = &[
+    ("run_id", "id of the run"),
+    ("run_name", "name of the plan"),
+    ("run_label", "burst, sustained or empty"),
+    ("tool_version", "version of fathom"),
+    ("hostname", "host"),
+    ("trial", "position in the schedule, from 0"),
+    ("row", "row of the plan; trials of one row are iterations"),
+    ("iteration", "repetition, from 0"),
+    ("label", "workload name and matrix values"),
+    ("target", "what was measured"),
+    ("engine", "engine that ran"),
+    ("direct", "true when O_DIRECT was in force"),
+    ("started", "start of the trial, RFC 3339, UTC"),
+    ("state", "running, complete, interrupted or failed"),
+    ("reason", "why it ended early or failed"),
+    ("validity", "trusted, caveats or not_trusted"),
+    ("limiter", "what set the number"),
+    (
+        "findings",
+        "ids of caveats and invalid checks, separated by spaces",
+    ),
+    ("duration_ns", "length of the measure phase"),
+    ("op", "kind of operation; empty when none was measured"),
+    ("ops", "successful operations"),
+    ("bytes", "bytes that they moved"),
+    ("errors", "failed operations, never part of ops"),
+    ("errors_io", "failures of class io"),
+    ("errors_no_space", "failures of class no_space"),
+    ("errors_permission", "failures of class permission"),
+    ("errors_unsupported", "failures of class unsupported"),
+    ("errors_timeout", "failures of class timeout"),
+    ("errors_short", "failures of class short"),
+    ("errors_verify", "failures of class verify"),
+    ("errors_other", "failures of class other"),
+    ("ops_per_second", "estimate"),
+    ("ops_per_second_low", "lower end of its 95 % interval"),
+    ("ops_per_second_high", "upper end of its 95 % interval"),
+    ("bytes_per_second", "estimate"),
+    ("bytes_per_second_low", "lower end of its 95 % interval"),
+    ("bytes_per_second_high", "upper end of its 95 % interval"),
+    ("service_min_ns", "smallest latency from submission"),
+    ("service_mean_ns", "estimate"),
+    ("service_mean_low_ns", "lower end of its 95 % interval"),
+    ("service_mean_high_ns", "upper end of its 95 % interval"),
+    (
+        "service_p50_ns",
+        "estimate; empty when the data cannot support it",
+    ),
+    ("service_p90_ns", "likewise"),
+    ("service_p95_ns", "likewise"),
+    ("service_p99_ns", "likewise"),
+    ("service_p999_ns", "likewise, 99.9th percentile"),
+    ("service_p9999_ns", "likewise, 99.99th percentile"),
+    ("service_max_ns", "largest latency from submission"),
+    (
+        "response_min_ns",
+        "smallest latency from the intended start; open loop only",
+    ),
+    ("response_mean_ns", "estimate"),
+    ("response_mean_low_ns", "lower end of its 95 % interval"),
+    ("response_mean_high_ns", "upper end of its 95 % interval"),
+    (
+        "response_p50_ns",
+        "estimate; empty when the data cannot support it",
+    ),
+    ("response_p90_ns", "likewise"),
+    ("response_p95_ns", "likewise"),
+    ("response_p99_ns", "likewise"),
+    ("response_p999_ns", "likewise, 99.9th percentile"),
+    ("response_p9999_ns", "likewise, 99.99th percentile"),
+    ("response_max_ns", "largest latency from the intended start"),
+];
+
+const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// The run as CSV with a header line.
+pub fn render(run: &JudgedRun) -> String {
+    let mut out = String::new();
+    push_record(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
+    for trial in &run.trials {
+        let head = trial_fields(run, trial);
+        if trial.summary.ops.is_empty() {
+            let empty = std::iter::repeat_n(String::new(), COLUMNS.len() - head.len());
+            push_record(&mut out, head.iter().cloned().chain(empty));
+        }
+        for op in &trial.summary.ops {
+            push_record(&mut out, head.iter().cloned().chain(op_fields(op)));
+        }
+    }
+    out
+}
+
+fn trial_fields(run: &JudgedRun, trial: &JudgedTrial) -> Vec<String> {
+    let findings: Vec<&str> = names::objections(&trial.verdict.findings)
+        .into_iter()
+        .map(|f| f.id.as_str())
+        .collect();
+    vec![
+        run.run.id.clone(),
+        run.run.name.clone(),
+        run.run.label.clone().unwrap_or_default(),
+        run.run.tool_version.clone(),
+        run.host.hostname.clone(),
+        trial.index.to_string(),
+        trial.row.to_string(),
+        trial.iteration.to_string(),
+        trial.label.clone(),
+        trial.target.to_string(),
+        trial.summary.engine.map_or("", |e| e.name()).to_owned(),
+        trial.summary.direct.to_string(),
+        moment::rfc3339(trial.started_unix_ns),
+        names::state(trial.state).to_owned(),
+        trial.reason.clone().unwrap_or_default(),
+        names::validity_key(trial.verdict.validity).to_owned(),
+        names::limiter_key(trial.verdict.limiter).to_owned(),
+        findings.join(" "),
+        trial.summary.duration_ns.to_string(),
+    ]
+}
+
+fn op_fields(op: &OpSummary) -> Vec<String> {
+    let mut out = vec![
+        op.kind.name().to_owned(),
+        op.ops.to_string(),
+        op.bytes.to_string(),
+    ];
+    let of_class = |class| {
+        let counts = op.errors.iter().filter(move |e| e.class == class);
+        counts.map(|e| e.count).sum::<u64>()
+    };
+    let by_class = ErrorClass::ALL.map(of_class);
+    out.push(by_class.iter().sum::<u64>().to_string());
+    out.extend(by_class.iter().map(u64::to_string));
+    out.extend(interval(&op.ops_per_second));
+    out.extend(interval(&op.bytes_per_second));
+    out.extend(latency_fields(Some(&op.service)));
+    out.extend(latency_fields(op.response.as_ref()));
+    out
+}
+
+fn latency_fields(latency: Option<&LatencySummary>) -> Vec<String> {
+    let Some(latency) = latency else {
+        return vec![String::new(); 5 + PERCENTILES.len()];
+    };
+    let exact = |value: Option<u64>| value.map_or(String::new(), |ns| ns.to_string());
+    let mut out = vec![exact(latency.min_ns)];
+    out.extend(interval(&latency.mean_ns));
+    for percent in PERCENTILES {
+        out.push(number(summary::percentile_estimate(latency, percent).value));
+    }
+    out.push(exact(latency.max_ns));
+    out
+}
+
+fn interval(estimate: &Estimate) -> [String; 3] {
+    [estimate.value, estimate.low, estimate.high].map(number)
+}
+
+fn number(value: Option<f64>) -> String {
+    value
+        .filter(|v| v.is_finite())
+        .map_or(String::new(), |v| v.to_string())
+}
+
+fn push_record(out: &mut String, fields: impl Iterator<Item = String>) {
+    for (i, field) in fields.enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        if field.contains([',', '"', '\n', '\r']) || field.starts_with(' ') || field.ends_with(' ')
+        {
+            out.push('"');
+            out.push_str(&field.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(&field);
+        }
+    }
+    out.push('\n');
+}

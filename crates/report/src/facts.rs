@@ -1,0 +1,232 @@
+//! Plain facts of a run that several outputs show: what was measured, where,
+//! how it ended, what failed.
+
+use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
+use fathom_model::op::ErrorClass;
+use fathom_model::workload::OpMix;
+use fathom_model::{JudgedRun, JudgedTrial, OpKind, RunState, unit};
+
+use crate::shape::{durable_name, is_durable, sheet_name};
+
+/// The targets of the run, each once, in order of appearance.
+pub(crate) fn targets(run: &JudgedRun) -> Vec<String> {
+    let mut names = Vec::new();
+    for trial in &run.trials {
+        let name = trial.target.to_string();
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The fingerprints of the targets before their first trial, each target once.
+pub(crate) fn fingerprints(run: &JudgedRun) -> Vec<&TargetFingerprint> {
+    let mut found: Vec<&TargetFingerprint> = Vec::new();
+    for before in run.trials.iter().filter_map(|t| t.target_before.as_ref()) {
+        if found.iter().all(|f| f.target != before.target) {
+            found.push(before);
+        }
+    }
+    found
+}
+
+/// The devices with nothing below them.
+pub(crate) fn leaves(target: &TargetFingerprint) -> impl Iterator<Item = &DeviceFacts> {
+    target.devices.iter().filter(|d| d.below.is_empty())
+}
+
+/// `Samsung SSD 980 PRO (nvme0n1, 931 GiB, firmware 5B2QGXA7)`.
+pub(crate) fn device_line(device: &DeviceFacts) -> String {
+    let mut details = vec![device.name.clone()];
+    if device.size_bytes > 0 {
+        details.push(unit::bytes(device.size_bytes).to_string());
+    }
+    if let Some(firmware) = device.firmware.as_deref().filter(|f| !f.trim().is_empty()) {
+        details.push(format!("firmware {}", firmware.trim()));
+    }
+    let model = device.model.as_deref().map_or("", str::trim);
+    let name = if model.is_empty() {
+        "unknown model"
+    } else {
+        model
+    };
+    format!("{name} ({})", details.join(", "))
+}
+
+/// `ext4 on /dev/nvme0n1p2, mounted at /data`.
+pub(crate) fn filesystem_line(fs: &FilesystemFacts) -> String {
+    let marked = if fs.virtual_kind { " (virtual)" } else { "" };
+    format!(
+        "{}{marked} on {}, mounted at {}",
+        fs.kind, fs.source, fs.mount_point
+    )
+}
+
+/// `bench01, Linux 6.12.41, 16 CPUs, 62.6 GiB memory, kvm`.
+pub(crate) fn host_line(run: &JudgedRun) -> String {
+    let host = &run.host;
+    let mut parts = Vec::new();
+    if !host.hostname.is_empty() {
+        parts.push(host.hostname.clone());
+    }
+    if !host.kernel.is_empty() {
+        parts.push(format!("kernel {}", host.kernel));
+    }
+    parts.extend(host.cpu_model.clone());
+    if host.cpus > 0 {
+        let plural = if host.cpus == 1 { "" } else { "s" };
+        parts.push(format!("{} CPU{plural}", host.cpus));
+    }
+    if host.memory_bytes > 0 {
+        parts.push(format!("{} memory", unit::bytes(host.memory_bytes)));
+    }
+    parts.extend(host.virtualization.clone());
+    parts.join(", ")
+}
+
+/// The range of a quantity over trials in words: `5 s`, `3 s to 10 s`.
+fn range(values: impl Iterator<Item = u64>, word: impl Fn(u64) -> String) -> Option<String> {
+    let values: Vec<u64> = values.filter(|v| *v > 0).collect();
+    let (low, high) = (values.iter().min()?, values.iter().max()?);
+    let (low, high) = (word(*low), word(*high));
+    Some(if low == high {
+        low
+    } else {
+        format!("{low} to {high}")
+    })
+}
+
+/// What a `burst` or `sustained` label means for this run, in one sentence.
+pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
+    let label = run.run.label.as_deref()?;
+    let mut details = Vec::new();
+    let cell = if is_quick(run) { "cell" } else { "trial" };
+    let times = run.trials.iter().map(|t| {
+        let measured = t.summary.duration_ns;
+        t.workload.bounds.time_ns.unwrap_or(measured)
+    });
+    if let Some(time) = range(times, unit::span) {
+        details.push(format!("{time} per {cell}"));
+    }
+    let sizes = run.trials.iter().map(data_set_bytes);
+    if let Some(size) = range(sizes, unit::bytes_exact) {
+        let whole_device = run.trials.iter().all(|t| t.workload.size_bytes.is_none());
+        let what = if whole_device { "data set" } else { "file" };
+        details.push(format!("{size} {what}"));
+    }
+    let warning = if label == "burst" {
+        "; sustained speed can be lower"
+    } else {
+        ""
+    };
+    let details = if details.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", details.join(", "))
+    };
+    Some(format!("{label} measurement{details}{warning}"))
+}
+
+fn data_set_bytes(trial: &JudgedTrial) -> u64 {
+    match trial.workload.size_bytes {
+        Some(size) => size,
+        None => trial.summary.active_bytes,
+    }
+}
+
+/// Whether the run is the `quick` plan, which is shown as a grid.
+pub(crate) fn is_quick(run: &JudgedRun) -> bool {
+    run.run.name == "quick"
+}
+
+/// The first trial of a row, which has the row's workload.
+pub(crate) fn first_trial<'a>(
+    run: &'a JudgedRun,
+    row: &fathom_model::judged::ResultRow,
+) -> Option<&'a JudgedTrial> {
+    row.trials.iter().find_map(|i| run.trials.get(*i))
+}
+
+/// Failures of all trials by class, and the operations that succeeded.
+pub(crate) fn failures(run: &JudgedRun) -> (Vec<(ErrorClass, u64)>, u64) {
+    let mut classes: Vec<(ErrorClass, u64)> = Vec::new();
+    let mut succeeded = 0;
+    for op in run.trials.iter().flat_map(|t| &t.summary.ops) {
+        // A commit is derived from its write and sync, which are counted.
+        if op.kind != OpKind::Commit {
+            succeeded += op.ops;
+        }
+        for error in &op.errors {
+            match classes.iter_mut().find(|(class, _)| *class == error.class) {
+                Some((_, count)) => *count += error.count,
+                None => classes.push((error.class, error.count)),
+            }
+        }
+    }
+    classes.sort_by_key(|(class, _)| *class);
+    (classes, succeeded)
+}
+
+/// `17 of 120,017 operations failed (0.014 %): io 12, verify 5`; nothing when
+/// none failed.
+pub(crate) fn failures_line(run: &JudgedRun) -> Option<String> {
+    let (classes, succeeded) = failures(run);
+    let failed: u64 = classes.iter().map(|(_, n)| n).sum();
+    if failed == 0 {
+        return None;
+    }
+    let tried = failed.saturating_add(succeeded);
+    let by_class: Vec<String> = classes
+        .iter()
+        .map(|(class, n)| format!("{} {}", class.name(), unit::group(*n)))
+        .collect();
+    Some(format!(
+        "{} of {} operations failed ({}): {}",
+        unit::group(failed),
+        unit::group(tried),
+        crate::figure::percent(failed as f64 / tried as f64),
+        by_class.join(", ")
+    ))
+}
+
+/// How the run ended when it did not end as planned.
+pub(crate) fn ended_line(run: &JudgedRun) -> Option<String> {
+    let word = match run.run.state {
+        RunState::Complete => return None,
+        RunState::Running => "still running, or its process was killed",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "failed",
+    };
+    let complete = run
+        .trials
+        .iter()
+        .filter(|t| t.state == RunState::Complete)
+        .count();
+    let reason = run.run.reason.as_deref().map_or(String::new(), |reason| {
+        format!(": {}", reason.trim_end_matches('.'))
+    });
+    Some(format!(
+        "{word} after {complete} of {} trials{reason}. What was measured until then is kept.",
+        run.run.planned_trials
+    ))
+}
+
+/// The trials that did not end as planned.
+pub(crate) fn unfinished(run: &JudgedRun) -> impl Iterator<Item = &JudgedTrial> {
+    run.trials.iter().filter(|t| t.state != RunState::Complete)
+}
+
+/// What a trial is called: in the `quick` plan as in its grid, else its label.
+pub(crate) fn trial_name(run: &JudgedRun, trial: &JudgedTrial) -> String {
+    let workload = &trial.workload;
+    let Some(name) = sheet_name(workload).filter(|_| is_quick(run)) else {
+        return trial.label.clone();
+    };
+    match workload.mix {
+        _ if is_durable(workload) => durable_name(workload),
+        OpMix::READ => format!("{name} read"),
+        OpMix::WRITE => format!("{name} write"),
+        _ => trial.label.clone(),
+    }
+}

@@ -1,0 +1,311 @@
+//! How an estimate is printed: the number in people-sized units, half the
+//! width of its 95 % interval, or the reason that there is none.
+//!
+//! No other code turns a rate or a latency into text, so that a figure whose
+//! data cannot support it has no way into a report.
+
+use fathom_model::{Estimate, Unit, unit};
+
+/// Which throughput unit people get to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Throughput {
+    /// MiB/s, 2^20 bytes.
+    #[default]
+    Binary,
+    /// MB/s, 10^6 bytes.
+    Decimal,
+}
+
+impl Throughput {
+    /// The choice as `TextOptions` states it.
+    pub(crate) fn decimal(decimal: bool) -> Throughput {
+        if decimal {
+            Throughput::Decimal
+        } else {
+            Throughput::Binary
+        }
+    }
+
+    /// The unit's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Throughput::Binary => "MiB/s",
+            Throughput::Decimal => "MB/s",
+        }
+    }
+
+    /// Bytes per second in one unit.
+    pub(crate) fn bytes(self) -> f64 {
+        match self {
+            Throughput::Binary => 1_048_576.0,
+            Throughput::Decimal => 1e6,
+        }
+    }
+}
+
+/// An estimate ready to be printed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Figure {
+    /// There is a number.
+    Known {
+        /// Three significant digits, without unit.
+        number: String,
+        /// Unit of `number` and `half_width`; empty for counts.
+        unit: &'static str,
+        /// Half the width of the 95 % interval.
+        half_width: Option<String>,
+        /// The interval's ends, in the same unit.
+        interval: Option<(String, String)>,
+        /// Why there is no interval.
+        reason: Option<String>,
+    },
+    /// There is none.
+    Missing {
+        /// How much longer to run, when that is known.
+        longer_ns: Option<u64>,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Figure {
+    /// Prepares an estimate for printing.
+    pub(crate) fn of(estimate: &Estimate, throughput: Throughput) -> Figure {
+        let Some(value) = estimate.value.filter(|v| v.is_finite()) else {
+            return Figure::Missing {
+                longer_ns: estimate.run_longer_ns,
+                reason: estimate
+                    .reason
+                    .clone()
+                    .unwrap_or_else(|| "not measured".to_owned()),
+            };
+        };
+        let (scale, unit) = scale(estimate.unit, value, throughput);
+        let ends = estimate
+            .low
+            .zip(estimate.high)
+            .filter(|(low, high)| low.is_finite() && high.is_finite());
+        let number = digits(value / scale);
+        Figure::Known {
+            half_width: ends.map(|(low, high)| half((high - low) / 2.0 / scale, &number)),
+            number,
+            unit,
+            interval: ends.map(|(low, high)| (digits(low / scale), digits(high / scale))),
+            reason: estimate.reason.clone(),
+        }
+    }
+
+    /// The number with its unit (`82.3 µs`), or `n/a`.
+    pub(crate) fn value(&self) -> String {
+        match self {
+            Figure::Known { number, unit, .. } => joined(number, unit),
+            Figure::Missing { .. } => "n/a".to_owned(),
+        }
+    }
+
+    /// The number without unit, for a column that names it, or `n/a`.
+    pub(crate) fn number(&self) -> String {
+        match self {
+            Figure::Known { number, .. } => number.clone(),
+            Figure::Missing { .. } => "n/a".to_owned(),
+        }
+    }
+
+    /// `±1.2 µs`, or nothing without an interval.
+    pub(crate) fn plus_minus(&self, with_unit: bool) -> Option<String> {
+        match self {
+            Figure::Known {
+                half_width: Some(half),
+                unit,
+                ..
+            } => {
+                let unit = if with_unit { unit } else { "" };
+                Some(joined(&format!("±{half}"), unit))
+            }
+            _ => None,
+        }
+    }
+
+    /// One line with everything: `82.3 ± 1.2 µs`, `82.3 µs` or
+    /// `n/a (needs 12 s more)`.
+    pub(crate) fn inline(&self) -> String {
+        match self {
+            Figure::Known {
+                number,
+                unit,
+                half_width: Some(half),
+                ..
+            } => joined(&format!("{number} ± {half}"), unit),
+            Figure::Known { .. } => self.value(),
+            Figure::Missing {
+                longer_ns: Some(ns),
+                ..
+            } => format!("n/a (needs {} more)", longer(*ns)),
+            Figure::Missing { reason, .. } => format!("n/a ({reason})"),
+        }
+    }
+
+    /// Whether there is no number.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Figure::Missing { .. })
+    }
+
+    /// How much longer to measure for a number, when that is known.
+    pub(crate) fn longer_ns(&self) -> Option<u64> {
+        match self {
+            Figure::Missing { longer_ns, .. } => *longer_ns,
+            Figure::Known { .. } => None,
+        }
+    }
+
+    /// Why the number or its interval is missing.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        match self {
+            Figure::Known { reason, .. } => reason.as_deref(),
+            Figure::Missing { reason, .. } => Some(reason),
+        }
+    }
+}
+
+fn joined(number: &str, unit: &str) -> String {
+    if unit.is_empty() {
+        number.to_owned()
+    } else {
+        format!("{number} {unit}")
+    }
+}
+
+fn scale(of: Unit, value: f64, throughput: Throughput) -> (f64, &'static str) {
+    match of {
+        Unit::OpsPerSecond | Unit::Count => (1.0, ""),
+        Unit::BytesPerSecond => (throughput.bytes(), throughput.name()),
+        Unit::Ratio => (0.01, "%"),
+        Unit::Bytes => (1_048_576.0, "MiB"),
+        Unit::Nanoseconds => match value.abs() {
+            // The same borders as `unit::latency`, so that both agree.
+            ns if ns < 999.5 => (1.0, "ns"),
+            ns if ns < 999.5e3 => (1e3, "µs"),
+            ns if ns < 999.5e6 => (1e6, "ms"),
+            _ => (1e9, "s"),
+        },
+    }
+}
+
+/// Three significant digits with grouped thousands.
+pub(crate) fn digits(value: f64) -> String {
+    if value < 0.0 {
+        return format!("-{}", digits(-value));
+    }
+    match value {
+        v if v == 0.0 || v >= 0.995 => unit::count(v),
+        v => significant(v, 3),
+    }
+}
+
+/// Half the width of an interval with as many decimals as its number; one
+/// significant digit where that would be nothing.
+fn half(value: f64, number: &str) -> String {
+    let decimals = number.split_once('.').map_or(0, |(_, after)| after.len());
+    if value >= 100.0 {
+        return two_digits(value);
+    }
+    let text = format!("{value:.decimals$}");
+    if text.contains(|c: char| ('1'..='9').contains(&c)) || value <= 0.0 {
+        text
+    } else {
+        significant(value, 1)
+    }
+}
+
+fn two_digits(value: f64) -> String {
+    if value >= 100.0 {
+        let step = 10f64.powi(value.log10().floor() as i32 - 1);
+        return unit::group(((value / step).round() * step) as u64);
+    }
+    if value >= 9.95 {
+        return format!("{value:.0}");
+    }
+    significant(value, 2)
+}
+
+/// A number below ten with so many significant digits, at most six decimals.
+fn significant(value: f64, wanted: i32) -> String {
+    if value < 1e-6 {
+        return "0".to_owned();
+    }
+    let decimals = (wanted - 1 - value.log10().floor() as i32).clamp(0, 6);
+    format!("{value:.*}", decimals as usize)
+}
+
+/// A span to run longer, rounded up to what one would type.
+pub(crate) fn longer(nanoseconds: u64) -> String {
+    let seconds = nanoseconds.div_ceil(1_000_000_000);
+    unit::span(seconds.saturating_mul(1_000_000_000))
+}
+
+/// `effective n 1,234`, where it is known.
+pub(crate) fn effective_n(estimate: &Estimate) -> Option<String> {
+    let n = estimate
+        .n_effective
+        .filter(|n| n.is_finite() && *n >= 0.0)?;
+    Some(format!("effective n {}", unit::group(n.round() as u64)))
+}
+
+/// Share in percent with two significant digits: `0.014 %`, `31 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", two_digits(share * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(estimate: &Estimate) -> String {
+        Figure::of(estimate, Throughput::Binary).inline()
+    }
+
+    #[test]
+    fn a_number_comes_with_its_interval_and_unit() {
+        let latency = Estimate::known(Unit::Nanoseconds, 82_310.0, 81_100.0, 83_500.0, 900.0);
+        assert_eq!(shown(&latency), "82.3 ± 1.2 µs");
+        let rate = Estimate::known(Unit::OpsPerSecond, 87_412.0, 86_200.0, 88_600.0, 900.0);
+        assert_eq!(shown(&rate), "87,400 ± 1,200");
+        let bytes = Estimate::known(Unit::BytesPerSecond, 354.7e6, 350e6, 360e6, 900.0);
+        assert_eq!(shown(&bytes), "338 ± 5 MiB/s");
+        let decimal = Figure::of(&bytes, Throughput::Decimal);
+        assert_eq!(decimal.inline(), "355 ± 5 MB/s");
+    }
+
+    #[test]
+    fn without_a_value_the_reason_takes_its_place() {
+        let none = Estimate::unknown(Unit::Nanoseconds, "812 of 3,688 independent samples");
+        assert_eq!(shown(&none), "n/a (812 of 3,688 independent samples)");
+        assert_eq!(
+            shown(&none.clone().run_longer(11_200_000_000)),
+            "n/a (needs 12 s more)"
+        );
+        let odd = Estimate::point(Unit::Nanoseconds, f64::NAN, "no clock");
+        assert_eq!(shown(&odd), "n/a (no clock)");
+    }
+
+    #[test]
+    fn a_fact_without_interval_shows_none() {
+        let point = Estimate::point(Unit::OpsPerSecond, 12.0, "4 s are too short");
+        let figure = Figure::of(&point, Throughput::Binary);
+        assert_eq!(figure.inline(), "12.0");
+        assert_eq!(figure.plus_minus(true), None);
+        assert_eq!(figure.reason(), Some("4 s are too short"));
+    }
+
+    #[test]
+    fn small_numbers_keep_their_digits() {
+        assert_eq!(digits(0.0), "0");
+        assert_eq!(digits(0.0412), "0.0412");
+        assert_eq!(digits(0.9999), "1.00");
+        assert_eq!(digits(-3.0), "-3.00");
+        assert_eq!(digits(1_234_567.0), "1,230,000");
+        assert_eq!(percent(0.00014), "0.014 %");
+        assert_eq!(percent(0.314), "31 %");
+        assert_eq!(percent(0.0), "0 %");
+    }
+}

@@ -1,0 +1,282 @@
+//! What the page's template is filled with.
+
+use askama::Template;
+use fathom_model::verdict::FindingStatus;
+use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
+
+use super::fingerprint::{TargetView, host_facts, target_view};
+use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
+use crate::chart::{self, Drawing};
+use crate::grid::Grid;
+use crate::{facts, figure, limits, moment, names, shape};
+
+/// Points that all lines of a page may have together, by which the number of
+/// buckets of each is chosen.
+const PAGE_BUCKETS: usize = 48_000;
+/// A line needs no more buckets than its chart has pixels.
+const MOST_BUCKETS: usize = 600;
+/// Up to so many trials are shown open.
+const OPEN_TRIALS: usize = 2;
+/// Bytes of charts in a page; the charts of trials beyond are left out.
+const MOST_CHART_BYTES: usize = 6 << 20;
+
+/// The page.
+#[derive(Template)]
+#[template(path = "report.html")]
+pub(super) struct Page<'a> {
+    style: &'static str,
+    script: &'static str,
+    run: &'a JudgedRun,
+    targets: String,
+    started: String,
+    spent: String,
+    below: Vec<String>,
+    label: Option<String>,
+    ended: Option<String>,
+    failures: Option<String>,
+    unfinished: Vec<Unfinished>,
+    badge: Badge,
+    passed: usize,
+    not_measured: usize,
+    objections: Vec<&'a Finding>,
+    limiter: &'static str,
+    limiter_lines: Vec<String>,
+    ceiling: Option<String>,
+    grid: Vec<GridLine>,
+    durable: Vec<DurableLine>,
+    results: Vec<ResultLine>,
+    several_targets: bool,
+    iterations: bool,
+    trials: Vec<TrialView<'a>>,
+    trials_undrawn: usize,
+    findings: Vec<FindingLine<'a>>,
+    host: Vec<(String, String)>,
+    target_facts: Vec<TargetView>,
+    command: String,
+}
+
+/// A trial that did not end as planned.
+pub(super) struct Unfinished {
+    number: u32,
+    state: &'static str,
+    label: String,
+    reason: String,
+}
+
+/// One trial.
+pub(super) struct TrialView<'a> {
+    trial: &'a JudgedTrial,
+    number: u32,
+    name: String,
+    open: bool,
+    state: &'static str,
+    finished: bool,
+    badge: Badge,
+    limiter: &'static str,
+    facts: Vec<(&'static str, String)>,
+    lines: Vec<(String, Vec<Shown>)>,
+    charts: Vec<Vec<String>>,
+    objections: Vec<&'a Finding>,
+}
+
+/// One check.
+pub(super) struct FindingLine<'a> {
+    finding: &'a Finding,
+    status: &'static str,
+    class: &'static str,
+    sign: &'static str,
+    measured: String,
+    threshold: String,
+}
+
+impl<'a> Page<'a> {
+    /// Fills the page.
+    pub(super) fn of(run: &'a JudgedRun) -> Page<'a> {
+        let grid = if facts::is_quick(run) {
+            Grid::of(run)
+        } else {
+            Grid {
+                rest: run.rows.iter().collect(),
+                ..Grid::default()
+            }
+        };
+        let findings = &run.verdict.findings;
+        let targets = facts::targets(run);
+        let (trials, trials_undrawn) = trial_views(run);
+        Page {
+            style: include_str!("../../assets/report.css"),
+            script: include_str!("../../assets/report.js"),
+            run,
+            started: moment::readable(run.run.started_unix_ns),
+            spent: spent(run),
+            below: below(run),
+            label: facts::label_line(run),
+            ended: facts::ended_line(run),
+            failures: facts::failures_line(run),
+            unfinished: facts::unfinished(run).map(unfinished).collect(),
+            badge: Badge::of(run.verdict.validity),
+            passed: names::tally(findings, FindingStatus::Pass),
+            not_measured: names::tally(findings, FindingStatus::NotMeasured),
+            objections: names::objections(findings),
+            limiter: names::limiter(run.verdict.limiter),
+            limiter_lines: limits::limiter_lines(run),
+            ceiling: limits::ceiling_line(run),
+            grid: rows::grid_lines(&grid),
+            durable: rows::durable_lines(&grid),
+            results: rows::lines(grid.rest.iter().copied()),
+            several_targets: targets.len() > 1,
+            iterations: run.trials.iter().any(|t| t.iteration > 0),
+            targets: targets.join(", "),
+            trials,
+            trials_undrawn,
+            findings: findings.iter().map(finding_line).collect(),
+            host: host_facts(run),
+            target_facts: facts::fingerprints(run)
+                .into_iter()
+                .map(target_view)
+                .collect(),
+            command: run.run.command_line.join(" "),
+        }
+    }
+}
+
+/// What lies under the targets, for the head of the page.
+fn below(run: &JudgedRun) -> Vec<String> {
+    let mut lines = Vec::new();
+    for target in facts::fingerprints(run) {
+        lines.extend(target.filesystem.as_ref().map(facts::filesystem_line));
+        lines.extend(facts::leaves(target).map(facts::device_line));
+    }
+    lines.dedup();
+    lines
+}
+
+fn spent(run: &JudgedRun) -> String {
+    run.run
+        .ended_unix_ns
+        .and_then(|end| end.checked_sub(run.run.started_unix_ns))
+        .map_or(String::new(), unit::span)
+}
+
+fn unfinished(trial: &JudgedTrial) -> Unfinished {
+    Unfinished {
+        number: trial.index + 1,
+        state: names::state(trial.state),
+        label: trial.label.clone(),
+        reason: trial
+            .reason
+            .clone()
+            .unwrap_or_else(|| "no reason was recorded".to_owned()),
+    }
+}
+
+fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
+    // Two lines of throughput, two of devices, two of CPU and five
+    // percentiles per kind of operation.
+    let lines: usize = run.trials.iter().map(|t| 6 + 5 * t.summary.ops.len()).sum();
+    let buckets = (PAGE_BUCKETS / lines.max(1)).clamp(60, MOST_BUCKETS);
+    let mut room = MOST_CHART_BYTES;
+    let mut undrawn = 0;
+    let views = run
+        .trials
+        .iter()
+        .map(|trial| {
+            let charts = if room > 0 {
+                chart::draw(trial, Drawing { buckets })
+            } else {
+                undrawn += 1;
+                Vec::new()
+            };
+            room = room.saturating_sub(charts.iter().flatten().map(String::len).sum());
+            let open = run.trials.len() <= OPEN_TRIALS;
+            TrialView {
+                name: facts::trial_name(run, trial),
+                open,
+                ..trial_view(trial, charts)
+            }
+        })
+        .collect();
+    (views, undrawn)
+}
+
+fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView<'a> {
+    TrialView {
+        trial,
+        number: trial.index + 1,
+        name: trial.label.clone(),
+        open: false,
+        state: names::state(trial.state),
+        finished: trial.state == RunState::Complete,
+        badge: Badge::of(trial.verdict.validity),
+        limiter: names::limiter(trial.verdict.limiter),
+        facts: trial_facts(trial),
+        lines: trial.summary.ops.iter().flat_map(rows::op_cells).collect(),
+        charts,
+        objections: names::objections(&trial.verdict.findings),
+    }
+}
+
+fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
+    let summary = &trial.summary;
+    let mut out = vec![
+        ("Workload", shape::words(&trial.workload)),
+        ("Target", trial.target.to_string()),
+        ("Started", moment::readable(trial.started_unix_ns)),
+        ("Measured", unit::span(summary.duration_ns)),
+    ];
+    if let Some(engine) = summary.engine {
+        let direct = if summary.direct {
+            ", O_DIRECT"
+        } else {
+            ", page cache"
+        };
+        out.push(("Engine", format!("{}{direct}", engine.name())));
+    }
+    out.push(("Data set", unit::bytes(summary.active_bytes).to_string()));
+    if let Some(in_flight) = summary.mean_in_flight {
+        out.push(("Mean in flight", figure::digits(in_flight)));
+    }
+    if let Some(cpu) = summary.cpu_ns_per_op {
+        out.push(("CPU per operation", unit::latency(cpu)));
+    }
+    if let Some(share) = limits::trial_ceiling_share(trial) {
+        out.push(("Of generator's ceiling", figure::percent(share)));
+    }
+    if let Some(flush) = summary.final_flush_ns {
+        out.push(("Final flush", unit::latency(flush as f64)));
+    }
+    if let Some(lateness) = &summary.lateness {
+        let p99 = crate::summary::percentile(lateness, 99.0);
+        let max = lateness
+            .max_ns
+            .map_or("n/a".to_owned(), |ns| unit::latency(ns as f64));
+        out.push((
+            "Lateness of starts",
+            format!("p99 {}, max {max}", p99.inline()),
+        ));
+    }
+    out.push(("Seed", trial.seed.to_string()));
+    out
+}
+
+fn finding_line(finding: &Finding) -> FindingLine<'_> {
+    let (class, sign) = match finding.status {
+        FindingStatus::Pass => ("good", "✓"),
+        FindingStatus::NotMeasured => ("none", "○"),
+        FindingStatus::Info => ("none", "•"),
+        FindingStatus::Caveat => ("warn", "▲"),
+        FindingStatus::Invalid => ("bad", "✕"),
+    };
+    let number = |v: Option<f64>| {
+        v.filter(|v| v.is_finite())
+            .map_or("–".to_owned(), figure::digits)
+    };
+    FindingLine {
+        finding,
+        status: names::status(finding.status),
+        class,
+        sign,
+        measured: number(finding.measured),
+        threshold: number(finding.threshold),
+    }
+}

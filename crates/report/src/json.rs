@@ -1,0 +1,112 @@
+//! A judged run for machines: the schema [`fathom_model::RUN_SCHEMA`].
+//!
+//! Numbers are numbers in base units (bytes, nanoseconds, operations per
+//! second); a missing number is `null` with its reason beside it. A number
+//! that is not finite never gets out: JSON has no word for it, and readers
+//! that guess guess differently.
+
+use fathom_model::workload::{Distribution, Pattern};
+use fathom_model::{JudgedRun, Workload};
+
+use crate::{Error, Result};
+
+/// The run as one JSON document, indented when `pretty`, ended by a newline.
+///
+/// # Errors
+/// [`Error::NotFinite`] when a number that the schema requires is not finite.
+pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
+    check_finite(run)?;
+    let mut text = if pretty {
+        serde_json::to_string_pretty(run)?
+    } else {
+        serde_json::to_string(run)?
+    };
+    text.push('\n');
+    Ok(text)
+}
+
+/// The JSON Schema (draft 2020-12) of [`render`]'s document, indented.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn schema() -> Result<String> {
+    // The contract of what is written: optional numbers are there as `null`.
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let generator = settings.into_generator();
+    let mut schema = generator.into_root_schema_for::<JudgedRun>();
+    schema.insert("$id".to_owned(), fathom_model::RUN_SCHEMA.into());
+    schema.insert("title".to_owned(), "fathom run".into());
+    if let Some(version) = schema.pointer_mut("/properties/schema/const") {
+        *version = fathom_model::RUN_SCHEMA.into();
+    } else if let Some(version) = schema.pointer_mut("/properties/schema") {
+        version["const"] = fathom_model::RUN_SCHEMA.into();
+    }
+    let mut text = serde_json::to_string_pretty(&schema)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// Optional numbers become `null` by themselves; these are the required ones.
+fn check_finite(run: &JudgedRun) -> Result<()> {
+    for (i, trial) in run.trials.iter().enumerate() {
+        let at = |field: &str| format!("trials[{i}].{field}");
+        if let Some(ceiling) = &trial.summary.ceiling {
+            finite(ceiling.ops_per_second, || {
+                at("summary.ceiling.ops_per_second")
+            })?;
+            finite(ceiling.cpu_ns_per_op, || {
+                at("summary.ceiling.cpu_ns_per_op")
+            })?;
+        }
+        let open_loop = trial.summary.lateness.iter();
+        for latency in open_loop.chain(summaries(&trial.summary.ops)) {
+            for p in &latency.percentiles {
+                finite(p.percent, || at("summary percentile"))?;
+            }
+        }
+        check_workload(&trial.workload, &at)?;
+    }
+    for (i, row) in run.rows.iter().enumerate() {
+        for p in summaries(&row.ops).flat_map(|l| &l.percentiles) {
+            finite(p.percent, || format!("rows[{i}] percentile"))?;
+        }
+    }
+    Ok(())
+}
+
+fn summaries(
+    ops: &[fathom_model::judged::OpSummary],
+) -> impl Iterator<Item = &fathom_model::judged::LatencySummary> {
+    ops.iter()
+        .flat_map(|op| std::iter::once(&op.service).chain(&op.response))
+}
+
+fn check_workload(workload: &Workload, at: &impl Fn(&str) -> String) -> Result<()> {
+    if let Some(rate) = &workload.rate {
+        finite(rate.per_second, || at("workload.rate.per_second"))?;
+    }
+    if let Pattern::Random(distribution) = &workload.pattern {
+        let parameters = match *distribution {
+            Distribution::EachOnce | Distribution::Uniform => [0.0, 0.0],
+            Distribution::Zipf { theta } => [theta, 0.0],
+            Distribution::Pareto { h } => [h, 0.0],
+            Distribution::Normal { deviation_percent } => [deviation_percent, 0.0],
+            Distribution::HotSpot {
+                access_percent,
+                size_percent,
+            } => [access_percent, size_percent],
+        };
+        for parameter in parameters {
+            finite(parameter, || at("workload.pattern"))?;
+        }
+    }
+    Ok(())
+}
+
+fn finite(value: f64, field: impl FnOnce() -> String) -> Result<()> {
+    if value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::NotFinite { field: field() })
+    }
+}

@@ -1,0 +1,69 @@
+//! What set the results, by row, and how far they are below what the generator
+//! itself can do.
+
+use fathom_model::{JudgedRun, JudgedTrial, Limiter};
+
+use crate::facts::{first_trial, trial_name};
+
+/// The highest share of the generator's own ceiling that a trial reached.
+fn ceiling_share(run: &JudgedRun) -> Option<(f64, &JudgedTrial)> {
+    run.trials
+        .iter()
+        .filter_map(|trial| Some((trial_ceiling_share(trial)?, trial)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// How far the run stayed below the generator's own ceiling, in words.
+pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
+    let (share, trial) = ceiling_share(run)?;
+    let which = if run.trials.len() > 1 {
+        format!("; highest: {}", trial_name(run, trial))
+    } else {
+        String::new()
+    };
+    let share = crate::figure::percent(share);
+    Some(format!(
+        "{share} of what the generator itself can do{which}"
+    ))
+}
+
+/// Which limiter set which rows, one line each; empty when all rows have the
+/// same.
+pub(crate) fn limiter_lines(run: &JudgedRun) -> Vec<String> {
+    let mut found: Vec<(Limiter, Vec<String>)> = Vec::new();
+    for row in &run.rows {
+        let name = match first_trial(run, row) {
+            Some(trial) => trial_name(run, trial),
+            None => row.label.clone(),
+        };
+        match found.iter_mut().find(|(l, _)| *l == row.verdict.limiter) {
+            Some((_, rows)) => rows.push(name),
+            None => found.push((row.verdict.limiter, vec![name])),
+        }
+    }
+    if found.len() < 2 {
+        return Vec::new();
+    }
+    let line = |(limiter, rows): (Limiter, Vec<String>)| {
+        let rows = if rows.len() > 3 {
+            format!("{} and {} more rows", rows[..2].join(", "), rows.len() - 2)
+        } else {
+            rows.join(", ")
+        };
+        format!("{}: {rows}", crate::names::limiter(limiter))
+    };
+    found.into_iter().map(line).collect()
+}
+
+/// Share of the generator's own ceiling that a trial reached, 0 to 1.
+pub(crate) fn trial_ceiling_share(trial: &JudgedTrial) -> Option<f64> {
+    let ceiling = trial.summary.ceiling?.ops_per_second;
+    let reached: f64 = trial
+        .summary
+        .ops
+        .iter()
+        .filter(|op| op.kind.is_data())
+        .filter_map(|op| op.ops_per_second.value)
+        .sum();
+    (ceiling > 0.0 && reached > 0.0 && (reached / ceiling).is_finite()).then(|| reached / ceiling)
+}

@@ -1,0 +1,270 @@
+//! A run as Markdown that pastes into an issue.
+//!
+//! GitHub's dialect. What a user, file or device named is escaped, so that it
+//! is shown as it is and neither formats the page nor notifies anybody.
+
+use std::fmt::Write as _;
+
+use fathom_model::JudgedRun;
+use fathom_model::judged::ResultRow;
+
+use crate::figure::{Figure, Throughput};
+use crate::grid::{Cell, Grid, mark};
+use crate::table::clean;
+use crate::{facts, moment, names, summary};
+
+const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
+
+/// The run as Markdown.
+pub fn render(run: &JudgedRun) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "### fathom {}: {}\n",
+        escape(&run.run.name),
+        escape(&facts::targets(run).join(", "))
+    );
+    push_alarms(&mut out, run);
+    push_facts(&mut out, run);
+    if facts::is_quick(run) {
+        let grid = Grid::of(run);
+        push_grid(&mut out, &grid);
+        push_rows(&mut out, &grid.rest);
+    } else {
+        push_rows(&mut out, &run.rows.iter().collect::<Vec<_>>());
+    }
+    push_verdict(&mut out, run);
+    push_plan(&mut out, run);
+    out
+}
+
+fn push_alarms(out: &mut String, run: &JudgedRun) {
+    if let Some(text) = facts::ended_line(run) {
+        let _ = writeln!(out, "> **Not complete:** {}\n", escape(&text));
+    }
+    if let Some(text) = facts::failures_line(run) {
+        let _ = writeln!(out, "> **Errors:** {}\n", escape(&text));
+    }
+    for trial in facts::unfinished(run) {
+        let _ = writeln!(
+            out,
+            "> **Trial {} {}** ({}): {}\n",
+            trial.index + 1,
+            names::state(trial.state),
+            escape(&trial.label),
+            escape(trial.reason.as_deref().unwrap_or("no reason was recorded"))
+        );
+    }
+}
+
+fn push_facts(out: &mut String, run: &JudgedRun) {
+    for target in facts::fingerprints(run) {
+        if let Some(fs) = &target.filesystem {
+            let _ = writeln!(
+                out,
+                "- File system: {}",
+                escape(&facts::filesystem_line(fs))
+            );
+        }
+        for device in facts::leaves(target) {
+            let _ = writeln!(out, "- Device: {}", escape(&facts::device_line(device)));
+        }
+    }
+    let _ = writeln!(out, "- Host: {}", escape(&facts::host_line(run)));
+    let _ = writeln!(
+        out,
+        "- fathom {}, {}, run `{}`",
+        escape(&run.run.tool_version),
+        moment::readable(run.run.started_unix_ns),
+        run.run.id.replace('`', "")
+    );
+    if let Some(label) = facts::label_line(run) {
+        let _ = writeln!(out, "- {}", escape(&label));
+    }
+    out.push('\n');
+}
+
+fn push_grid(out: &mut String, grid: &Grid<'_>) {
+    if !grid.rows.is_empty() {
+        out.push_str(
+            "| | Read MiB/s | IOPS | p50 | p99 | Write MiB/s | IOPS | p50 | p99 |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        );
+    }
+    for row in &grid.rows {
+        let cells = [
+            grid_cells(row.read.as_ref()),
+            grid_cells(row.write.as_ref()),
+        ];
+        let _ = writeln!(out, "| {} | {} |", row.name, cells.concat().join(" | "));
+    }
+    for durable in &grid.durable {
+        let Some(op) = durable.cell.op else {
+            let _ = writeln!(
+                out,
+                "\n**{}**: {}",
+                durable.name,
+                names::state(durable.cell.state)
+            );
+            continue;
+        };
+        let max = op.service.max_ns.map_or("n/a".to_owned(), |ns| {
+            fathom_model::unit::latency(ns as f64)
+        });
+        let _ = writeln!(
+            out,
+            "\n**{}**{}: {} commits/s; commit latency p50 {}, p99 {}, max {max}",
+            durable.name,
+            escape(mark(durable.cell.row.verdict.validity)),
+            Figure::of(&op.ops_per_second, Throughput::Binary).inline(),
+            summary::percentile(&op.service, 50.0).inline(),
+            summary::percentile(&op.service, 99.0).inline(),
+        );
+    }
+    out.push('\n');
+}
+
+fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<String> {
+    let empty = |first: &str| [first, "", "", ""].map(str::to_owned).to_vec();
+    let Some(cell) = cell else {
+        return empty("");
+    };
+    let Some(op) = cell.op else {
+        return empty(names::state(cell.state));
+    };
+    let sign = escape(mark(cell.row.verdict.validity));
+    let bytes = Figure::of(&op.bytes_per_second, Throughput::Binary);
+    vec![
+        format!("{sign}{}", bytes.number()),
+        Figure::of(&op.ops_per_second, Throughput::Binary).number(),
+        escape(&summary::percentile(&op.service, 50.0).inline()),
+        escape(&summary::percentile(&op.service, 99.0).inline()),
+    ]
+}
+
+fn push_rows(out: &mut String, rows: &[&ResultRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str(
+        "| workload | op | trials | IOPS | MiB/s | mean | p50 | p99 | p99.9 |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for row in rows {
+        let name = format!(
+            "{}{}",
+            escape(mark(row.verdict.validity)),
+            escape(&row.label)
+        );
+        if row.ops.is_empty() {
+            let _ = writeln!(
+                out,
+                "| {name} | none succeeded | {} | | | | | | |",
+                row.trials.len()
+            );
+        }
+        for op in &row.ops {
+            for (i, (which, latency)) in summary::latencies(op).into_iter().enumerate() {
+                let rate = |estimate, shown: bool| {
+                    if shown && i == 0 {
+                        Figure::of(estimate, Throughput::Binary)
+                            .inline()
+                            .replace(" MiB/s", "")
+                    } else {
+                        String::new()
+                    }
+                };
+                let kind = match op.response {
+                    Some(_) => format!("{} {which}", op.kind.name()),
+                    None => op.kind.name().to_owned(),
+                };
+                let mut cells = vec![
+                    rate(&op.ops_per_second, true),
+                    rate(&op.bytes_per_second, op.kind.is_data()),
+                    Figure::of(&latency.mean_ns, Throughput::Binary).inline(),
+                ];
+                cells.extend(PERCENTILES.map(|p| summary::percentile(latency, p).inline()));
+                let cells: Vec<String> = cells.iter().map(|c| escape(c)).collect();
+                let _ = writeln!(
+                    out,
+                    "| {name} | {kind} | {} | {} |",
+                    row.trials.len(),
+                    cells.join(" | ")
+                );
+            }
+        }
+    }
+    out.push_str("\nValues with half the width of their 95 % interval.\n\n");
+}
+
+fn push_verdict(out: &mut String, run: &JudgedRun) {
+    let verdict = &run.verdict;
+    let _ = writeln!(out, "- **Validity:** {}", names::validity(verdict.validity));
+    for finding in names::objections(&verdict.findings) {
+        let _ = writeln!(
+            out,
+            "  - {} {} ({}): {} *{}*",
+            escape(&finding.id),
+            escape(&finding.name),
+            names::status(finding.status),
+            escape(&finding.evidence),
+            escape(finding.remedy.trim())
+        );
+    }
+    let _ = writeln!(
+        out,
+        "- **Limiter:** {}: {}",
+        names::limiter(verdict.limiter),
+        escape(&verdict.limiter_evidence)
+    );
+    out.push_str("- **Fitness:** no target was set\n");
+}
+
+fn push_plan(out: &mut String, run: &JudgedRun) {
+    // A fence longer than any run of backticks inside cannot be closed by it.
+    let longest = run
+        .run
+        .plan_yaml
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let plan: Vec<String> = run.run.plan_yaml.trim_end().lines().map(clean).collect();
+    let fence = "`".repeat(longest.max(2) + 1);
+    let _ = writeln!(
+        out,
+        "\n<details><summary>Plan (seed {})</summary>\n\n{fence}yaml\n{}\n{fence}\n\n</details>",
+        run.run.seed,
+        plan.join("\n")
+    );
+}
+
+/// A text that Markdown shows as it is, on one line.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '~' | '#' | '$' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_neither_format_nor_notify() {
+        assert_eq!(escape("a|b_c <x> @you"), "a\\|b\\_c &lt;x&gt; &#64;you");
+        assert_eq!(escape("two\nlines"), "two lines");
+    }
+}

@@ -1,0 +1,212 @@
+//! A workload in words: as on spec sheets, and as a sentence.
+
+use fathom_model::workload::{
+    Arrival, BlockSizes, CacheMode, Distribution, OpMix, Pattern, Rate, RateUnit, SyncCall,
+    SyncOpen,
+};
+use fathom_model::{Workload, unit};
+
+/// A workload in the words of spec sheets: `SEQ1M Q8T1`, `RND4K Q32T1`; nothing
+/// for what has no such name.
+pub(crate) fn sheet_name(workload: &Workload) -> Option<String> {
+    let order = match workload.pattern {
+        Pattern::Sequential => "SEQ",
+        Pattern::Random(_) => "RND",
+        Pattern::Backwards | Pattern::Strided { .. } => return None,
+    };
+    let BlockSizes::Fixed(bytes) = workload.block else {
+        return None;
+    };
+    Some(format!(
+        "{order}{} Q{}T{}",
+        short_size(bytes),
+        workload.queue_depth,
+        workload.workers
+    ))
+}
+
+/// A block size in the words of spec sheets: `4K`, `1M`, `512`.
+pub(crate) fn short_size(bytes: u64) -> String {
+    let exact = unit::bytes_exact(bytes);
+    exact
+        .trim_end_matches("iB")
+        .trim_end_matches('B')
+        .replace(' ', "")
+}
+
+/// Whether each write of the workload waits until its data are durable.
+pub(crate) fn is_durable(workload: &Workload) -> bool {
+    workload.mix.write_percent == 100
+        && (workload.sync.every_writes > 0 || workload.sync.open != SyncOpen::No)
+}
+
+/// `DURABLE 4K`.
+pub(crate) fn durable_name(workload: &Workload) -> String {
+    format!("DURABLE {}", short_size(workload.block.max_bytes()))
+}
+
+/// `random reads of 4 KiB, 1 worker at depth 32, O_DIRECT`.
+pub(crate) fn words(workload: &Workload) -> String {
+    let plural = if workload.workers == 1 { "" } else { "s" };
+    let mut parts = vec![
+        format!(
+            "{} {} of {}",
+            order(&workload.pattern),
+            mix(&workload.mix),
+            blocks(&workload.block)
+        ),
+        format!(
+            "{} worker{plural} at depth {}",
+            workload.workers, workload.queue_depth
+        ),
+        match workload.cache {
+            CacheMode::Direct => "O_DIRECT".to_owned(),
+            CacheMode::Buffered => "through the page cache".to_owned(),
+        },
+    ];
+    parts.extend(durability(workload));
+    parts.extend(workload.rate.as_ref().map(rate));
+    if workload.think_ns > 0 {
+        let pause = unit::latency(workload.think_ns as f64);
+        parts.push(format!("a pause of {pause} after each operation"));
+    }
+    parts.join(", ")
+}
+
+fn mix(mix: &OpMix) -> String {
+    let kinds = [
+        (mix.read_percent, "reads"),
+        (mix.write_percent, "writes"),
+        (mix.trim_percent, "trims"),
+    ];
+    let present: Vec<_> = kinds.into_iter().filter(|k| k.0 > 0).collect();
+    match present.as_slice() {
+        [(_, name)] => (*name).to_owned(),
+        several => {
+            let share = |k: &(u8, &str)| format!("{} % {}", k.0, k.1);
+            several.iter().map(share).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn order(pattern: &Pattern) -> String {
+    match pattern {
+        Pattern::Sequential => "sequential".to_owned(),
+        Pattern::Backwards => "backwards".to_owned(),
+        Pattern::Strided { stride_bytes } => {
+            format!("strided ({} apart)", unit::bytes_exact(*stride_bytes))
+        }
+        Pattern::Random(distribution) => match distribution {
+            Distribution::EachOnce => "random".to_owned(),
+            Distribution::Uniform => "random (uniform, with repeats)".to_owned(),
+            Distribution::Zipf { theta } => format!("random (Zipf {theta})"),
+            Distribution::Pareto { h } => format!("random (Pareto {h})"),
+            Distribution::Normal { deviation_percent } => {
+                format!("random (normal, deviation {deviation_percent} %)")
+            }
+            Distribution::HotSpot {
+                access_percent,
+                size_percent,
+            } => format!("random ({access_percent} % of accesses to {size_percent} %)"),
+        },
+    }
+}
+
+fn blocks(sizes: &BlockSizes) -> String {
+    match sizes {
+        BlockSizes::Fixed(bytes) => unit::bytes_exact(*bytes),
+        sizes => format!(
+            "{} to {}",
+            unit::bytes_exact(sizes.min_bytes()),
+            unit::bytes_exact(sizes.max_bytes())
+        ),
+    }
+}
+
+fn durability(workload: &Workload) -> Vec<String> {
+    let sync = &workload.sync;
+    let mut parts = Vec::new();
+    let call = match sync.call {
+        SyncCall::Fsync => "fsync",
+        SyncCall::Fdatasync => "fdatasync",
+    };
+    match sync.every_writes {
+        0 => {}
+        1 => parts.push(format!("{call} after every write")),
+        n => parts.push(format!("{call} after every {n} writes")),
+    }
+    match sync.open {
+        SyncOpen::No => {}
+        SyncOpen::Dsync => parts.push("O_DSYNC".to_owned()),
+        SyncOpen::Sync => parts.push("O_SYNC".to_owned()),
+    }
+    parts
+}
+
+fn rate(rate: &Rate) -> String {
+    let wanted = match rate.unit {
+        RateUnit::Ops => format!("{} operations/s", unit::count(rate.per_second)),
+        RateUnit::Bytes => unit::throughput(rate.per_second),
+    };
+    let arrival = match rate.arrival {
+        Arrival::Constant => "",
+        Arrival::Poisson => " (Poisson)",
+    };
+    format!("{wanted} asked for{arrival}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workloads_have_the_names_of_spec_sheets() {
+        let mut workload = Workload::example("x");
+        workload.queue_depth = 32;
+        assert_eq!(sheet_name(&workload).unwrap(), "RND4K Q32T1");
+        workload.pattern = Pattern::Sequential;
+        workload.block = BlockSizes::Fixed(1 << 20);
+        assert_eq!(sheet_name(&workload).unwrap(), "SEQ1M Q32T1");
+        workload.pattern = Pattern::Backwards;
+        assert_eq!(sheet_name(&workload), None);
+        assert_eq!(short_size(512), "512");
+        assert_eq!(short_size(1 << 30), "1G");
+    }
+
+    #[test]
+    fn durable_means_that_every_write_waits() {
+        let mut workload = Workload::example("x");
+        workload.sync.every_writes = 1;
+        assert!(!is_durable(&workload));
+        workload.mix = OpMix::WRITE;
+        assert!(is_durable(&workload));
+    }
+
+    #[test]
+    fn a_workload_is_one_sentence() {
+        let mut workload = Workload::example("x");
+        workload.queue_depth = 32;
+        assert_eq!(
+            words(&workload),
+            "random reads of 4 KiB, 1 worker at depth 32, O_DIRECT"
+        );
+        workload.mix = OpMix {
+            read_percent: 70,
+            write_percent: 30,
+            trim_percent: 0,
+        };
+        workload.pattern = Pattern::Random(Distribution::Zipf { theta: 1.2 });
+        workload.sync.every_writes = 8;
+        workload.workers = 4;
+        workload.rate = Some(Rate {
+            per_second: 20_000.0,
+            unit: RateUnit::Ops,
+            arrival: Arrival::Poisson,
+        });
+        assert_eq!(
+            words(&workload),
+            "random (Zipf 1.2) 70 % reads, 30 % writes of 4 KiB, 4 workers at depth 32, \
+             O_DIRECT, fdatasync after every 8 writes, 20,000 operations/s asked for (Poisson)"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! A run for a terminal, a mail or a forum post: plain text in fixed width.
+//!
+//! At most [`TextOptions::width`] columns wherever names allow it, aligned by
+//! display width, without colour unless asked. What changes how the numbers
+//! must be read (interrupted, failures) comes before them.
+
+mod details;
+mod grid;
+mod header;
+mod page;
+mod rows;
+mod verdict;
+
+use fathom_model::JudgedRun;
+
+use crate::facts;
+use crate::figure::Throughput;
+use page::Page;
+
+/// How text is laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Columns to use; at least 40 are assumed.
+    pub width: usize,
+    /// Colour the verdict with ANSI escapes. Words say the same.
+    pub color: bool,
+    /// Throughput in MB/s (10^6) instead of MiB/s (2^20).
+    pub decimal_units: bool,
+    /// Also every interval, every trial and every check.
+    pub verbose: bool,
+    /// Where the HTML report of the run was written; otherwise the command
+    /// that writes it is named.
+    pub report: Option<String>,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        TextOptions {
+            width: 80,
+            color: false,
+            decimal_units: false,
+            verbose: false,
+            report: None,
+        }
+    }
+}
+
+/// The run as text, ended by a newline.
+pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    header::write(&mut page, run);
+    page.blank();
+    let throughput = Throughput::decimal(options.decimal_units);
+    if facts::is_quick(run) {
+        let grid = crate::grid::Grid::of(run);
+        grid::write(&mut page, &grid, throughput);
+        rows::write(&mut page, run, &grid.rest, throughput);
+    } else {
+        let all: Vec<_> = run.rows.iter().collect();
+        rows::write(&mut page, run, &all, throughput);
+    }
+    if options.verbose {
+        details::write(&mut page, run, throughput);
+    }
+    verdict::write(&mut page, run, options.report.as_deref());
+    page.finish()
+}

@@ -1,0 +1,99 @@
+//! What was measured, where, when; and first of all what went wrong.
+
+use fathom_model::JudgedRun;
+
+use super::page::{Page, Tone};
+use crate::table::{clean, display_width};
+use crate::{facts, moment, names};
+
+/// Failed operations of which the message is shown.
+const MESSAGES: usize = 3;
+
+pub(super) fn write(page: &mut Page, run: &JudgedRun) {
+    write_alarms(page, run);
+    write_title(page, run);
+    let targets = facts::targets(run);
+    page.field("Target", &targets.join(", "));
+    for target in facts::fingerprints(run) {
+        if let Some(fs) = &target.filesystem {
+            page.field("", &facts::filesystem_line(fs));
+        }
+        for device in facts::leaves(target) {
+            page.field("Device", &facts::device_line(device));
+        }
+    }
+    page.field("Host", &facts::host_line(run));
+    if let Some(label) = facts::label_line(run) {
+        page.field("Note", &label);
+    }
+}
+
+fn write_title(page: &mut Page, run: &JudgedRun) {
+    let title = format!(
+        "fathom {}  {}",
+        clean(&run.run.tool_version),
+        clean(&run.run.name)
+    );
+    let date = moment::readable(run.run.started_unix_ns);
+    let gap = page
+        .width
+        .saturating_sub(display_width(&title) + display_width(&date));
+    let bold = page.paint(&title, Tone::Strong);
+    if gap >= 2 {
+        page.line(&format!("{bold}{}{date}", " ".repeat(gap)));
+    } else {
+        page.line(&bold);
+        page.line(&date);
+    }
+    page.blank();
+}
+
+/// What changes how everything below must be read.
+fn write_alarms(page: &mut Page, run: &JudgedRun) {
+    if let Some(text) = facts::ended_line(run) {
+        let (word, rest) = text.split_once(' ').unwrap_or((&text, ""));
+        let word = word.to_uppercase();
+        for line in crate::table::wrap(&format!("{word} {rest}"), page.width) {
+            let line = match line.strip_prefix(word.as_str()) {
+                Some(rest) => format!("{}{rest}", page.paint(&word, Tone::Bad)),
+                None => line,
+            };
+            page.line(&line);
+        }
+        page.blank();
+    }
+    if let Some(text) = facts::failures_line(run) {
+        page.field_toned("ERRORS", &text, None);
+        let details = run.trials.iter().flat_map(|t| &t.errors);
+        for detail in details.take(MESSAGES) {
+            page.paragraph(10, 12, &detail.message);
+        }
+        page.blank();
+    }
+    write_unfinished(page, run);
+}
+
+fn write_unfinished(page: &mut Page, run: &JudgedRun) {
+    let mut any = false;
+    for trial in facts::unfinished(run) {
+        any = true;
+        let reason = trial.reason.as_deref().unwrap_or("no reason was recorded");
+        let state = names::state(trial.state).to_uppercase();
+        let label = facts::trial_name(run, trial);
+        page.field_toned(
+            &format!("Trial {}", trial.index + 1),
+            &format!(
+                "{state} ({label}, iteration {}): {reason}",
+                trial.iteration + 1
+            ),
+            Some((&state, Tone::Bad)),
+        );
+        for stuck in trial.stuck.iter().take(MESSAGES) {
+            let age = fathom_model::unit::span(stuck.age_ns);
+            page.paragraph(10, 12, &format!("not back after {age}: {}", stuck.message));
+        }
+    }
+    if any {
+        page.blank();
+    }
+}

@@ -1,0 +1,108 @@
+//! The page that text sections write to.
+
+use crate::table::{Align, pad, wrap};
+use crate::text::TextOptions;
+
+/// Columns of the names of fields (`Validity:`, `Limiter:`, …).
+const FIELD_WIDTH: usize = 10;
+
+/// What a word means, for colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Good,
+    Warning,
+    Bad,
+    Strong,
+}
+
+/// Text under construction.
+pub(super) struct Page {
+    out: String,
+    pub(super) width: usize,
+    pub(super) verbose: bool,
+    color: bool,
+}
+
+impl Page {
+    pub(super) fn new(options: &TextOptions) -> Page {
+        Page {
+            out: String::new(),
+            width: options.width.max(40),
+            verbose: options.verbose,
+            color: options.color,
+        }
+    }
+
+    /// One line as it is.
+    pub(super) fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    /// Several lines as they are.
+    pub(super) fn block(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// An empty line, unless there is one already.
+    pub(super) fn blank(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// `Name:     text`, wrapped under itself.
+    pub(super) fn field(&mut self, name: &str, text: &str) {
+        self.field_toned(name, text, None);
+    }
+
+    /// A field whose leading words carry a tone.
+    pub(super) fn field_toned(&mut self, name: &str, text: &str, toned: Option<(&str, Tone)>) {
+        let lines = wrap(text, self.width - FIELD_WIDTH);
+        for (i, line) in lines.iter().enumerate() {
+            let name = match (i, name) {
+                (0, name) if !name.is_empty() => format!("{name}:"),
+                _ => String::new(),
+            };
+            let line = match toned {
+                Some((words, tone)) if i == 0 && line.starts_with(words) => {
+                    format!("{}{}", self.paint(words, tone), &line[words.len()..])
+                }
+                _ => line.clone(),
+            };
+            self.line(&format!("{}{line}", pad(&name, FIELD_WIDTH, Align::Left)));
+        }
+    }
+
+    /// Wrapped text from column `indent`, further lines from column `hang`.
+    pub(super) fn paragraph(&mut self, indent: usize, hang: usize, text: &str) {
+        let room = self.width.saturating_sub(hang.max(indent));
+        let mut indent = indent;
+        for line in wrap(text, room) {
+            self.line(&format!("{}{line}", " ".repeat(indent)));
+            indent = hang;
+        }
+    }
+
+    /// The words in the tone's colour, when colour is on.
+    pub(super) fn paint(&self, words: &str, tone: Tone) -> String {
+        if !self.color {
+            return words.to_owned();
+        }
+        let code = match tone {
+            Tone::Good => "32",
+            Tone::Warning => "33",
+            Tone::Bad => "1;31",
+            Tone::Strong => "1",
+        };
+        format!("\x1b[{code}m{words}\x1b[0m")
+    }
+
+    pub(super) fn finish(self) -> String {
+        let mut out = self.out;
+        while out.ends_with("\n\n") {
+            out.pop();
+        }
+        out
+    }
+}

@@ -1,0 +1,79 @@
+//! The three questions, each answered apart, and where to read more.
+
+use fathom_model::verdict::FindingStatus;
+use fathom_model::{Finding, JudgedRun, Validity};
+
+use super::page::{Page, Tone};
+use crate::{limits, names};
+
+/// Findings against the number that are shown in full.
+const SHOWN: usize = 8;
+
+pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
+    page.blank();
+    write_validity(page, run);
+    write_limiter(page, run);
+    page.field("Fitness", "no target was set");
+    if let Some(text) = limits::ceiling_line(run) {
+        page.field("Ceiling", &text);
+    }
+    match report {
+        // One line whatever its length, so that it can be copied.
+        Some(path) => page.line(&format!("Report:   {path}")),
+        None => page.field("Report", &format!("fathom report {}", run.run.id)),
+    }
+}
+
+fn write_validity(page: &mut Page, run: &JudgedRun) {
+    let verdict = &run.verdict;
+    let words = names::validity(verdict.validity);
+    let tone = match verdict.validity {
+        Validity::Trusted => Tone::Good,
+        Validity::Caveats => Tone::Warning,
+        Validity::NotTrusted => Tone::Bad,
+    };
+    let passed = names::tally(&verdict.findings, FindingStatus::Pass);
+    let mut text = format!("{words} ({passed} checks passed");
+    let unmeasured = names::tally(&verdict.findings, FindingStatus::NotMeasured);
+    if unmeasured > 0 {
+        text.push_str(&format!(", {unmeasured} could not be measured here"));
+    }
+    text.push(')');
+    page.field_toned("Validity", &text, Some((words, tone)));
+    let objections = names::objections(&verdict.findings);
+    for finding in objections.iter().take(SHOWN) {
+        write_finding(page, finding);
+    }
+    if let Some(more) = objections.len().checked_sub(SHOWN).filter(|n| *n > 0) {
+        page.line(&format!("  and {more} more; see the report"));
+    }
+    if page.verbose {
+        let others = verdict.findings.iter();
+        for finding in others.filter(|f| f.status < FindingStatus::Caveat) {
+            write_finding(page, finding);
+        }
+    }
+}
+
+fn write_finding(page: &mut Page, finding: &Finding) {
+    let status = names::status(finding.status);
+    let text = format!("{} {status}: {}", finding.id, finding.evidence);
+    page.paragraph(2, 6, &text);
+    if finding.status >= FindingStatus::Caveat && !finding.remedy.is_empty() {
+        page.paragraph(6, 9, &format!("-> {}", finding.remedy));
+    }
+}
+
+fn write_limiter(page: &mut Page, run: &JudgedRun) {
+    let verdict = &run.verdict;
+    let name = names::limiter(verdict.limiter);
+    let text = if verdict.limiter_evidence.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{name}: {}", verdict.limiter_evidence)
+    };
+    page.field_toned("Limiter", &text, Some((name, Tone::Strong)));
+    for line in limits::limiter_lines(run) {
+        page.paragraph(10, 12, &line);
+    }
+}

@@ -1,0 +1,11 @@
+//! Reports of synthetic runs, as their readers get them.
+
+// A helper of a test may panic as the test may.
+#![allow(clippy::unwrap_used)]
+
+mod browser;
+mod html;
+mod machine;
+mod schema;
+mod synthetic;
+mod text;
