@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use crate::recover::{LOST, Unfinished, unfinished};
 use crate::rows::{from_json, state, unsigned};
-use crate::write::unix_ns;
+use crate::transaction::unix_ns;
 use crate::{Error, Store};
 
 /// One line of the list of runs.

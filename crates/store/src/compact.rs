@@ -4,7 +4,8 @@ use rusqlite::Transaction;
 
 use crate::codec;
 use crate::rows::{Totals, unsigned};
-use crate::write::{Failure, insert_chunk};
+use crate::transaction::Failure;
+use crate::write::insert_chunk;
 use crate::{Error, Store, TrialKey};
 
 /// A chunk with its series decoded.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{OptionalExtension, params};
 
 use crate::rows::{signed, unsigned};
-use crate::write::{Failure, unix_ns};
+use crate::transaction::{Failure, unix_ns};
 use crate::{Error, RunKey, Store};
 
 /// A file that a run created and that is still noted.

@@ -26,6 +26,7 @@
 //! ```
 
 mod catalogue;
+mod closing;
 mod codec;
 mod compact;
 mod error;
@@ -38,6 +39,7 @@ mod owner;
 mod recover;
 mod rows;
 mod schema;
+mod transaction;
 mod write;
 
 pub use catalogue::RunListing;

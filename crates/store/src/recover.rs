@@ -3,10 +3,11 @@
 use fathom_model::RunState;
 use rusqlite::{Connection, Row};
 
+use crate::closing::close_run;
 use crate::owner::{Life, Owner};
 use crate::rows::unsigned;
-use crate::write::{RunKey, close_run, unix_ns};
-use crate::{Error, Store};
+use crate::transaction::unix_ns;
+use crate::{Error, RunKey, Store};
 
 /// Why a run that nobody ended is over.
 pub(crate) const LOST: &str = "its process ended without closing the run (killed, crashed, \

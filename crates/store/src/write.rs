@@ -1,15 +1,14 @@
 //! Writing a run while it happens.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::run::TrialEnd;
 use fathom_model::{Observation, RunMeta, RunState, Sample, ScheduledTrial};
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
+use rusqlite::{OptionalExtension, Transaction, named_params, params};
 
+use crate::closing::{close_run, close_trial};
 use crate::codec;
-use crate::error::from_sqlite;
-use crate::rows::{Totals, signed, state_text, to_json, unsigned};
+use crate::rows::{Totals, signed, state_text, to_json};
+use crate::transaction::{Failure, unix_ns};
 use crate::{Error, Store};
 
 /// A run that is being written.
@@ -226,74 +225,6 @@ impl Store {
         let _ = self.release_pages();
         Ok(())
     }
-
-    /// Runs `work` in a transaction that takes the write lock at once, so that
-    /// it waits at its start or never.
-    pub(crate) fn transaction<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let done = work(&transaction)?;
-        transaction.commit()?;
-        Ok(done)
-    }
-
-    /// Runs `work` so that its commits wait for the disk.
-    pub(crate) fn durably<T>(
-        &mut self,
-        work: impl FnOnce(&mut Store) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let set = |store: &Store, level: &str| {
-            store
-                .connection
-                .pragma_update(None, "synchronous", level)
-                .map_err(|error| store.error(error))
-        };
-        set(self, "FULL")?;
-        let done = work(self);
-        set(self, "NORMAL")?;
-        done
-    }
-
-    /// Moves the log into the file and both to the disk, as far as readers
-    /// allow. What cannot be moved now stays in the log and is not lost.
-    pub(crate) fn checkpoint(&self) {
-        let _ = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-    }
-}
-
-/// An error inside a transaction: of the database, or of this crate.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    Sqlite(rusqlite::Error),
-    Own(Error),
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Failure::Sqlite(error)
-    }
-}
-
-impl Failure {
-    pub(crate) fn into_error(self, path: &std::path::Path) -> Error {
-        match self {
-            Failure::Sqlite(error) => from_sqlite(path, error),
-            Failure::Own(error) => error,
-        }
-    }
-}
-
-/// The wall clock, for the catalogue only.
-pub(crate) fn unix_ns() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_nanos() as u64)
 }
 
 pub(crate) fn insert_chunk(
@@ -315,68 +246,6 @@ pub(crate) fn insert_chunk(
             signed(totals.errors),
             blob,
         ],
-    )?;
-    Ok(())
-}
-
-/// Gives a trial its final state and totals.
-pub(crate) fn close_trial(
-    transaction: &Transaction<'_>,
-    trial: TrialKey,
-    state: RunState,
-    reason: Option<&str>,
-) -> Result<(), Failure> {
-    let (from, to) = trial.chunks();
-    let mut totals = Totals::default();
-    let mut chunks = transaction
-        .prepare("SELECT measured_ns, ops, bytes, errors FROM chunk WHERE key >= ? AND key < ?")?;
-    let mut rows = chunks.query([from, to])?;
-    while let Some(row) = rows.next()? {
-        totals.add(Totals {
-            measured_ns: unsigned(row.get(0)?),
-            ops: unsigned(row.get(1)?),
-            bytes: unsigned(row.get(2)?),
-            errors: unsigned(row.get(3)?),
-        });
-    }
-    transaction.execute(
-        "UPDATE trial SET state = ?, reason = ?, measured_ns = ?, ops = ?, bytes = ?, errors = ?
-         WHERE key = ?",
-        params![
-            state_text(state),
-            reason,
-            signed(totals.measured_ns),
-            signed(totals.ops),
-            signed(totals.bytes),
-            signed(totals.errors),
-            trial.0,
-        ],
-    )?;
-    Ok(())
-}
-
-/// Gives a run and the trials that are still open their final state.
-pub(crate) fn close_run(
-    transaction: &Transaction<'_>,
-    run: RunKey,
-    state: RunState,
-    ended_unix_ns: u64,
-    reason: Option<&str>,
-) -> Result<(), Failure> {
-    let open: Vec<i64> = transaction
-        .prepare("SELECT key FROM trial WHERE run_key = ? AND state = 'running'")?
-        .query_map([run.0], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    let trial_state = match state {
-        RunState::Failed => RunState::Failed,
-        _ => RunState::Interrupted,
-    };
-    for key in open {
-        close_trial(transaction, TrialKey(key), trial_state, reason)?;
-    }
-    transaction.execute(
-        "UPDATE run SET state = ?, ended_unix_ns = ?, reason = ? WHERE key = ?",
-        params![state_text(state), signed(ended_unix_ns), reason, run.0],
     )?;
     Ok(())
 }

@@ -218,3 +218,58 @@ fn an_unknown_histogram_layout_is_named() {
         .collect();
     assert!(errors.contains(&CodecError::UnknownLayout(77)));
 }
+
+/// What `series_v1.bin` holds: integers from a fixed seed, every kind of
+/// operation, every class of error, open loop, devices that come and go.
+fn series_of_version_1() -> (Vec<Sample>, Vec<Observation>) {
+    let mut rng = Rng::new(99);
+    let mut histogram = |values: u64| {
+        let mut histogram = Histogram::new();
+        for _ in 0..values {
+            let shift = rng.below(50);
+            histogram.record(rng.next_u64() >> (14 + shift));
+        }
+        histogram
+    };
+    let samples = (0..6u32)
+        .map(|second| {
+            let phase = Phase::ALL[second as usize % Phase::ALL.len()];
+            let mut sample = Sample::new(phase, second, u64::from(second) * 1_000_000_007);
+            sample.duration_ns = 999_999_000 + u64::from(second);
+            sample.workers = 3;
+            sample.in_flight_ns = u128::MAX >> second;
+            sample.longest_stall_ns = u64::MAX >> second;
+            sample.lateness = (second % 2 == 0).then(|| histogram(20));
+            for kind in OpKind::ALL.into_iter().take(second as usize) {
+                let mut op = OpSample::new(kind, false);
+                op.service = histogram(50);
+                op.response = (second % 2 == 0).then(|| histogram(50));
+                op.ops = op.service.count();
+                op.bytes = op.ops * 4096;
+                op.errors
+                    .add_many(ErrorClass::ALL[second as usize], 1 + op.ops);
+                sample.ops.push(op);
+            }
+            sample
+        })
+        .collect();
+    let observations = (0..6usize)
+        .map(|second| {
+            let mut rng = Rng::new(second as u64);
+            let mut observation = fixtures::observation(&mut rng, second as u32, second % 4);
+            observation.memory = observation.memory.filter(|_| second != 2);
+            observation
+        })
+        .collect();
+    (samples, observations)
+}
+
+/// Stored runs stay readable for ever: the blob was written when version 1
+/// became the format, and is never written again.
+#[test]
+fn blobs_of_version_1_are_still_read() {
+    let (samples, observations) = unpack(include_bytes!("series_v1.bin")).unwrap();
+    let (expected_samples, expected_observations) = series_of_version_1();
+    assert_eq!(samples, expected_samples);
+    assert_eq!(observations, expected_observations);
+}

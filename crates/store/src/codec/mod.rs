@@ -9,6 +9,7 @@ mod envelope;
 mod histograms;
 mod observations;
 mod samples;
+mod tree;
 mod varint;
 mod words;
 

@@ -50,7 +50,10 @@ pub(crate) fn say(words: impl std::fmt::Display) {
 #[test]
 #[ignore = "a role that other tests start"]
 fn role() {
-    let role = std::env::var(ROLE).unwrap();
+    let Ok(role) = std::env::var(ROLE) else {
+        println!("skipped: no role was given");
+        return;
+    };
     let store = PathBuf::from(std::env::var_os(STORE).unwrap());
     match role.as_str() {
         "write until killed" => write_until_killed(&store),
