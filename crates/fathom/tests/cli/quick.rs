@@ -73,11 +73,11 @@ fn prints_a_grid_that_says_what_it_is() {
         "{}",
         output.stdout
     );
-    let report = output
-        .stdout
-        .lines()
-        .find_map(|line| line.strip_prefix("Report: "))
-        .unwrap();
+    let mut lines = output.stdout.lines();
+    let report = lines
+        .find_map(|line| line.strip_prefix("Report:"))
+        .unwrap()
+        .trim();
     let html = std::fs::read_to_string(report)
         .unwrap_or_else(|error| panic!("{report}: {error}\n{}", output.stdout));
     assert!(html.starts_with("<!DOCTYPE html>") || html.starts_with("<!doctype html>"));
