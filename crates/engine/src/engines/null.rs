@@ -69,6 +69,8 @@ impl Engine for Null {
         if self.hold {
             let count = self.queued.len().min(min as usize);
             out.extend(self.queued.drain(..count));
+        } else if out.is_empty() && out.capacity() >= self.depth {
+            std::mem::swap(out, &mut self.queued);
         } else {
             out.append(&mut self.queued);
         }

@@ -49,7 +49,12 @@ impl Worker {
             if self.draining {
                 break;
             }
-            let Some(ready) = self.ready.take().or_else(|| self.draw(now_ns)) else {
+            let drawn = if self.ready.is_some() {
+                self.ready.take()
+            } else {
+                self.draw(now_ns)
+            };
+            let Some(ready) = drawn else {
                 break;
             };
             if !self.queue(engine, ready, now_ns) {
@@ -97,7 +102,7 @@ impl Worker {
 
     /// Queues an operation that has been drawn. Keeps it for later and says
     /// no when it is not due or there is no room.
-    #[inline]
+    #[inline(always)]
     fn queue<E: Engine>(&mut self, engine: &mut E, mut ready: Ready, now_ns: u64) -> bool {
         let op = ready.op;
         if ready.intended_ns > now_ns || self.commit.blocks(op.kind) {
@@ -144,19 +149,25 @@ impl Worker {
     }
 
     /// The queued operations start now.
-    #[inline]
+    #[inline(always)]
     fn hand_over(&mut self, now_ns: u64) {
         self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
         self.pass(now_ns);
         self.commit.started(now_ns);
         self.in_flight += self.staged.len() as u32;
-        let open_loop = self.pace.is_some();
-        for slot in self.staged.drain(..) {
-            self.visible.in_flight.start(slot, now_ns);
-            if open_loop && slot != self.flush_slot {
-                let intended_ns = self.visible.in_flight.intended_ns(slot);
-                self.recorder.late(now_ns.saturating_sub(intended_ns));
-            }
+        for slot in &self.staged {
+            self.visible.in_flight.start(*slot, now_ns);
+        }
+        if self.pace.is_some() {
+            self.count_lateness(now_ns);
+        }
+        self.staged.clear();
+    }
+
+    fn count_lateness(&mut self, now_ns: u64) {
+        for slot in self.staged.iter().filter(|slot| **slot != self.flush_slot) {
+            let intended_ns = self.visible.in_flight.intended_ns(*slot);
+            self.recorder.late(now_ns.saturating_sub(intended_ns));
         }
     }
 
