@@ -281,17 +281,24 @@ pub(crate) fn fold(named: &[(String, Named)]) -> Named {
     if named.iter().all(|(_, (limiter, _))| *limiter == first.0) {
         return first.clone();
     }
-    let mut parts: Vec<String> = Vec::new();
-    for (label, (limiter, _)) in named.iter().take(8) {
-        let part = format!("{label}: {}", name(*limiter));
-        if !parts.contains(&part) {
-            parts.push(part);
+    let mut groups: Vec<(&'static str, usize)> = Vec::new();
+    for (_, (limiter, _)) in named {
+        let name = name(*limiter);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((name, 1)),
         }
     }
-    (
-        Limiter::Unknown,
-        format!("it differs: {}", parts.join("; ")),
-    )
+    let parts: Vec<String> = groups
+        .iter()
+        .map(|(name, count)| format!("{name} in {count}"))
+        .collect();
+    let text = format!(
+        "it differs between the {} trials: {}",
+        named.len(),
+        parts.join(", ")
+    );
+    (Limiter::Unknown, text)
 }
 
 fn name(limiter: Limiter) -> &'static str {

@@ -207,6 +207,11 @@ impl Agent {
                 self.link.send(Event::Note(failure));
             }
         }
+        // The preparation has looked already, as far as it needs to know itself.
+        let known = end.data.cached_share.is_some() && end.data.unwritten_share.is_some();
+        if known && !job.workload.drop_cache {
+            return;
+        }
         let range = prepared
             .layout
             .files

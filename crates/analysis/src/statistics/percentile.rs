@@ -272,6 +272,11 @@ impl<'a> Latencies<'a> {
             self.merged.max().unwrap_or(u64::MAX),
         );
         let within = |v: u64| v.clamp(exact.0, exact.1) as f64;
+        if within(high) - within(low) > 2.0 * value as f64 {
+            return point(format!(
+                "an interval would be wider than p{percent} itself: slow operations came in clusters"
+            ));
+        }
         let value = value as f64;
         Estimate::known(
             unit,

@@ -279,15 +279,26 @@ fn sample_zeros(
         let file = direct::open_to_read(path, direct)?;
         Ok((file, AlignedBuffer::new(PAGE_BYTES)))
     };
+    let unreadable = AtomicU64::new(0);
     crew::run(&work, hooks, tools, |(file, buffer), sample| {
         let draw = u128::from(derive_seed(job.seed, 0x5A0 + sample));
         let place = ((draw * u128::from(pages)) >> 64) as u64;
         let block = buffer.bytes_mut();
-        file.read_exact_at(block, start + place * page)
-            .map_err(Error::io("read", path))?;
-        zeros.fetch_add(u64::from(block.iter().all(|b| *b == 0)), Ordering::Relaxed);
+        // A block that cannot be read is for the trial itself to report.
+        let count = match file.read_exact_at(block, start + place * page) {
+            Ok(()) if block.iter().all(|b| *b == 0) => &zeros,
+            Ok(()) => return Ok(page),
+            Err(_) => &unreadable,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
         Ok(page)
     })?;
+    if unreadable.into_inner() > 0 {
+        return Ok(Share {
+            value: None,
+            method: "some of the blocks that were sampled could not be read",
+        });
+    }
     Ok(Share {
         value: (work.chunks > 0).then(|| zeros.into_inner() as f64 / work.chunks as f64),
         method: "share of all-zero blocks among 256 that were read at random places",

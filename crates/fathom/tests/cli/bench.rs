@@ -9,19 +9,19 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A folder with a store of its own.
-pub struct Bench {
+pub(crate) struct Bench {
     folder: TempDir,
 }
 
 /// What a call of fathom gave.
-pub struct Output {
-    pub status: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Output {
+    pub(crate) status: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Bench {
-    pub fn new() -> Bench {
+    pub(crate) fn new() -> Bench {
         // Not in /tmp, which may be a tmpfs: the tests want a file system on a
         // device where there is one.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
@@ -30,19 +30,19 @@ impl Bench {
     }
 
     /// The folder for test files.
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.folder.path().join("fathom.db")
     }
 
-    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
         command
             .args(args)
@@ -56,12 +56,15 @@ impl Bench {
     }
 
     /// Calls fathom and waits for it.
-    pub fn fathom<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+    pub(crate) fn fathom<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
         finish(self.command(args).spawn().expect("fathom starts"))
     }
 
     /// Calls fathom with `--json` and reads its result.
-    pub fn json<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> (Output, Value) {
+    pub(crate) fn json<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+    ) -> (Output, Value) {
         let mut command = self.command(args);
         command.arg("--json");
         let output = finish(command.spawn().expect("fathom starts"));
@@ -70,7 +73,7 @@ impl Bench {
     }
 
     /// Files below the data folder.
-    pub fn data_files(&self) -> Vec<PathBuf> {
+    pub(crate) fn data_files(&self) -> Vec<PathBuf> {
         std::fs::read_dir(self.data())
             .expect("the data folder is readable")
             .map(|entry| entry.expect("an entry").path())
@@ -79,7 +82,7 @@ impl Bench {
 }
 
 /// Waits for a child and collects what it said.
-pub fn finish(child: Child) -> Output {
+pub(crate) fn finish(child: Child) -> Output {
     let output = child.wait_with_output().expect("fathom can be waited for");
     Output {
         status: output.status.code(),
@@ -91,7 +94,7 @@ pub fn finish(child: Child) -> Output {
 impl Output {
     /// Standard output as one JSON document and nothing else (law of machine
     /// output).
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
             panic!(
                 "standard output is not JSON ({error}):\n{}\n{}",
@@ -102,7 +105,7 @@ impl Output {
 
     /// Asserts an exit status and shows everything when it differs.
     #[track_caller]
-    pub fn expect_status(&self, status: i32) -> &Output {
+    pub(crate) fn expect_status(&self, status: i32) -> &Output {
         assert_eq!(
             self.status,
             Some(status),
@@ -115,7 +118,7 @@ impl Output {
 
     /// Asserts that a result was measured: trusted, with caveats or not.
     #[track_caller]
-    pub fn expect_measured(&self) -> &Output {
+    pub(crate) fn expect_measured(&self) -> &Output {
         assert!(
             matches!(self.status, Some(0 | 4)),
             "{:?}\n{}\n{}",
@@ -127,7 +130,7 @@ impl Output {
     }
 
     #[track_caller]
-    pub fn expect_in_stderr(&self, text: &str) -> &Output {
+    pub(crate) fn expect_in_stderr(&self, text: &str) -> &Output {
         assert!(
             self.stderr.contains(text),
             "'{text}' is not in:\n{}",
@@ -138,7 +141,7 @@ impl Output {
 }
 
 /// The summary of one kind of operation of a trial.
-pub fn op<'a>(result: &'a Value, trial: usize, kind: &str) -> &'a Value {
+pub(crate) fn op<'a>(result: &'a Value, trial: usize, kind: &str) -> &'a Value {
     result["trials"][trial]["summary"]["ops"]
         .as_array()
         .and_then(|ops| ops.iter().find(|op| op["kind"] == kind))
@@ -146,13 +149,13 @@ pub fn op<'a>(result: &'a Value, trial: usize, kind: &str) -> &'a Value {
 }
 
 /// A finding of a verdict.
-pub fn finding<'a>(verdict: &'a Value, id: &str) -> Option<&'a Value> {
+pub(crate) fn finding<'a>(verdict: &'a Value, id: &str) -> Option<&'a Value> {
     verdict["findings"]
         .as_array()?
         .iter()
         .find(|finding| finding["id"] == id)
 }
 
-pub fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
