@@ -34,10 +34,12 @@ fn measures_the_grid_and_durable_writes_and_leaves_nothing_behind() {
         .unwrap();
     let commits = op(&result, durable, "commit");
     assert!(commits["ops"].as_u64().unwrap() > 0, "{commits}");
-    assert_eq!(
-        commits["ops"],
-        op(&result, durable, "write")["ops"],
-        "every write is committed"
+    let writes = op(&result, durable, "write")["ops"].as_u64().unwrap();
+    let committed = commits["ops"].as_u64().unwrap();
+    // Time may end between the last write and its flush.
+    assert!(
+        (writes - 1..=writes).contains(&committed),
+        "{committed} of {writes} are committed"
     );
     assert_eq!(
         bench.data_files(),
