@@ -16,10 +16,11 @@ cargo build --release -q -p fathom-engine --example hotloop
 target=${CARGO_TARGET_DIR:-target}/release
 floor=$target/floor
 hotloop=$target/examples/hotloop
-size=$((64 << 20))
+# Small enough for a cache, so that other users of the memory disturb less.
+size=$((1 << 20))
 file=/dev/shm/fathom-compare-$$
 trap 'rm -f "$file"' EXIT
-head -c $size /dev/urandom > "$file"
+head -c "$size" /dev/urandom > "$file"
 
 # CPU nanoseconds (user + system) of one run of $1 with $2 operations.
 once() {

@@ -155,6 +155,40 @@ fn time_is_cut_exactly_whatever_the_engine() {
 }
 
 #[test]
+fn what_began_in_the_warm_up_counts_against_the_bound() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            w.workers = 2;
+            w.warmup_ns = 20_000_000;
+        }));
+        let read: u64 = measured(&end).map(Sample::data_ops).sum();
+        assert_eq!(read, 500, "{kind:?}");
+        assert_eq!(end.end_reason, EndReason::Ops, "{kind:?}");
+        check_sums(&end, kind);
+    }
+}
+
+#[test]
+fn think_time_spaces_operations_of_a_slot() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            w.queue_depth = 4;
+            w.think_ns = 5_000_000;
+            w.bounds = Bounds {
+                time_ns: Some(50_000_000),
+                ..Bounds::default()
+            };
+        }));
+        // A slot has an operation at 0, and then at most one every 5 ms.
+        let read = ops(&end, OpKind::Read);
+        assert!((1..=4 * 10).contains(&read), "{kind:?}: {read}");
+        check_sums(&end, kind);
+    }
+}
+
+#[test]
 fn writes_reach_the_file() {
     for kind in engines() {
         let dir = tempfile::tempdir().unwrap();

@@ -66,7 +66,7 @@ impl Live {
         let stalls = Arc::new(Stalls::default());
         let exchanges = visible.iter().map(|v| Arc::clone(&v.exchange));
         let mut live = Live {
-            control: Arc::new(Control::new(&plan.job.workload.bounds)),
+            control: Arc::new(Control::new(&plan.job.workload, plan.depth)),
             gate: Arc::new(Gate::new()),
             collector: Collector::new(shape, exchanges, Arc::clone(&stalls)),
             threads: Vec::with_capacity(workers as usize),

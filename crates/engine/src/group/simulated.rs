@@ -63,7 +63,7 @@ impl Simulated {
             return Err(Error::Sim("the target is no simulated drive".to_owned()));
         };
         let drive = open_drive(model, plan.job.seed)?;
-        let control = Arc::new(Control::new(&workload.bounds));
+        let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
         let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns);
         let (mut workers, mut exchanges, mut notes) = (Vec::new(), Vec::new(), Vec::new());

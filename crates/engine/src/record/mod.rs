@@ -13,3 +13,7 @@ mod recorder;
 pub(crate) use collect::{Collector, Stalls};
 pub(crate) use interval::{Exchange, Shape, Used};
 pub(crate) use recorder::{Cuts, Recorder};
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

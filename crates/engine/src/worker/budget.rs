@@ -73,13 +73,22 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes work that is under way already, as far as there is any left.
+    /// Takes work that is under way already out of the reserve, and puts what
+    /// is left of the reserve into the pools.
     pub(crate) fn charge(&mut self, ops: u64, bytes: u64) {
-        if let Some(pool) = &self.control.ops {
-            pool.take(|_| ops);
-        }
-        if let Some(pool) = &self.control.bytes {
-            pool.take(|_| bytes);
+        let reserve = self.control.reserve;
+        for (pool, reserved, taken) in [
+            (&self.control.ops, reserve.ops, ops),
+            (&self.control.bytes, reserve.bytes, bytes),
+        ] {
+            let Some(pool) = pool else {
+                continue;
+            };
+            if taken > reserved {
+                pool.take(|_| taken - reserved);
+            } else {
+                pool.give_back(reserved - taken);
+            }
         }
     }
 }
@@ -87,15 +96,18 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_model::Workload;
     use fathom_model::workload::Bounds;
     use proptest::prelude::*;
 
     fn control(ops: Option<u64>, bytes: Option<u64>) -> Arc<Control> {
-        Arc::new(Control::new(&Bounds {
+        let mut workload = Workload::example("budget");
+        workload.bounds = Bounds {
             time_ns: None,
             bytes,
             ops,
-        }))
+        };
+        Arc::new(Control::new(&workload, 1))
     }
 
     proptest! {

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 
+use fathom_model::Workload;
 use fathom_model::workload::Bounds;
 
 use super::failure::Failure;
@@ -78,16 +79,49 @@ pub(crate) struct Control {
     reason: AtomicU8,
     pub(crate) ops: Option<Pool>,
     pub(crate) bytes: Option<Pool>,
+    /// What each worker may find in flight when the measure phase starts.
+    pub(crate) reserve: Reserve,
     failed: AtomicU32,
     failures: Mutex<Vec<Failure>>,
 }
 
+/// Work that is kept back from the pools for one worker. Operations that begin
+/// in the warm-up and end in the measure phase count in the latter; without
+/// a reserve a quick worker could use up the bound before a slow one has said
+/// how many of them it has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Reserve {
+    pub(crate) ops: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Reserve {
+    /// The reserve of each worker of `workload`, at `depth` operations in flight.
+    fn of(workload: &Workload, depth: u32) -> Reserve {
+        if workload.warmup_ns == 0 {
+            return Reserve::default();
+        }
+        let workers = u64::from(workload.workers.max(1));
+        let depth = u64::from(depth);
+        let at_most = |wanted: u64, bound: Option<u64>| wanted.min(bound.unwrap_or(0) / workers);
+        let bytes = depth.saturating_mul(workload.block.max_bytes());
+        Reserve {
+            ops: at_most(depth, workload.bounds.ops),
+            bytes: at_most(bytes, workload.bounds.bytes),
+        }
+    }
+}
+
 impl Control {
-    pub(crate) fn new(bounds: &Bounds) -> Control {
+    pub(crate) fn new(workload: &Workload, depth: u32) -> Control {
+        let reserve = Reserve::of(workload, depth);
+        let workers = u64::from(workload.workers);
+        let Bounds { ops, bytes, .. } = workload.bounds;
         Control {
             reason: AtomicU8::new(0),
-            ops: bounds.ops.map(Pool::new),
-            bytes: bounds.bytes.map(Pool::new),
+            ops: ops.map(|ops| Pool::new(ops - reserve.ops * workers)),
+            bytes: bytes.map(|bytes| Pool::new(bytes - reserve.bytes * workers)),
+            reserve,
             failed: AtomicU32::new(0),
             failures: Mutex::new(Vec::with_capacity(MAX_FAILURES as usize)),
         }

@@ -231,20 +231,26 @@ impl Worker {
         self.recorder.cut(now_ns, self.in_flight, used);
         let after = self.recorder.phase();
         if before == Phase::Warmup && after != Phase::Warmup {
-            // What is in flight will count in the measure phase.
-            let outstanding = self.visible.in_flight.older_than(u64::MAX);
-            let data = outstanding.filter(|o| o.op.kind.is_data());
-            let (mut ops, mut bytes) = (0, 0);
-            for o in data {
-                ops += 1;
-                bytes += u64::from(o.op.len);
-            }
-            self.budget.charge(ops, bytes);
+            self.charge_outstanding();
         }
         if after == Phase::Settle && !self.draining {
             self.control.end(EndReason::Time);
             self.drain();
         }
+    }
+
+    /// What was taken up in the warm-up and has not ended will count in the
+    /// measure phase, and so against its bounds.
+    fn charge_outstanding(&mut self) {
+        let table = &self.visible.in_flight;
+        let started = table.older_than(u64::MAX).map(|o| o.op);
+        let staged = self.staged.iter().map(|slot| table.op(*slot));
+        let (mut ops, mut bytes) = (0, 0);
+        for op in started.chain(staged).filter(|op| op.kind.is_data()) {
+            ops += 1;
+            bytes += u64::from(op.len);
+        }
+        self.budget.charge(ops, bytes);
     }
 
     /// No new operations from here on.
