@@ -18,11 +18,14 @@ pub(crate) struct MixDraw {
     rng: Rng,
     /// The only kind, when there is but one.
     only: Option<OpKind>,
-    shares: [u32; 2],
-    reads_left: u32,
-    writes_left: u32,
-    left: u32,
+    shares: [u32; 3],
+    /// Cards of each kind that are left in the deck.
+    left: [u32; 3],
+    cards: u32,
 }
+
+/// The kinds of the deck.
+const KINDS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
 
 impl MixDraw {
     /// Draws for `mix`, whose shares must add up to 100.
@@ -42,10 +45,9 @@ impl MixDraw {
         Ok(MixDraw {
             rng: Rng::new(seed),
             only,
-            shares: [u32::from(read), u32::from(write)],
-            reads_left: 0,
-            writes_left: 0,
-            left: 0,
+            shares: [read, write, trim].map(u32::from),
+            left: [0; 3],
+            cards: 0,
         })
     }
 
@@ -55,21 +57,17 @@ impl MixDraw {
         if let Some(kind) = self.only {
             return kind;
         }
-        if self.left == 0 {
-            [self.reads_left, self.writes_left] = self.shares;
-            self.left = DECK;
+        if self.cards == 0 {
+            self.left = self.shares;
+            self.cards = DECK;
         }
-        let card = self.rng.below(u64::from(self.left)) as u32;
-        self.left -= 1;
-        if card < self.reads_left {
-            self.reads_left -= 1;
-            OpKind::Read
-        } else if card < self.reads_left + self.writes_left {
-            self.writes_left -= 1;
-            OpKind::Write
-        } else {
-            OpKind::Trim
-        }
+        let card = self.rng.below(u64::from(self.cards)) as u32;
+        self.cards -= 1;
+        // Without branches: no CPU could predict them.
+        let [reads, writes, _] = self.left;
+        let index = usize::from(card >= reads) + usize::from(card >= reads + writes);
+        self.left[index] -= 1;
+        KINDS[index]
     }
 }
 

@@ -132,6 +132,21 @@ mod tests {
     }
 
     #[test]
+    fn any_place_may_come_first() {
+        for n in [2u64, 3, 5, 10, 16, 100] {
+            let mut counts = vec![0u32; n as usize];
+            for key in 0..n * 1000 {
+                counts[Permutation::new(n, key).at(0) as usize] += 1;
+            }
+            // Five standard deviations of a binomial draw with mean 1000.
+            assert!(
+                counts.iter().all(|c| c.abs_diff(1000) < 160),
+                "{n}: {counts:?}"
+            );
+        }
+    }
+
+    #[test]
     fn largest_domain_works() {
         let permutation = Permutation::new(1 << 62, 3);
         assert_ne!(permutation.at(0), permutation.at(1));

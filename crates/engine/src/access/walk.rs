@@ -27,6 +27,37 @@ pub(crate) enum Gait {
     Stride(u64),
 }
 
+/// Rounds to multiples. Nearly all alignments are powers of two, which saves
+/// a division per access.
+#[derive(Debug, Clone, Copy)]
+struct Alignment {
+    bytes: u64,
+    power_of_two: bool,
+}
+
+impl Alignment {
+    fn new(bytes: u64) -> Alignment {
+        Alignment {
+            bytes,
+            power_of_two: bytes.is_power_of_two(),
+        }
+    }
+
+    #[inline]
+    fn down(self, value: u64) -> u64 {
+        if self.power_of_two {
+            value & !(self.bytes - 1)
+        } else {
+            value - value % self.bytes
+        }
+    }
+
+    #[inline]
+    fn up(self, value: u64) -> u64 {
+        self.down(value + (self.bytes - 1))
+    }
+}
+
 /// A walk through a worker's region, for ever.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
@@ -36,7 +67,7 @@ pub(crate) struct Walk {
     /// Where the next block starts (ends, when walking backwards).
     position: u64,
     lap_shift: u64,
-    align: u64,
+    align: Alignment,
     cell_bytes: u64,
     longest: u64,
 }
@@ -56,7 +87,7 @@ impl Walk {
             current: 0,
             position: 0,
             lap_shift: 0,
-            align: ground.align,
+            align: Alignment::new(ground.align),
             cell_bytes: ground.cell_bytes,
             longest,
         };
@@ -73,7 +104,7 @@ impl Walk {
     #[inline]
     pub(crate) fn next(&mut self, bytes: u64) -> (u32, u64) {
         match self.gait {
-            Gait::Forward => self.forward(bytes, bytes.div_ceil(self.align) * self.align),
+            Gait::Forward => self.forward(bytes, self.align.up(bytes)),
             Gait::Stride(stride) => self.forward(bytes, stride),
             Gait::Backward => self.backward(bytes),
         }
@@ -111,8 +142,8 @@ impl Walk {
         loop {
             let segment = self.segments[self.current];
             match self.position.checked_sub(bytes) {
-                Some(start) if start - start % self.align >= segment.start => {
-                    self.position = start - start % self.align;
+                Some(start) if self.align.down(start) >= segment.start => {
+                    self.position = self.align.down(start);
                     return (segment.file, self.position);
                 }
                 _ => {

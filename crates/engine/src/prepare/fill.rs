@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use fathom_model::Job;
 use fathom_model::rng::derive_seed;
@@ -299,6 +300,30 @@ impl Filler<'_> {
             },
         )
     }
+}
+
+/// Writes back and drops what the page cache holds of some files. Somebody may
+/// have left gigabytes there, so the crew does it.
+pub(crate) fn forget_cached(
+    what: &str,
+    paths: &[&Path],
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(), Error> {
+    let work = crew::Work {
+        what,
+        chunks: paths.len() as u64,
+        total_bytes: 0,
+        threads: THREADS,
+    };
+    crew::run(
+        &work,
+        hooks,
+        || Ok(()),
+        |(), file| {
+            direct::forget_cached(paths[file as usize]);
+            Ok(0)
+        },
+    )
 }
 
 const _: () = assert!(CHUNK_BYTES.is_multiple_of(PAGE_BYTES as u64));

@@ -15,7 +15,7 @@ mod cleanup;
 pub(crate) mod crew;
 mod data_state;
 pub(crate) mod direct;
-mod fill;
+pub(crate) mod fill;
 mod given;
 mod hooks;
 mod manifest;

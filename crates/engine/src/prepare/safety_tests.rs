@@ -87,7 +87,7 @@ fn a_stop_or_an_error_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
     let the_job = job(dir.path(), reads(64 * MIB));
     let mut audience = Audience {
-        stop_at: Some(1),
+        stop_during: Some("filling"),
         ..Audience::default()
     };
     let error = prepare(&the_job, &mut audience).unwrap_err();
@@ -111,7 +111,7 @@ fn a_stopped_extension_is_not_taken_for_written() {
     let dir = tempfile::tempdir().unwrap();
     earlier_run(&job(dir.path(), reads(MIB)));
     let mut audience = Audience {
-        stop_at: Some(1),
+        stop_during: Some("filling"),
         ..Audience::default()
     };
     let longer = job(dir.path(), reads(64 * MIB));

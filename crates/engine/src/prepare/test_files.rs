@@ -16,7 +16,7 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 use super::classify::not_permitted;
 use super::cleanup::{OwnFile, OwnFiles};
 use super::data_state::unwritten_share;
-use super::fill::{Filler, Stretch};
+use super::fill::{self, Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::manifest::{Entry, FileState, Manifest};
 use super::{Data, direct, space};
@@ -127,6 +127,11 @@ impl TestFiles {
             .sum();
         space::check_room(&self.own.dir_path, missing)?;
         self.create_missing(job, &found, hooks)?;
+        let old: Vec<&Path> = (layout.files.iter().zip(&found))
+            .filter(|(_, before)| before.size_bytes.is_some())
+            .map(|(file, _)| file.path.as_path())
+            .collect();
+        fill::forget_cached("flushing what earlier trials wrote", &old, hooks)?;
         let stretches = to_be_filled(job, layout, &found, ledger.is_some());
         let vouched = self.vouch_for(job, &found, &stretches, wanted);
         // Until all is written and flushed the list vouches for nothing that

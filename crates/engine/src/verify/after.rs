@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +13,7 @@ use super::ledger::Ledger;
 use super::mismatch::{Mismatch, MismatchKind};
 use crate::Error;
 use crate::prepare::aligned::{AlignedBuffer, PAGE_BYTES};
-use crate::prepare::{PrepareHooks, Prepared, crew, direct};
+use crate::prepare::{PrepareHooks, Prepared, crew, direct, fill};
 
 /// Bytes that are read at once.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -65,9 +66,13 @@ pub fn verify_after(
             buffer: AlignedBuffer::new(buffer_bytes as usize),
         })
     };
-    for file in &prepared.layout.files {
-        direct::forget_cached(&file.path);
-    }
+    let paths: Vec<&Path> = prepared
+        .layout
+        .files
+        .iter()
+        .map(|f| f.path.as_path())
+        .collect();
+    fill::forget_cached("flushing what was written", &paths, hooks)?;
     crew::run(&work, hooks, tools, |reader, chunk| {
         let file = (chunk / chunks_per_file) as u32;
         let first = chunk % chunks_per_file * units_per_chunk;

@@ -350,7 +350,7 @@ fn transfer(disk: &mut Disk, flight: &mut Flight, range: std::ops::Range<usize>)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn overlap_in_flight_is_never_a_false_alarm(
@@ -375,7 +375,7 @@ proptest! {
             mix: OpMix { read_percent: 60 - trim_percent, write_percent: 40, trim_percent },
             ..workload()
         };
-        if let Err(mismatch) = storm(&w, seed, 6000) {
+        if let Err(mismatch) = storm(&w, seed, 4000) {
             return Err(TestCaseError::fail(mismatch.to_string()));
         }
     }
