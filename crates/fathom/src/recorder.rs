@@ -19,7 +19,7 @@ enum Keeping {
         run: RunKey,
         trial: Option<TrialKey>,
     },
-    Memory(RunRecord),
+    Memory(Box<RunRecord>),
 }
 
 /// The sink of a run.
@@ -51,10 +51,10 @@ impl Recorder {
         let (keeping, problem) = match begun {
             Ok(keeping) => (keeping, None),
             Err(problem) => (
-                Keeping::Memory(RunRecord {
+                Keeping::Memory(Box::new(RunRecord {
                     meta: meta.clone(),
                     trials: Vec::new(),
-                }),
+                })),
                 Some(problem),
             ),
         };
@@ -97,7 +97,7 @@ impl Recorder {
         record.meta.state = state;
         record.meta.reason = reason;
         record.meta.ended_unix_ns = Some(ended_unix_ns);
-        (record, self.problem)
+        (*record, self.problem)
     }
 
     /// From now on the run is kept in memory, with what the store still gives.
@@ -116,7 +116,7 @@ impl Recorder {
             "the rest of this run will not be stored: {problem}"
         ));
         self.problem = Some(problem.to_owned());
-        self.keeping = Keeping::Memory(record);
+        self.keeping = Keeping::Memory(Box::new(record));
     }
 
     fn store_event(&mut self, event: &Event) -> Result<(), fathom_store::Error> {
