@@ -1,6 +1,9 @@
 //! The binary end to end, as its users call it. One test binary, so that it
 //! is linked once.
 
+// A test panics where it must, and prints why it was skipped.
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
 mod bench;
 mod commands;
 mod documents;
