@@ -23,8 +23,9 @@ use crate::signals;
 /// Name of test files in a target directory, before their number.
 pub(crate) const FILE_PREFIX: &str = "fathom-test";
 
-/// How long the generator's ceiling is measured for each workload shape.
-const CEILING_NS: u64 = 300_000_000;
+/// How long the generator's ceiling is glanced at before each workload of a
+/// new shape; short, because the load is to begin soon.
+const CEILING_NS: u64 = 24_000_000;
 
 /// What is to be run and shown.
 pub(crate) struct Request {

@@ -155,10 +155,15 @@ impl Agent {
             interrupt: &self.interrupt,
             job,
             observer,
+            measured: (0, 0),
         };
-        let (result, observer) = load.run(group, end);
-        self.observer = observer;
-        result?;
+        let loaded = load.run(group, end);
+        self.observer = loaded.observer;
+        let glance_ns = self.settings.ceiling_ns;
+        end.ceiling = self
+            .ceilings
+            .refined(job, glance_ns, end.ceiling, loaded.ops_per_second);
+        loaded.result?;
         self.verify(job, prepared, end)
     }
 

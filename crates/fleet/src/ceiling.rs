@@ -6,8 +6,16 @@ use fathom_model::Job;
 use fathom_model::run::Ceiling;
 use fathom_model::workload::{Bounds, EngineKind, Workload};
 
-/// How often a shape is looked at; the best counts.
+/// How often a shape is looked at; the best counts, because a busy host makes
+/// a single look too low.
 const LOOKS: u64 = 3;
+
+/// From this share of the ceiling on, a result deserves a longer look at it:
+/// half of where the check on the generator begins to speak.
+const NEAR: f64 = 0.25;
+
+/// The longer look takes this many times as long.
+const LONGER: u64 = 12;
 
 /// Ceilings that this agent has measured already.
 #[derive(Default)]
@@ -16,7 +24,8 @@ pub(crate) struct Ceilings {
 }
 
 impl Ceilings {
-    /// The ceiling of the job's shape, measured now or earlier.
+    /// The ceiling of the job's shape, measured now or earlier. A glance of
+    /// `duration_ns`, so that the load begins soon.
     ///
     /// `None` for targets that are no real I/O, and when the null target
     /// cannot run in this shape (the reason is of no use to anybody: the
@@ -29,14 +38,39 @@ impl Ceilings {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);
         }
-        // A busy host makes a single look too low: the best of three is nearer
-        // to what the generator can do.
-        let looks = (0..LOOKS)
-            .filter_map(|_| fathom_engine::measure_ceiling(job, duration_ns / LOOKS).ok());
-        let ceiling = looks.max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second))?;
+        let ceiling = look(job, duration_ns)?;
         self.known.insert(key, ceiling);
         Some(ceiling)
     }
+
+    /// The ceiling in the light of what the load reached: near the ceiling, or
+    /// over it, it is measured again and for longer. The higher one counts.
+    pub(crate) fn refined(
+        &mut self,
+        job: &Job,
+        duration_ns: u64,
+        glance: Option<Ceiling>,
+        ops_per_second: f64,
+    ) -> Option<Ceiling> {
+        let glance = glance?;
+        if ops_per_second < glance.ops_per_second * NEAR {
+            return Some(glance);
+        }
+        let longer = look(job, duration_ns * LONGER).unwrap_or(glance);
+        let best = if longer.ops_per_second > glance.ops_per_second {
+            longer
+        } else {
+            glance
+        };
+        self.known.insert(shape(&job.workload), best);
+        Some(best)
+    }
+}
+
+fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
+    let looks =
+        (0..LOOKS).filter_map(|_| fathom_engine::measure_ceiling(job, duration_ns / LOOKS).ok());
+    looks.max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second))
 }
 
 /// Everything about a workload that costs the generator CPU, as text. Names,

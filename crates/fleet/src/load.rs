@@ -6,7 +6,7 @@ use std::time::Duration;
 use fathom_engine::{EndReason, Group, GroupEnd};
 use fathom_model::run::{EngineReport, TrialEnd};
 use fathom_model::sample::Phase;
-use fathom_model::{Job, Observation};
+use fathom_model::{Job, Observation, Sample};
 use fathom_observe::{Observer, monotonic_ns};
 
 use crate::agent::Early;
@@ -32,6 +32,16 @@ pub(crate) struct Load<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) job: &'a Job,
     pub(crate) observer: Option<Observer>,
+    /// Data operations of the measure phase so far, and its length.
+    pub(crate) measured: (u64, u64),
+}
+
+/// What is left of a load.
+pub(crate) struct Loaded {
+    pub(crate) result: Result<(), Early>,
+    pub(crate) observer: Option<Observer>,
+    /// Data operations per second of the measure phase.
+    pub(crate) ops_per_second: f64,
 }
 
 /// Why the load is being ended early.
@@ -42,12 +52,8 @@ enum Ending {
 }
 
 impl Load<'_> {
-    /// Runs the load to its end and returns the observer for later use.
-    pub(crate) fn run(
-        mut self,
-        mut group: Group,
-        end: &mut TrialEnd,
-    ) -> (Result<(), Early>, Option<Observer>) {
+    /// Runs the load to its end.
+    pub(crate) fn run(mut self, mut group: Group, end: &mut TrialEnd) -> Loaded {
         let workload = &self.job.workload;
         let phase = if workload.warmup_ns > 0 {
             Phase::Warmup
@@ -81,14 +87,29 @@ impl Load<'_> {
             .iter_mut()
             .map(|o| o.sample(Some(origin_ns)))
             .collect();
-        let samples = group_end.samples.clone();
+        self.send(group_end.samples.clone(), observations);
+        let result = self.conclude(ending, group_end, end);
+        end.engine.stuck.extend(stuck);
+        let (ops, nanoseconds) = self.measured;
+        Loaded {
+            result,
+            observer: self.observer,
+            ops_per_second: ops as f64 * 1e9 / nanoseconds.max(1) as f64,
+        }
+    }
+
+    fn send(&mut self, samples: Vec<Sample>, observations: Vec<Observation>) {
+        for sample in samples
+            .iter()
+            .filter(|sample| sample.phase == Phase::Measure)
+        {
+            self.measured.0 += sample.data_ops();
+            self.measured.1 += sample.duration_ns;
+        }
         self.link.send(Event::Interval {
             samples,
             observations,
         });
-        let result = self.conclude(ending, group_end, end);
-        end.engine.stuck.extend(stuck);
-        (result, self.observer)
     }
 
     /// Polls until every worker has ended or the load has to be abandoned.
@@ -141,10 +162,7 @@ impl Load<'_> {
             .map(|o| o.sample(Some(origin_ns)))
             .collect();
         let memory = observations.last().and_then(|o| o.memory);
-        self.link.send(Event::Interval {
-            samples: group.drain(),
-            observations,
-        });
+        self.send(group.drain(), observations);
         memory.map(|m| m.dirty_bytes + m.writeback_bytes)
     }
 
