@@ -12,6 +12,16 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 const HUGE_PAGE: usize = 2 << 20;
 
+/// What an arena's memory may be shared as.
+///
+/// # Safety
+/// Zero bytes must be a valid value, the alignment at most that of a page, and
+/// every byte part of an atomic.
+pub(crate) unsafe trait Zeroed {}
+
+// SAFETY: an atomic; zero is 0.
+unsafe impl Zeroed for AtomicU32 {}
+
 /// Zeroed, page-aligned memory of its own.
 #[derive(Debug)]
 pub(crate) struct Arena {
@@ -114,12 +124,14 @@ impl Arena {
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), bytes) }
     }
 
-    /// The memory as 32-bit atomics.
+    /// The memory as shared values of `T`, as many as fit.
     #[inline]
-    pub(crate) fn as_u32(&self) -> &[AtomicU32] {
-        // SAFETY: page-aligned, zero is a valid atomic, and shared references to
-        // the memory are only ever atomics.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast(), self.bytes / 4) }
+    pub(crate) fn shared<T: Zeroed>(&self) -> &[T] {
+        // SAFETY: page-aligned, zero is a valid `T`, and shared references to the
+        // memory are only ever to values that may change behind them.
+        unsafe {
+            std::slice::from_raw_parts(self.start.as_ptr().cast(), self.bytes / size_of::<T>())
+        }
     }
 }
 
@@ -230,7 +242,7 @@ mod tests {
     #[test]
     fn atomics_and_bytes_are_the_same_memory() {
         let mut arena = Arena::new(4096).unwrap();
-        arena.as_u32()[1].store(0x0102_0304, Ordering::Relaxed);
+        arena.shared::<AtomicU32>()[1].store(0x0102_0304, Ordering::Relaxed);
         assert_eq!(arena.slice(4, 4), 0x0102_0304u32.to_ne_bytes());
     }
 

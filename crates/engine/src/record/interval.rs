@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use fathom_model::histogram::{BUCKETS, bucket_of};
 use fathom_model::{ErrorClass, OpKind, Phase};
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Zeroed};
 
 /// Buffers per worker. Two are in turn in use while the collector keeps up;
 /// the others cost no memory until it lags.
 pub(crate) const INTERVALS: usize = 6;
 
 const NO_HISTOGRAM: u8 = u8::MAX;
-const MAX_HISTOGRAMS: usize = 2 * OpKind::ALL.len() + 1;
 
 /// Which kinds of operations and which histograms a trial has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,18 +83,67 @@ fn raise(cell: &AtomicU64, value: u64) {
     }
 }
 
-/// The exact fields of one histogram.
+/// One histogram with its exact fields, and the bytes that belong to it. All
+/// zero when nothing was recorded.
 #[derive(Debug)]
-struct Extremes {
+#[repr(C)]
+struct Tally {
+    bytes: AtomicU64,
     sum_ns: AtomicU64,
-    min_ns: AtomicU64,
+    /// The complement of the minimum, so that zero stands for none.
+    complement_of_min_ns: AtomicU64,
     max_ns: AtomicU64,
+    counts: [AtomicU32; BUCKETS],
 }
 
-/// Counts of one kind of operation.
+// SAFETY: atomics only, without padding; zero is "nothing recorded".
+unsafe impl Zeroed for Tally {}
+
+const _: () = assert!(size_of::<Tally>() == 4 * 8 + BUCKETS * 4);
+
+impl Tally {
+    #[inline(always)]
+    fn record(&self, value_ns: u64) {
+        let cell = &self.counts[bucket_of(value_ns)];
+        cell.store(cell.load(Relaxed).saturating_add(1), Relaxed);
+        add(&self.sum_ns, value_ns);
+        raise(&self.complement_of_min_ns, !value_ns);
+        raise(&self.max_ns, value_ns);
+    }
+
+    /// Exact sum, minimum and maximum, if there is anything.
+    fn extremes(&self) -> Option<(u64, u64, u64)> {
+        let complement = self.complement_of_min_ns.load(Relaxed);
+        (complement != 0).then(|| {
+            (
+                self.sum_ns.load(Relaxed),
+                !complement,
+                self.max_ns.load(Relaxed),
+            )
+        })
+    }
+
+    fn clear(&self) {
+        let Some((_, min_ns, max_ns)) = self.extremes() else {
+            return;
+        };
+        for cell in &self.counts[bucket_of(min_ns)..=bucket_of(max_ns)] {
+            cell.store(0, Relaxed);
+        }
+        for cell in [
+            &self.bytes,
+            &self.sum_ns,
+            &self.complement_of_min_ns,
+            &self.max_ns,
+        ] {
+            cell.store(0, Relaxed);
+        }
+    }
+}
+
+/// Failures of one kind of operation.
 #[derive(Debug, Default)]
-struct KindCounts {
-    bytes: AtomicU64,
+struct Failures {
     errors: [AtomicU64; ErrorClass::ALL.len()],
 }
 
@@ -130,8 +178,7 @@ pub(crate) struct Interval {
     cpu_user_ns: AtomicU64,
     cpu_system_ns: AtomicU64,
     run_delay_ns: AtomicU64,
-    kinds: [KindCounts; OpKind::ALL.len()],
-    extremes: [Extremes; MAX_HISTOGRAMS],
+    failures: [Failures; OpKind::ALL.len()],
 }
 
 impl Interval {
@@ -148,12 +195,7 @@ impl Interval {
             cpu_user_ns: AtomicU64::new(0),
             cpu_system_ns: AtomicU64::new(0),
             run_delay_ns: AtomicU64::new(0),
-            kinds: std::array::from_fn(|_| KindCounts::default()),
-            extremes: std::array::from_fn(|_| Extremes {
-                sum_ns: AtomicU64::new(0),
-                min_ns: AtomicU64::new(u64::MAX),
-                max_ns: AtomicU64::new(0),
-            }),
+            failures: std::array::from_fn(|_| Failures::default()),
         }
     }
 }
@@ -164,7 +206,7 @@ pub(crate) struct Exchange {
     shape: Shape,
     histograms: usize,
     intervals: Box<[Interval]>,
-    counts: Arena,
+    tallies: Arena,
     /// Buffer that the worker is writing.
     current: AtomicU32,
     ended: AtomicBool,
@@ -174,12 +216,12 @@ pub(crate) struct Exchange {
 impl Exchange {
     pub(crate) fn new(shape: Shape) -> io::Result<Exchange> {
         let histograms = shape.histograms();
-        let cells = INTERVALS * histograms * BUCKETS;
+        let bytes = INTERVALS * histograms * size_of::<Tally>();
         Ok(Exchange {
             shape,
             histograms,
             intervals: (0..INTERVALS).map(|_| Interval::new()).collect(),
-            counts: Arena::new(cells * size_of::<u32>())?,
+            tallies: Arena::new(bytes)?,
             current: AtomicU32::new(0),
             ended: AtomicBool::new(false),
             impossible: AtomicU64::new(0),
@@ -191,9 +233,8 @@ impl Exchange {
     }
 
     #[inline]
-    fn counts_of(&self, buffer: usize, histogram: usize) -> &[AtomicU32] {
-        let start = (buffer * self.histograms + histogram) * BUCKETS;
-        &self.counts.as_u32()[start..start + BUCKETS]
+    fn tally(&self, buffer: usize, histogram: usize) -> &Tally {
+        &self.tallies.shared()[buffer * self.histograms + histogram]
     }
 
     // ---- the worker's side ----
@@ -232,39 +273,19 @@ impl Exchange {
     /// Counts an operation that succeeded. How many there were is not counted
     /// apart: it is the count of the histogram.
     #[inline]
-    pub(crate) fn add_op(
-        &self,
-        buffer: usize,
-        kind: OpKind,
-        bytes: u64,
-        histogram: usize,
-        service_ns: u64,
-    ) {
-        let interval = &self.intervals[buffer];
-        add(&interval.kinds[kind.index()].bytes, bytes);
-        self.count(interval, buffer, histogram, service_ns);
+    pub(crate) fn add_op(&self, buffer: usize, histogram: usize, bytes: u64, service_ns: u64) {
+        let tally = self.tally(buffer, histogram);
+        add(&tally.bytes, bytes);
+        tally.record(service_ns);
     }
 
     #[inline]
     pub(crate) fn add_latency(&self, buffer: usize, histogram: usize, value_ns: u64) {
-        self.count(&self.intervals[buffer], buffer, histogram, value_ns);
-    }
-
-    #[inline(always)]
-    fn count(&self, interval: &Interval, buffer: usize, histogram: usize, value_ns: u64) {
-        let start = (buffer * self.histograms + histogram) * BUCKETS;
-        let cell = &self.counts.as_u32()[start + bucket_of(value_ns)];
-        cell.store(cell.load(Relaxed).saturating_add(1), Relaxed);
-        let extremes = &interval.extremes[histogram];
-        add(&extremes.sum_ns, value_ns);
-        if value_ns < extremes.min_ns.load(Relaxed) {
-            extremes.min_ns.store(value_ns, Relaxed);
-        }
-        raise(&extremes.max_ns, value_ns);
+        self.tally(buffer, histogram).record(value_ns);
     }
 
     pub(crate) fn add_error(&self, buffer: usize, kind: OpKind, class: ErrorClass) {
-        let counts = &self.intervals[buffer].kinds[kind.index()];
+        let counts = &self.intervals[buffer].failures[kind.index()];
         add(&counts.errors[class as usize], 1);
     }
 
@@ -329,10 +350,11 @@ impl Exchange {
 
     /// Bytes and failures of a kind.
     pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, [u64; 8]) {
-        let counts = &self.intervals[buffer].kinds[kind.index()];
+        let failures = &self.intervals[buffer].failures[kind.index()];
+        let tally = self.tally(buffer, self.shape.service(kind));
         (
-            counts.bytes.load(Relaxed),
-            std::array::from_fn(|i| counts.errors[i].load(Relaxed)),
+            tally.bytes.load(Relaxed),
+            std::array::from_fn(|i| failures.errors[i].load(Relaxed)),
         )
     }
 
@@ -361,10 +383,10 @@ impl Exchange {
         histogram: usize,
         mut visit: impl FnMut(usize, u32),
     ) -> Option<(u64, u64, u64)> {
-        let (sum_ns, min_ns, max_ns) = self.extremes(buffer, histogram)?;
+        let tally = self.tally(buffer, histogram);
+        let (sum_ns, min_ns, max_ns) = tally.extremes()?;
         let (first, last) = (bucket_of(min_ns), bucket_of(max_ns));
-        let counts = &self.counts_of(buffer, histogram)[first..=last];
-        for (i, cell) in counts.iter().enumerate() {
+        for (i, cell) in tally.counts[first..=last].iter().enumerate() {
             let count = cell.load(Relaxed);
             if count > 0 {
                 visit(first + i, count);
@@ -373,30 +395,14 @@ impl Exchange {
         Some((sum_ns, min_ns, max_ns))
     }
 
-    fn extremes(&self, buffer: usize, histogram: usize) -> Option<(u64, u64, u64)> {
-        let extremes = &self.intervals[buffer].extremes[histogram];
-        let (min_ns, max_ns) = (extremes.min_ns.load(Relaxed), extremes.max_ns.load(Relaxed));
-        (min_ns <= max_ns).then(|| (extremes.sum_ns.load(Relaxed), min_ns, max_ns))
-    }
-
     /// Empties a full buffer and gives it back to the worker.
     pub(crate) fn release(&self, buffer: usize) {
         let interval = &self.intervals[buffer];
-        for histogram in 0..self.shape.histograms() {
-            if let Some((_, min_ns, max_ns)) = self.extremes(buffer, histogram) {
-                let counts = self.counts_of(buffer, histogram);
-                for cell in &counts[bucket_of(min_ns)..=bucket_of(max_ns)] {
-                    cell.store(0, Relaxed);
-                }
-            }
-            let extremes = &interval.extremes[histogram];
-            extremes.sum_ns.store(0, Relaxed);
-            extremes.min_ns.store(u64::MAX, Relaxed);
-            extremes.max_ns.store(0, Relaxed);
+        for histogram in 0..self.histograms {
+            self.tally(buffer, histogram).clear();
         }
-        for counts in &interval.kinds {
-            counts.bytes.store(0, Relaxed);
-            for cell in &counts.errors {
+        for failures in &interval.failures {
+            for cell in &failures.errors {
                 cell.store(0, Relaxed);
             }
         }

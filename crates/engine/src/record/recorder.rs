@@ -167,7 +167,7 @@ impl Recorder {
     pub(crate) fn complete(&mut self, kind: OpKind, bytes: u64, service_ns: u64) {
         let histogram = self.exchange.shape().service(kind);
         self.exchange
-            .add_op(self.buffer, kind, bytes, histogram, service_ns);
+            .add_op(self.buffer, histogram, bytes, service_ns);
     }
 
     /// Counts the latency of an operation from its intended start.
