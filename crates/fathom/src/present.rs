@@ -99,10 +99,22 @@ pub(crate) fn write_html(
         }
     };
     let html = fathom_report::html::render(judged)?;
-    // Written aside and renamed, so that a reader never sees half a report.
-    let partial = path.with_extension("html.partial");
-    std::fs::write(&partial, html)
-        .and_then(|()| std::fs::rename(&partial, &path))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    write_whole(&path, &html).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)
+}
+
+/// Writes a file aside and renames it, so that a reader never sees half of it.
+/// What exists and is no plain file (`/dev/null`, a pipe, a link) is written to
+/// as it is and never replaced.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let special = path
+        .symlink_metadata()
+        .is_ok_and(|metadata| !metadata.is_file());
+    if special {
+        return std::fs::write(path, text);
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    std::fs::write(&partial, text)?;
+    std::fs::rename(&partial, path)
 }

@@ -140,3 +140,22 @@ fn formats_are_what_they_say() {
     let quiet = bench.fathom(args.iter().chain(&["--quiet"]));
     assert_eq!(quiet.stderr, "");
 }
+
+#[test]
+fn a_report_goes_through_a_link_and_does_not_replace_it() {
+    let bench = Bench::new();
+    bench
+        .fathom(["io", "null:", "--rw", "randread", "--number-ios", "1000"])
+        .expect_measured();
+    let link = bench.path().join("link.html");
+    std::os::unix::fs::symlink("real.html", &link).unwrap();
+    bench
+        .fathom(["report", "latest", "-o", "link.html"])
+        .expect_status(0);
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(
+        fs::read_to_string(bench.path().join("real.html"))
+            .unwrap()
+            .contains("<html")
+    );
+}
