@@ -62,7 +62,8 @@ fn check(path: &Path) -> anyhow::Result<Exit> {
         facts: surroundings.facts,
         ..CostAssumptions::default()
     };
-    present::write_stdout(&fathom_plan::cost(&schedule, &assumptions).text)?;
+    let cost = fathom_plan::cost(&schedule, &assumptions);
+    present::write_stdout(&format!("{}\n", cost.text))?;
     Ok(Exit::Success)
 }
 
