@@ -289,14 +289,12 @@ impl Exchange {
         add(&counts.errors[class as usize], 1);
     }
 
-    #[inline]
-    pub(crate) fn add_in_flight(&self, buffer: usize, amount_ns: u64) {
-        add(&self.intervals[buffer].in_flight_ns, amount_ns);
-    }
-
-    #[inline]
-    pub(crate) fn raise_stall(&self, buffer: usize, stall_ns: u64) {
-        raise(&self.intervals[buffer].longest_stall_ns, stall_ns);
+    /// In-flight time and longest stall of an interval that is about to be
+    /// handed over.
+    pub(crate) fn set_load(&self, buffer: usize, in_flight_ns: u64, longest_stall_ns: u64) {
+        let interval = &self.intervals[buffer];
+        interval.in_flight_ns.store(in_flight_ns, Relaxed);
+        interval.longest_stall_ns.store(longest_stall_ns, Relaxed);
     }
 
     pub(crate) fn add_used(&self, buffer: usize, used: Used) {

@@ -61,6 +61,9 @@ pub(crate) struct Recorder {
     index: u32,
     end_ns: u64,
     last_ns: u64,
+    /// Of the current interval; kept here until it is handed over.
+    in_flight_ns: u64,
+    longest_stall_ns: u64,
 }
 
 impl Recorder {
@@ -81,6 +84,8 @@ impl Recorder {
             index: 0,
             end_ns: cuts.end_of(phase, cuts.origin_ns),
             last_ns: cuts.origin_ns,
+            in_flight_ns: 0,
+            longest_stall_ns: 0,
         }
     }
 
@@ -105,10 +110,9 @@ impl Recorder {
     /// Time has passed until `now_ns` with `in_flight` operations under way.
     #[inline]
     pub(crate) fn pass(&mut self, now_ns: u64, in_flight: u32) {
-        let passed = now_ns.saturating_sub(self.last_ns);
-        self.exchange
-            .add_in_flight(self.buffer, passed * u64::from(in_flight));
-        self.last_ns = self.last_ns.max(now_ns);
+        let passed_ns = now_ns.saturating_sub(self.last_ns);
+        self.in_flight_ns += passed_ns * u64::from(in_flight);
+        self.last_ns += passed_ns;
     }
 
     /// Cuts every interval that is over at `now_ns`. What the thread used goes
@@ -144,7 +148,7 @@ impl Recorder {
         };
         if let Some(free) = self.exchange.find_free(self.buffer, kept_back) {
             let at = self.relative(at_ns);
-            self.exchange.publish(self.buffer, at);
+            self.publish(at);
             self.sequence += 1;
             self.buffer = free;
             self.exchange.begin(free, self.sequence, phase, index, at);
@@ -157,9 +161,16 @@ impl Recorder {
     /// Hands over the last interval, which ends at `now_ns`.
     pub(crate) fn finish(&mut self, now_ns: u64, used: Used) {
         self.exchange.add_used(self.buffer, used);
-        let at = self.relative(now_ns);
-        self.exchange.publish(self.buffer, at);
+        self.publish(self.relative(now_ns));
         self.exchange.end();
+    }
+
+    fn publish(&mut self, end_ns: u64) {
+        let in_flight_ns = std::mem::take(&mut self.in_flight_ns);
+        let longest_stall_ns = std::mem::take(&mut self.longest_stall_ns);
+        self.exchange
+            .set_load(self.buffer, in_flight_ns, longest_stall_ns);
+        self.exchange.publish(self.buffer, end_ns);
     }
 
     /// Counts an operation that succeeded.
@@ -195,7 +206,7 @@ impl Recorder {
     /// Notes a stop of the worker itself.
     #[inline]
     pub(crate) fn stalled(&mut self, stall_ns: u64) {
-        self.exchange.raise_stall(self.buffer, stall_ns);
+        self.longest_stall_ns = self.longest_stall_ns.max(stall_ns);
     }
 
     /// Counts a latency that came out as zero or negative.
