@@ -58,3 +58,54 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     workload.drop_cache = false;
     null
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::Workload;
+    use fathom_model::workload::{OpMix, Rate, RateUnit, Verify};
+
+    #[test]
+    fn every_shape_has_a_ceiling_and_the_target_is_left_alone() {
+        let mut workload = Workload::example("ceiling");
+        workload.mix = OpMix {
+            read_percent: 50,
+            write_percent: 40,
+            trim_percent: 10,
+        };
+        workload.workers = 2;
+        workload.queue_depth = 4;
+        workload.think_ns = 1_000_000_000;
+        workload.warmup_ns = 3_600_000_000_000;
+        workload.rate = Some(Rate {
+            per_second: 1.0,
+            unit: RateUnit::Ops,
+            arrival: Default::default(),
+        });
+        workload.verify = Some(Verify {
+            on_read: true,
+            after: true,
+        });
+        let job = Job {
+            workload,
+            target: Target::Path("/nonexistent/file".into()),
+            seed: 1,
+            run_tag: 1,
+            destructive: false,
+            keep_files: false,
+            file_prefix: "ceiling".to_owned(),
+        };
+        let ceiling = measure_ceiling(&job, 30_000_000).unwrap();
+        // Neither rate, think time nor warm-up is part of the shape.
+        assert!(ceiling.ops_per_second > 100.0, "{ceiling:?}");
+        assert!(ceiling.cpu_ns_per_op > 0.0, "{ceiling:?}");
+        let no_shape = Job {
+            workload: Workload {
+                workers: 0,
+                ..Workload::example("none")
+            },
+            ..job
+        };
+        assert!(measure_ceiling(&no_shape, 1).is_err());
+    }
+}
