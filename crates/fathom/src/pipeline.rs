@@ -25,7 +25,7 @@ pub(crate) const FILE_PREFIX: &str = "fathom-test";
 
 /// How long the generator's ceiling is glanced at before each workload of a
 /// new shape; short, because the load is to begin soon.
-const CEILING_NS: u64 = 24_000_000;
+const CEILING_NS: u64 = 9_000_000;
 
 /// What is to be run and shown.
 pub(crate) struct Request {

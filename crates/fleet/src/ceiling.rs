@@ -15,7 +15,7 @@ const LOOKS: u64 = 3;
 const NEAR: f64 = 0.25;
 
 /// The longer look takes this many times as long.
-const LONGER: u64 = 12;
+const LONGER: u64 = 30;
 
 /// Ceilings that this agent has measured already.
 #[derive(Default)]
