@@ -27,7 +27,7 @@ once() {
   local who=$1 ops=$2 engine=$3 path=$4 depth=$5 command
   case $who in
     floor) "$floor" "$engine" "$path" 4096 "$depth" "$ops" $size | awk '{print $1 + $2}'; return ;;
-    fathom) command=(env BUFFERED=1 "$hotloop" "$path" "$engine" 4096 "$depth" "$ops" 1 $size) ;;
+    fathom) command=(env BUFFERED=1 "$hotloop" "$path" "$engine" 4096 "$depth" "$ops" 1 $size 0 "$depth") ;;
     fio)
       local fio_engine=io_uring
       [ "$engine" = psync ] && fio_engine=psync

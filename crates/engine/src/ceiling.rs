@@ -9,6 +9,7 @@ use fathom_model::run::Ceiling;
 use fathom_model::workload::{Bounds, EngineKind, SyncPolicy};
 use fathom_model::{Job, Phase, Target};
 
+use crate::group::batch;
 use crate::prepare::{NoHooks, prepare};
 use crate::{Error, Group};
 
@@ -44,6 +45,7 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     let mut null = job.clone();
     let workload = &mut null.workload;
     null.target = Target::Null;
+    workload.batch = batch(workload, workload.engine, workload.queue_depth);
     workload.engine = EngineKind::Null;
     workload.sync = SyncPolicy::default();
     workload.bounds = Bounds {

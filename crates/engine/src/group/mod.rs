@@ -10,6 +10,8 @@ mod simulated;
 mod spawn;
 mod watch;
 
+pub(crate) use self::spawn::batch;
+
 use fathom_model::run::{EngineReport, StuckOp};
 use fathom_model::workload::EngineKind;
 use fathom_model::{Job, Sample};

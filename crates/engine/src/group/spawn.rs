@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use fathom_model::OpKind;
 use fathom_model::workload::EngineKind;
+use fathom_model::{OpKind, Workload};
 
 use super::gate::Gate;
 use super::plan::GroupPlan;
@@ -94,7 +94,7 @@ pub(crate) fn parts(
     let files = plan.layout.files_of(index);
     Ok(Parts {
         depth: plan.depth,
-        batch: workload.batch,
+        batch: batch(workload, plan.engine, plan.depth),
         think_ns: workload.think_ns,
         first_file: files.start,
         files: files.end - files.start,
@@ -229,4 +229,14 @@ impl Visitor for Run<'_> {
 fn report_broken(control: &Control, broken: Broken) {
     control.end(EndReason::Error);
     control.note_failure(|| Failure::of_engine(OpKind::Read, broken));
+}
+
+/// Operations that are handed over together. Left to the engine, an
+/// asynchronous queue is refilled in small steps: one that is refilled in lumps
+/// costs less CPU and leaves the device idle in between (decision 0007).
+pub(crate) fn batch(workload: &Workload, engine: EngineKind, depth: u32) -> u32 {
+    match (workload.batch, engine) {
+        (0, EngineKind::Uring | EngineKind::Libaio) => (depth / 32).clamp(1, 16),
+        (asked_for, _) => asked_for,
+    }
 }
