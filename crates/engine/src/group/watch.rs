@@ -10,8 +10,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use crate::clock::{monotonic_ns, sleep_until};
+use crate::clock::monotonic_ns;
 use crate::record::Stalls;
 use crate::usage::ThreadMeter;
 
@@ -44,6 +45,7 @@ impl Watch {
     pub(crate) fn end(&mut self) {
         self.over.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
             let _ = thread.join();
         }
     }
@@ -61,7 +63,8 @@ fn watch(origin_ns: u64, stalls: &Stalls, over: &AtomicBool) {
     let mut last_ns = monotonic_ns();
     while !over.load(Relaxed) {
         let due_ns = last_ns + TICK_NS;
-        sleep_until(due_ns);
+        // Parked, not asleep: whoever ends the watch need not wait for it.
+        std::thread::park_timeout(Duration::from_nanos(TICK_NS));
         let now_ns = monotonic_ns();
         if now_ns > due_ns + NOTABLE_NS {
             let delay_now_ns = meter.run_delay_ns();
