@@ -85,6 +85,7 @@ impl TrialSpec {
                 .collect(),
         };
         JudgedTrial {
+            steadiness: None,
             index: self.index,
             row: self.row,
             iteration: self.iteration,
