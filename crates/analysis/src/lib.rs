@@ -21,6 +21,7 @@ mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod repeatability;
 mod statistics;
 mod steadiness;
 mod summary;
@@ -38,3 +39,4 @@ pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
 };
 pub use judge::judge;
+pub use steadiness::{stop_rule, zone_profile};

@@ -147,11 +147,10 @@ section! {
         /// Operations to do, all workers together.
         [BOUNDS; default "no bound"; example "100k"; alias "ops"]
         number_ios: Count,
-        /// End before the bounds, once the result is good enough: steady (the rate has settled:
-        /// no change of level, no drift, five rounds as SNIA asks for where a round was
-        /// measured that often, and for writes twice the size written) or precision 2% (half the
-        /// 95 % interval of the rate is at most that). A runtime is the upper bound; when it
-        /// comes first, the result says so.
+        /// End before the bounds, once the result is good enough: steady (one level without
+        /// drift, five rounds of a minute within SNIA's limits, and for writes twice the size
+        /// written) or precision 2% (half the 95 % interval of the rate is at most that). The
+        /// runtime is the upper bound; when it comes first, the result says so.
         [BOUNDS; default "the bounds alone; runtime is then 1h for steady, 10m for a precision"; example "precision 2%"]
         until: UntilValue,
         /// Load before the measurement starts; stored, but not judged. A bare number is seconds.
