@@ -187,12 +187,12 @@ impl Progress {
     }
 
     fn place(&self) -> String {
-        format!(
-            "[{}/{}] {}",
-            self.position + 1,
-            self.trials.len(),
-            self.label
-        )
+        let number = self.position + 1;
+        // A run that chooses its trials as it goes may need more than planned.
+        match self.trials.len() {
+            planned if number <= planned => format!("[{number}/{planned}] {}", self.label),
+            _ => format!("[{number}] {}", self.label),
+        }
     }
 
     fn live(&mut self, text: &str) {
