@@ -1,14 +1,12 @@
 //! A simulated drive behind the engine's interface: operations are given to
 //! the drive's model at virtual time and come back when the model says.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
 use crate::clock::{Clock, VirtualClock};
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
-use crate::sim::{Drive, SimOp};
+use crate::sim::{KeptDrive, SimOp};
 
 /// Virtual time at which simulated loads start. Not 0, which stands for
 /// "not in flight"; a drive sees times from 0 on.
@@ -19,7 +17,7 @@ type UnderWay = Reverse<(u64, u64, u32, i32)>;
 
 /// One worker's hand on a drive that all workers share.
 pub(crate) struct Simulated {
-    drive: Rc<RefCell<Box<dyn Drive>>>,
+    drive: KeptDrive,
     clock: VirtualClock,
     queued: Vec<Op>,
     under_way: BinaryHeap<UnderWay>,
@@ -27,11 +25,7 @@ pub(crate) struct Simulated {
 }
 
 impl Simulated {
-    pub(crate) fn new(
-        drive: Rc<RefCell<Box<dyn Drive>>>,
-        clock: VirtualClock,
-        depth: u32,
-    ) -> Simulated {
+    pub(crate) fn new(drive: KeptDrive, clock: VirtualClock, depth: u32) -> Simulated {
         Simulated {
             drive,
             clock,
@@ -63,7 +57,7 @@ impl Engine for Simulated {
 
     fn submit(&mut self) -> Result<(), Broken> {
         let now_ns = self.clock.now().saturating_sub(SIM_ORIGIN_NS);
-        let mut drive = self.drive.borrow_mut();
+        let mut drive = self.drive.lock();
         for op in self.queued.drain(..) {
             let end = drive.submit(
                 now_ns,

@@ -2,16 +2,15 @@
 //! when its time has come. The loop is the one of real engines; only the waiting
 //! differs. A day of a drive's life takes as long as its operations take to count.
 
-use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use fathom_model::Sample;
 use fathom_model::run::EngineReport;
-use fathom_model::{Sample, Target};
 
 use super::plan::GroupPlan;
 use super::{EndReason, GroupEnd, spawn};
@@ -20,18 +19,20 @@ use crate::clock::{Clock, HostClock, VirtualClock};
 use crate::engine::{Completion, Engine};
 use crate::engines::{SIM_ORIGIN_NS, Simulated as SimEngine};
 use crate::in_flight::InFlight;
+use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::{Drive, open_drive};
+use crate::sim::KeptDrive;
 use crate::worker::{Control, Visible, Wait, Worker};
 
-/// Samples that the simulation may be ahead of whoever drains them.
-const AHEAD: usize = 1024;
+/// Samples that the simulation may be ahead of whoever takes them: few, so
+/// that a load that is ended early ends soon.
+const AHEAD: usize = 1;
 /// Virtual time between two looks at the interval buffers.
 const DRAIN_NS: u64 = 500_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
-    drive: Box<dyn Drive>,
+    drive: KeptDrive,
     workers: Vec<Worker>,
     depth: u32,
     collector: Collector,
@@ -57,12 +58,12 @@ pub(crate) struct Simulated {
 }
 
 impl Simulated {
-    pub(crate) fn start(plan: GroupPlan) -> Result<Simulated, Error> {
+    pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<Simulated, Error> {
         let workload = &plan.job.workload;
-        let Target::Sim(model) = &plan.job.target else {
-            return Err(Error::Sim("the target is no simulated drive".to_owned()));
-        };
-        let drive = open_drive(model, plan.job.seed)?;
+        let drive = prepared
+            .drive
+            .clone()
+            .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
         let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
         let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns);
@@ -133,6 +134,11 @@ impl Simulated {
         self.samples.try_iter().collect()
     }
 
+    /// The next sample; `None` when there is none within `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<Sample> {
+        self.samples.recv_timeout(timeout).ok()
+    }
+
     pub(crate) fn finish(mut self) -> GroupEnd {
         // A group that was never let go has nothing to wait for.
         drop(self.load.take());
@@ -178,9 +184,8 @@ impl Simulated {
 impl Load {
     fn run(mut self) -> LoadEnd {
         let clock = VirtualClock::new(SIM_ORIGIN_NS);
-        let drive = Rc::new(RefCell::new(self.drive));
         let mut engines: Vec<SimEngine> = (0..self.workers.len())
-            .map(|_| SimEngine::new(Rc::clone(&drive), clock.clone(), self.depth + 1))
+            .map(|_| SimEngine::new(self.drive.clone(), clock.clone(), self.depth + 1))
             .collect();
         let mut turns: BinaryHeap<Reverse<(u64, usize)>> = (0..self.workers.len())
             .map(|worker| Reverse((SIM_ORIGIN_NS, worker)))
@@ -206,6 +211,7 @@ impl Load {
             }
         }
         let now_ns = clock.now() - SIM_ORIGIN_NS;
+        self.drive.lock().load_ended(now_ns);
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
         end

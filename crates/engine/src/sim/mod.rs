@@ -20,6 +20,7 @@ mod cloud;
 mod flash;
 mod hdd;
 mod ideal;
+mod kept;
 mod parameter;
 mod script;
 mod tail;
@@ -33,6 +34,8 @@ use self::ideal::Ideal;
 use self::parameter::{Known, Parameters};
 use self::script::Scripted;
 use crate::Error;
+
+pub use self::kept::KeptDrive;
 
 /// One operation for a simulated drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
