@@ -68,6 +68,7 @@ fn run_summary(meta: &RunMeta) -> RunSummary {
         plan_yaml: meta.plan_yaml.clone(),
         seed: meta.schedule.seed,
         planned_trials: u32::try_from(meta.schedule.trials.len()).unwrap_or(u32::MAX),
+        purpose: meta.schedule.purpose.clone(),
     }
 }
 
@@ -135,6 +136,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
         target: spec.target.clone(),
         workload: spec.workload.clone(),
         seed: spec.seed,
+        role: spec.role,
         started_unix_ns: trial.record.started_unix_ns,
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),
@@ -217,6 +219,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                 row,
                 label: first.label.clone(),
                 target: first.target.clone(),
+                role: first.role,
                 ops: match members.len() {
                     1 => first.summary.ops.clone(),
                     _ => combined(&measured, &own),
@@ -258,7 +261,10 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         })
         .collect();
     let mut verdict = fold(&sources);
-    if ran < planned && record.meta.state != RunState::Running {
+    // A run that ended as planned may have needed fewer trials than it might
+    // have: rounds until a drive is steady.
+    let short = matches!(record.meta.state, RunState::Interrupted | RunState::Failed);
+    if ran < planned && short {
         let evidence = format!(
             "{} of {planned} planned trials did not run{}",
             planned - ran,

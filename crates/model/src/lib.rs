@@ -6,6 +6,7 @@
 //! the same thing whether it came from a live trial, the store or an import.
 //! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
 
+pub mod conduct;
 pub mod estimate;
 pub mod fingerprint;
 pub mod histogram;
