@@ -56,7 +56,7 @@ impl Engine for Simulated {
         }
     }
 
-    fn queue(&mut self, op: &Op) -> Queued {
+    fn queue(&mut self, op: &Op, _buffer: u32) -> Queued {
         self.queued.push(*op);
         Queued::Yes
     }

@@ -66,8 +66,16 @@ impl Worker {
     /// Draws the next operation into a free slot, with its payload.
     #[inline(always)]
     fn draw(&mut self, now_ns: u64) -> Option<Ready> {
+        if self.awaits_payload() {
+            return None;
+        }
         let slot = self.free.take(now_ns)?;
-        let access = self.stream.next();
+        let ahead = self.ahead.is_on();
+        let access = if ahead {
+            self.take_ahead(slot)
+        } else {
+            self.stream.next()
+        };
         let op = Op {
             slot,
             kind: access.kind,
@@ -76,12 +84,14 @@ impl Worker {
             len: access.bytes,
         };
         if access.kind == OpKind::Write
+            && !ahead
             && let Some(payload) = &mut self.payload
         {
             payload.fill(self.buffers.block(slot, access.bytes));
         }
         if let Some(verifier) = &mut self.verifier {
-            let block = self.buffers.block(slot, access.bytes);
+            let buffer = self.ahead.buffer_of(slot);
+            let block = self.buffers.block(buffer, access.bytes);
             verifier.begin(slot as usize, &access, block);
         }
         let intended_ns = match &mut self.pace {
@@ -118,7 +128,7 @@ impl Worker {
             ready.paid = true;
         }
         self.visible.in_flight.describe(&op, ready.intended_ns);
-        if engine.queue(&op) == Queued::Busy {
+        if engine.queue(&op, self.ahead.buffer_of(op.slot)) == Queued::Busy {
             ready.refused = true;
             self.ready = Some(ready);
             return false;
@@ -140,7 +150,7 @@ impl Worker {
             len: 0,
         };
         self.visible.in_flight.describe(&op, 0);
-        if engine.queue(&op) == Queued::Busy {
+        if engine.queue(&op, 0) == Queued::Busy {
             return false;
         }
         self.commit.flush_queued(file);
@@ -203,6 +213,7 @@ impl Worker {
             // Reaping makes room.
             Some(ready) if ready.refused => u64::MAX,
             Some(ready) => ready.intended_ns,
+            None if self.awaits_payload() => u64::MAX,
             None => self.free.next_ready_ns().unwrap_or(u64::MAX),
         }
     }

@@ -10,6 +10,7 @@
 //! counting all lie outside these two points. After the start nothing here
 //! allocates, locks or logs (the first hundred failures excepted).
 
+mod ahead;
 mod budget;
 mod commit;
 mod control;
@@ -21,6 +22,7 @@ mod pace;
 mod settle;
 mod sleep;
 
+pub(crate) use ahead::spare_buffers;
 pub(crate) use control::Control;
 pub use control::EndReason;
 pub(crate) use drive::drive;
@@ -39,6 +41,7 @@ use crate::payload::PayloadPool;
 use crate::record::{Cuts, Exchange, Recorder};
 use crate::usage::ThreadMeter;
 use crate::verify::Verifier;
+use ahead::Ahead;
 use budget::Budget;
 use commit::Commit;
 use free::FreeSlots;
@@ -123,6 +126,7 @@ pub(crate) struct Worker {
     verifier: Option<Verifier>,
     pace: Option<Pace>,
     buffers: Buffers,
+    ahead: Ahead,
     visible: Arc<Visible>,
     control: Arc<Control>,
     recorder: Recorder,
@@ -167,6 +171,7 @@ impl Worker {
             payload: parts.payload,
             verifier: parts.verifier,
             pace,
+            ahead: Ahead::new(parts.depth, parts.buffers.view().count()),
             buffers: parts.buffers,
             recorder: Recorder::new(Arc::clone(&parts.visible.exchange), cuts),
             visible: parts.visible,
@@ -284,7 +289,7 @@ impl Worker {
     fn cancel(&mut self, op: &Op) {
         let access = self.access_of(op);
         if let Some(verifier) = &mut self.verifier {
-            let block = self.buffers.block(op.slot, op.len);
+            let block = self.buffers.block(self.ahead.buffer_of(op.slot), op.len);
             let _ = verifier.finish(op.slot as usize, &access, block, false);
         }
         self.free.give_back(op.slot);

@@ -78,7 +78,7 @@ impl Worker {
         let Some(verifier) = &mut self.verifier else {
             return Ok(());
         };
-        let block = self.buffers.block(op.slot, op.len);
+        let block = self.buffers.block(self.ahead.buffer_of(op.slot), op.len);
         let found = verifier.finish(op.slot as usize, &access, block, complete);
         // A read that failed has nothing to be compared.
         match found {
