@@ -123,15 +123,41 @@ impl Arena {
         // is in flight, when the worker does not ask for its buffer.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), bytes) }
     }
+}
 
-    /// The memory as shared values of `T`, as many as fit.
+/// Shared values in an arena of their own, zeroed at first.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    arena: Arena,
+    count: usize,
+    of: std::marker::PhantomData<T>,
+}
+
+impl<T: Zeroed> Table<T> {
+    /// `count` values.
+    ///
+    /// # Errors
+    /// When the system gives no memory.
+    pub(crate) fn new(count: usize) -> io::Result<Table<T>> {
+        let bytes = count.checked_mul(size_of::<T>());
+        let bytes = bytes.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        Ok(Table {
+            arena: Arena::new(bytes)?,
+            count,
+            of: std::marker::PhantomData,
+        })
+    }
+}
+
+impl<T: Zeroed> std::ops::Deref for Table<T> {
+    type Target = [T];
+
     #[inline]
-    pub(crate) fn shared<T: Zeroed>(&self) -> &[T] {
-        // SAFETY: page-aligned, zero is a valid `T`, and shared references to the
-        // memory are only ever to values that may change behind them.
-        unsafe {
-            std::slice::from_raw_parts(self.start.as_ptr().cast(), self.bytes / size_of::<T>())
-        }
+    fn deref(&self) -> &[T] {
+        // SAFETY: page-aligned and large enough, zero is a valid `T`, and shared
+        // references to the memory are only ever to values that may change
+        // behind them.
+        unsafe { std::slice::from_raw_parts(self.arena.start.as_ptr().cast(), self.count) }
     }
 }
 
@@ -260,10 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn atomics_and_bytes_are_the_same_memory() {
-        let mut arena = Arena::new(4096).unwrap();
-        arena.shared::<AtomicU32>()[1].store(0x0102_0304, Ordering::Relaxed);
-        assert_eq!(arena.slice(4, 4), 0x0102_0304u32.to_ne_bytes());
+    fn a_table_is_zeroed_and_keeps_what_is_stored() {
+        let table = Table::<AtomicU32>::new(3000).unwrap();
+        assert_eq!(table.len(), 3000);
+        assert!(table.iter().all(|cell| cell.load(Ordering::Relaxed) == 0));
+        table[2999].store(7, Ordering::Relaxed);
+        assert_eq!(table[2999].load(Ordering::Relaxed), 7);
+        assert!(Table::<AtomicU32>::new(usize::MAX / 2).is_err());
     }
 
     #[test]

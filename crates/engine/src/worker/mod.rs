@@ -114,6 +114,10 @@ pub(crate) enum Wait {
 
 /// One worker. See the module's description.
 pub(crate) struct Worker {
+    /// A closed loop without flushes, think time, verification or spare
+    /// buffers: operations start as soon as there is a slot, and the loop is
+    /// compiled a second time for them, without all the rest.
+    plain: bool,
     batch: usize,
     think_ns: u64,
     /// Slot that flushes use, one above those of data operations.
@@ -157,7 +161,15 @@ impl Worker {
             parts.workers,
             parts.max_block_bytes,
         );
+        let commit = Commit::new(
+            if parts.writes { parts.flush_every } else { 0 },
+            parts.final_flush && parts.writes,
+            parts.files,
+        );
+        let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
+        let waits = pace.is_some() || parts.think_ns > 0 || commit.is_active();
         Worker {
+            plain: !waits && parts.verifier.is_none() && !ahead.is_on(),
             batch: match parts.batch {
                 0 => parts.depth as usize + 1,
                 batch => batch as usize,
@@ -171,17 +183,13 @@ impl Worker {
             payload: parts.payload,
             verifier: parts.verifier,
             pace,
-            ahead: Ahead::new(parts.depth, parts.buffers.view().count()),
+            ahead,
             buffers: parts.buffers,
             recorder: Recorder::new(Arc::clone(&parts.visible.exchange), cuts),
             visible: parts.visible,
             control: parts.control,
             budget,
-            commit: Commit::new(
-                if parts.writes { parts.flush_every } else { 0 },
-                parts.final_flush && parts.writes,
-                parts.files,
-            ),
+            commit,
             free: FreeSlots::new(parts.depth),
             ready: None,
             staged: Vec::with_capacity(parts.depth as usize + 1),
