@@ -21,6 +21,7 @@ mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod second_opinion;
 mod statistics;
 mod summary;
 mod trial;
@@ -37,3 +38,4 @@ pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
 };
 pub use judge::judge;
+pub use second_opinion::judge_foreign;
