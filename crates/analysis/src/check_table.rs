@@ -97,6 +97,8 @@ pub struct Check {
     pub source: String,
     /// What the user can do.
     pub remedy: String,
+    /// What the user of another tool can do, where that differs.
+    pub other_tools: Option<String>,
     /// Version of fathom that brought it.
     pub since: String,
 }

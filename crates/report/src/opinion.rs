@@ -222,8 +222,12 @@ fn write_missing(page: &mut Page, result: &ResultOpinion) {
     if result.missing.is_empty() {
         return;
     }
-    page.line("Missing:  facts that the files do not hold, and what would supply them");
+    page.field(
+        "Missing",
+        "facts that the files do not hold, and what would supply them",
+    );
     for missing in &result.missing {
-        page.paragraph(2, 4, &format!("{}: {}", missing.fact, missing.supplied_by));
+        page.paragraph(2, 6, &missing.fact);
+        page.paragraph(6, 9, &format!("-> {}", missing.supplied_by));
     }
 }

@@ -195,7 +195,7 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
         .job
         .directions
         .iter()
-        .find(|d| d.kind == Some(OpKind::Write))?;
+        .find(|d| d.kind == Some(OpKind::Write) && d.bytes != Some(0.0))?;
     if said.way == EngineWay::Nothing || memory_path(entry).is_some() {
         return None;
     }

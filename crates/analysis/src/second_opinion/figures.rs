@@ -40,7 +40,10 @@ fn figures(entry: &Entry<'_>, d: &ForeignDirection) -> StatedFigures {
             .into_iter()
             .flat_map(|(_, l)| {
                 let count = l.count.unwrap_or(d.ops());
-                let upper = l.percentiles.iter().filter(|(p, _)| *p >= 50.0);
+                let upper = l
+                    .percentiles
+                    .iter()
+                    .filter(|(p, _)| (50.0..100.0).contains(p));
                 upper.map(move |(percent, stated_ns)| StatedPercentile {
                     percent: *percent,
                     stated_ns: *stated_ns,

@@ -34,6 +34,7 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         .job
         .directions
         .iter()
+        .filter(|d| d.bytes != Some(0.0))
         .flat_map(|d| pairs(entry, d).into_iter().map(move |pair| (d, pair)))
         .collect();
     let count = pairs.len();

@@ -28,7 +28,7 @@ use fathom_model::foreign::{ForeignJob, ForeignResult};
 use fathom_model::opinion::{JobOpinion, Opinion, ResultOpinion};
 use fathom_model::verdict::{Finding, Validity, Verdict};
 
-use crate::check_table::TargetKind;
+use crate::check_table::{TargetKind, find_check};
 use crate::checks::sort;
 use crate::fold::{Source, fold, validity};
 use crate::outcome::Outcome;
@@ -121,6 +121,7 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
         .iter()
         .filter_map(|check| check(entry))
         .map(Outcome::finding)
+        .map(for_other_tools)
         .collect();
     sort(&mut findings);
     let (limiter, limiter_evidence) = limiter::of(entry, &findings);
@@ -143,4 +144,13 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
             findings,
         },
     }
+}
+
+/// The remedy in words that do not speak of fathom's own options.
+fn for_other_tools(mut finding: Finding) -> Finding {
+    let own = find_check(&finding.id).and_then(|check| check.other_tools.as_ref());
+    if let (Some(own), false) = (own, finding.remedy.is_empty()) {
+        finding.remedy.clone_from(own);
+    }
+    finding
 }

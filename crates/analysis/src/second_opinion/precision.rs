@@ -10,7 +10,8 @@ use crate::outcome::{Outcome, check};
 use crate::statistics::quantiles::{least_samples, student_975};
 use crate::statistics::series::{MIN_EFFECTIVE, mean_error};
 
-/// Fewer samples than this are no ground for a caveat.
+/// Fewer samples than this are no ground for a caveat (V63 has one for short
+/// runs).
 const FEW_SAMPLES: f64 = 10.0;
 
 /// The series of rates of a direction: operations, or else bytes.
@@ -63,15 +64,19 @@ pub(super) fn n_eff(entry: &Entry<'_>) -> Option<Outcome> {
 pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
     const ID: &str = "V16";
     let by_log = entry.job.directions.iter().filter_map(|d| {
-        let (half, _) = spread_of(&rate_series(entry, d)?.values)?;
-        Some((d.name(), half))
+        let series = rate_series(entry, d)?;
+        Some((d.name(), spread_of(&series.values)?.0, series.values.len()))
     });
-    if let Some((name, half)) = by_log.max_by(|a, b| a.1.total_cmp(&b.1)) {
+    if let Some((name, half, count)) = by_log.max_by(|a, b| a.1.total_cmp(&b.1)) {
         let evidence = format!(
             "{name}: the 95 % interval by the log is ± {:.1} % of the mean",
             100.0 * half
         );
-        return Some(Outcome::graded(ID, half, evidence));
+        let outcome = Outcome::graded(ID, half, evidence);
+        return Some(match (count as f64) < FEW_SAMPLES {
+            true => outcome.at_most(FindingStatus::Info),
+            false => outcome,
+        });
     }
     let by_samples = entry.job.directions.iter().filter_map(|d| {
         let (half, samples) = sampled(d)?;
@@ -139,7 +144,11 @@ pub(super) fn pctl_support(entry: &Entry<'_>) -> Option<Outcome> {
             continue;
         };
         let count = latency.count.unwrap_or(d.ops());
-        for (percent, _) in latency.percentiles.iter().filter(|(p, _)| *p >= 50.0) {
+        for (percent, _) in latency
+            .percentiles
+            .iter()
+            .filter(|(p, _)| (50.0..100.0).contains(p))
+        {
             stated += 1;
             if count < needed(*percent) {
                 refused.push(format!("{} p{percent}", d.name()));

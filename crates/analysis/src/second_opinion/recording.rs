@@ -138,6 +138,7 @@ pub(super) fn completion_only(entry: &Entry<'_>) -> Option<Outcome> {
             .completion
             .as_ref()
             .filter(|c| !c.percentiles.is_empty())?;
+        d.submission.as_ref()?;
         let own = d.total.as_ref().is_none_or(|t| t.percentiles.is_empty());
         let share = d.whole_latency_ns()? / completion.mean_ns.filter(|m| *m > 0.0)? - 1.0;
         own.then_some((d.name(), share))

@@ -124,7 +124,7 @@ impl Said {
             .directions
             .iter()
             .filter_map(|d| Some(d.bytes? / d.ops.filter(|n| *n > 0.0)?));
-        if let Some(block) = blocks.reduce(f64::max) {
+        if let Some(block) = blocks.reduce(f64::max).filter(|b| *b >= 1.0) {
             parts.push(format!(
                 "{} blocks",
                 unit::bytes_exact(block.round() as u64)
