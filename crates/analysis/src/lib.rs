@@ -22,6 +22,7 @@ mod limiter;
 mod outcome;
 mod plateau;
 mod repeatability;
+mod second_opinion;
 mod statistics;
 mod steadiness;
 mod summary;
@@ -40,3 +41,4 @@ pub use check_table::{
 };
 pub use judge::judge;
 pub use steadiness::{stop_rule, zone_profile};
+pub use second_opinion::judge_foreign;

@@ -9,11 +9,13 @@
 pub mod conduct;
 pub mod estimate;
 pub mod fingerprint;
+pub mod foreign;
 pub mod histogram;
 pub mod job;
 pub mod judged;
 pub mod observation;
 pub mod op;
+pub mod opinion;
 pub mod rng;
 pub mod run;
 pub mod sample;
@@ -42,6 +44,9 @@ pub use workload::Workload;
 
 /// Version of the machine-readable result: the `schema` field of `--json`.
 pub const RUN_SCHEMA: &str = "fathom.run/1";
+
+/// Version of a second opinion: the `schema` field of `fathom judge --json`.
+pub const OPINION_SCHEMA: &str = "fathom.opinion/1";
 
 /// Version of the plan format: the `plan` field at the top of a plan file.
 pub const PLAN_SCHEMA: u32 = 1;
