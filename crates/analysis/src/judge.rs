@@ -8,6 +8,8 @@ use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::curve;
+use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
 use crate::limiter::{self, Member};
@@ -29,17 +31,24 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     let mut judged: Vec<JudgedTrial> = trials.iter().map(judge_trial).collect();
     apply_siblings(&trials, &mut judged);
     let rows = rows(&trials, &judged);
-    let verdict = run_verdict(record, &judged);
+    let mut verdict = run_verdict(record, &judged);
+    verdict.fitness = fitness::fold(rows.iter().filter_map(|row| {
+        let fitness = row.verdict.fitness.as_ref()?;
+        Some((row.label.clone(), fitness))
+    }));
     let mut host = record.meta.host.clone();
     host.clock_read_ns = host.clock_read_ns.filter(|ns| ns.is_finite());
-    JudgedRun {
+    let mut run = JudgedRun {
         schema: RUN_SCHEMA.to_owned(),
         run: run_summary(&record.meta),
         host,
         rows,
         trials: judged,
         verdict,
-    }
+        curve: None,
+    };
+    curve::draw(&mut run);
+    run
 }
 
 fn run_summary(meta: &RunMeta) -> RunSummary {
@@ -76,7 +85,13 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
         validity: validity(&findings, trial.kind),
         limiter,
         limiter_evidence,
+        fitness: None,
         findings,
+    };
+    let slo = spec.workload.slo.as_ref();
+    let verdict = Verdict {
+        fitness: slo.map(|slo| fitness(slo, &summary.ops, verdict.validity)),
+        ..verdict
     };
     JudgedTrial {
         index: spec.index,
@@ -159,16 +174,21 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                     verdict: &judged[*i].verdict,
                 })
                 .collect();
+            let ops = match members.len() {
+                1 => first.summary.ops.clone(),
+                _ => summarize_ops(&measured, &kind_latencies(&measured)),
+            };
+            let mut verdict = fold(&sources);
+            // The trials together say more than the worst of them.
+            let slo = first.workload.slo.as_ref();
+            verdict.fitness = slo.map(|slo| fitness(slo, &ops, verdict.validity));
             Some(ResultRow {
                 row,
                 label: first.label.clone(),
                 target: first.target.clone(),
                 role: first.role,
-                ops: match members.len() {
-                    1 => first.summary.ops.clone(),
-                    _ => summarize_ops(&measured, &kind_latencies(&measured)),
-                },
-                verdict: fold(&sources),
+                ops,
+                verdict,
                 trials: members,
             })
         })

@@ -15,6 +15,8 @@ mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+pub mod curve;
+mod fitness;
 mod fold;
 mod intervals;
 mod judge;
