@@ -180,7 +180,11 @@ fn maximum(condition: &Condition, value: Option<f64>, name: &str) -> Held {
     };
     let ratio = ratio(condition, value);
     Held {
-        outcome: if holds(condition, value) { Fit::Met } else { Fit::NotMet },
+        outcome: if holds(condition, value) {
+            Fit::Met
+        } else {
+            Fit::NotMet
+        },
         ratio: Some(ratio),
         text: format!(
             "{name} {} against {}",

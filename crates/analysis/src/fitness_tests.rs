@@ -2,7 +2,9 @@ use super::*;
 use crate::test_records::RecordBuilder;
 
 fn judged(slo: &str, builder: RecordBuilder) -> Fitness {
-    let run = builder.with(|b| b.workload.slo = Some(slo.parse().unwrap())).run();
+    let run = builder
+        .with(|b| b.workload.slo = Some(slo.parse().unwrap()))
+        .run();
     let judged = crate::judge(&run);
     let fitness = judged.verdict.fitness.unwrap();
     assert_eq!(judged.rows[0].verdict.fitness.as_ref(), Some(&fitness));

@@ -260,7 +260,10 @@ mod tests {
         for (text, written) in [
             ("p99<2ms", "p99<2ms"),
             ("P99 < 2 ms", "p99<2ms"),
-            ("read.p99.9<=1500us,write.mean<1s", "read.p99.9<=1500us and write.mean<1s"),
+            (
+                "read.p99.9<=1500us,write.mean<1s",
+                "read.p99.9<=1500us and write.mean<1s",
+            ),
             ("iops>10k and max<0.5s", "iops>10000 and max<500ms"),
             ("throughput>=500MB/s", "throughput>=500MB/s"),
             ("throughput>1GiB/s", "throughput>1GiB/s"),

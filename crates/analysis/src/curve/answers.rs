@@ -26,7 +26,10 @@ pub(super) fn of(curve: &Curve) -> Vec<String> {
         Sweep::Mix => answers.extend(ceilings(curve)),
         Sweep::Position => answers.extend(position(curve)),
     }
-    let untrusted = curve.points.iter().filter(|p| p.validity == Validity::NotTrusted);
+    let untrusted = curve
+        .points
+        .iter()
+        .filter(|p| p.validity == Validity::NotTrusted);
     match (untrusted.count(), curve.points.len()) {
         (0, _) => {}
         (n, all) => answers.push(format!(
@@ -45,7 +48,12 @@ fn load(curve: &Curve) -> Vec<String> {
             unit::group(ceiling.depth)
         ));
     }
-    let open = || curve.points.iter().filter(|p| p.offered_per_second.is_some());
+    let open = || {
+        curve
+            .points
+            .iter()
+            .filter(|p| p.offered_per_second.is_some())
+    };
     let mut saturated = open().filter(|p| p.saturated);
     if let Some(first) = saturated.next() {
         let offered = first.offered_per_second.unwrap_or(0.0);
@@ -60,7 +68,10 @@ fn load(curve: &Curve) -> Vec<String> {
 
 fn share(curve: &Curve, load: f64) -> String {
     curve.ceiling.as_ref().map_or(String::new(), |ceiling| {
-        format!(" ({:.0} % of the ceiling)", 100.0 * load / ceiling.ops_per_second)
+        format!(
+            " ({:.0} % of the ceiling)",
+            100.0 * load / ceiling.ops_per_second
+        )
     })
 }
 
@@ -114,7 +125,10 @@ fn mixes(curve: &Curve) -> Vec<String> {
 }
 
 fn ceilings(curve: &Curve) -> Option<String> {
-    let closed = curve.points.iter().filter(|p| p.offered_per_second.is_none());
+    let closed = curve
+        .points
+        .iter()
+        .filter(|p| p.offered_per_second.is_none());
     let texts: Vec<String> = closed
         .filter_map(|p| {
             let rate = p.ops_per_second.value?;

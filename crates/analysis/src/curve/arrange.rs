@@ -112,7 +112,10 @@ pub(super) fn depth(base: &Workload, depth: u64) -> Setting {
 /// The largest divisor of `whole` that is at most `most`.
 fn largest_divisor(whole: u32, most: u32) -> u32 {
     let most = most.clamp(1, whole.max(1));
-    (1..=most).rev().find(|n| whole.is_multiple_of(*n)).unwrap_or(1)
+    (1..=most)
+        .rev()
+        .find(|n| whole.is_multiple_of(*n))
+        .unwrap_or(1)
 }
 
 /// An open loop with this load, with room for `slots` operations in flight.

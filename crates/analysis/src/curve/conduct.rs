@@ -90,7 +90,10 @@ impl CurveConductor {
     }
 
     fn hand_out(&mut self, setting: Setting) -> ScheduledTrial {
-        let known = self.rows.iter().position(|(label, _)| *label == setting.label);
+        let known = self
+            .rows
+            .iter()
+            .position(|(label, _)| *label == setting.label);
         let row = known.unwrap_or_else(|| {
             let record = empty_record(self.host.clone());
             self.rows.push((setting.label.clone(), record));

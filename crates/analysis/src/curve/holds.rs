@@ -51,7 +51,11 @@ pub(super) fn standing(point: &CurvePoint) -> Standing {
 }
 
 /// The points that a target is searched among, ascending in load.
-pub(super) fn candidates(sweep: Sweep, points: &[CurvePoint], read_percent: u8) -> Vec<&CurvePoint> {
+pub(super) fn candidates(
+    sweep: Sweep,
+    points: &[CurvePoint],
+    read_percent: u8,
+) -> Vec<&CurvePoint> {
     let open = sweep != Sweep::Depth;
     let mut out: Vec<&CurvePoint> = points
         .iter()
@@ -123,9 +127,16 @@ fn evidence(
         None => format!("depth {} ({} ops/s)", p.depth, unit::count(load(p))),
     };
     let held = match holds {
-        Some(p) => format!("{target} holds up to {}: {}", at(p), held_text(p, confirmed)),
+        Some(p) => format!(
+            "{target} holds up to {}: {}",
+            at(p),
+            held_text(p, confirmed)
+        ),
         None => match fails {
-            Some(p) => format!("{target} is not held at {}, the least that was tried", at(p)),
+            Some(p) => format!(
+                "{target} is not held at {}, the least that was tried",
+                at(p)
+            ),
             None => format!("{target} could not be decided at any load"),
         },
     };
@@ -139,7 +150,10 @@ fn evidence(
 
 fn held_text(point: &CurvePoint, confirmed: bool) -> String {
     let figures = figures(point);
-    let proven = point.fitness.as_ref().is_some_and(|f| f.outcome == Fit::Met);
+    let proven = point
+        .fitness
+        .as_ref()
+        .is_some_and(|f| f.outcome == Fit::Met);
     let trials = trials(point.trials);
     match (proven, confirmed) {
         (true, _) => format!("{figures}, the 95 % interval of {trials}"),

@@ -82,7 +82,12 @@ mod tests {
 
     /// Sizes of 1 MiB … 2 GiB in two passes, with the given levels, noise of
     /// each trial and drift over the passes.
-    fn curve(noise: &mut Noise, deviation: f64, drift: f64, rate: impl Fn(u64) -> f64) -> Vec<Rates> {
+    fn curve(
+        noise: &mut Noise,
+        deviation: f64,
+        drift: f64,
+        rate: impl Fn(u64) -> f64,
+    ) -> Vec<Rates> {
         let sizes: Vec<u64> = (0..12).map(|power| MIB << power).collect();
         let count = sizes.len();
         sizes
@@ -110,7 +115,10 @@ mod tests {
                 let wrong = (0..cases)
                     .filter(|_| find(&curve(&mut noise, deviation, drift, |_| 1e9)).len() > 1)
                     .count();
-                assert!(wrong * 20 <= cases, "{deviation} {drift}: {wrong} of {cases}");
+                assert!(
+                    wrong * 20 <= cases,
+                    "{deviation} {drift}: {wrong} of {cases}"
+                );
             }
         }
     }
@@ -144,8 +152,7 @@ mod tests {
         let found = (0..200).filter(|_| {
             let levels = find(&curve(&mut noise, 0.05, 0.0, truth));
             let ends: Vec<u64> = levels.iter().map(|l| l.to_bytes / MIB).collect();
-            ends == [32, 512, 2048]
-                && (levels[1].bytes_per_second / 2e9 - 1.0).abs() < 0.1
+            ends == [32, 512, 2048] && (levels[1].bytes_per_second / 2e9 - 1.0).abs() < 0.1
         });
         assert!(found.count() >= 190);
     }

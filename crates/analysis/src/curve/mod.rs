@@ -117,7 +117,9 @@ fn fitness(curve: &Curve) -> Option<Fitness> {
     let target = curve.holds.first()?.target.clone();
     let held: Vec<_> = curve.holds.iter().collect();
     let any = held.iter().any(|h| h.held_per_second.is_some());
-    let confirmed = held.iter().any(|h| h.confirmed && h.held_per_second.is_some());
+    let confirmed = held
+        .iter()
+        .any(|h| h.confirmed && h.held_per_second.is_some());
     Some(Fitness {
         target,
         outcome: match (any, confirmed) {

@@ -11,7 +11,11 @@ use crate::fitness::sum;
 
 /// The point of a row; nothing for a row without trials.
 pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
-    let trials: Vec<&JudgedTrial> = row.trials.iter().filter_map(|i| run.trials.get(*i)).collect();
+    let trials: Vec<&JudgedTrial> = row
+        .trials
+        .iter()
+        .filter_map(|i| run.trials.get(*i))
+        .collect();
     let first = trials.first()?;
     let workload = &first.workload;
     let nothing = |unit| Estimate::unknown(unit, "no operation completed");
@@ -22,7 +26,10 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         let lateness = t.summary.lateness.as_ref()?;
         percentile(lateness, 99.0).value
     });
-    let in_flight: Vec<f64> = trials.iter().filter_map(|t| t.summary.mean_in_flight).collect();
+    let in_flight: Vec<f64> = trials
+        .iter()
+        .filter_map(|t| t.summary.mean_in_flight)
+        .collect();
     let holding = trials.iter().filter(|t| {
         let ratio = t.verdict.fitness.as_ref().and_then(|f| f.worst_ratio);
         ratio.is_some_and(|ratio| ratio <= 1.0)
@@ -33,7 +40,10 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         depth: workload.total_depth(),
         block_bytes: workload.block.max_bytes(),
         active_bytes: match first.summary.active_bytes {
-            0 => workload.working_set_bytes.or(workload.size_bytes).unwrap_or(0),
+            0 => workload
+                .working_set_bytes
+                .or(workload.size_bytes)
+                .unwrap_or(0),
             bytes => bytes,
         },
         offset_bytes: workload.offset_bytes,

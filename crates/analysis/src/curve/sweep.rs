@@ -69,9 +69,7 @@ pub(super) fn plan(options: &CurveOptions) -> Box<dyn Plan> {
         Sweep::Position => {
             let zone = options.zone_bytes;
             let offsets = options.bytes.iter();
-            let all: Vec<Setting> = offsets
-                .map(|b| arrange::position(base, *b, zone))
-                .collect();
+            let all: Vec<Setting> = offsets.map(|b| arrange::position(base, *b, zone)).collect();
             let order = interleaved(all.len());
             Box::new(Listed::passes(order.into_iter().map(|i| all[i].clone())))
         }
@@ -136,7 +134,9 @@ impl DepthPlan {
 
     fn depths(&self) -> impl Iterator<Item = u64> {
         let most = self.options.most_depth.max(1);
-        (0..40).map(|power| 1u64 << power).take_while(move |depth| *depth <= most)
+        (0..40)
+            .map(|power| 1u64 << power)
+            .take_while(move |depth| *depth <= most)
     }
 }
 
@@ -164,7 +164,9 @@ impl Plan for DepthPlan {
     }
 
     fn expected(&self) -> Vec<Setting> {
-        self.depths().map(|d| arrange::depth(&self.options.base, d)).collect()
+        self.depths()
+            .map(|d| arrange::depth(&self.options.base, d))
+            .collect()
     }
 
     fn reason(&self) -> Option<String> {
@@ -182,7 +184,9 @@ fn flat(closed: &[&CurvePoint]) -> bool {
         return false;
     };
     let before = rates[..=from].iter().copied().fold(0.0, f64::max);
-    rates[from + 1..].iter().all(|rate| *rate <= before * (1.0 + RISE))
+    rates[from + 1..]
+        .iter()
+        .all(|rate| *rate <= before * (1.0 + RISE))
 }
 
 /// Where a load curve is.
@@ -192,7 +196,11 @@ enum Stage {
     /// The ceiling itself has been handed out.
     Ceiling { depth: u64 },
     /// Loads, and which is next.
-    Grid { ceiling: f64, slots: u64, next: usize },
+    Grid {
+        ceiling: f64,
+        slots: u64,
+        next: usize,
+    },
     /// The search for the target, and then nothing.
     Search { ceiling: f64, slots: u64 },
     /// The ceiling could not be measured.
@@ -218,7 +226,11 @@ fn ceiling_depth(points: &[CurvePoint]) -> Option<u64> {
         .filter_map(|p| p.ops_per_second.value)
         .fold(0.0, f64::max);
     closed()
-        .filter(|p| p.ops_per_second.value.is_some_and(|v| v >= CEILING * most && v > 0.0))
+        .filter(|p| {
+            p.ops_per_second
+                .value
+                .is_some_and(|v| v >= CEILING * most && v > 0.0)
+        })
         .map(|p| p.depth)
         .min()
 }
@@ -260,7 +272,12 @@ impl Plan for LoadPlan {
                 None => Stage::Lost,
             };
         }
-        if let Stage::Grid { ceiling, slots, next } = self.stage {
+        if let Stage::Grid {
+            ceiling,
+            slots,
+            next,
+        } = self.stage
+        {
             if let Some(percent) = LOADS.get(next) {
                 self.stage = Stage::Grid {
                     ceiling,
@@ -303,7 +320,9 @@ impl Plan for LoadPlan {
 
     fn reason(&self) -> Option<String> {
         match self.stage {
-            Stage::Lost => Some("the closed loop completed nothing, so there is no load to offer".to_owned()),
+            Stage::Lost => {
+                Some("the closed loop completed nothing, so there is no load to offer".to_owned())
+            }
             _ => None,
         }
     }

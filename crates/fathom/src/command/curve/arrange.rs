@@ -31,8 +31,22 @@ pub(super) fn conflict(sweep: Sweep, flags: &IoFlags) -> Option<String> {
         Sweep::Load => &["iodepth", "rate", "rate_iops", "think_time"],
         Sweep::Block => &["bs", "align", "arrival"],
         Sweep::WorkingSet => &["working_set", "arrival"],
-        Sweep::Mix => &["rate", "rate_iops", "mix", "rwmixread", "rwmixwrite", "think_time"],
-        Sweep::Position => &["offset", "working_set", "mix", "pattern", "distribution", "arrival"],
+        Sweep::Mix => &[
+            "rate",
+            "rate_iops",
+            "mix",
+            "rwmixread",
+            "rwmixwrite",
+            "think_time",
+        ],
+        Sweep::Position => &[
+            "offset",
+            "working_set",
+            "mix",
+            "pattern",
+            "distribution",
+            "arrival",
+        ],
     };
     let flag = |key: &str| key.replace('_', "-");
     if flags.given("runtime") {
@@ -220,9 +234,7 @@ fn size_of(plan: &Plan, target: &Target, base: &Workload) -> Result<u64, String>
         Target::Path(path) => {
             let facts = surroundings::of(plan).facts;
             let size = facts.get(target).and_then(|facts| facts.size_bytes);
-            size.ok_or_else(|| {
-                format!("the size of {} is not known; give --size", path.display())
-            })
+            size.ok_or_else(|| format!("the size of {} is not known; give --size", path.display()))
         }
     }
 }
