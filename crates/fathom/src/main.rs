@@ -32,6 +32,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
         Command::Run(run) => command::run::run(*run),
+        Command::Curve(curve) => command::curve::run(curve),
         Command::Plan(plan) => command::plan::run(plan),
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),

@@ -7,6 +7,7 @@
 //! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
 
 pub mod conduct;
+pub mod curve;
 pub mod estimate;
 pub mod fingerprint;
 pub mod foreign;
@@ -20,6 +21,7 @@ pub mod rng;
 pub mod run;
 pub mod sample;
 pub mod schedule;
+pub mod slo;
 pub mod steadiness;
 pub mod stop;
 pub mod target;
@@ -37,6 +39,7 @@ pub use op::{ErrorClass, ErrorCounts, OpKind};
 pub use run::{RunMeta, RunRecord, RunState, TrialRecord};
 pub use sample::{OpSample, Phase, Sample};
 pub use schedule::{Schedule, ScheduledTrial};
+pub use slo::Slo;
 pub use steadiness::{Steadiness, SteadinessClass};
 pub use target::Target;
 pub use verdict::{Finding, Limiter, Validity, Verdict};

@@ -138,6 +138,7 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
         figures: figures::of(entry),
         stands: stands::of(entry, &findings),
         verdict: Verdict {
+            fitness: None,
             validity,
             limiter,
             limiter_evidence,

@@ -123,7 +123,7 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
 fn worse(a: Exit, b: Exit) -> Exit {
     let rank = |exit: Exit| match exit {
         Exit::Success => 0,
-        Exit::Caveats => 1,
+        Exit::Caveats | Exit::TargetNotHeld => 1,
         Exit::Interrupted => 2,
         Exit::NotTrusted => 3,
         Exit::Failure | Exit::Usage => 4,

@@ -2,6 +2,7 @@
 //! below and their answers into text.
 
 pub(crate) mod clean;
+pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod io;
