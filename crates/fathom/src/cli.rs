@@ -53,6 +53,9 @@ pub(crate) enum Command {
     Report(Report),
     Explain(Explain),
     Doctor(Doctor),
+    /// Serve drives whose truth is known, to try fathom or any other tool on.
+    #[command(subcommand)]
+    Lab(crate::command::lab::Lab),
     Clean(Clean),
     /// Print a completion script for a shell.
     #[command(

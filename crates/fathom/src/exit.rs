@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     NotTrusted,
     /// Ended early; what was measured is kept.
     Interrupted,
+    /// What a command that fathom ran for the user ended with.
+    OfCommand(u8),
 }
 
 impl Exit {
@@ -43,6 +45,7 @@ impl From<Exit> for ExitCode {
             Exit::Caveats => 3,
             Exit::NotTrusted => 4,
             Exit::Interrupted => 5,
+            Exit::OfCommand(status) => status,
         })
     }
 }
