@@ -11,7 +11,7 @@ use fathom_model::OpKind;
 use crate::clock::{Clock, VirtualClock};
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
 use crate::payload::PayloadFacts;
-use crate::sim::{Drive, SimAnswer, SimContent, SimEnd, SimOp};
+use crate::sim::{KeptDrive, SimAnswer, SimContent, SimEnd, SimOp};
 
 /// Virtual time at which simulated loads start. Not 0, which stands for
 /// "not in flight"; a drive sees times from 0 on.
@@ -22,7 +22,7 @@ type UnderWay = Reverse<(u64, u64, u32, i32)>;
 
 /// A drive that all workers share, and which operation of whom is open on it.
 pub(crate) struct Shared {
-    drive: Box<dyn Drive>,
+    drive: KeptDrive,
     /// Worker and its slot by the drive's number.
     open: HashMap<u64, (usize, u32)>,
     /// What has become known for each worker: slot and end.
@@ -31,7 +31,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(drive: Box<dyn Drive>, workers: usize) -> Shared {
+    pub(crate) fn new(drive: KeptDrive, workers: usize) -> Shared {
         Shared {
             drive,
             open: HashMap::new(),
@@ -40,13 +40,9 @@ impl Shared {
         }
     }
 
-    pub(crate) fn drive(&self) -> &dyn Drive {
-        &*self.drive
-    }
-
     /// Sorts what the drive knows at `now_ns` by worker.
     fn advance(&mut self, now_ns: u64) {
-        self.drive.advance(now_ns, &mut self.found);
+        self.drive.lock().advance(now_ns, &mut self.found);
         for (number, end) in self.found.drain(..) {
             if let Some((worker, slot)) = self.open.remove(&number) {
                 self.known[worker].push((slot, end));
@@ -95,7 +91,7 @@ impl Simulated {
         if self.open == 0 {
             return end_ns;
         }
-        let wake_ns = self.shared.borrow().drive.wake_ns();
+        let wake_ns = self.shared.borrow().drive.lock().wake_ns();
         let wake_ns = wake_ns.map(|ns| ns.saturating_add(SIM_ORIGIN_NS));
         match (end_ns, wake_ns) {
             (Some(end_ns), Some(wake_ns)) => Some(end_ns.min(wake_ns)),
@@ -137,7 +133,7 @@ impl Engine for Simulated {
         }
     }
 
-    fn queue(&mut self, op: &Op) -> Queued {
+    fn queue(&mut self, op: &Op, _buffer: u32) -> Queued {
         let content = if op.kind == OpKind::Write {
             self.payload.next()
         } else {
@@ -162,7 +158,8 @@ impl Engine for Simulated {
                 bytes: op.len,
                 content,
             };
-            match shared.drive.submit(now_ns, &sim_op) {
+            let answer = shared.drive.lock().submit(now_ns, &sim_op);
+            match answer {
                 SimAnswer::Ends(end) => self.end(op.slot, now_ns, end),
                 SimAnswer::Later(number) => {
                     shared.open.insert(number, (self.worker, op.slot));

@@ -9,9 +9,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use fathom_model::Sample;
 use fathom_model::run::EngineReport;
-use fathom_model::{Sample, Target};
 
 use super::plan::GroupPlan;
 use super::{EndReason, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd, spawn};
@@ -21,19 +22,21 @@ use crate::engine::{Completion, Engine};
 use crate::engines::{SIM_ORIGIN_NS, SharedDrive, Simulated as SimEngine};
 use crate::in_flight::InFlight;
 use crate::payload::PayloadFacts;
+use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::{Counters, Drive, open_drive};
+use crate::sim::{Counters, KeptDrive};
 use crate::worker::{Control, Visible, Wait, Worker};
 
-/// Samples that the simulation may be ahead of whoever drains them.
-const AHEAD: usize = 1024;
+/// Samples that the simulation may be ahead of whoever takes them: few, so
+/// that a load that is ended early ends soon.
+const AHEAD: usize = 1;
 /// Virtual time between two looks at the interval buffers.
 const DRAIN_NS: u64 = 500_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
-    drive: Box<dyn Drive>,
+    drive: KeptDrive,
     workers: Vec<Worker>,
     /// What the writes of each worker carry.
     payloads: Vec<PayloadFacts>,
@@ -62,12 +65,12 @@ pub(crate) struct Simulated {
 }
 
 impl Simulated {
-    pub(crate) fn start(plan: GroupPlan) -> Result<Simulated, Error> {
+    pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<Simulated, Error> {
         let workload = &plan.job.workload;
-        let Target::Sim(model) = &plan.job.target else {
-            return Err(Error::Sim("the target is no simulated drive".to_owned()));
-        };
-        let drive = open_drive(model, plan.job.seed)?;
+        let drive = prepared
+            .drive
+            .clone()
+            .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
         let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
         let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns);
@@ -142,6 +145,11 @@ impl Simulated {
         self.samples.try_iter().collect()
     }
 
+    /// The next sample; `None` when there is none within `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<Sample> {
+        self.samples.recv_timeout(timeout).ok()
+    }
+
     pub(crate) fn finish(mut self) -> GroupEnd {
         // A group that was never let go has nothing to wait for.
         drop(self.load.take());
@@ -188,6 +196,7 @@ impl Simulated {
 impl Load {
     fn run(mut self) -> LoadEnd {
         let clock = VirtualClock::new(SIM_ORIGIN_NS);
+        let drive = self.drive.clone();
         let shared = SharedDrive::new(self.drive, self.workers.len());
         let shared = Rc::new(RefCell::new(shared));
         let payloads = self.payloads.into_iter().enumerate();
@@ -203,10 +212,11 @@ impl Load {
         let mut ended: Vec<Completion> = Vec::with_capacity(self.depth as usize + 1);
         let mut end = LoadEnd::default();
         let mut drain_at_ns = SIM_ORIGIN_NS + DRAIN_NS;
+        let start = drive.lock().counters(0);
         let mut seconds = Vec::new();
         while let Some(Reverse((at_ns, index))) = turns.pop() {
             clock.advance_to(at_ns);
-            count_seconds(&mut seconds, &shared, at_ns);
+            count_seconds(&mut seconds, &drive, at_ns);
             if at_ns >= drain_at_ns {
                 drain_at_ns = at_ns + DRAIN_NS;
                 if !send(&self.samples, self.collector.drain()) {
@@ -223,21 +233,26 @@ impl Load {
             }
         }
         let now_ns = clock.now() - SIM_ORIGIN_NS;
+        drive.lock().load_ended(now_ns);
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
-        let truth = shared.borrow().drive().truth();
-        end.simulated = Some(Box::new(SimulatedEnd { truth, seconds }));
+        let truth = drive.with(|drive| drive.truth());
+        end.simulated = Some(Box::new(SimulatedEnd {
+            truth,
+            start,
+            seconds,
+        }));
         end
     }
 }
 
 /// Reads the drive's statistics at the end of each second before `at_ns`.
 #[inline]
-fn count_seconds(seconds: &mut Vec<Counters>, shared: &RefCell<SharedDrive>, at_ns: u64) {
+fn count_seconds(seconds: &mut Vec<Counters>, drive: &KeptDrive, at_ns: u64) {
     let past = ((at_ns - SIM_ORIGIN_NS) / SECOND_NS).min(SIMULATED_SECONDS_MAX as u64);
     while (seconds.len() as u64) < past {
         let end_ns = (seconds.len() as u64 + 1) * SECOND_NS;
-        seconds.push(shared.borrow().drive().counters(end_ns));
+        seconds.push(drive.lock().counters(end_ns));
     }
 }
 

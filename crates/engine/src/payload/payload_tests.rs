@@ -174,3 +174,24 @@ fn facts_tell_what_the_bytes_are() {
     let mut facts = PayloadFacts::new(&zeros, 1, 0);
     assert_eq!(facts.next(), facts.next());
 }
+
+#[test]
+fn parts_make_up_the_same_block() {
+    for content in [
+        Content::Random,
+        Content::Zeros,
+        Content::Bytes(b"seven!!".to_vec()),
+        Content::Bytes(vec![9; 5000]),
+    ] {
+        let mut pool = PayloadPool::new(&payload(content, 30, 20), 7, 0);
+        let (mut whole, mut parts) = (vec![1; 50_000], vec![2; 50_000]);
+        for number in 0..20 {
+            pool.fill_numbered(number, &mut whole);
+            for from in (0..parts.len()).step_by(3 * PIECE_BYTES) {
+                let to = parts.len().min(from + 3 * PIECE_BYTES);
+                pool.fill_part(number, from, &mut parts[from..to]);
+            }
+            assert!(whole == parts, "block {number}");
+        }
+    }
+}

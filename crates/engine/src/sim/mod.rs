@@ -26,6 +26,7 @@ mod file;
 mod flash;
 mod hdd;
 mod ideal;
+mod kept;
 mod model;
 mod neighbour;
 mod parameter;
@@ -42,6 +43,7 @@ use fathom_model::OpKind;
 
 pub use self::counters::Counters;
 pub use self::document::models_markdown;
+pub use self::kept::KeptDrive;
 pub use self::model::{Model, models};
 pub use self::parameter::{Parameter, Quantity, common_parameters};
 pub use self::truth::{Expected, Inside, KindDone, Latency, LatencyCounts, Truth, Zone};
