@@ -21,7 +21,10 @@ mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod repeatability;
+mod second_opinion;
 mod statistics;
+mod steadiness;
 mod summary;
 mod trial;
 
@@ -37,3 +40,5 @@ pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
 };
 pub use judge::judge;
+pub use steadiness::{stop_rule, zone_profile};
+pub use second_opinion::judge_foreign;

@@ -22,6 +22,7 @@ Examples:
                                      A plan with comments, then its run
   fathom runs list                   What has been measured so far
   fathom explain V01                 What a finding means and what to do
+  fathom judge fio.json              What can be believed of a result of fio
 
 Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(Runs),
     Report(Report),
+    Judge(crate::command::judge::Judge),
     Explain(Explain),
     Doctor(Doctor),
     Clean(Clean),
