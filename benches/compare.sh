@@ -48,6 +48,7 @@ clean() {
   rm -f "$file"
 }
 trap clean EXIT
+trap "exit 1" INT TERM
 head -c "$size" /dev/urandom >"$file"
 
 if [ -z "$t_io_uring" ]; then
