@@ -21,8 +21,10 @@ mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod repeatability;
 mod second_opinion;
 mod statistics;
+mod steadiness;
 mod summary;
 mod trial;
 
@@ -39,3 +41,4 @@ pub use check_table::{
 };
 pub use judge::judge;
 pub use second_opinion::judge_foreign;
+pub use steadiness::{stop_rule, zone_profile};

@@ -1,5 +1,6 @@
 //! The plan unrolled: an ordered list of trials.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::target::Target;
@@ -36,6 +37,55 @@ pub struct ScheduledTrial {
     pub seed: u64,
     /// Wait after the trial.
     pub pause: Pause,
+    /// What the trial is for.
+    #[serde(default)]
+    pub role: TrialRole,
+}
+
+/// What a trial is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialRole {
+    /// Its figures are the result.
+    #[default]
+    Measure,
+    /// Evidence for another row: the same workload at twice the depth. No
+    /// result of its own.
+    Probe,
+    /// Side A of a comparison.
+    A,
+    /// Side B of a comparison.
+    B,
+    /// The untouched control of a comparison.
+    Control,
+    /// Brings the target into a defined state. No result of its own.
+    Precondition,
+}
+
+/// What a run is for: decides how its result is shown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Rows of workloads.
+    #[default]
+    Measure,
+    /// Two sides in turns, and perhaps a control.
+    Comparison {
+        /// Differences up to this many percent count as none.
+        margin_percent: f64,
+    },
+    /// A figure against a swept quantity.
+    Curve {
+        /// What is swept: `depth`, `load`, `block`, `working_set`, `mix`.
+        sweep: String,
+        /// The target that a point must hold, as it was typed.
+        slo: Option<String>,
+    },
+    /// A test of the SNIA performance test specification.
+    Snia {
+        /// `iops`, `throughput`, `latency` or `wsat`.
+        test: String,
+    },
 }
 
 /// An ordered list of trials.
@@ -49,6 +99,9 @@ pub struct Schedule {
     pub destructive: bool,
     /// Test files stay for the next run.
     pub keep_files: bool,
+    /// What the run is for.
+    #[serde(default)]
+    pub purpose: Purpose,
     /// The trials in order.
     pub trials: Vec<ScheduledTrial>,
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::rng::derive_seed;
-use fathom_model::schedule::Pause;
+use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use crate::diagnostic::{Diagnostics, Problems, error};
@@ -116,6 +116,7 @@ impl Plan {
             seed,
             destructive: self.destructive() || context.destructive,
             keep_files: self.keep_files() || context.keep_files,
+            purpose: Purpose::Measure,
             trials: self.unroll(&cells, seed),
         })
     }
@@ -182,6 +183,7 @@ impl Plan {
                     workload: cell.workload.clone(),
                     seed: derive_seed(derive_seed(seed, u64::from(row)), u64::from(iteration)),
                     pause,
+                    role: TrialRole::Measure,
                 })
             })
             .collect()

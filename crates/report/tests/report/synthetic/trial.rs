@@ -5,6 +5,7 @@ use fathom_model::judged::{
 };
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::run::Ceiling;
+use fathom_model::schedule::TrialRole;
 use fathom_model::{
     ErrorClass, Estimate, Histogram, JudgedTrial, OpKind, Phase, RunState, Target, Unit, Workload,
 };
@@ -85,6 +86,8 @@ impl TrialSpec {
                 .collect(),
         };
         JudgedTrial {
+            role: TrialRole::Measure,
+            steadiness: None,
             index: self.index,
             row: self.row,
             iteration: self.iteration,
