@@ -300,11 +300,10 @@ fn a_cliff_is_told_apart_from_noise() {
         finding.evidence.contains("for the first 1.7"),
         "{finding:?}"
     );
-    let drifting = noise(4, 0.005);
-    let drifting = drifting
-        .iter()
-        .enumerate()
-        .map(|(i, v)| v * (1.0 - i as f64 / 400.0));
+    let drifting = Noise::new(4).ar1(0.0, 240);
+    let fall = |i: usize| (-(i as f64) / 1500.0).exp();
+    let drifting = drifting.iter().enumerate();
+    let drifting = drifting.map(|(i, n)| IOPS * (1.0 + 0.01 * n) * fall(i));
     result.jobs[0].series[0].values = drifting.collect();
     assert_eq!(status(&result, "V12"), Some(FindingStatus::Caveat));
     let swinging = noise(5, 0.01);
