@@ -11,6 +11,7 @@ pub(crate) mod change_points;
 mod drift;
 mod ladder;
 mod levels;
+mod logged;
 mod modes;
 mod robust;
 mod snia;
@@ -31,6 +32,7 @@ use self::track::Track;
 use crate::summary::{kind_latencies, summarize_ops};
 use crate::trial::Trial;
 
+pub(crate) use logged::{Logged, of_log};
 pub use until::stop_rule;
 pub use zones::zone_profile;
 
