@@ -64,7 +64,7 @@ pub(crate) fn of_trial(trial: &Trial<'_>, written_before: u64) -> Option<Steadin
         steady_from_ns: settled(&found).then(|| track.cells[found.last.start].start_ns),
         regimes: regimes(trial, &found),
         burst_bytes: burst_bytes(&found),
-        modes: modes(&track, &found),
+        modes: modes(trial, &track, &found),
         snia: found.snia.clone(),
         zones,
     })
@@ -109,7 +109,7 @@ fn regimes(trial: &Trial<'_>, found: &Assessment) -> Vec<Regime> {
         return Vec::new();
     }
     let regime = |level: &levels::Level| {
-        let part = trial.part(level.cells.clone());
+        let part = trial.part(|position| level.cells.contains(&position));
         Regime {
             start_ns: level.start_ns,
             end_ns: level.end_ns,
@@ -132,10 +132,19 @@ fn burst_bytes(found: &Assessment) -> Option<u64> {
     (falls && second.rate < first.rate).then_some(first.bytes() as u64)
 }
 
-fn modes(track: &Track, found: &Assessment) -> Option<TwoModes> {
+fn modes(trial: &Trial<'_>, track: &Track, found: &Assessment) -> Option<TwoModes> {
     let modes = found.modes.as_ref()?;
     let (low_rate, high_rate, low_share) = words::mode_rates(track, found)?;
+    let ops_at = |high: bool| {
+        let at = |position: usize| position.checked_sub(found.modes_from);
+        let part = trial.part(|p| at(p).and_then(|p| modes.high.get(p)) == Some(&high));
+        let mut ops = summarize_ops(&[&part], &kind_latencies(&[&part]));
+        withhold_interval(&mut ops, "the seconds at one of two levels");
+        ops
+    };
     Some(TwoModes {
+        low_ops: ops_at(false),
+        high_ops: ops_at(true),
         low_rate,
         high_rate,
         low_share,
@@ -148,10 +157,13 @@ fn modes(track: &Track, found: &Assessment) -> Option<TwoModes> {
 /// in: what is left is a fact of this run, and the reason names the rates that
 /// count.
 pub(crate) fn withhold_single_rate(ops: &mut [OpSummary], sentence: &str) {
+    withhold_interval(ops, &format!("no one rate describes it: {sentence}"));
+}
+
+fn withhold_interval(ops: &mut [OpSummary], reason: &str) {
     for op in ops {
         for rate in [&mut op.ops_per_second, &mut op.bytes_per_second] {
             if let Some(value) = rate.value {
-                let reason = format!("no one rate describes it: {sentence}");
                 *rate = Estimate::point(rate.unit, value, reason);
             }
         }
