@@ -53,6 +53,9 @@ fn title(name: &str) -> &'static str {
 
 /// `slowdown: 2.90 GB/s for the first 23.0 GB, then 414 MB/s`.
 pub(crate) fn headline(steadiness: &Steadiness) -> String {
+    if steadiness.zones.is_some() {
+        return steadiness.sentence.clone();
+    }
     format!("{}: {}", steadiness.class.words(), steadiness.sentence)
 }
 
