@@ -140,11 +140,11 @@ fn snia(track: &Track, found: &Assessment) -> Rung {
     let (scale, unit) = rate_scale(track);
     let evidence = format!(
         "last {ROUNDS} rounds of {ROUND_SECONDS:.0} s: Ave(y) {}, Max(y) − Min(y) {:.1} % of it \
-         (allowed {:.0} %), best linear fit {}, its excursion {:.1} % (allowed {:.0} %)",
+         (allowed {:.0} %), best linear fit {} {unit}, its excursion {:.1} % (allowed {:.0} %)",
         rate_words(track, window.average),
         100.0 * window.range,
         100.0 * RANGE,
-        format!("{} {unit}", window.formula(scale)),
+        window.formula(scale),
         100.0 * window.excursion,
         100.0 * EXCURSION,
     );

@@ -22,8 +22,9 @@ mod zones;
 
 use fathom_model::estimate::Estimate;
 use fathom_model::judged::OpSummary;
+use fathom_model::sample::Sample;
 use fathom_model::steadiness::{Regime, Steadiness, SteadinessClass, TwoModes};
-use fathom_model::workload::Until;
+use fathom_model::workload::{OpMix, Until};
 
 use self::assess::{Assessment, assess};
 use self::ladder::{Context, ladder};
@@ -31,6 +32,7 @@ use self::track::Track;
 use crate::summary::{kind_latencies, summarize_ops};
 use crate::trial::Trial;
 
+pub(crate) use until::rule_of;
 pub use until::stop_rule;
 pub use zones::zone_profile;
 
@@ -67,6 +69,37 @@ pub(crate) fn of_trial(trial: &Trial<'_>, written_before: u64) -> Option<Steadin
         modes: modes(trial, &track, &found),
         snia: found.snia.clone(),
         zones,
+    })
+}
+
+/// What simulated seconds are said to be.
+pub(crate) struct Simulated {
+    class: SteadinessClass,
+    snia_steady: Option<bool>,
+    /// Bytes at the end of each level.
+    pub(crate) level_ends_bytes: Vec<f64>,
+}
+
+impl Simulated {
+    /// Whether a check would object.
+    pub(crate) fn objects(&self) -> bool {
+        let sound = matches!(
+            self.class,
+            SteadinessClass::Flat | SteadinessClass::WarmupThenFlat | SteadinessClass::TooShort
+        );
+        !sound || self.snia_steady == Some(false)
+    }
+}
+
+/// Looks at simulated seconds.
+pub(crate) fn simulated(mix: OpMix, seconds: impl Iterator<Item = Sample>) -> Option<Simulated> {
+    let mut track = Track::new(mix);
+    seconds.for_each(|sample| track.observe(&sample));
+    let found = assess(&track)?;
+    Some(Simulated {
+        class: found.class,
+        snia_steady: found.snia.map(|window| window.steady),
+        level_ends_bytes: found.levels.iter().map(|level| level.end_bytes).collect(),
     })
 }
 
