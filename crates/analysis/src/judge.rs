@@ -10,6 +10,8 @@ use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::curve;
+use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
 use crate::limiter::{self, Member};
@@ -43,16 +45,23 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         Some((row.label.clone(), finding.clone()))
     });
     repeatability::add_to_run(&mut verdict, repeated.collect());
+    verdict.fitness = fitness::fold(rows.iter().filter_map(|row| {
+        let fitness = row.verdict.fitness.as_ref()?;
+        Some((row.label.clone(), fitness))
+    }));
     let mut host = record.meta.host.clone();
     host.clock_read_ns = host.clock_read_ns.filter(|ns| ns.is_finite());
-    JudgedRun {
+    let mut run = JudgedRun {
         schema: RUN_SCHEMA.to_owned(),
         run: run_summary(&record.meta),
         host,
         rows,
         trials: judged,
         verdict,
-    }
+        curve: None,
+    };
+    curve::draw(&mut run);
+    run
 }
 
 fn run_summary(meta: &RunMeta) -> RunSummary {
@@ -127,7 +136,13 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
         validity: validity(&findings, trial.kind),
         limiter,
         limiter_evidence,
+        fitness: None,
         findings,
+    };
+    let slo = spec.workload.slo.as_ref();
+    let verdict = Verdict {
+        fitness: slo.map(|slo| fitness(slo, &summary.ops, verdict.validity)),
+        ..verdict
     };
     JudgedTrial {
         index: spec.index,
@@ -212,19 +227,23 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                 })
                 .collect();
             let own: Vec<&JudgedTrial> = members.iter().map(|i| &judged[*i]).collect();
+            let ops = match members.len() {
+                1 => first.summary.ops.clone(),
+                _ => combined(&measured, &own),
+            };
             let mut verdict = fold(&sources);
             if let Some(finding) = repeatability::of_row(&own) {
                 repeatability::add(&mut verdict, finding);
             }
+            // The trials together say more than the worst of them.
+            let slo = first.workload.slo.as_ref();
+            verdict.fitness = slo.map(|slo| fitness(slo, &ops, verdict.validity));
             Some(ResultRow {
                 row,
                 label: first.label.clone(),
                 target: first.target.clone(),
                 role: first.role,
-                ops: match members.len() {
-                    1 => first.summary.ops.clone(),
-                    _ => combined(&measured, &own),
-                },
+                ops,
                 verdict,
                 trials: members,
             })

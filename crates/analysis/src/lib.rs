@@ -16,6 +16,8 @@ mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+pub mod curve;
+mod fitness;
 mod fold;
 mod intervals;
 mod judge;
@@ -23,6 +25,7 @@ mod limiter;
 mod outcome;
 mod plateau;
 mod repeatability;
+mod second_opinion;
 mod statistics;
 mod steadiness;
 mod summary;
@@ -41,4 +44,5 @@ pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
 };
 pub use judge::judge;
+pub use second_opinion::judge_foreign;
 pub use steadiness::{stop_rule, zone_profile};
