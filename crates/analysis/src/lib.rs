@@ -10,6 +10,7 @@
 //! autocorrelation), whether it is true (checks with thresholds from
 //! `checks.toml`), and what set it (the limiter, named only on proof).
 
+mod accuracy;
 mod activity;
 mod charts;
 mod check_page;
@@ -37,6 +38,7 @@ mod judge_tests;
 #[cfg(test)]
 mod test_records;
 
+pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,

@@ -5,6 +5,7 @@
 pub(crate) mod axis;
 mod distribution;
 mod heat;
+mod levels;
 mod series;
 mod svg;
 mod time;

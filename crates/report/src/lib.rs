@@ -20,10 +20,12 @@ mod chart;
 mod facts;
 mod figure;
 mod grid;
+mod levels;
 mod limits;
 mod moment;
 mod names;
 mod shape;
+mod steady;
 mod summary;
 
 /// Why a report could not be written.

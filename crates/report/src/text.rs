@@ -9,6 +9,7 @@ mod grid;
 mod header;
 pub(crate) mod page;
 mod rows;
+mod steady;
 mod verdict;
 
 use fathom_model::JudgedRun;
@@ -59,6 +60,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
+    steady::write(&mut page, run);
     if options.verbose {
         details::write(&mut page, run, throughput);
     }

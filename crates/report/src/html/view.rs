@@ -8,6 +8,7 @@ use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
 use crate::grid::Grid;
+use crate::steady::{self, RungLine};
 use crate::{facts, figure, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
@@ -77,6 +78,8 @@ pub(super) struct TrialView<'a> {
     lines: Vec<(String, Vec<Shown>)>,
     charts: Vec<Vec<String>>,
     objections: Vec<&'a Finding>,
+    steadiness: Option<String>,
+    ladder: Vec<RungLine>,
 }
 
 /// One check.
@@ -123,7 +126,7 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
-            results: rows::lines(grid.rest.iter().copied()),
+            results: rows::lines(run, grid.rest.iter().copied()),
             several_targets: targets.len() > 1,
             iterations: run.trials.iter().any(|t| t.iteration > 0),
             targets: targets.join(", "),
@@ -210,9 +213,15 @@ fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView
         badge: Badge::of(trial.verdict.validity),
         limiter: names::limiter(trial.verdict.limiter),
         facts: trial_facts(trial),
-        lines: trial.summary.ops.iter().flat_map(rows::op_cells).collect(),
+        lines: rows::trial_cells(trial),
         charts,
         objections: names::objections(&trial.verdict.findings),
+        steadiness: trial.steadiness.as_ref().map(steady::headline),
+        ladder: trial
+            .steadiness
+            .as_ref()
+            .map(steady::ladder)
+            .unwrap_or_default(),
     }
 }
 
