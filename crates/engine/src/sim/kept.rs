@@ -39,6 +39,11 @@ impl KeptDrive {
         self.lock().drive.capacity_bytes()
     }
 
+    /// Virtual time that the drive has lived.
+    pub fn age_ns(&self) -> u64 {
+        self.lock().age_ns
+    }
+
     /// Lets the drive rest for so much virtual time.
     pub fn rest(&self, nanoseconds: u64) {
         let mut lived = self.lock();
