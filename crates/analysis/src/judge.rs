@@ -91,6 +91,7 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),
         summary,
+        steadiness: None,
         intervals: intervals(trial),
         verdict,
         target_before: trial.record.target_before.clone(),

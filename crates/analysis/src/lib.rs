@@ -22,6 +22,7 @@ mod limiter;
 mod outcome;
 mod plateau;
 mod statistics;
+mod steadiness;
 mod summary;
 mod trial;
 

@@ -2,8 +2,10 @@
 //! when its time has come. The loop is the one of real engines; only the waiting
 //! differs. A day of a drive's life takes as long as its operations take to count.
 
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
@@ -17,8 +19,9 @@ use super::{EndReason, GroupEnd, spawn};
 use crate::Error;
 use crate::clock::{Clock, HostClock, VirtualClock};
 use crate::engine::{Completion, Engine};
-use crate::engines::{SIM_ORIGIN_NS, Simulated as SimEngine};
+use crate::engines::{SIM_ORIGIN_NS, SharedDrive, Simulated as SimEngine};
 use crate::in_flight::InFlight;
+use crate::payload::PayloadFacts;
 use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
 use crate::sim::KeptDrive;
@@ -34,6 +37,8 @@ const DRAIN_NS: u64 = 500_000_000;
 struct Load {
     drive: KeptDrive,
     workers: Vec<Worker>,
+    /// What the writes of each worker carry.
+    payloads: Vec<PayloadFacts>,
     depth: u32,
     collector: Collector,
     samples: SyncSender<Sample>,
@@ -80,12 +85,16 @@ impl Simulated {
             let parts = spawn::parts(&plan, index, visible, Arc::clone(&control), &mut notes)?;
             workers.push(Worker::new(parts, cuts, None));
         }
+        let payloads = (0..workload.workers)
+            .map(|index| PayloadFacts::new(&workload.payload, plan.job.seed, index))
+            .collect();
         let (sender, samples) = mpsc::sync_channel(AHEAD);
         notes.dedup();
         Ok(Simulated {
             load: Some(Load {
                 drive,
                 workers,
+                payloads,
                 depth: plan.depth,
                 collector: Collector::new(shape, exchanges, Arc::new(Stalls::default())),
                 samples: sender,
@@ -184,8 +193,15 @@ impl Simulated {
 impl Load {
     fn run(mut self) -> LoadEnd {
         let clock = VirtualClock::new(SIM_ORIGIN_NS);
-        let mut engines: Vec<SimEngine> = (0..self.workers.len())
-            .map(|_| SimEngine::new(self.drive.clone(), clock.clone(), self.depth + 1))
+        let drive = self.drive.clone();
+        let shared = SharedDrive::new(self.drive, self.workers.len());
+        let shared = Rc::new(RefCell::new(shared));
+        let payloads = self.payloads.into_iter().enumerate();
+        let mut engines: Vec<SimEngine> = payloads
+            .map(|(index, payload)| {
+                let shared = Rc::clone(&shared);
+                SimEngine::new(shared, index, clock.clone(), payload, self.depth + 1)
+            })
             .collect();
         let mut turns: BinaryHeap<Reverse<(u64, usize)>> = (0..self.workers.len())
             .map(|worker| Reverse((SIM_ORIGIN_NS, worker)))
@@ -211,7 +227,7 @@ impl Load {
             }
         }
         let now_ns = clock.now() - SIM_ORIGIN_NS;
-        self.drive.lock().load_ended(now_ns);
+        drive.lock().load_ended(now_ns);
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
         end
@@ -237,8 +253,8 @@ fn turn(
     engine.submit().ok()?;
     match wait {
         Wait::Reap { until_ns, .. } => {
-            let end_ns = engine.next_end_ns().unwrap_or(until_ns);
-            Some(until_ns.min(end_ns).max(clock.now()))
+            let event_ns = engine.next_event_ns().unwrap_or(until_ns);
+            Some(until_ns.min(event_ns).max(clock.now()))
         }
         Wait::Sleep { until_ns, .. } => Some(until_ns.max(clock.now())),
         Wait::Done => None,

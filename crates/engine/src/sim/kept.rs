@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Drive, SimEnd, SimOp};
+use super::{Drive, SimAnswer, SimEnd, SimOp};
 
 /// A drive and the virtual time that it has lived. Clones are the same drive.
 #[derive(Clone)]
@@ -69,14 +69,37 @@ impl fmt::Debug for KeptDrive {
 }
 
 impl Lived {
-    /// The drive at time `now_ns` of the load.
-    pub(crate) fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimEnd {
-        let mut end = self.drive.submit(self.age_ns.saturating_add(now_ns), op);
+    /// Takes an operation at time `now_ns` of the load.
+    pub(crate) fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
+        self.latest_ns = self.latest_ns.max(now_ns);
+        let answer = self.drive.submit(self.age_ns.saturating_add(now_ns), op);
+        match answer {
+            SimAnswer::Ends(end) => SimAnswer::Ends(self.of_load(end)),
+            later @ SimAnswer::Later(_) => later,
+        }
+    }
+
+    /// When the drive wants to be asked, in the time of the load.
+    pub(crate) fn wake_ns(&self) -> Option<u64> {
+        let wake_ns = self.drive.wake_ns()?;
+        Some(wake_ns.saturating_sub(self.age_ns))
+    }
+
+    /// Appends what has become known at time `now_ns` of the load.
+    pub(crate) fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
+        let old = known.len();
+        self.drive
+            .advance(self.age_ns.saturating_add(now_ns), known);
+        for (_, end) in &mut known[old..] {
+            *end = self.of_load(*end);
+        }
+    }
+
+    fn of_load(&mut self, mut end: SimEnd) -> SimEnd {
         if end.at_ns != u64::MAX {
             end.at_ns = end.at_ns.saturating_sub(self.age_ns);
             self.latest_ns = self.latest_ns.max(end.at_ns);
         }
-        self.latest_ns = self.latest_ns.max(now_ns);
         end
     }
 
@@ -100,12 +123,11 @@ mod tests {
             let mut lived = drive.lock();
             let mut now_ns = 0;
             for block in 0..64 {
-                let op = SimOp {
-                    kind: OpKind::Write,
-                    offset: block << 20,
-                    bytes: 1 << 20,
+                let op = SimOp::new(OpKind::Write, block << 20, 1 << 20);
+                let SimAnswer::Ends(end) = lived.submit(now_ns, &op) else {
+                    panic!("flash knows at once");
                 };
-                now_ns = lived.submit(now_ns, &op).at_ns;
+                now_ns = end.at_ns;
             }
             lived.load_ended(now_ns);
             now_ns
