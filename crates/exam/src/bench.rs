@@ -134,7 +134,7 @@ fn add_cpu(case: &Case, sample: &mut Sample) -> u64 {
     sample.cpu_user_ns = cpu_ns / 3;
     sample.cpu_system_ns = cpu_ns - cpu_ns / 3;
     sample.busiest_worker_cpu_ns = cpu_ns / workers;
-    sample.run_delay_ns = room_ns / 2_000;
+    sample.run_delay_ns = (room_ns as f64 * case.host.run_delay_share) as u64;
     cpu_ns
 }
 
@@ -157,7 +157,9 @@ fn observe(
             let bin = (second * BINS) as i64 - shift;
             let device = meter.activity(&case.host.device.name, born + bin, BINS);
             let own_ns = own_cpu_ns.get(second as usize).copied().unwrap_or(0);
-            case.host.observe(bin * BIN_NS as i64, own_ns, device)
+            let foreign = meter.foreign_read_bytes(born + bin, BINS);
+            case.host
+                .observe(bin * BIN_NS as i64, own_ns, device, foreign)
         })
         .collect()
 }

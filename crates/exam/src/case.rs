@@ -1,7 +1,7 @@
 //! A scenario and a case drawn from it.
 
 use fathom_model::run::{RunRecord, TrialRecord};
-use fathom_model::verdict::Limiter;
+use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::Workload;
 
 use crate::host::Host;
@@ -18,6 +18,9 @@ pub enum Expected {
     Faulty {
         /// One of these checks must object.
         findings: Vec<&'static str>,
+        /// How loudly at least: `Info` where the number is true and only asks
+        /// for a remark.
+        least: FindingStatus,
         /// Limiters that are true. `Unknown` is always allowed.
         limiters: Vec<Limiter>,
     },

@@ -125,13 +125,17 @@ fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
             Validity::Trusted if named_right(limiters) => Grade::Right,
             Validity::Trusted => Grade::Misnamed,
         },
-        Expected::Faulty { findings, limiters } => {
+        Expected::Faulty {
+            findings,
+            least,
+            limiters,
+        } => {
             let seen = judged
                 .trials
                 .iter()
                 .flat_map(|trial| &trial.verdict.findings)
                 .chain(&judged.verdict.findings)
-                .any(|f| f.status >= FindingStatus::Caveat && findings.contains(&f.id.as_str()));
+                .any(|f| f.status >= *least && findings.contains(&f.id.as_str()));
             match seen {
                 false => Grade::Missed,
                 true if named_right(limiters) => Grade::Right,

@@ -33,6 +33,8 @@ pub struct Host {
     pub steal_share: f64,
     /// Share of time in which somebody waited for a CPU.
     pub cpu_pressure: f64,
+    /// Share of time in which the load's own threads did.
+    pub run_delay_share: f64,
     /// Share of time in which somebody waited for memory.
     pub memory_pressure: f64,
     /// Operations per second that the generator reaches without a target.
@@ -92,6 +94,7 @@ impl Default for Host {
             other_cpus: 0.05,
             steal_share: 0.0,
             cpu_pressure: 0.001,
+            run_delay_share: 0.0005,
             memory_pressure: 0.0,
             ceiling_ops: 900_000.0,
             device_read_share: 1.0,
@@ -153,12 +156,13 @@ impl Host {
     }
 
     /// One second of the host in which the load used so much CPU time and the
-    /// drive did `device`.
+    /// drive did `device`, part of it for a neighbour.
     pub(crate) fn observe(
         &self,
         start_ns: i64,
         own_cpu_ns: u64,
         mut device: DeviceActivity,
+        neighbour_read_bytes: u64,
     ) -> Observation {
         let share = |bytes: u64, factor: f64| (bytes as f64 * factor).round() as u64;
         device.read_bytes = share(device.read_bytes, self.device_read_share);
@@ -167,7 +171,7 @@ impl Host {
         if self.device_read_share < 1.0 {
             device.queue_time_ns = share(device.queue_time_ns, self.device_read_share);
         }
-        let own_read_bytes = device.read_bytes;
+        let own_read_bytes = device.read_bytes.saturating_sub(neighbour_read_bytes);
         let own_write_bytes = device.write_bytes;
         device.read_bytes += self.foreign_read_bytes;
         device.reads += self.foreign_read_bytes / 65_536;

@@ -4,24 +4,8 @@ use fathom_model::verdict::Limiter;
 use fathom_model::workload::{CacheMode, OpMix};
 
 use super::sound::ssd;
-use super::{Draw, GIB, SECOND_NS, random_reads, random_writes, sequential};
-use crate::case::{Case, Expected, Scenario};
-
-fn faulty(
-    name: &'static str,
-    findings: &[&'static str],
-    limiters: &[Limiter],
-    draw: fn(&mut Draw) -> Case,
-) -> Scenario {
-    Scenario {
-        name,
-        expected: Expected::Faulty {
-            findings: findings.to_vec(),
-            limiters: limiters.to_vec(),
-        },
-        draw,
-    }
-}
+use super::{Draw, GIB, SECOND_NS, faulty, random_reads, random_writes, remarked, sequential};
+use crate::case::{Case, Scenario};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     let cache = &[Limiter::Cache];
@@ -53,7 +37,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             cache,
             never_flushed,
         ),
-        faulty(
+        remarked(
             "flush after the end takes long",
             &["V07"],
             &[Limiter::Flush],
@@ -72,7 +56,7 @@ fn warm_file(d: &mut Draw) -> Case {
     let mut workload = random_reads(1, d.whole(10, 40));
     workload.cache = CacheMode::Buffered;
     workload.size_bytes = Some(80 * GIB);
-    Case::new("ideal?latency_us=2,parallel=8", workload).on(|host| {
+    Case::new("ideal?latency_us=40,parallel=8", workload).on(|host| {
         host.memory_bytes = 32 * GIB;
         host.device_read_share = 0.0;
         host.data.cached_share = Some(1.0);
@@ -101,7 +85,7 @@ fn small_set(d: &mut Draw) -> Case {
 fn sparse(d: &mut Draw) -> Case {
     let unwritten = d.log(0.05, 1.0);
     Case::new(
-        "ideal?latency_us=4,parallel=32",
+        "ideal?latency_us=120,parallel=8",
         random_reads(d.one_of(&[1, 32]), 20),
     )
     .on(|host| {
@@ -112,7 +96,7 @@ fn sparse(d: &mut Draw) -> Case {
 
 fn tmpfs(d: &mut Draw) -> Case {
     let mut case = Case::new(
-        "ideal?latency_us=3,parallel=8",
+        "ideal?latency_us=30,parallel=8",
         random_reads(1, d.whole(10, 30)),
     );
     if let Some(filesystem) = &mut case.host.filesystem {
@@ -127,7 +111,7 @@ fn never_flushed(d: &mut Draw) -> Case {
     let mut workload = random_writes(d.one_of(&[1, 8]), d.whole(10, 30));
     workload.cache = CacheMode::Buffered;
     let left = d.even(0.2, 1.0);
-    Case::new("ideal?latency_us=5,parallel=8", workload).on(|host| {
+    Case::new("ideal?latency_us=120,parallel=8", workload).on(|host| {
         host.device_write_factor = 1.0 - left;
         host.dirty_share = Some(left);
         host.device.write_cache = Some("write back".to_owned());

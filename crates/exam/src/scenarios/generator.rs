@@ -5,30 +5,14 @@ use fathom_model::verdict::Limiter;
 use fathom_model::workload::{Arrival, Rate, RateUnit};
 
 use super::sound::ssd;
-use super::{Draw, random_reads, random_writes};
-use crate::case::{Case, Expected, Scenario};
-
-fn faulty(
-    name: &'static str,
-    findings: &[&'static str],
-    limiters: &[Limiter],
-    draw: fn(&mut Draw) -> Case,
-) -> Scenario {
-    Scenario {
-        name,
-        expected: Expected::Faulty {
-            findings: findings.to_vec(),
-            limiters: limiters.to_vec(),
-        },
-        draw,
-    }
-}
+use super::{Draw, faulty, random_reads, random_writes, remarked};
+use crate::case::{Case, Scenario};
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     let cpu = &[Limiter::GeneratorCpu];
     let depth = &[Limiter::QueueDepth];
     vec![
-        faulty("too few seconds", &["V15", "V16", "V17"], depth, too_short),
+        remarked("too few seconds", &["V15", "V16", "V17"], depth, too_short),
         faulty(
             "asynchronous turned synchronous",
             &["V20"],
@@ -37,7 +21,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         ),
         faulty("generator at its ceiling", &["V22"], cpu, at_ceiling),
         faulty("rate that cannot be kept", &["V23"], &[], rate_not_kept),
-        faulty("bad clock", &["V24"], &[], bad_clock),
+        faulty("bad clock", &["V24"], depth, bad_clock),
         faulty("errors on the drive", &["V26"], &[], io_errors),
         faulty("bandwidth in the wrong unit", &["V25"], &[], wrong_unit),
         faulty("generator stood still", &["V27"], &[], stood_still),
@@ -65,7 +49,7 @@ fn turned_synchronous(d: &mut Draw) -> Case {
 }
 
 fn at_ceiling(d: &mut Draw) -> Case {
-    let cost_ns = d.log(3_000.0, 12_000.0);
+    let cost_ns = d.log(8_000.0, 30_000.0);
     let depth = 32;
     // The drive could do more than one worker can ask for.
     let latency_us = cost_ns * f64::from(depth) / 1e3;
@@ -166,8 +150,10 @@ fn stolen(d: &mut Draw) -> Case {
 
 fn crowded(d: &mut Draw) -> Case {
     let pressure = d.even(0.15, 0.9);
+    let delay = d.even(0.07, 0.4);
     Case::new(ssd(d), random_reads(8, d.whole(20, 40))).on(|host| {
         host.cpu_pressure = pressure;
         host.other_cpus = 7.5;
+        host.run_delay_share = delay;
     })
 }

@@ -5,9 +5,10 @@ mod generator;
 mod sound;
 
 use fathom_model::rng::Rng;
+use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::{BlockSizes, Bounds, OpMix, Pattern, Workload};
 
-use crate::case::Scenario;
+use crate::case::{Case, Expected, Scenario};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -19,6 +20,38 @@ pub fn all() -> Vec<Scenario> {
     scenarios.extend(cache::scenarios());
     scenarios.extend(generator::scenarios());
     scenarios
+}
+
+/// A fault to which one of these checks must object.
+pub(crate) fn faulty(
+    name: &'static str,
+    findings: &[&'static str],
+    limiters: &[Limiter],
+    draw: fn(&mut Draw) -> Case,
+) -> Scenario {
+    Scenario {
+        name,
+        expected: Expected::Faulty {
+            findings: findings.to_vec(),
+            least: FindingStatus::Caveat,
+            limiters: limiters.to_vec(),
+        },
+        draw,
+    }
+}
+
+/// Something that leaves the number true and deserves a remark.
+pub(crate) fn remarked(
+    name: &'static str,
+    findings: &[&'static str],
+    limiters: &[Limiter],
+    draw: fn(&mut Draw) -> Case,
+) -> Scenario {
+    let mut scenario = faulty(name, findings, limiters, draw);
+    if let Expected::Faulty { least, .. } = &mut scenario.expected {
+        *least = FindingStatus::Info;
+    }
+    scenario
 }
 
 /// Draws parameters.

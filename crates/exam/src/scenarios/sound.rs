@@ -24,7 +24,11 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         sound("sound: SSD, one read at a time", DEPTH, ssd_one_read),
         sound("sound: SSD, deep random reads", &[], ssd_deep_reads),
         sound("sound: SSD, sequential writes", DEVICE, ssd_writes),
-        sound("sound: hard disk, random reads", DEVICE, disk_random),
+        sound(
+            "sound: hard disk, random reads",
+            &[Limiter::Device, Limiter::QueueDepth],
+            disk_random,
+        ),
         sound(
             "sound: hard disk, sequential reads",
             DEVICE,
@@ -39,14 +43,14 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         ),
         sound("sound: cloud volume at its cap", &[Limiter::Cap], cloud_cap),
         sound("sound: cloud volume below its cap", DEPTH, cloud_below),
-        sound("sound: ten seconds only", &[], short),
-        sound("sound: three iterations", &[], iterations),
+        sound("sound: ten seconds only", DEPTH, short),
+        sound("sound: three iterations", DEPTH, iterations),
         sound(
             "sound: two depths of one workload",
             &[Limiter::Device, Limiter::QueueDepth],
             depths,
         ),
-        sound("sound: bare device", &[], bare_device),
+        sound("sound: bare device", DEPTH, bare_device),
         sound(
             "sound: buffered reads of a large cold set",
             &[],
@@ -58,9 +62,9 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 pub(super) fn ssd(d: &mut Draw) -> String {
     format!(
         "ssd?read_us={:.1},write_us={:.1},units={},tail={:.2},read_mibs={:.0},write_mibs={:.0}",
-        d.log(50.0, 200.0),
-        d.log(10.0, 60.0),
-        d.one_of(&[16, 32, 64]),
+        d.log(150.0, 600.0),
+        d.log(60.0, 300.0),
+        d.one_of(&[4, 8, 16]),
         d.even(0.1, 0.4),
         d.log(500.0, 3500.0),
         d.log(300.0, 2500.0),
@@ -129,9 +133,9 @@ fn mixed(d: &mut Draw) -> Case {
 }
 
 fn open_loop(d: &mut Draw) -> Case {
-    let read_us = d.log(60.0, 200.0);
-    // Sixteen units in parallel; half of what they can do at most.
-    let rate = 16.0 / (read_us * 1e-6) * d.even(0.2, 0.45);
+    let read_us = d.log(200.0, 600.0);
+    // Eight units in parallel; half of what they can do at most.
+    let rate = 8.0 / (read_us * 1e-6) * d.even(0.2, 0.45);
     let mut workload = random_reads(64, d.whole(20, 40));
     workload.rate = Some(Rate {
         per_second: rate,
@@ -139,7 +143,7 @@ fn open_loop(d: &mut Draw) -> Case {
         arrival: d.one_of(&[Arrival::Constant, Arrival::Poisson]),
     });
     Case::new(
-        format!("ssd?read_us={read_us:.1},units=16,tail=0.2"),
+        format!("ssd?read_us={read_us:.1},units=8,tail=0.2"),
         workload,
     )
 }
@@ -199,8 +203,7 @@ fn depths(d: &mut Draw) -> Case {
 fn bare_device(d: &mut Draw) -> Case {
     Case::new(ssd(d), random_reads(d.one_of(&[1, 32]), d.whole(20, 40))).on(|host| {
         host.filesystem = None;
-        host.data.unwritten_share = None;
-        host.data.unwritten_method = None;
+        host.data.unwritten_method = Some("sampled blocks".to_owned());
         host.data.files = vec!["/dev/sda".to_owned()];
     })
 }
