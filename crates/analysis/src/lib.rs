@@ -15,12 +15,16 @@ mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+pub mod curve;
+mod fitness;
 mod fold;
 mod intervals;
 mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod repeatability;
+mod second_opinion;
 mod statistics;
 mod steadiness;
 mod summary;
@@ -38,3 +42,5 @@ pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
 };
 pub use judge::judge;
+pub use second_opinion::judge_foreign;
+pub use steadiness::{stop_rule, zone_profile};
