@@ -1,6 +1,7 @@
 //! The scenarios, by what they are about.
 
 mod cache;
+mod device;
 mod generator;
 mod sound;
 
@@ -18,6 +19,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub fn all() -> Vec<Scenario> {
     let mut scenarios = sound::scenarios();
     scenarios.extend(cache::scenarios());
+    scenarios.extend(device::scenarios());
     scenarios.extend(generator::scenarios());
     scenarios
 }
@@ -52,6 +54,19 @@ pub(crate) fn remarked(
         *least = FindingStatus::Info;
     }
     scenario
+}
+
+/// A true number of which the limiter is asked.
+pub(crate) fn limited(
+    name: &'static str,
+    limiter: Limiter,
+    draw: fn(&mut Draw) -> Case,
+) -> Scenario {
+    Scenario {
+        name,
+        expected: Expected::Limited { limiter },
+        draw,
+    }
 }
 
 /// Draws parameters.
