@@ -53,7 +53,6 @@ pub(crate) enum Command {
     Report(Report),
     Explain(Explain),
     Doctor(Doctor),
-    /// Serve drives whose truth is known, to try fathom or any other tool on.
     #[command(subcommand)]
     Lab(crate::command::lab::Lab),
     Clean(Clean),

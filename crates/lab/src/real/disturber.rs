@@ -67,7 +67,7 @@ impl Disturber {
         let stop = Arc::clone(&disturber.stop);
         let done = Arc::clone(&disturber.done);
         disturber.threads.push(thread::spawn(move || {
-            read_round(&file, block_bytes, &stop, &done)
+            read_round(&file, block_bytes, &stop, &done);
         }));
         Ok(disturber)
     }
