@@ -40,6 +40,10 @@ impl Shared {
         }
     }
 
+    pub(crate) fn drive(&self) -> &dyn Drive {
+        &*self.drive
+    }
+
     /// Sorts what the drive knows at `now_ns` by worker.
     fn advance(&mut self, now_ns: u64) {
         self.drive.advance(now_ns, &mut self.found);

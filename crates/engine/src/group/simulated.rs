@@ -14,7 +14,7 @@ use fathom_model::run::EngineReport;
 use fathom_model::{Sample, Target};
 
 use super::plan::GroupPlan;
-use super::{EndReason, GroupEnd, spawn};
+use super::{EndReason, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd, spawn};
 use crate::Error;
 use crate::clock::{Clock, HostClock, VirtualClock};
 use crate::engine::{Completion, Engine};
@@ -22,13 +22,14 @@ use crate::engines::{SIM_ORIGIN_NS, SharedDrive, Simulated as SimEngine};
 use crate::in_flight::InFlight;
 use crate::payload::PayloadFacts;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::{Drive, open_drive};
+use crate::sim::{Counters, Drive, open_drive};
 use crate::worker::{Control, Visible, Wait, Worker};
 
 /// Samples that the simulation may be ahead of whoever drains them.
 const AHEAD: usize = 1024;
 /// Virtual time between two looks at the interval buffers.
 const DRAIN_NS: u64 = 500_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
@@ -46,6 +47,7 @@ struct Load {
 struct LoadEnd {
     final_flush_ns: Option<u64>,
     impossible_latencies: u64,
+    simulated: Option<Box<SimulatedEnd>>,
 }
 
 /// A simulated group.
@@ -173,6 +175,7 @@ impl Simulated {
             samples,
             final_flush_ns: end.final_flush_ns,
             end_reason: self.control.reason().unwrap_or(EndReason::Stopped),
+            simulated: end.simulated,
         }
     }
 
@@ -200,8 +203,10 @@ impl Load {
         let mut ended: Vec<Completion> = Vec::with_capacity(self.depth as usize + 1);
         let mut end = LoadEnd::default();
         let mut drain_at_ns = SIM_ORIGIN_NS + DRAIN_NS;
+        let mut seconds = Vec::new();
         while let Some(Reverse((at_ns, index))) = turns.pop() {
             clock.advance_to(at_ns);
+            count_seconds(&mut seconds, &shared, at_ns);
             if at_ns >= drain_at_ns {
                 drain_at_ns = at_ns + DRAIN_NS;
                 if !send(&self.samples, self.collector.drain()) {
@@ -220,7 +225,19 @@ impl Load {
         let now_ns = clock.now() - SIM_ORIGIN_NS;
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
+        let truth = shared.borrow().drive().truth();
+        end.simulated = Some(Box::new(SimulatedEnd { truth, seconds }));
         end
+    }
+}
+
+/// Reads the drive's statistics at the end of each second before `at_ns`.
+#[inline]
+fn count_seconds(seconds: &mut Vec<Counters>, shared: &RefCell<SharedDrive>, at_ns: u64) {
+    let past = ((at_ns - SIM_ORIGIN_NS) / SECOND_NS).min(SIMULATED_SECONDS_MAX as u64);
+    while (seconds.len() as u64) < past {
+        let end_ns = (seconds.len() as u64 + 1) * SECOND_NS;
+        seconds.push(shared.borrow().drive().counters(end_ns));
     }
 }
 
