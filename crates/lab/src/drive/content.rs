@@ -1,9 +1,8 @@
 //! What a model may know of written bytes: whether they were there before, and
 //! what a compressor would leave of them.
 
-use std::hash::{DefaultHasher, Hasher};
-
 use fathom_engine::sim::SimContent;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Parts of a block whose compressibility is estimated.
 const SAMPLE_BYTES: usize = 4096;
@@ -18,11 +17,9 @@ pub(super) fn matters_to(model: &str) -> bool {
 
 /// Looks at the bytes themselves.
 pub(super) fn content_of(data: &[u8]) -> SimContent {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(data);
     SimContent {
         // 0 stands for a block unlike any other.
-        fingerprint: hasher.finish().max(1),
+        fingerprint: xxh3_64(data).max(1),
         kept_permille: kept_permille(data),
     }
 }
