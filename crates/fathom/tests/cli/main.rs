@@ -10,6 +10,7 @@ mod documents;
 mod faults;
 mod io;
 mod judge;
+mod lab;
 mod plans;
 mod quick;
 mod signals;
