@@ -7,6 +7,7 @@ mod distribution;
 mod heat;
 mod series;
 mod svg;
+pub(crate) mod sweep;
 mod time;
 mod trial;
 
