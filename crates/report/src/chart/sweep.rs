@@ -4,7 +4,6 @@
 use std::fmt::Write as _;
 
 use fathom_model::unit;
-use fathom_model::verdict::Fit;
 
 use super::axis::{Axis, Tick};
 use super::svg;
@@ -219,7 +218,7 @@ fn push_scale(out: &mut String, low: f64, high: f64) {
     }
     let _ = write!(
         out,
-        " {}</span><span>sat: saturated</span><span>empty: beyond the ceiling</span></div>",
+        " {}</span><span>sat: saturated</span><span>empty: beyond saturation</span></div>",
         unit::latency(high)
     );
 }
@@ -249,10 +248,9 @@ fn push_cell(
         svg::n(right - left),
         svg::n(bottom - top)
     );
-    let sign = match (cell.untrusted, cell.fit) {
-        (true, _) => "✕ ",
-        (_, Some(Fit::Met)) => "✓ ",
-        (_, Some(Fit::NotProven)) if !cell.saturated => "? ",
+    let sign = match (cell.untrusted, cell.holds) {
+        (true, _) => "! ",
+        (_, Some(true)) if !cell.saturated => "✓ ",
         _ => "",
     };
     let text = match (cell.saturated, cell.latency_ns) {

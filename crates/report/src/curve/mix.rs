@@ -11,8 +11,8 @@ pub(crate) struct Cell {
     pub(crate) latency_ns: Option<f64>,
     pub(crate) saturated: bool,
     pub(crate) untrusted: bool,
-    /// Whether the target holds, where one was set.
-    pub(crate) fit: Option<Fit>,
+    /// Whether the figures hold the target, where one was set.
+    pub(crate) holds: Option<bool>,
 }
 
 /// Rows are shares of reads, columns loads.
@@ -88,6 +88,10 @@ fn cell_of(point: &CurvePoint) -> Cell {
         latency_ns: latency.and_then(|l| l.p99_ns.value.or(l.mean_ns.value)),
         saturated: point.saturated,
         untrusted: point.validity == Validity::NotTrusted,
-        fit: point.fitness.as_ref().map(|f| f.outcome),
+        holds: point.fitness.as_ref().map(|f| match f.outcome {
+            Fit::Met => true,
+            Fit::NotMet => false,
+            Fit::NotProven => f.worst_ratio.is_some_and(|ratio| ratio <= 1.0),
+        }),
     }
 }

@@ -72,21 +72,14 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
     }
     if let Some(first) = trials().next() {
         let workload = &first.workload;
-        let each = workload.bounds.time_ns.map(unit::span);
         let depth = match curve.sweep {
             Sweep::Block | Sweep::WorkingSet | Sweep::Position => {
                 format!(" at {} in flight", unit::group(workload.total_depth()))
             }
             _ => String::new(),
         };
-        if let Some(each) = trials()
-            .last()
-            .and_then(|t| t.workload.bounds.time_ns)
-            .map(unit::span)
-            .or(each)
-        {
-            notes.push(format!("{each} a trial{depth}."));
-        }
+        let last = trials().last().and_then(|t| t.workload.bounds.time_ns);
+        notes.extend(last.map(|ns| format!("{} a trial{depth}.", unit::span(ns))));
     }
     if curve.sweep == Sweep::Depth {
         notes.push(
@@ -94,6 +87,9 @@ fn notes(run: &JudgedRun, curve: &Curve) -> Vec<String> {
              latency)."
                 .to_owned(),
         );
+    }
+    if trials().any(|t| t.iteration > 0) {
+        notes.push("×n: n trials.".to_owned());
     }
     if curve.points.iter().any(|p| p.saturated) {
         notes.push("A saturated point's latency grows with the length of its trial.".to_owned());

@@ -36,7 +36,7 @@ pub(crate) fn of(curve: &Curve, throughput: Throughput) -> CurveTable {
 fn columns<'a>(curve: &'a Curve, throughput: Throughput) -> Vec<Column<'a>> {
     let mut out: Vec<Column<'a>> = vec![first(curve)];
     let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
-    let position = curve.sweep == Sweep::Position;
+    let (sweep, position) = (curve.sweep, curve.sweep == Sweep::Position);
     if open {
         out.push(column("ceiling", |p| of_ceiling(curve, p)));
     }
@@ -63,7 +63,7 @@ fn columns<'a>(curve: &'a Curve, throughput: Throughput) -> Vec<Column<'a>> {
             p.lateness_p99_ns.map_or(String::new(), unit::latency)
         }));
     }
-    out.push(column("", remark));
+    out.push(column("", move |p| remark(sweep, p)));
     out
 }
 
@@ -94,7 +94,7 @@ fn first<'a>(curve: &Curve) -> Column<'a> {
     column(head, move |p| {
         let load = || match p.offered_per_second {
             Some(load) => digits(load),
-            None => format!("depth {}", unit::group(p.depth)),
+            None => format!("q{}", unit::group(p.depth)),
         };
         let name = match sweep {
             Sweep::Depth => unit::group(p.depth),
@@ -129,20 +129,26 @@ fn of_ceiling(curve: &Curve, point: &CurvePoint) -> String {
 }
 
 /// What sets the point apart: saturated, the target, or the limiter.
-fn remark(point: &CurvePoint) -> String {
-    let mut words: Vec<String> = Vec::new();
-    if point.saturated {
-        words.push("saturated".to_owned());
-    }
-    if point.trials > 1 {
-        words.push(format!("{} trials", point.trials));
-    }
-    if let (Some(fitness), false, false) = (&point.fitness, point.saturated, point.probe) {
-        words.push(names::fit(fitness.outcome).to_owned());
+fn remark(sweep: Sweep, point: &CurvePoint) -> String {
+    let open = matches!(sweep, Sweep::Load | Sweep::Mix);
+    if open && point.offered_per_second.is_none() {
+        let which = if point.probe {
+            "closed loop"
+        } else {
+            "ceiling"
+        };
+        return which.to_owned();
     }
     let telling = !matches!(point.limiter, Limiter::Unknown | Limiter::Rate);
-    if telling && point.fitness.is_none() && !point.saturated {
-        words.push(names::limiter(point.limiter).to_owned());
+    let word = match (&point.fitness, point.saturated) {
+        (_, true) => "saturated",
+        (Some(fitness), _) => names::fit(fitness.outcome),
+        (None, _) if telling => names::limiter(point.limiter),
+        _ => "",
+    };
+    match (word, point.trials) {
+        (word, 0 | 1) => word.to_owned(),
+        ("", n) => format!("×{n}"),
+        (word, n) => format!("{word} ×{n}"),
     }
-    words.join(", ")
 }

@@ -1,6 +1,5 @@
 //! A curve as text: answers, chart, table.
 
-use fathom_model::verdict::Fit;
 use fathom_model::{JudgedRun, unit};
 
 use super::page::Page;
@@ -89,13 +88,13 @@ fn write_map(page: &mut Page, map: &Map) {
     }
     page.block(&table.render());
     let signs = match map.target {
-        Some(_) => "+ holds the target; - does not; ? not proven; ",
+        Some(_) => "+ holds the target in its trials; - does not; ",
         None => "",
     };
     page.paragraph(
         0,
         0,
-        &format!("{signs}sat: saturated; !: not trusted; ·: beyond the ceiling, not measured."),
+        &format!("{signs}sat: saturated; !: not trusted; ·: beyond saturation, not measured."),
     );
     page.blank();
 }
@@ -104,11 +103,10 @@ fn cell_text(cell: &Cell) -> String {
     if cell.saturated {
         return "sat".to_owned();
     }
-    let sign = match (cell.untrusted, cell.fit) {
+    let sign = match (cell.untrusted, cell.holds) {
         (true, _) => "!",
-        (_, Some(Fit::Met)) => "+",
-        (_, Some(Fit::NotMet)) => "-",
-        (_, Some(Fit::NotProven)) => "?",
+        (_, Some(true)) => "+",
+        (_, Some(false)) => "-",
         (_, None) => "",
     };
     let latency = cell.latency_ns.map_or("n/a".to_owned(), unit::latency);
