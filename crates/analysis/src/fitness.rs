@@ -33,13 +33,14 @@ pub(crate) fn fitness(slo: &Slo, ops: &[OpSummary], validity: Validity) -> Fitne
         outcome = Some(Fit::NotProven);
         texts.push("the number is not trusted".to_owned());
     }
-    let ratios: Option<Vec<f64>> = held.iter().map(|h| h.ratio).collect();
+    let known: Vec<f64> = held.iter().filter_map(|h| h.ratio).collect();
+    let worst = known.iter().copied().fold(0.0, f64::max);
+    // An unknown figure matters only where the known ones hold.
+    let tells = worst > 1.0 || (known.len() == held.len() && !known.is_empty());
     Fitness {
         target: slo.to_string(),
         outcome: outcome.unwrap_or(Fit::NotProven),
-        worst_ratio: ratios
-            .filter(|all| !all.is_empty())
-            .map(|all| all.into_iter().fold(0.0, f64::max)),
+        worst_ratio: tells.then_some(worst),
         evidence: texts.join("; "),
     }
 }

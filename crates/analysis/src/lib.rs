@@ -23,7 +23,10 @@ mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod repeatability;
+mod second_opinion;
 mod statistics;
+mod steadiness;
 mod summary;
 mod trial;
 
@@ -39,3 +42,5 @@ pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
 };
 pub use judge::judge;
+pub use second_opinion::judge_foreign;
+pub use steadiness::{stop_rule, zone_profile};

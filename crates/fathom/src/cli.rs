@@ -24,6 +24,7 @@ Examples:
                                      How much load keeps the tail short?
   fathom runs list                   What has been measured so far
   fathom explain V01                 What a finding means and what to do
+  fathom judge fio.json              What can be believed of a result of fio
 
 Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(Runs),
     Report(Report),
+    Judge(crate::command::judge::Judge),
     Explain(Explain),
     Doctor(Doctor),
     Clean(Clean),

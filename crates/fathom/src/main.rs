@@ -36,6 +36,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Plan(plan) => command::plan::run(plan),
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),
+        Command::Judge(judge) => command::judge::run(&judge),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),
         Command::Clean(clean) => command::clean::run(&clean),

@@ -13,6 +13,7 @@ use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
 use crate::sample::Phase;
 use crate::schedule::{Purpose, TrialRole};
+use crate::steadiness::Steadiness;
 use crate::target::Target;
 use crate::verdict::Verdict;
 use crate::workload::{EngineKind, Workload};
@@ -118,6 +119,10 @@ pub struct JudgedTrial {
     pub reason: Option<String>,
     /// Results over the measure phase.
     pub summary: TrialSummary,
+    /// Whether one number describes the trial, and if not, which ones do.
+    /// Missing when nothing was measured.
+    #[serde(default)]
+    pub steadiness: Option<Steadiness>,
     /// One entry per second of warm-up and measure.
     pub intervals: Vec<Interval>,
     /// Verdict on the trial.

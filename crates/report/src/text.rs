@@ -8,7 +8,7 @@ mod curve;
 mod details;
 mod grid;
 mod header;
-mod page;
+pub(crate) mod page;
 mod plot;
 mod rows;
 mod verdict;

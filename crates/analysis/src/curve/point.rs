@@ -30,7 +30,9 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         .iter()
         .filter_map(|t| t.summary.mean_in_flight)
         .collect();
-    let ratios = trials.iter().filter_map(|t| t.verdict.fitness.as_ref()?.worst_ratio);
+    let ratios = trials
+        .iter()
+        .filter_map(|t| t.verdict.fitness.as_ref()?.worst_ratio);
     let (holding, breaking): (Vec<f64>, Vec<f64>) = ratios.partition(|ratio| *ratio <= 1.0);
     let told = |trials: Vec<f64>| {
         let slo = workload.slo.as_ref();

@@ -6,9 +6,11 @@
 
 mod bench;
 mod commands;
+mod curve;
 mod documents;
 mod faults;
 mod io;
+mod judge;
 mod plans;
 mod quick;
 mod signals;

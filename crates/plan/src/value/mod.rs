@@ -11,6 +11,7 @@ mod payload;
 mod rate;
 mod slo;
 mod text;
+mod until;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
@@ -25,6 +26,7 @@ pub(crate) use payload::ContentValue;
 pub(crate) use rate::RateValue;
 pub(crate) use slo::SloValue;
 pub(crate) use text::{Name, Targets};
+pub(crate) use until::UntilValue;
 
 use schemars::Schema;
 

@@ -7,11 +7,11 @@ use fathom_model::verdict::Fit;
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
-    /// 99th percentile in nanoseconds, or the mean where there is none.
+    /// 99th percentile in nanoseconds, where the data support it.
     pub(crate) latency_ns: Option<f64>,
     pub(crate) saturated: bool,
     pub(crate) untrusted: bool,
-    /// Whether the figures hold the target, where one was set.
+    /// Whether the figures hold the target, where one was set and they tell.
     pub(crate) holds: Option<bool>,
 }
 
@@ -85,13 +85,13 @@ impl Map {
 fn cell_of(point: &CurvePoint) -> Cell {
     let latency = point.latency.as_ref();
     Cell {
-        latency_ns: latency.and_then(|l| l.p99_ns.value.or(l.mean_ns.value)),
+        latency_ns: latency.and_then(|l| l.p99_ns.value),
         saturated: point.saturated,
         untrusted: point.validity == Validity::NotTrusted,
-        holds: point.fitness.as_ref().map(|f| match f.outcome {
-            Fit::Met => true,
-            Fit::NotMet => false,
-            Fit::NotProven => f.worst_ratio.is_some_and(|ratio| ratio <= 1.0),
+        holds: point.fitness.as_ref().and_then(|f| match f.outcome {
+            Fit::Met => Some(true),
+            Fit::NotMet => Some(false),
+            Fit::NotProven => f.worst_ratio.map(|ratio| ratio <= 1.0),
         }),
     }
 }
