@@ -112,12 +112,10 @@ pub(crate) fn resolve(
             .on_error
             .as_ref()
             .map_or(OnError::Stop, |e| e.value.on_error()),
-        io_deadline_ns: match &keys.deadline {
-            Some(Located {
-                value: Time(ns), ..
-            }) => *ns,
-            None => DEFAULT_DEADLINE_NS,
-        },
+        io_deadline_ns: keys
+            .deadline
+            .as_ref()
+            .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block,
         mix,

@@ -16,6 +16,11 @@ fn number(value: &Value) -> f64 {
         .unwrap_or_else(|| panic!("{value} is no number"))
 }
 
+/// The words of a text, wherever its lines were broken.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn points(run: &Value) -> &Vec<Value> {
     run["curve"]["points"].as_array().unwrap()
 }
@@ -163,7 +168,7 @@ fn the_zones_of_a_hard_disk_are_named() {
     assert_eq!(points(&run).len(), 9);
     let text = bench.fathom(["runs", "show", "latest"]);
     assert!(
-        text.stdout.contains("outer over inner zone 2.0"),
+        unwrapped(&text.stdout).contains("outer over inner zone 2.0"),
         "{}",
         text.stdout
     );
@@ -221,7 +226,7 @@ fn a_stored_curve_is_shown_again_in_every_format() {
         "ceiling",
     ] {
         assert!(
-            text.stdout.contains(expected),
+            unwrapped(&text.stdout).contains(expected),
             "{expected}:\n{}",
             text.stdout
         );

@@ -248,11 +248,8 @@ fn push_cell(
         svg::n(right - left),
         svg::n(bottom - top)
     );
-    let sign = match (cell.untrusted, cell.holds) {
-        (true, _) => "! ",
-        (_, Some(true)) if !cell.saturated => "✓ ",
-        _ => "",
-    };
+    // What holds the target lies left of the contour.
+    let sign = if cell.untrusted { "! " } else { "" };
     let text = match (cell.saturated, cell.latency_ns) {
         (true, _) => "sat".to_owned(),
         (_, Some(ns)) => unit::latency(ns),

@@ -286,31 +286,7 @@ fn latency(curve: &Curve) -> Option<Plot> {
         line.points.retain(|p| p.y >= y.low);
     }
     lines.retain(|s| !s.points.is_empty());
-    let mut guides: Vec<Guide> = bounds
-        .iter()
-        .map(|(at, label)| Guide {
-            from: (x.low, *at),
-            to: (x.high, *at),
-            label: label.clone(),
-            strong: true,
-        })
-        .collect();
-    if curve.sweep == Sweep::Load {
-        let upright = |at: f64, label: &str| Guide {
-            from: (at, y.low),
-            to: (at, y.high),
-            label: label.to_owned(),
-            strong: true,
-        };
-        guides.extend(
-            curve
-                .ceiling
-                .as_ref()
-                .map(|c| upright(c.ops_per_second, "ceiling")),
-        );
-        let held = curve.holds.iter().find_map(|h| h.held_per_second);
-        guides.extend(held.map(|at| upright(at, "holds")));
-    }
+    let guides = latency_guides(curve, &bounds, &x, &y);
     let which = if response {
         "Response latency"
     } else {
@@ -328,6 +304,33 @@ fn latency(curve: &Curve) -> Option<Plot> {
         series: lines,
         guides,
     })
+}
+
+/// Bounds of the target; in a load curve also the ceiling and the load that
+/// holds.
+fn latency_guides(curve: &Curve, bounds: &[(f64, String)], x: &Axis, y: &Axis) -> Vec<Guide> {
+    let mut guides: Vec<Guide> = bounds
+        .iter()
+        .map(|(at, label)| Guide {
+            from: (x.low, *at),
+            to: (x.high, *at),
+            label: label.clone(),
+            strong: true,
+        })
+        .collect();
+    if curve.sweep == Sweep::Load {
+        let upright = |at: f64, label: &str| Guide {
+            from: (at, y.low),
+            to: (at, y.high),
+            label: label.to_owned(),
+            strong: true,
+        };
+        let ceiling = curve.ceiling.as_ref();
+        guides.extend(ceiling.map(|c| upright(c.ops_per_second, "ceiling")));
+        let held = curve.holds.iter().find_map(|h| h.held_per_second);
+        guides.extend(held.map(|at| upright(at, "holds")));
+    }
+    guides
 }
 
 fn x_words(sweep: Sweep) -> &'static str {
