@@ -180,8 +180,7 @@ fn broken_below(condition: &Condition, latency: &LatencySummary, name: &str) -> 
     let lower = latency.percentiles.iter().filter(|p| p.percent < percent);
     let (at, value, low) = lower
         .filter_map(|p| Some((p.percent, p.latency_ns.value?, p.latency_ns.low)))
-        .filter(|(_, value, _)| !holds(condition, *value))
-        .next_back()?;
+        .rfind(|(_, value, _)| !holds(condition, *value))?;
     Some(Held {
         outcome: match low {
             Some(low) if !holds(condition, low) => Fit::NotMet,

@@ -226,14 +226,14 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                 })
                 .collect();
             let own: Vec<&JudgedTrial> = members.iter().map(|i| &judged[*i]).collect();
-            let mut verdict = fold(&sources);
-            if let Some(finding) = repeatability::of_row(&own) {
-                repeatability::add(&mut verdict, finding);
-            }
             let ops = match members.len() {
                 1 => first.summary.ops.clone(),
                 _ => combined(&measured, &own),
             };
+            let mut verdict = fold(&sources);
+            if let Some(finding) = repeatability::of_row(&own) {
+                repeatability::add(&mut verdict, finding);
+            }
             // The trials together say more than the worst of them.
             let slo = first.workload.slo.as_ref();
             verdict.fitness = slo.map(|slo| fitness(slo, &ops, verdict.validity));

@@ -59,6 +59,9 @@ pub(crate) enum Command {
     Judge(crate::command::judge::Judge),
     Explain(Explain),
     Doctor(Doctor),
+    /// Serve drives whose truth is known, to try fathom or any other tool on.
+    #[command(subcommand)]
+    Lab(crate::command::lab::Lab),
     Clean(Clean),
     /// Print a completion script for a shell.
     #[command(

@@ -22,6 +22,8 @@ pub(crate) enum Exit {
     Interrupted,
     /// A target was set and is not proven to be held.
     TargetNotHeld,
+    /// What a command that fathom ran for the user ended with.
+    OfCommand(u8),
 }
 
 impl Exit {
@@ -57,6 +59,7 @@ impl From<Exit> for ExitCode {
             Exit::NotTrusted => 4,
             Exit::Interrupted => 5,
             Exit::TargetNotHeld => 6,
+            Exit::OfCommand(status) => status,
         })
     }
 }

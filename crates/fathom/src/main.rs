@@ -39,6 +39,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Judge(judge) => command::judge::run(&judge),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),
+        Command::Lab(lab) => command::lab::run(lab),
         Command::Clean(clean) => command::clean::run(&clean),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -219,7 +219,9 @@ impl fmt::Display for Condition {
                 (1, "ns"),
             ],
         };
-        let exact = units.iter().find(|(size, _)| self.bound % size == 0);
+        let exact = units
+            .iter()
+            .find(|(size, _)| self.bound.is_multiple_of(*size));
         let (size, unit) = exact.copied().unwrap_or((1, ""));
         write!(f, "{}{unit}", self.bound / size)
     }

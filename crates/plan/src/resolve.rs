@@ -15,9 +15,7 @@ use crate::keys::{PayloadKeys, WorkloadKeys};
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{
-    Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, Time, VerifyChoice,
-};
+use crate::value::{Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, VerifyChoice};
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;

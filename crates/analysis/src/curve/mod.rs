@@ -21,10 +21,10 @@ pub use conduct::CurveConductor;
 
 use std::cmp::Ordering;
 
-use fathom_model::{JudgedRun, unit};
 use fathom_model::curve::{Curve, CurveCeiling, CurvePoint, HoldingLoad, Sweep};
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Fit, Fitness, Validity};
+use fathom_model::{JudgedRun, unit};
 
 /// Draws the curve of a judged run, where it is one.
 pub(crate) fn draw(run: &mut JudgedRun) {
@@ -144,7 +144,11 @@ fn by_mix(holds: &HoldingLoad) -> String {
     let mix = holds.read_percent;
     match holds.held_per_second {
         Some(load) => {
-            let doubt = if holds.confirmed { "" } else { " (not confirmed)" };
+            let doubt = if holds.confirmed {
+                ""
+            } else {
+                " (not confirmed)"
+            };
             format!("{mix} % reads up to {} ops/s{doubt}", unit::count(load))
         }
         None => format!("{mix} % reads at no load that was tried"),

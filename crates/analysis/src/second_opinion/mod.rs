@@ -138,11 +138,11 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
         figures: figures::of(entry),
         stands: stands::of(entry, &findings),
         verdict: Verdict {
+            fitness: None,
             validity,
             limiter,
             limiter_evidence,
             findings,
-            fitness: None,
         },
     }
 }

@@ -126,7 +126,7 @@ fn worse(a: Exit, b: Exit) -> Exit {
         Exit::Caveats | Exit::TargetNotHeld => 1,
         Exit::Interrupted => 2,
         Exit::NotTrusted => 3,
-        Exit::Failure | Exit::Usage => 4,
+        Exit::Failure | Exit::Usage | Exit::OfCommand(_) => 4,
     };
     match rank(b) > rank(a) {
         true => b,

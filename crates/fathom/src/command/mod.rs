@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod io;
 pub(crate) mod judge;
+pub(crate) mod lab;
 pub(crate) mod plan;
 pub(crate) mod quick;
 pub(crate) mod report;

@@ -12,11 +12,11 @@ use fathom_report::text::TextOptions;
 
 fn verdict(validity: Validity, findings: Vec<Finding>) -> Verdict {
     Verdict {
+        fitness: None,
         validity,
         limiter: Limiter::Cache,
         limiter_evidence: "V01: the devices saw 12 requests for 3,270,000 operations".to_owned(),
         findings,
-        fitness: None,
     }
 }
 
