@@ -15,9 +15,7 @@ use crate::keys::{PayloadKeys, WorkloadKeys};
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{
-    Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, Time, VerifyChoice,
-};
+use crate::value::{Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, VerifyChoice};
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -108,12 +106,10 @@ pub(crate) fn resolve(
             .on_error
             .as_ref()
             .map_or(OnError::Stop, |e| e.value.on_error()),
-        io_deadline_ns: match &keys.deadline {
-            Some(Located {
-                value: Time(ns), ..
-            }) => *ns,
-            None => DEFAULT_DEADLINE_NS,
-        },
+        io_deadline_ns: keys
+            .deadline
+            .as_ref()
+            .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block,
         mix,

@@ -8,6 +8,7 @@ mod heat;
 mod levels;
 mod series;
 mod svg;
+pub(crate) mod sweep;
 mod time;
 mod trial;
 

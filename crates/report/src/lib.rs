@@ -17,6 +17,7 @@ pub mod table;
 pub mod text;
 
 mod chart;
+mod curve;
 mod facts;
 mod figure;
 mod grid;

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use fathom_model::JudgedRun;
 use fathom_model::judged::ResultRow;
 
+use crate::curve::{self, CurveView};
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
 use crate::table::clean;
@@ -26,7 +27,9 @@ pub fn render(run: &JudgedRun) -> String {
     );
     push_alarms(&mut out, run);
     push_facts(&mut out, run);
-    if facts::is_quick(run) {
+    if let Some(view) = curve::view(run, Throughput::Binary) {
+        push_curve(&mut out, &view);
+    } else if facts::is_quick(run) {
         let grid = Grid::of(run);
         push_grid(&mut out, &grid);
         push_rows(&mut out, run, &grid.rest);
@@ -254,7 +257,36 @@ fn push_verdict(out: &mut String, run: &JudgedRun) {
         names::limiter(verdict.limiter),
         escape(&verdict.limiter_evidence)
     );
-    out.push_str("- **Fitness:** no target was set\n");
+    match &verdict.fitness {
+        Some(fitness) => {
+            let _ = writeln!(
+                out,
+                "- **Fitness:** {}: {}: {}",
+                names::fit(fitness.outcome),
+                escape(&fitness.target),
+                escape(&fitness.evidence)
+            );
+        }
+        None => out.push_str("- **Fitness:** no target was set\n"),
+    }
+}
+
+fn push_curve(out: &mut String, view: &CurveView) {
+    for answer in &view.answers {
+        let _ = writeln!(out, "- {}", escape(answer));
+    }
+    let head: Vec<String> = view.table.head.iter().map(|h| escape(h)).collect();
+    let _ = writeln!(
+        out,
+        "\n| {} |\n|{}",
+        head.join(" | "),
+        "--:|".repeat(head.len())
+    );
+    for row in &view.table.rows {
+        let cells: Vec<String> = row.iter().map(|c| escape(c)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let _ = writeln!(out, "\n{}\n", escape(&view.notes.join(" ")));
 }
 
 fn push_plan(out: &mut String, run: &JudgedRun) {

@@ -4,10 +4,12 @@
 //! display width, without colour unless asked. What changes how the numbers
 //! must be read (interrupted, failures) comes before them.
 
+mod curve;
 mod details;
 mod grid;
 mod header;
 pub(crate) mod page;
+mod plot;
 mod rows;
 mod steady;
 mod verdict;
@@ -52,7 +54,9 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     header::write(&mut page, run);
     page.blank();
     let throughput = Throughput::decimal(options.decimal_units);
-    if facts::is_quick(run) {
+    if let Some(view) = crate::curve::view(run, throughput) {
+        curve::write(&mut page, run, &view);
+    } else if facts::is_quick(run) {
         let grid = crate::grid::Grid::of(run);
         grid::write(&mut page, &grid, throughput);
         rows::write(&mut page, run, &grid.rest, throughput);

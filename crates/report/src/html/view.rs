@@ -1,12 +1,13 @@
 //! What the page's template is filled with.
 
 use askama::Template;
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
+use crate::curve::{self, CurveView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
 use crate::{facts, figure, limits, moment, names, shape};
@@ -43,6 +44,8 @@ pub(super) struct Page<'a> {
     limiter: &'static str,
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
+    fitness: Option<FitnessView<'a>>,
+    curve: Option<CurveSection>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
@@ -62,6 +65,20 @@ pub(super) struct Unfinished {
     state: &'static str,
     label: String,
     reason: String,
+}
+
+/// The third question, where it was asked.
+pub(super) struct FitnessView<'a> {
+    fitness: &'a Fitness,
+    words: &'static str,
+    class: &'static str,
+    sign: &'static str,
+}
+
+/// The curve of a run.
+pub(super) struct CurveSection {
+    view: CurveView,
+    figures: Vec<String>,
 }
 
 /// One trial.
@@ -124,6 +141,8 @@ impl<'a> Page<'a> {
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
+            fitness: run.verdict.fitness.as_ref().map(fitness_view),
+            curve: curve_section(run),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
             results: rows::lines(run, grid.rest.iter().copied()),
@@ -141,6 +160,30 @@ impl<'a> Page<'a> {
             command: run.run.command_line.join(" "),
         }
     }
+}
+
+fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
+    let (class, sign) = match fitness.outcome {
+        Fit::Met => ("good", "✓"),
+        Fit::NotProven => ("warn", "▲"),
+        Fit::NotMet => ("bad", "✕"),
+    };
+    FitnessView {
+        fitness,
+        words: names::fit(fitness.outcome),
+        class,
+        sign,
+    }
+}
+
+fn curve_section(run: &JudgedRun) -> Option<CurveSection> {
+    let view = curve::view(run, figure::Throughput::Binary)?;
+    let plots = view.plots.iter().map(chart::sweep::plot);
+    let map = view.map.as_ref().and_then(chart::sweep::map);
+    Some(CurveSection {
+        figures: plots.chain(map).collect(),
+        view,
+    })
 }
 
 /// What lies under the targets, for the head of the page.
