@@ -190,7 +190,7 @@ mod tests {
         sorted.sort_unstable();
         sorted.dedup();
         assert_eq!(ids, sorted);
-        assert_eq!(ids.len(), 20);
+        assert_eq!(ids.len(), 24);
         assert!(check_table_version() >= 1);
         for check in check_table() {
             for text in [

@@ -8,6 +8,7 @@ use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::comparison;
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
 use crate::limiter::{self, Member};
@@ -32,14 +33,17 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     let verdict = run_verdict(record, &judged);
     let mut host = record.meta.host.clone();
     host.clock_read_ns = host.clock_read_ns.filter(|ns| ns.is_finite());
-    JudgedRun {
+    let mut judged = JudgedRun {
         schema: RUN_SCHEMA.to_owned(),
         run: run_summary(&record.meta),
         host,
         rows,
         trials: judged,
         verdict,
-    }
+        comparison: None,
+    };
+    judged.comparison = comparison::of_run(&judged);
+    judged
 }
 
 fn run_summary(meta: &RunMeta) -> RunSummary {

@@ -15,6 +15,7 @@ mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+mod comparison;
 mod fold;
 mod intervals;
 mod judge;
@@ -35,5 +36,8 @@ mod test_records;
 pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
+};
+pub use comparison::{
+    CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use judge::judge;

@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::Comparison;
 use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::op::{ErrorClass, OpKind};
@@ -32,6 +33,9 @@ pub struct JudgedRun {
     /// The trials' verdicts folded: the worst validity, and every finding of
     /// any trial once, with the trials it concerns in the evidence.
     pub verdict: Verdict,
+    /// The two sides compared, when that is what the run is for.
+    #[serde(default)]
+    pub comparison: Option<Comparison>,
 }
 
 /// Facts of the run itself.
