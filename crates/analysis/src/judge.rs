@@ -3,6 +3,7 @@
 use fathom_model::RUN_SCHEMA;
 use fathom_model::judged::{JudgedRun, JudgedTrial, ResultRow, RunSummary};
 use fathom_model::run::{RunMeta, RunRecord, RunState};
+use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
 use crate::activity::Activity;
@@ -187,8 +188,9 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         let evidence = format!("none of {planned} planned trials ran{because}");
         return nothing(missing_trials(FindingStatus::Invalid, planned, evidence));
     }
-    let sources: Vec<Source<'_>> = judged
-        .iter()
+    // A control is no result: what it finds is in the comparison.
+    let results = judged.iter().filter(|t| t.role != TrialRole::Control);
+    let sources: Vec<Source<'_>> = results
         .map(|trial| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,

@@ -21,13 +21,16 @@ Examples:
   fathom plan new database > db.yaml && fathom run db.yaml
                                      A plan with comments, then its run
   fathom runs list                   What has been measured so far
+  fathom ab /mnt/old /mnt/new --rw randread
+                                     Which is faster? Measured in turns
   fathom explain V01                 What a finding means and what to do
 
 Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
 
 Exit status: 0 trusted, 1 failure, 2 usage, 3 caveats (only with --strict),
-4 not trusted, 5 interrupted.";
+4 not trusted, 5 interrupted; comparisons: 6 slower, 7 faster, 8 not decided,
+as --fail-on asks.";
 
 /// Measure storage honestly, and learn what limits it.
 #[derive(Debug, Parser)]
@@ -44,6 +47,8 @@ pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
     Run(Box<Run>),
+    Ab(Box<crate::command::ab::Ab>),
+    Compare(Box<crate::command::compare::Compare>),
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(Plan),

@@ -19,6 +19,12 @@ pub(crate) enum Exit {
     NotTrusted,
     /// Ended early; what was measured is kept.
     Interrupted,
+    /// Of a comparison: B is slower, and that was to fail.
+    Slower,
+    /// B is faster, and any difference was to fail.
+    Faster,
+    /// Neither a difference nor its absence is proved, and that was to fail.
+    Inconclusive,
 }
 
 impl Exit {
@@ -43,6 +49,9 @@ impl From<Exit> for ExitCode {
             Exit::Caveats => 3,
             Exit::NotTrusted => 4,
             Exit::Interrupted => 5,
+            Exit::Slower => 6,
+            Exit::Faster => 7,
+            Exit::Inconclusive => 8,
         })
     }
 }

@@ -5,6 +5,7 @@
 pub(crate) mod axis;
 mod distribution;
 mod heat;
+pub(crate) mod pairs;
 mod series;
 mod svg;
 mod time;

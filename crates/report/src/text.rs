@@ -4,6 +4,7 @@
 //! display width, without colour unless asked. What changes how the numbers
 //! must be read (interrupted, failures) comes before them.
 
+mod comparison;
 mod details;
 mod grid;
 mod header;
@@ -11,7 +12,7 @@ mod page;
 mod rows;
 mod verdict;
 
-use fathom_model::JudgedRun;
+use fathom_model::{Comparison, JudgedRun};
 
 use crate::facts;
 use crate::figure::Throughput;
@@ -51,7 +52,14 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     header::write(&mut page, run);
     page.blank();
     let throughput = Throughput::decimal(options.decimal_units);
-    if facts::is_quick(run) {
+    let compared = run.comparison.as_ref().filter(|c| comparison::shows(c));
+    if let Some(comparison) = &run.comparison {
+        comparison::write(&mut page, comparison, throughput);
+        page.blank();
+    }
+    if compared.is_some() && !options.verbose {
+        // The table of the sides says it all.
+    } else if facts::is_quick(run) {
         let grid = crate::grid::Grid::of(run);
         grid::write(&mut page, &grid, throughput);
         rows::write(&mut page, run, &grid.rest, throughput);
@@ -63,5 +71,13 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         details::write(&mut page, run, throughput);
     }
     verdict::write(&mut page, run, options.report.as_deref());
+    page.finish()
+}
+
+/// A comparison of stored runs as text, ended by a newline.
+pub fn render_comparison(comparison: &Comparison, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    let throughput = Throughput::decimal(options.decimal_units);
+    comparison::write(&mut page, comparison, throughput);
     page.finish()
 }

@@ -4,6 +4,8 @@ use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::judged::{JudgedTrial, LatencySummary, OpSummary};
 use fathom_model::{Metric, OpKind};
 
+use super::effect::Effect;
+
 /// Which figure: of one kind of operation, or of all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Figure {
@@ -21,6 +23,14 @@ impl Figure {
             Metric::OpsPerSecond => Unit::OpsPerSecond,
             Metric::BytesPerSecond => Unit::BytesPerSecond,
             _ => Unit::Nanoseconds,
+        }
+    }
+
+    /// The effect on this figure: latencies come from buckets.
+    pub(crate) fn effect(self, effect: Effect) -> Effect {
+        match self.unit() == Unit::Nanoseconds && self.metric != Metric::CpuPerOp {
+            true => effect.of_buckets(),
+            false => effect,
         }
     }
 

@@ -131,7 +131,7 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
         a: mean(&fa),
         b: mean(&fb),
         pairs: Vec::new(),
-        effect,
+        effect: effect.map(|effect| figure.effect(effect)),
         p_sign_flip: None,
         reason: reason.clone(),
     }

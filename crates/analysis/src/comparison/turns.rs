@@ -166,7 +166,7 @@ fn entry(figure: Figure, a: &[&JudgedTrial], b: &[&JudgedTrial]) -> (Entry, Opti
         figure,
         a: mean(|p| p.a),
         b: mean(|p| p.b),
-        effect,
+        effect: effect.map(|effect| figure.effect(effect)),
         p_sign_flip: paired::sign_flip(&differences),
         reason: reason.clone(),
         pairs,

@@ -1,9 +1,12 @@
 //! One file a command. Each is thin: it turns flags into calls of the rooms
 //! below and their answers into text.
 
+pub(crate) mod ab;
 pub(crate) mod clean;
+pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod gate;
 pub(crate) mod io;
 pub(crate) mod plan;
 pub(crate) mod quick;

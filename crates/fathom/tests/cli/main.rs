@@ -6,6 +6,7 @@
 
 mod bench;
 mod commands;
+mod compare;
 mod documents;
 mod faults;
 mod io;

@@ -4,6 +4,7 @@ use askama::Template;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
+use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
@@ -42,6 +43,7 @@ pub(super) struct Page<'a> {
     limiter: &'static str,
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
+    compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
@@ -81,12 +83,12 @@ pub(super) struct TrialView<'a> {
 
 /// One check.
 pub(super) struct FindingLine<'a> {
-    finding: &'a Finding,
-    status: &'static str,
-    class: &'static str,
-    sign: &'static str,
-    measured: String,
-    threshold: String,
+    pub(super) finding: &'a Finding,
+    pub(super) status: &'static str,
+    pub(super) class: &'static str,
+    pub(super) sign: &'static str,
+    pub(super) measured: String,
+    pub(super) threshold: String,
 }
 
 impl<'a> Page<'a> {
@@ -121,6 +123,7 @@ impl<'a> Page<'a> {
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
+            compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
             results: rows::lines(grid.rest.iter().copied()),
@@ -259,7 +262,7 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     out
 }
 
-fn finding_line(finding: &Finding) -> FindingLine<'_> {
+pub(super) fn finding_line(finding: &Finding) -> FindingLine<'_> {
     let (class, sign) = match finding.status {
         FindingStatus::Pass => ("good", "✓"),
         FindingStatus::NotMeasured => ("none", "○"),

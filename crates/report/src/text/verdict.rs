@@ -55,7 +55,7 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
     }
 }
 
-fn write_finding(page: &mut Page, finding: &Finding) {
+pub(super) fn write_finding(page: &mut Page, finding: &Finding) {
     let status = names::status(finding.status);
     let text = format!("{} {status}: {}", finding.id, finding.evidence);
     page.paragraph(2, 6, &text);

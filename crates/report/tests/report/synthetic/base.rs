@@ -187,5 +187,6 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         rows,
         trials,
         verdict,
+        comparison: None,
     }
 }
