@@ -310,7 +310,7 @@ fn wrong_calls_say_what_to_do() {
         (&["ab", "sim:ssd", "--vary", "iodepth"], "iodepth=1,32"),
         (&["ab", "sim:ssd", "--vary", "iodpeth=1,2"], "iodpeth"),
         (&["ab", "sim:ssd", "--margin", "0%"], "margin"),
-        (&["ab", "sim:ssd", "sim:nothing"], "sim:"),
+        (&["ab", "sim:ssd", "sim:nothing"], "no simulated drive"),
     ];
     for (args, text) in cases {
         let output = bench.fathom(args.iter().copied());

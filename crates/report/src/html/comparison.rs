@@ -1,6 +1,8 @@
 //! The section of a page that compares two sides.
 
-use fathom_model::comparison::{Comparison, ComparisonOutcome, Difference, Standing};
+use fathom_model::comparison::{
+    ComparedMetric, ComparedRow, Comparison, ComparisonOutcome, Difference, Metric, Standing,
+};
 
 use super::view::{FindingLine, finding_line};
 use crate::chart::pairs;
@@ -121,6 +123,7 @@ fn charts(comparison: &Comparison) -> Vec<(String, Vec<String>)> {
         let drawn: Vec<String> = row
             .metrics
             .iter()
+            .filter(|metric| !repeats(row, metric))
             .filter_map(|metric| pairs::render(comparison, metric))
             .take(room)
             .collect();
@@ -130,4 +133,12 @@ fn charts(comparison: &Comparison) -> Vec<(String, Vec<String>)> {
         }
     }
     groups
+}
+
+/// Bytes of blocks of one size say the same as operations.
+fn repeats(row: &ComparedRow, metric: &ComparedMetric) -> bool {
+    let same = |other: &ComparedMetric| {
+        other.metric == Metric::OpsPerSecond && other.ratio == metric.ratio
+    };
+    metric.metric == Metric::BytesPerSecond && row.metrics.iter().any(same)
 }
