@@ -122,6 +122,10 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
             check.busy_thread.map(percent),
         ),
         (
+            "caveat, excursion of the fitted line",
+            check.excursion.map(|share| format!("> {share}")),
+        ),
+        (
             "caveat, one reading of the clock",
             check.slow_read_ns.map(|ns| format!("> {ns} ns")),
         ),

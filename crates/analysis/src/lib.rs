@@ -16,13 +16,18 @@ mod check_page;
 mod check_table;
 mod checks;
 mod comparison;
+pub mod curve;
+mod fitness;
 mod fold;
 mod intervals;
 mod judge;
 mod limiter;
 mod outcome;
 mod plateau;
+mod repeatability;
+mod second_opinion;
 mod statistics;
+mod steadiness;
 mod summary;
 mod trial;
 
@@ -41,3 +46,5 @@ pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use judge::judge;
+pub use second_opinion::judge_foreign;
+pub use steadiness::{stop_rule, zone_profile};

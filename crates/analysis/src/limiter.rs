@@ -222,6 +222,7 @@ fn same_but_depth(own: &Member<'_>, other: &Member<'_>) -> bool {
         queue_depth: 1,
         batch: 0,
         bounds: fathom_model::workload::Bounds::default(),
+        until: None,
         ..trial.workload.clone()
     };
     own.trial.record.spec.target == other.trial.record.spec.target

@@ -32,3 +32,4 @@ pub use ceiling::measure_ceiling;
 pub use error::Error;
 pub use group::{EndReason, Group, GroupEnd};
 pub use prepare::{Prepared, prepare};
+pub use record::{RecordingCost, measure_recording};

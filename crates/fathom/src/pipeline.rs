@@ -46,7 +46,12 @@ pub(crate) struct Measured {
 /// Runs a schedule in order, judges it and shows the result.
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     let mut in_order = InOrder::new(&request.schedule);
-    let measured = measure(&request, &mut in_order)?;
+    conduct(request, &mut in_order)
+}
+
+/// Runs the trials that a conductor hands out, judges and shows the result.
+pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow::Result<Exit> {
+    let measured = measure(&request, conductor)?;
     let judged = fathom_analysis::judge(&measured.record);
     show(&judged, &request.output)?;
     measured.complain();
@@ -110,6 +115,7 @@ pub(crate) fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
 /// The exit status that a judged run asks for.
 pub(crate) fn exit_of(judged: &JudgedRun, strict: bool) -> Exit {
     Exit::of_run(judged.run.state, judged.verdict.validity, strict)
+        .with_fitness(judged.verdict.fitness.as_ref())
 }
 
 fn open_store(output: &Output) -> Result<Store, String> {

@@ -7,12 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Comparison;
+use crate::curve::Curve;
 use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
 use crate::sample::Phase;
 use crate::schedule::{Purpose, TrialRole};
+use crate::steadiness::Steadiness;
 use crate::target::Target;
 use crate::verdict::Verdict;
 use crate::workload::{EngineKind, Workload};
@@ -36,6 +38,9 @@ pub struct JudgedRun {
     /// The two sides compared, when that is what the run is for.
     #[serde(default)]
     pub comparison: Option<Comparison>,
+    /// The curve, where the run is one.
+    #[serde(default)]
+    pub curve: Option<Curve>,
 }
 
 /// Facts of the run itself.
@@ -118,6 +123,10 @@ pub struct JudgedTrial {
     pub reason: Option<String>,
     /// Results over the measure phase.
     pub summary: TrialSummary,
+    /// Whether one number describes the trial, and if not, which ones do.
+    /// Missing when nothing was measured.
+    #[serde(default)]
+    pub steadiness: Option<Steadiness>,
     /// One entry per second of warm-up and measure.
     pub intervals: Vec<Interval>,
     /// Verdict on the trial.

@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::slo::Slo;
+
 /// How operations reach the target.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -252,6 +254,20 @@ pub struct Bounds {
     pub ops: Option<u64>,
 }
 
+/// A state of the results at which the measured part may end before its
+/// bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// The rungs of the ladder of steady state hold.
+    Steady,
+    /// Half the 95 % interval of the rate is at most this share of it.
+    Precision {
+        /// In percent, above 0.
+        percent: f64,
+    },
+}
+
 /// An asked-for rate: the trial is open loop (response latency counts from
 /// the intended start).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -402,6 +418,9 @@ pub struct Workload {
     pub drop_cache: bool,
     /// End of the measure phase.
     pub bounds: Bounds,
+    /// Ends the measure phase before its bounds, once it holds.
+    #[serde(default)]
+    pub until: Option<Until>,
     /// Time before the measure phase in which the load runs and is stored,
     /// but not judged.
     pub warmup_ns: u64,
@@ -425,6 +444,9 @@ pub struct Workload {
     pub on_error: OnError,
     /// An operation outstanding for longer ends the trial as interrupted.
     pub io_deadline_ns: u64,
+    /// What the user calls good enough. It changes nothing in what is done.
+    #[serde(default)]
+    pub slo: Option<Slo>,
 }
 
 impl Workload {
@@ -457,6 +479,7 @@ impl Workload {
                 bytes: None,
                 ops: None,
             },
+            until: None,
             warmup_ns: 0,
             rate: None,
             think_ns: 0,
@@ -468,6 +491,7 @@ impl Workload {
             huge_pages: false,
             on_error: OnError::Stop,
             io_deadline_ns: 60_000_000_000,
+            slo: None,
         }
     }
 

@@ -51,10 +51,12 @@ pub fn comparison_schema() -> Result<String> {
     schema_of::<Comparison>(fathom_model::COMPARISON_SCHEMA, "fathom comparison")
 }
 
-fn schema_of<T: schemars::JsonSchema>(id: &str, title: &str) -> Result<String> {
+/// The schema of a document whose `schema` field is always `id`.
+pub(crate) fn schema_of<T: schemars::JsonSchema>(id: &str, title: &str) -> Result<String> {
     // The contract of what is written: optional numbers are there as `null`.
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    let generator = settings.into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
     schema.insert("$id".to_owned(), id.into());
     schema.insert("title".to_owned(), title.into());
     if let Some(version) = schema.pointer_mut("/properties/schema/const") {

@@ -8,7 +8,7 @@ mod comparison;
 mod details;
 mod grid;
 mod header;
-mod page;
+pub(crate) mod page;
 mod rows;
 mod verdict;
 

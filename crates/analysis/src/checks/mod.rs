@@ -12,8 +12,10 @@ mod host;
 mod integrity;
 mod load;
 mod precision;
+mod steadiness;
 
 use fathom_model::judged::TrialSummary;
+use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::Finding;
 
 use crate::activity::Activity;
@@ -28,22 +30,30 @@ pub(crate) use load::{achieved, depth_kept};
 pub(crate) struct Facts<'a> {
     pub(crate) trial: &'a Trial<'a>,
     pub(crate) summary: &'a TrialSummary,
+    /// Whether one number describes the trial.
+    pub(crate) steadiness: Option<Steadiness>,
     /// Devices and workload over the measure phase.
     pub(crate) activity: Result<Activity, String>,
 }
 
 type CheckFn = fn(&Facts<'_>) -> Option<Outcome>;
 
-const CHECKS: [CheckFn; 20] = [
+const CHECKS: &[CheckFn] = &[
     device_bytes::app_vs_device_bytes,
     data_set::page_cache_resident,
     data_set::working_set,
     data_set::sparse_unwritten,
     data_set::virtual_fs,
     durability::durability,
+    steadiness::fresh,
+    steadiness::snia,
+    steadiness::drift,
+    steadiness::cliff,
+    steadiness::bimodal,
     precision::n_eff,
     precision::ci_width,
     precision::pctl_support,
+    steadiness::until,
     load::little,
     generator::ceiling,
     load::open_loop_lag,

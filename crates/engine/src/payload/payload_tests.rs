@@ -141,3 +141,24 @@ const EXPECTED: [u8; 24] = [
     39, 25, 48, 94, 27, 155, 102, 204, 147, 226, 157, 94, //
     98, 155, 130, 175, 63, 96, 199, 82, 6, 120, 85, 124,
 ];
+
+#[test]
+fn parts_make_up_the_same_block() {
+    for content in [
+        Content::Random,
+        Content::Zeros,
+        Content::Bytes(b"seven!!".to_vec()),
+        Content::Bytes(vec![9; 5000]),
+    ] {
+        let mut pool = PayloadPool::new(&payload(content, 30, 20), 7, 0);
+        let (mut whole, mut parts) = (vec![1; 50_000], vec![2; 50_000]);
+        for number in 0..20 {
+            pool.fill_numbered(number, &mut whole);
+            for from in (0..parts.len()).step_by(3 * PIECE_BYTES) {
+                let to = parts.len().min(from + 3 * PIECE_BYTES);
+                pool.fill_part(number, from, &mut parts[from..to]);
+            }
+            assert!(whole == parts, "block {number}");
+        }
+    }
+}

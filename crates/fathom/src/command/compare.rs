@@ -39,8 +39,8 @@ Examples:
   fathom compare latest~1 latest --declare kernel
                                      The kernel is what is compared
 
-Exit status: 0, unless --fail-on asks for more: 6 B is slower, 7 B is faster
-(different), 8 not decided or unproven (inconclusive).")]
+Exit status: 0, unless --fail-on asks for more: 7 B is slower, 8 B is faster
+(different), 9 not decided or unproven (inconclusive).")]
 pub(crate) struct Compare {
     /// Side A: runs, separated by commas: ids, starts of ids, `latest`,
     /// `latest~N`, or files that --json wrote.

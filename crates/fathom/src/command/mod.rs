@@ -4,10 +4,13 @@
 pub(crate) mod ab;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod gate;
 pub(crate) mod io;
+pub(crate) mod judge;
+pub(crate) mod lab;
 pub(crate) mod plan;
 pub(crate) mod quick;
 pub(crate) mod report;

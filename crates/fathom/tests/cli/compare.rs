@@ -32,7 +32,7 @@ fn a_slower_drive_is_called_slower_and_the_other_way_round() {
     let bench = Bench::new();
     let (fast, slow) = ("sim:ssd?read_us=80", "sim:ssd?read_us=84");
     let (output, result) = simulated(&bench, &[fast, slow]);
-    output.expect_status(6);
+    output.expect_status(7);
     assert_eq!(result["comparison"]["outcome"], "slower");
     assert_eq!(result["comparison"]["standing"], "proven");
     let change = first_metric(&result)["ratio"]["value"].as_f64().unwrap();
@@ -53,7 +53,7 @@ fn a_slower_drive_is_called_slower_and_the_other_way_round() {
     output.expect_status(0);
     assert_eq!(result["comparison"]["outcome"], "faster");
     let args = [slow, fast, "--fail-on", "different"];
-    simulated(&bench, &args).0.expect_status(7);
+    simulated(&bench, &args).0.expect_status(8);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn too_few_pairs_fail_only_a_gate_that_asks() {
     assert_eq!(result["comparison"]["outcome"], "inconclusive");
     assert!(finding(&result["comparison"], "V51").is_some());
     let args = [&args[..], &["--fail-on", "inconclusive,slower"]].concat();
-    simulated(&bench, &args).0.expect_status(8);
+    simulated(&bench, &args).0.expect_status(9);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_simulated_control_stays_and_the_difference_is_proven() {
     let bench = Bench::new();
     let drives = ["sim:ssd?read_us=80", "sim:ssd?read_us=90"];
     let (output, result) = simulated(&bench, &[drives[0], drives[1], "--control", drives[0]]);
-    output.expect_status(6);
+    output.expect_status(7);
     assert_eq!(result["comparison"]["control"]["moved"], false);
     assert_eq!(result["comparison"]["standing"], "proven");
 }
@@ -279,7 +279,7 @@ fn stored_runs_and_files_are_compared_with_their_differences() {
     assert_eq!(undeclared[0]["field"], "host.kernel");
     bench
         .fathom(args.iter().chain(&["--fail-on", "slower"]))
-        .expect_status(6);
+        .expect_status(7);
     let markdown = bench.fathom(args.iter().chain(&["--markdown"]));
     assert!(
         markdown.stdout.contains("| slower |"),

@@ -10,6 +10,7 @@ mod compare;
 mod documents;
 mod faults;
 mod io;
+mod judge;
 mod plans;
 mod quick;
 mod signals;

@@ -9,7 +9,9 @@ mod mix;
 mod number;
 mod payload;
 mod rate;
+mod slo;
 mod text;
+mod until;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
@@ -22,7 +24,9 @@ pub(crate) use mix::Mix;
 pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
 pub(crate) use payload::ContentValue;
 pub(crate) use rate::RateValue;
+pub(crate) use slo::SloValue;
 pub(crate) use text::{Name, Targets};
+pub(crate) use until::UntilValue;
 
 use schemars::Schema;
 

@@ -50,8 +50,8 @@ Examples:
   fathom ab a.yaml b.yaml --margin 5% --fail-on slower,inconclusive
                                      A gate for CI
 
-Exit status: 0 no reason to fail, 6 B is slower, 7 B is faster (only with
---fail-on different), 8 not decided (only with --fail-on inconclusive);
+Exit status: 0 no reason to fail, 7 B is slower, 8 B is faster (only with
+--fail-on different), 9 not decided (only with --fail-on inconclusive);
 1, 2, 3, 4 and 5 as of every measurement. An unproven comparison counts as not
 decided.")]
 pub(crate) struct Ab {

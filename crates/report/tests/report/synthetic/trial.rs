@@ -87,6 +87,7 @@ impl TrialSpec {
         };
         JudgedTrial {
             role: TrialRole::Measure,
+            steadiness: None,
             index: self.index,
             row: self.row,
             iteration: self.iteration,
