@@ -4,12 +4,14 @@ use fathom_model::RUN_SCHEMA;
 use fathom_model::judged::{JudgedRun, JudgedTrial, OpSummary, ResultRow, RunSummary};
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
+use fathom_model::schedule::TrialRole;
 use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::comparison;
 use crate::curve;
 use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
@@ -40,7 +42,8 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     apply_siblings(&trials, &mut judged);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
-    let repeated = rows.iter().filter_map(|row| {
+    let results = rows.iter().filter(|row| row.role != TrialRole::Control);
+    let repeated = results.filter_map(|row| {
         let finding = row.verdict.findings.iter().find(|f| f.id == "V18")?;
         Some((row.label.clone(), finding.clone()))
     });
@@ -58,8 +61,10 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         rows,
         trials: judged,
         verdict,
+        comparison: None,
         curve: None,
     };
+    run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     run
 }
@@ -278,8 +283,9 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         let evidence = format!("none of {planned} planned trials ran{because}");
         return nothing(missing_trials(FindingStatus::Invalid, planned, evidence));
     }
-    let sources: Vec<Source<'_>> = judged
-        .iter()
+    // A control is no result: what it finds is in the comparison.
+    let results = judged.iter().filter(|t| t.role != TrialRole::Control);
+    let sources: Vec<Source<'_>> = results
         .map(|trial| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,

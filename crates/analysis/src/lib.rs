@@ -16,6 +16,7 @@ mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+mod comparison;
 pub mod curve;
 mod fitness;
 mod fold;
@@ -42,6 +43,9 @@ pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
+};
+pub use comparison::{
+    CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use judge::judge;
 pub use second_opinion::judge_foreign;
