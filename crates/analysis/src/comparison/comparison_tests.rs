@@ -1,5 +1,7 @@
 //! Whole records compared.
 
+use std::slice::from_ref;
+
 use fathom_model::comparison::{
     Comparison, ComparisonDesign, ComparisonOutcome, ControlDesign, Difference, Metric, RowDesign,
     Standing,
@@ -260,7 +262,7 @@ fn stored_runs_are_indicative_at_best_and_their_differences_listed() {
     let b = plain(&[900.0, 905.0, 895.0, 902.0], |run| {
         run.meta.host.kernel = "6.13.0".to_owned();
     });
-    let comparison = compare_runs(&[a.clone()], &[b.clone()], &options());
+    let comparison = compare_runs(from_ref(&a), from_ref(&b), &options());
     assert_eq!(comparison.standing, Standing::Indicative);
     assert_eq!(comparison.outcome, ComparisonOutcome::Slower);
     assert_eq!(status(&comparison, "V50"), FindingStatus::Caveat);
@@ -269,17 +271,17 @@ fn stored_runs_are_indicative_at_best_and_their_differences_listed() {
         a: "6.12.0".to_owned(),
         b: "6.13.0".to_owned(),
     };
-    assert_eq!(comparison.undeclared, [kernel.clone()]);
+    assert_eq!(comparison.undeclared, from_ref(&kernel));
     let meant = CompareOptions {
         declared: vec!["kernel".to_owned()],
         ..options()
     };
-    let comparison = compare_runs(&[a.clone()], &[b], &meant);
+    let comparison = compare_runs(from_ref(&a), &[b], &meant);
     assert_eq!(
         (comparison.declared, comparison.undeclared),
         (vec![kernel], vec![])
     );
-    let same = compare_runs(&[a.clone()], &[a], &options());
+    let same = compare_runs(from_ref(&a), from_ref(&a), &options());
     assert_eq!(same.outcome, ComparisonOutcome::Equivalent);
 }
 

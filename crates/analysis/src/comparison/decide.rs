@@ -58,13 +58,13 @@ pub(crate) fn decide(
     least: usize,
 ) -> Vec<Vec<Option<Decision>>> {
     let firsts: Vec<Option<Effect>> = rows.iter().map(|r| r.first().copied().flatten()).collect();
-    let first_p = holm(&firsts, |e| e.p_different());
+    let first_p = holm(&firsts, Effect::p_different);
     let first_equal = holm(&firsts, |e| e.p_equivalent(margin));
     let tables = rows.len().max(1) as f64;
     let each = rows.iter().enumerate().map(|(row, figures)| {
         let others = figures.get(1..).unwrap_or_default();
         let shared = |p: Option<f64>| p.map(|p| (p * tables).min(1.0));
-        let other_p = holm(others, |e| e.p_different()).into_iter().map(shared);
+        let other_p = holm(others, Effect::p_different).into_iter().map(shared);
         let other_equal = holm(others, |e| e.p_equivalent(margin));
         let adjusted = std::iter::once(first_p[row]).chain(other_p);
         let equal = std::iter::once(first_equal[row]).chain(other_equal.into_iter().map(shared));

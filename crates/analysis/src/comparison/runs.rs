@@ -148,10 +148,10 @@ fn trials_of<'a>(run: &'a JudgedRun, row: &ResultRow) -> Vec<&'a JudgedTrial> {
 }
 
 /// Rows of one side by what they are called, each with its trials run by run.
-fn by_name<'a>(
-    runs: &'a [JudgedRun],
+fn by_name(
+    runs: &[JudgedRun],
     name: impl Fn(&ResultRow) -> String,
-) -> Vec<(String, Vec<Vec<&'a JudgedTrial>>)> {
+) -> Vec<(String, Vec<Vec<&JudgedTrial>>)> {
     let mut rows: Vec<(String, Vec<Vec<&JudgedTrial>>)> = Vec::new();
     for run in runs {
         for row in run.rows.iter().filter(|row| is_result(row)) {

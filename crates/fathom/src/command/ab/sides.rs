@@ -177,9 +177,8 @@ fn plans(ab: &Ab, color: bool) -> anyhow::Result<Option<([Plan; 2], Labels)>> {
             return Ok(None);
         }
     };
-    let first = match one(ab, both[0], color)? {
-        Some(plan) => plan,
-        None => return Ok(None),
+    let Some(first) = one(ab, both[0], color)? else {
+        return Ok(None);
     };
     let second = match both[0] == both[1] {
         true => first.clone(),
