@@ -3,14 +3,16 @@
 use fathom_model::RUN_SCHEMA;
 use fathom_model::judged::{JudgedRun, JudgedTrial, ResultRow, RunSummary};
 use fathom_model::run::{RunMeta, RunRecord, RunState};
+use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
+use crate::across;
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
-use crate::limiter::{self, Member};
+use crate::limiter;
 use crate::outcome::Outcome;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
 use crate::trial::Trial;
@@ -26,8 +28,7 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         .iter()
         .map(|trial| Trial::new(trial, &record.meta.host))
         .collect();
-    let mut judged: Vec<JudgedTrial> = trials.iter().map(judge_trial).collect();
-    apply_siblings(&trials, &mut judged);
+    let judged = judge_trials(&trials);
     let rows = rows(&trials, &judged);
     let verdict = run_verdict(record, &judged);
     let mut host = record.meta.host.clone();
@@ -40,6 +41,13 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         trials: judged,
         verdict,
     }
+}
+
+/// Judges trials of one run, each by itself and beside the others.
+pub(crate) fn judge_trials(trials: &[Trial<'_>]) -> Vec<JudgedTrial> {
+    let mut judged: Vec<JudgedTrial> = trials.iter().map(judge_trial).collect();
+    across::apply(trials, &mut judged);
+    judged
 }
 
 fn run_summary(meta: &RunMeta) -> RunSummary {
@@ -85,6 +93,7 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
         target: spec.target.clone(),
         workload: spec.workload.clone(),
         seed: spec.seed,
+        role: spec.role,
         started_unix_ns: trial.record.started_unix_ns,
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),
@@ -98,42 +107,9 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
     }
 }
 
-/// Names limiters that only several trials together prove.
-fn apply_siblings(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
-    let members: Vec<Member<'_>> = trials
-        .iter()
-        .zip(judged.iter())
-        .map(|(trial, judged)| Member {
-            trial,
-            rate: main_rate(judged),
-            named: (
-                judged.verdict.limiter,
-                judged.verdict.limiter_evidence.clone(),
-            ),
-            usable: judged.verdict.validity != Validity::NotTrusted,
-        })
-        .collect();
-    let proven: Vec<_> = (0..members.len())
-        .map(|index| limiter::by_siblings(&members, index))
-        .collect();
-    drop(members);
-    for (judged, proven) in judged.iter_mut().zip(proven) {
-        if let Some((limiter, evidence)) = proven {
-            judged.verdict.limiter = limiter;
-            judged.verdict.limiter_evidence = evidence;
-        }
-    }
-}
-
-/// The rate of the data operation that took place most.
-fn main_rate(judged: &JudgedTrial) -> Option<&fathom_model::Estimate> {
-    let data = judged.summary.ops.iter().filter(|op| op.kind.is_data());
-    data.max_by_key(|op| op.ops).map(|op| &op.ops_per_second)
-}
-
 fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
     let mut numbers: Vec<u32> = Vec::new();
-    for trial in judged {
+    for trial in judged.iter().filter(|trial| trial.role.counts()) {
         if !numbers.contains(&trial.row) {
             numbers.push(trial.row);
         }
@@ -142,7 +118,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .into_iter()
         .filter_map(|row| {
             let members: Vec<usize> = (0..judged.len())
-                .filter(|i| judged[*i].row == row)
+                .filter(|i| judged[*i].row == row && judged[*i].role.counts())
                 .collect();
             let first = &judged[*members.first()?];
             let measured: Vec<&Trial<'_>> = members
@@ -174,7 +150,11 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
 
 fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     let planned = record.meta.schedule.trials.len();
-    let ran = judged.len();
+    // A probe at twice the depth comes on top of what was planned.
+    let ran = judged
+        .iter()
+        .filter(|trial| trial.role != TrialRole::DepthProbe)
+        .count();
     if ran == 0 {
         let because = reason_of(&record.meta);
         let evidence = format!("none of {planned} planned trials ran{because}");
@@ -182,6 +162,7 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     }
     let sources: Vec<Source<'_>> = judged
         .iter()
+        .filter(|trial| trial.role.counts())
         .map(|trial| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,

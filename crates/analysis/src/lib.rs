@@ -10,6 +10,8 @@
 //! autocorrelation), whether it is true (checks with thresholds from
 //! `checks.toml`), and what set it (the limiter, named only on proof).
 
+mod above_the_device;
+mod across;
 mod activity;
 mod charts;
 mod check_page;
@@ -18,9 +20,13 @@ mod checks;
 mod fold;
 mod intervals;
 mod judge;
+mod knee;
 mod limiter;
 mod outcome;
+mod payload;
 mod plateau;
+mod probe;
+mod repeat;
 mod statistics;
 mod summary;
 mod trial;
@@ -34,6 +40,8 @@ mod test_records;
 
 pub use check_page::checks_markdown;
 pub use check_table::{
-    Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
+    Axis, Check, MissingCheck, TargetKind, check_table, check_table_version, find_check,
+    missing_checks, suggest_checks,
 };
 pub use judge::judge;
+pub use probe::depth_probe;

@@ -15,7 +15,7 @@ use fathom_model::run::{
     Ceiling, DataReport, EngineReport, RunMeta, RunRecord, RunState, TrialEnd, TrialRecord,
 };
 use fathom_model::sample::{OpSample, Phase, Sample};
-use fathom_model::schedule::{Pause, Schedule, ScheduledTrial};
+use fathom_model::schedule::{Pause, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
@@ -134,6 +134,7 @@ impl RecordBuilder {
                     ceiling_ns: 0,
                     until_quiet: false,
                 },
+                role: TrialRole::Row,
             },
             started_unix_ns: 0,
             state: self.state,
@@ -279,6 +280,7 @@ pub(crate) fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunReco
                 destructive: false,
                 keep_files: false,
                 trials: trials.iter().map(|t| t.spec.clone()).collect(),
+                depth_probe: true,
             },
             host,
         },

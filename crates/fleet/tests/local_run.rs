@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, run_schedule};
 use fathom_model::sample::Phase;
-use fathom_model::schedule::{Pause, Schedule, ScheduledTrial};
+use fathom_model::schedule::{Pause, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::workload::{Bounds, EngineKind, Workload};
 use fathom_model::{RunState, Sample, Target};
@@ -35,6 +35,7 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
             ceiling_ns: 0,
             until_quiet: false,
         },
+        role: TrialRole::Row,
     }
 }
 
@@ -45,6 +46,7 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
         destructive: false,
         keep_files: false,
         trials,
+        depth_probe: false,
     }
 }
 

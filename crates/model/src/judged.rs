@@ -11,6 +11,7 @@ use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
 use crate::sample::Phase;
+use crate::schedule::TrialRole;
 use crate::target::Target;
 use crate::verdict::Verdict;
 use crate::workload::{EngineKind, Workload};
@@ -96,6 +97,9 @@ pub struct JudgedTrial {
     pub workload: Workload,
     /// Seed of the trial.
     pub seed: u64,
+    /// What the trial was for: a probe is no part of its row's results.
+    #[serde(default)]
+    pub role: TrialRole,
     /// Start, nanoseconds since 1970-01-01 UTC.
     pub started_unix_ns: u64,
     /// How far it came.

@@ -16,6 +16,39 @@ pub struct Pause {
     pub until_quiet: bool,
 }
 
+/// What a trial is for.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialRole {
+    /// An iteration of its row: part of the row's results.
+    #[default]
+    Row,
+    /// The row's workload at twice the depth for a short time: tells whether
+    /// the depth or the device set the row's number. No part of its results.
+    DepthProbe,
+    /// The row's writes with a payload of one kind for a short time: tells
+    /// whether the content sets the speed. No part of the row's results.
+    PayloadProbe,
+}
+
+impl TrialRole {
+    /// Whether the trial is part of its row's results.
+    pub fn counts(self) -> bool {
+        self == TrialRole::Row
+    }
+
+    /// In words, for people.
+    pub fn describe(self) -> &'static str {
+        match self {
+            TrialRole::Row => "iteration",
+            TrialRole::DepthProbe => "probe at twice the depth",
+            TrialRole::PayloadProbe => "probe of the payload",
+        }
+    }
+}
+
 /// One trial to be run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScheduledTrial {
@@ -36,6 +69,9 @@ pub struct ScheduledTrial {
     pub seed: u64,
     /// Wait after the trial.
     pub pause: Pause,
+    /// What the trial is for.
+    #[serde(default)]
+    pub role: TrialRole,
 }
 
 /// An ordered list of trials.
@@ -51,4 +87,8 @@ pub struct Schedule {
     pub keep_files: bool,
     /// The trials in order.
     pub trials: Vec<ScheduledTrial>,
+    /// A row whose limiter is unknown is followed by a probe at twice its
+    /// depth.
+    #[serde(default)]
+    pub depth_probe: bool,
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::rng::derive_seed;
-use fathom_model::schedule::Pause;
+use fathom_model::schedule::{Pause, TrialRole};
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use crate::diagnostic::{Diagnostics, Problems, error};
@@ -111,12 +111,17 @@ impl Plan {
             return Err(problems.finish(&self.source));
         }
         let seed = self.seed().unwrap_or(context.seed);
+        let mut trials = self.unroll(&cells, seed);
+        if self.payload_probe() {
+            crate::payload_probe::append(&mut trials);
+        }
         Ok(Schedule {
             name: self.name(),
             seed,
             destructive: self.destructive() || context.destructive,
             keep_files: self.keep_files() || context.keep_files,
-            trials: self.unroll(&cells, seed),
+            trials,
+            depth_probe: self.depth_probe(),
         })
     }
 
@@ -182,6 +187,7 @@ impl Plan {
                     workload: cell.workload.clone(),
                     seed: derive_seed(derive_seed(seed, u64::from(row)), u64::from(iteration)),
                     pause,
+                    role: TrialRole::Row,
                 })
             })
             .collect()

@@ -7,7 +7,7 @@ use fathom_model::histogram::{BUCKETS, bucket_range};
 use fathom_model::observation::{CpuActivity, DeviceActivity, MemoryState, OwnActivity, Pressure};
 use fathom_model::rng::Rng;
 use fathom_model::run::{Ceiling, DataReport, EngineReport, ErrorDetail, TrialEnd};
-use fathom_model::schedule::Pause;
+use fathom_model::schedule::{Pause, TrialRole};
 use fathom_model::workload::EngineKind;
 use fathom_model::{
     ErrorClass, Histogram, Observation, OpKind, OpSample, Phase, RunMeta, RunState, Sample,
@@ -34,6 +34,7 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             destructive: false,
             keep_files: false,
             trials: (0..trials).map(trial).collect(),
+            depth_probe: true,
         },
         host: Fingerprint {
             hostname: "node1".to_owned(),
@@ -61,6 +62,7 @@ pub fn trial(index: u32) -> ScheduledTrial {
             ceiling_ns: SECOND_NS,
             until_quiet: true,
         },
+        role: TrialRole::Row,
     }
 }
 
@@ -106,6 +108,7 @@ pub fn end() -> TrialEnd {
         target_after: Some(target_facts()),
         final_flush_ns: Some(12),
         dirty_bytes_at_end: None,
+        host: None,
     }
 }
 
@@ -259,6 +262,8 @@ pub fn observation(rng: &mut Rng, index: u32, devices: usize) -> Observation {
             iowait_ns: near(50) * 10_000_000,
             steal_ns: 0,
             busiest_cpu_ns: near(60) * 10_000_000,
+            busiest_cpu: None,
+            interrupt_cpu: None,
         }),
         memory: Some(MemoryState {
             total_bytes: 64 << 30,

@@ -5,6 +5,7 @@ use fathom_model::judged::{
 };
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::run::Ceiling;
+use fathom_model::schedule::TrialRole;
 use fathom_model::{
     ErrorClass, Estimate, Histogram, JudgedTrial, OpKind, Phase, RunState, Target, Unit, Workload,
 };
@@ -92,6 +93,7 @@ impl TrialSpec {
             target: Target::Path("/data".into()),
             workload: self.workload.clone(),
             seed: 1000 + u64::from(self.index),
+            role: TrialRole::Row,
             started_unix_ns: STARTED + u64::from(self.index) * 15 * SECOND,
             state: RunState::Complete,
             reason: None,
