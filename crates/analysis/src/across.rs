@@ -51,7 +51,7 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             judged.verdict.limiter = limiter;
             judged.verdict.limiter_evidence = evidence;
         }
-        if let Some(outcome) = outcome.filter(|_| judged.role.counts()) {
+        if let Some(outcome) = outcome.filter(|_| !judged.role.is_probe()) {
             put(trial, judged, outcome);
         }
     }

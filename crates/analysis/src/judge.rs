@@ -64,6 +64,7 @@ fn run_summary(meta: &RunMeta) -> RunSummary {
         plan_yaml: meta.plan_yaml.clone(),
         seed: meta.schedule.seed,
         planned_trials: u32::try_from(meta.schedule.trials.len()).unwrap_or(u32::MAX),
+        purpose: meta.schedule.purpose.clone(),
     }
 }
 
@@ -98,6 +99,7 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),
         summary,
+        steadiness: None,
         intervals: intervals(trial),
         verdict,
         target_before: trial.record.target_before.clone(),
@@ -109,7 +111,7 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
 
 fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
     let mut numbers: Vec<u32> = Vec::new();
-    for trial in judged.iter().filter(|trial| trial.role.counts()) {
+    for trial in judged.iter().filter(|trial| !trial.role.is_probe()) {
         if !numbers.contains(&trial.row) {
             numbers.push(trial.row);
         }
@@ -118,7 +120,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .into_iter()
         .filter_map(|row| {
             let members: Vec<usize> = (0..judged.len())
-                .filter(|i| judged[*i].row == row && judged[*i].role.counts())
+                .filter(|i| judged[*i].row == row && !judged[*i].role.is_probe())
                 .collect();
             let first = &judged[*members.first()?];
             let measured: Vec<&Trial<'_>> = members
@@ -137,6 +139,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                 row,
                 label: first.label.clone(),
                 target: first.target.clone(),
+                role: first.role,
                 ops: match members.len() {
                     1 => first.summary.ops.clone(),
                     _ => summarize_ops(&measured, &kind_latencies(&measured)),
@@ -153,7 +156,7 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     // A probe at twice the depth comes on top of what was planned.
     let ran = judged
         .iter()
-        .filter(|trial| trial.role != TrialRole::DepthProbe)
+        .filter(|trial| trial.role != TrialRole::Probe)
         .count();
     if ran == 0 {
         let because = reason_of(&record.meta);
@@ -162,14 +165,17 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     }
     let sources: Vec<Source<'_>> = judged
         .iter()
-        .filter(|trial| trial.role.counts())
+        .filter(|trial| !trial.role.is_probe())
         .map(|trial| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,
         })
         .collect();
     let mut verdict = fold(&sources);
-    if ran < planned && record.meta.state != RunState::Running {
+    // A run that ended as planned may have needed fewer trials than it might
+    // have: rounds until a drive is steady.
+    let short = matches!(record.meta.state, RunState::Interrupted | RunState::Failed);
+    if ran < planned && short {
         let evidence = format!(
             "{} of {planned} planned trials did not run{}",
             planned - ran,

@@ -107,7 +107,7 @@ pub(crate) fn depth_matters(trial: &Trial<'_>) -> bool {
 /// What the other trials of a run prove about one of them.
 pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
     let own = &members[index];
-    if !own.usable || !own.role().counts() || !depth_matters(own.trial) {
+    if !own.usable || own.role().is_probe() || !depth_matters(own.trial) {
         return None;
     }
     let others = || {
@@ -119,11 +119,11 @@ pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
     };
     let row = own.trial.record.spec.row;
     let probed = others()
-        .filter(|o| o.role() == TrialRole::DepthProbe && o.trial.record.spec.row == row)
+        .filter(|o| o.role() == TrialRole::Probe && o.trial.record.spec.row == row)
         .find_map(|probe| compare_probe(own.trial, probe.trial));
     probed.or_else(|| {
         others()
-            .filter(|o| o.role().counts())
+            .filter(|o| !o.role().is_probe())
             .find_map(|other| compare_depths(own, other))
     })
 }
@@ -145,6 +145,7 @@ pub(crate) fn same_shape(own: &Workload, other: &Workload) -> bool {
         batch: 0,
         warmup_ns: 0,
         bounds: fathom_model::workload::Bounds::default(),
+        until: None,
         precondition: fathom_model::workload::Precondition::None,
         ..workload.clone()
     };

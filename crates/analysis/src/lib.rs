@@ -28,6 +28,7 @@ mod plateau;
 mod probe;
 mod repeat;
 mod statistics;
+mod steadiness;
 mod summary;
 mod trial;
 
@@ -44,4 +45,4 @@ pub use check_table::{
     missing_checks, suggest_checks,
 };
 pub use judge::judge;
-pub use probe::depth_probe;
+pub use probe::{Probing, depth_probe};

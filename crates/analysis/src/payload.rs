@@ -28,7 +28,7 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
         };
         for (index, trial) in trials.iter().enumerate() {
             let spec = &trial.record.spec;
-            if spec.row == row && spec.role.counts() {
+            if spec.row == row && !spec.role.is_probe() {
                 found.push((index, outcome(trial, ratio)));
             }
         }

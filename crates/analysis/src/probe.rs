@@ -4,8 +4,11 @@
 //! of a row has just ended, its limiter is unknown, more depth could have an
 //! effect, and no other trial of the schedule answers the question anyway.
 
-use fathom_model::run::{RunRecord, RunState, TrialRecord};
-use fathom_model::schedule::{ScheduledTrial, TrialRole};
+use std::collections::VecDeque;
+
+use fathom_model::conduct::{Conductor, Step};
+use fathom_model::run::{RunMeta, RunRecord, RunState, TrialRecord};
+use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
 use fathom_model::workload::{Bounds, EngineKind, Precondition, Workload};
 
@@ -25,54 +28,120 @@ const DEEPEST: u32 = 4096;
 /// the trial that ended last; `None` when it is known, cannot be told so, or is
 /// told by another trial of the schedule.
 pub fn depth_probe(record: &RunRecord) -> Option<ScheduledTrial> {
-    let last = record.trials.last()?;
+    let (last, earlier) = record.trials.split_last()?;
+    let probed: Vec<u32> = earlier
+        .iter()
+        .filter(|t| t.spec.role == TrialRole::Probe)
+        .map(|t| t.spec.row)
+        .collect();
+    let ran: Vec<u32> = record.trials.iter().map(|t| t.spec.index).collect();
+    probe_after(&record.meta, earlier, last, &probed, &ran)
+}
+
+/// Hands out the trials of a schedule in order, and a probe at twice the depth
+/// after each row whose limiter it would tell.
+#[derive(Debug)]
+pub struct Probing {
+    meta: RunMeta,
+    left: VecDeque<ScheduledTrial>,
+    /// Trials with a sibling at another depth, which may explain it.
+    siblings: Vec<TrialRecord>,
+    probed: Vec<u32>,
+    ran: Vec<u32>,
+}
+
+impl Probing {
+    /// Walks the schedule of this run.
+    pub fn new(meta: RunMeta) -> Probing {
+        Probing {
+            left: meta.schedule.trials.iter().cloned().collect(),
+            meta,
+            siblings: Vec::new(),
+            probed: Vec::new(),
+            ran: Vec::new(),
+        }
+    }
+
+    fn has_sibling(&self, spec: &ScheduledTrial) -> bool {
+        let planned = &self.meta.schedule.trials;
+        planned.iter().any(|other| {
+            other.row != spec.row
+                && other.target == spec.target
+                && same_shape(&other.workload, &spec.workload)
+        })
+    }
+}
+
+impl Conductor for Probing {
+    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
+        if let Some(last) = last {
+            self.ran.push(last.spec.index);
+            let probe = probe_after(&self.meta, &self.siblings, last, &self.probed, &self.ran);
+            if last.spec.role == TrialRole::Measure && self.has_sibling(&last.spec) {
+                self.siblings.push(last.clone());
+            }
+            if let Some(probe) = probe {
+                self.probed.push(probe.row);
+                return Step::Run(Box::new(probe));
+            }
+        }
+        match self.left.pop_front() {
+            Some(spec) => Step::Run(Box::new(spec)),
+            None => Step::End(None),
+        }
+    }
+
+    fn looks(&self) -> bool {
+        self.meta.schedule.depth_probe
+    }
+}
+
+/// `probed` are the rows that have their probe, `ran` the indexes of the trials
+/// that have ended.
+fn probe_after(
+    meta: &RunMeta,
+    earlier: &[TrialRecord],
+    last: &TrialRecord,
+    probed: &[u32],
+    ran: &[u32],
+) -> Option<ScheduledTrial> {
     let spec = &last.spec;
-    if !record.meta.schedule.depth_probe
-        || spec.role != TrialRole::Row
+    let schedule = &meta.schedule;
+    if !schedule.depth_probe
+        || schedule.purpose != Purpose::Measure
+        || spec.role != TrialRole::Measure
         || last.state != RunState::Complete
-        || is_answered_otherwise(record, spec)
+        || probed.contains(&spec.row)
+        || is_answered_otherwise(schedule, spec, ran)
     {
         return None;
     }
-    let workload = twice_as_deep(last, &record.meta.host)?;
-    is_unknown(record, last).then(|| ScheduledTrial {
-        index: next_index(record),
+    let workload = twice_as_deep(last, &meta.host)?;
+    let planned = schedule.trials.iter().map(|t| t.index);
+    let highest = planned.chain(ran.iter().copied()).max().unwrap_or(0);
+    is_unknown(meta, earlier, last).then(|| ScheduledTrial {
+        index: highest.saturating_add(1),
         iteration: 0,
         label: format!("{}, probe at twice the depth", spec.label),
         workload,
-        role: TrialRole::DepthProbe,
+        role: TrialRole::Probe,
         ..spec.clone()
     })
 }
 
-fn next_index(record: &RunRecord) -> u32 {
-    let ran = record.trials.iter().map(|t| t.spec.index);
-    let planned = record.meta.schedule.trials.iter().map(|t| t.index);
-    ran.chain(planned).max().unwrap_or(0).saturating_add(1)
-}
-
 /// Later iterations of the row come first; other rows with the same workload at
 /// twice the depth or more answer the question, now or later.
-fn is_answered_otherwise(record: &RunRecord, spec: &ScheduledTrial) -> bool {
-    let ran = |index: u32| record.trials.iter().any(|t| t.spec.index == index);
-    let probed = record
-        .trials
-        .iter()
-        .any(|t| t.spec.row == spec.row && t.spec.role == TrialRole::DepthProbe);
+fn is_answered_otherwise(schedule: &Schedule, spec: &ScheduledTrial, ran: &[u32]) -> bool {
     let deep = spec.workload.total_depth().saturating_mul(2);
-    let planned = &record.meta.schedule.trials;
-    probed
-        || planned
-            .iter()
-            .filter(|t| t.role == TrialRole::Row)
-            .any(|t| {
-                let later_iteration = t.row == spec.row && !ran(t.index);
-                let deeper = t.target == spec.target
-                    && t.workload.engine == spec.workload.engine
-                    && t.workload.total_depth() >= deep
-                    && same_shape(&t.workload, &spec.workload);
-                later_iteration || deeper
-            })
+    let mut planned = schedule.trials.iter().filter(|t| !t.role.is_probe());
+    planned.any(|t| {
+        let later_iteration = t.row == spec.row && !ran.contains(&t.index);
+        let deeper = t.target == spec.target
+            && t.workload.engine == spec.workload.engine
+            && t.workload.total_depth() >= deep
+            && same_shape(&t.workload, &spec.workload);
+        later_iteration || deeper
+    })
 }
 
 /// The workload of the probe; `None` where depth has no meaning or cannot be
@@ -107,6 +176,7 @@ fn twice_as_deep(record: &TrialRecord, host: &fathom_model::Fingerprint) -> Opti
             time_ns: Some((trial.duration_ns / 3).clamp(LEAST_NS, MOST_NS)),
             ..Bounds::default()
         },
+        until: None,
         warmup_ns: workload.warmup_ns.min(WARMUP_NS),
         precondition: Precondition::None,
         ..workload.clone()
@@ -114,12 +184,13 @@ fn twice_as_deep(record: &TrialRecord, host: &fathom_model::Fingerprint) -> Opti
 }
 
 /// Judges the trial beside those of its target that may explain it.
-fn is_unknown(record: &RunRecord, last: &TrialRecord) -> bool {
-    let same_target = record.trials.iter().filter(|t| {
+fn is_unknown(meta: &RunMeta, earlier: &[TrialRecord], last: &TrialRecord) -> bool {
+    let siblings = earlier.iter().filter(|t| {
         t.spec.target == last.spec.target && same_shape(&t.spec.workload, &last.spec.workload)
     });
-    let trials: Vec<Trial<'_>> = same_target
-        .map(|trial| Trial::new(trial, &record.meta.host))
+    let trials: Vec<Trial<'_>> = siblings
+        .chain([last])
+        .map(|trial| Trial::new(trial, &meta.host))
         .collect();
     let judged = judge_trials(&trials);
     judged.last().is_some_and(|judged| {

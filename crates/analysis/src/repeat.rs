@@ -27,11 +27,11 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
     };
     let mut found = Vec::new();
     for (index, trial) in trials.iter().enumerate() {
-        if !reads(trial) || !judged[index].role.counts() || trial.data_ops() == 0 {
+        if !reads(trial) || judged[index].role.is_probe() || trial.data_ops() == 0 {
             continue;
         }
         let first = (0..index).find(|i| {
-            let same_row = judged[*i].row == judged[index].row && judged[*i].role.counts();
+            let same_row = judged[*i].row == judged[index].row && !judged[*i].role.is_probe();
             same_row && trials[*i].data_ops() > 0
         });
         let within = passes_within(trial);

@@ -205,7 +205,7 @@ fn flush_share(trial: &Trial<'_>, kind: OpKind) -> f64 {
     let flush = trial.end().and_then(|end| end.final_flush_ns);
     match (kind, flush) {
         (OpKind::Write, Some(flush))
-            if trial.workload.sync.final_flush && trial.duration_ns > 0 =>
+            if trial.workload.sync.final_flush && trial.duration_ns > 0 && !trial.part =>
         {
             flush as f64 / trial.duration_ns as f64
         }

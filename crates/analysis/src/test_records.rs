@@ -15,7 +15,7 @@ use fathom_model::run::{
     Ceiling, DataReport, EngineReport, RunMeta, RunRecord, RunState, TrialEnd, TrialRecord,
 };
 use fathom_model::sample::{OpSample, Phase, Sample};
-use fathom_model::schedule::{Pause, Schedule, ScheduledTrial, TrialRole};
+use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
@@ -129,12 +129,12 @@ impl RecordBuilder {
                 target: self.target.clone(),
                 workload: self.workload.clone(),
                 seed: 1,
+                role: TrialRole::Measure,
                 pause: Pause {
                     floor_ns: 0,
                     ceiling_ns: 0,
                     until_quiet: false,
                 },
-                role: TrialRole::Row,
             },
             started_unix_ns: 0,
             state: self.state,
@@ -279,6 +279,7 @@ pub(crate) fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunReco
                 seed: 1,
                 destructive: false,
                 keep_files: false,
+                purpose: Purpose::Measure,
                 trials: trials.iter().map(|t| t.spec.clone()).collect(),
                 depth_probe: true,
             },

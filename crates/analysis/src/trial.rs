@@ -13,6 +13,7 @@ use fathom_model::workload::{CacheMode, EngineKind, Workload};
 use crate::check_table::TargetKind;
 
 /// One second of all worker groups together.
+#[derive(Clone)]
 pub(crate) struct Second<'a> {
     pub(crate) phase: Phase,
     pub(crate) start_ns: u64,
@@ -63,6 +64,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) seconds: Vec<Second<'a>>,
     /// Length of the measure phase: its seconds added up.
     pub(crate) duration_ns: u64,
+    /// Only some of the measured seconds are here.
+    pub(crate) part: bool,
 }
 
 /// Adds without overflow: a broken record must not end the judgement.
@@ -81,6 +84,22 @@ impl<'a> Trial<'a> {
             record,
             host,
             seconds,
+            part: false,
+        }
+    }
+
+    /// The trial with only the measured seconds at these positions.
+    pub(crate) fn part(&self, measured: std::ops::Range<usize>) -> Trial<'a> {
+        let kept = self.measured().take(measured.end).skip(measured.start);
+        let seconds: Vec<Second<'a>> = kept.cloned().collect();
+        Trial {
+            record: self.record,
+            host: self.host,
+            workload: self.workload,
+            kind: self.kind,
+            duration_ns: add(seconds.iter().map(|s| s.duration_ns)),
+            seconds,
+            part: true,
         }
     }
 

@@ -6,8 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use fathom_fleet::{Interrupt, Outcome, Settings};
+use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::rng::splitmix64;
-use fathom_model::run::{RunMeta, RunState};
+use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::{JudgedRun, Schedule};
 use fathom_observe::Sysroot;
 use fathom_plan::Plan;
@@ -35,13 +36,35 @@ pub(crate) struct Request {
     pub(crate) output: Output,
 }
 
-/// Runs a schedule, judges it and shows the result.
+/// What was measured.
+pub(crate) struct Measured {
+    pub(crate) record: RunRecord,
+    /// Why the run is not, or not wholly, in the store.
+    pub(crate) problem: Option<String>,
+}
+
+/// Runs a schedule in order, judges it and shows the result.
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
+    let mut in_order = InOrder::new(&request.schedule);
+    let measured = measure(&request, &mut in_order)?;
+    let judged = fathom_analysis::judge(&measured.record);
+    show(&judged, &request.output)?;
+    measured.complain();
+    Ok(exit_of(&judged, request.output.strict))
+}
+
+/// Runs the trials that a conductor hands out and keeps what they give.
+/// `request.schedule` is what the user is told beforehand: how many trials,
+/// how long.
+pub(crate) fn measure(
+    request: &Request,
+    conductor: &mut dyn Conductor,
+) -> anyhow::Result<Measured> {
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt).context("cannot install the signal handlers")?;
     let output = &request.output;
     let store = open_store(output);
-    let meta = meta_of(&request)?;
+    let meta = meta_of(request)?;
     let settings = Settings {
         run_tag: run_tag(&meta.id),
         file_prefix: FILE_PREFIX.to_owned(),
@@ -53,30 +76,35 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;
     let mut recorder = Recorder::begin(store, meta, keep_files, progress);
-    let outcome = fathom_fleet::run_schedule(
-        &request.schedule,
-        &settings,
-        &|_| None,
-        &interrupt,
-        &mut recorder,
-    );
+    let outcome =
+        fathom_fleet::run_schedule(conductor, &settings, &|_| None, &interrupt, &mut recorder);
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         state: RunState::Failed,
         reason: Some(error.to_string()),
     });
     let (record, problem) = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
-    let judged = fathom_analysis::judge(&record);
-    let html = present::write_html(&judged, output.html.as_deref(), &output.store);
-    present::print(&judged, &output.format, html.as_ref().ok())?;
+    Ok(Measured { record, problem })
+}
+
+impl Measured {
+    /// Tells the user when the run could not be stored.
+    pub(crate) fn complain(&self) {
+        if let Some(problem) = &self.problem {
+            present::complain(&format!(
+                "this run is not, or not wholly, in the store: {problem}"
+            ));
+        }
+    }
+}
+
+/// Prints a judged run and writes its HTML report.
+fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
+    let html = present::write_html(judged, output.html.as_deref(), &output.store);
+    present::print(judged, &output.format, html.as_ref().ok())?;
     if let Err(error) = html {
         present::complain(&format!("the HTML report was not written: {error:#}"));
     }
-    if let Some(problem) = problem {
-        present::complain(&format!(
-            "this run is not, or not wholly, in the store: {problem}"
-        ));
-    }
-    Ok(exit_of(&judged, output.strict))
+    Ok(())
 }
 
 /// The exit status that a judged run asks for.

@@ -5,14 +5,18 @@
 //! error, so that standard output holds nothing but the result.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, Instant};
 
 use fathom_fleet::Event;
 use fathom_model::sample::Phase;
 use fathom_model::schedule::Schedule;
 use fathom_model::{Histogram, Sample, ScheduledTrial, unit};
 
-/// How often a plain line is printed while a phase goes on.
+/// How often a plain line is printed while a phase goes on: in the time of the
+/// load, and, because virtual time flies, in the user's.
 const PLAIN_EVERY_NS: u64 = 10_000_000_000;
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
+const PLAIN_PAUSE: Duration = Duration::from_secs(5);
 
 /// Assumed time of a trial's preparation and end, for the first guess of the
 /// time left.
@@ -53,6 +57,8 @@ pub(crate) struct Progress {
     last_plain_ns: u64,
     last_percent: u64,
     line_shown: bool,
+    /// When an interval was last shown.
+    shown_at: Option<Instant>,
 }
 
 impl Progress {
@@ -68,6 +74,7 @@ impl Progress {
             last_plain_ns: 0,
             last_percent: 0,
             line_shown: false,
+            shown_at: None,
         }
     }
 
@@ -161,14 +168,23 @@ impl Progress {
     fn interval(&mut self, sample: &Sample) {
         self.phase = sample.phase;
         self.measured_ns = sample.start_ns + sample.duration_ns;
+        let pause = match self.style {
+            Style::Plain => PLAIN_PAUSE,
+            Style::Live | Style::Quiet => SHOWN_EVERY,
+        };
+        if self.shown_at.is_some_and(|at| at.elapsed() < pause) {
+            return;
+        }
         let text = format!("{:<8} {}", sample.phase.name(), speed(sample));
         match self.style {
             Style::Live => {
+                self.shown_at = Some(Instant::now());
                 let eta = self.time_left().map(|ns| format!("  ETA {}", clock(ns)));
                 self.live(&format!("{text}{}", eta.unwrap_or_default()));
             }
             Style::Plain if self.measured_ns >= self.last_plain_ns + PLAIN_EVERY_NS => {
                 self.last_plain_ns = self.measured_ns;
+                self.shown_at = Some(Instant::now());
                 let text = format!("{} {} {text}", self.place(), clock(self.measured_ns));
                 self.line(&text);
             }
@@ -187,12 +203,12 @@ impl Progress {
     }
 
     fn place(&self) -> String {
-        format!(
-            "[{}/{}] {}",
-            self.position + 1,
-            self.trials.len(),
-            self.label
-        )
+        let number = self.position + 1;
+        // A run that chooses its trials as it goes may need more than planned.
+        match self.trials.len() {
+            planned if number <= planned => format!("[{number}/{planned}] {}", self.label),
+            _ => format!("[{number}] {}", self.label),
+        }
     }
 
     fn live(&mut self, text: &str) {

@@ -1,12 +1,13 @@
 //! The agent of one host: carries out one trial at a time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fathom_engine::Group;
 use fathom_engine::access::TargetKind;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_files_of_run};
+use fathom_engine::sim::KeptDrive;
 use fathom_model::run::{ErrorDetail, TrialEnd};
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial, Target};
@@ -53,6 +54,10 @@ pub(crate) struct Agent {
     directories: BTreeSet<PathBuf>,
     /// Watches the devices of the latest trial, for the pause after it.
     observer: Option<Observer>,
+    /// Simulated drives by name. They live as long as the run.
+    drives: HashMap<String, KeptDrive>,
+    /// The drive of the latest trial, if it was simulated.
+    rests: Option<KeptDrive>,
 }
 
 impl Agent {
@@ -66,6 +71,8 @@ impl Agent {
             ceilings: Ceilings::default(),
             directories: BTreeSet::new(),
             observer: None,
+            drives: HashMap::new(),
+            rests: None,
         }
     }
 
@@ -81,7 +88,10 @@ impl Agent {
                     self.link.send(Event::Pausing {
                         ceiling_ns: pause.ceiling_ns,
                     });
-                    quiet::pause(pause, self.observer.as_mut(), &self.interrupt);
+                    match &self.rests {
+                        Some(drive) => drive.rest(pause.floor_ns),
+                        None => quiet::pause(pause, self.observer.as_mut(), &self.interrupt),
+                    }
                 }
                 Command::Finish => {
                     self.remove_created();
@@ -126,7 +136,8 @@ impl Agent {
         let job = self.job(spec);
         end.engine.requested = Some(job.workload.engine);
         self.phase(Phase::Prepare, None);
-        let prepared = self.prepare(&job)?;
+        let mut prepared = self.prepare(&job)?;
+        self.keep_drive(&job, &mut prepared);
         self.load_and_verify(&job, &prepared, end)
     }
 
@@ -199,6 +210,15 @@ impl Agent {
             )),
             other => other.map_err(Early::failed),
         }
+    }
+
+    /// A simulated drive is the same one throughout a run.
+    fn keep_drive(&mut self, job: &Job, prepared: &mut Prepared) {
+        self.rests = prepared.drive.take().map(|fresh| {
+            let name = job.target.to_string();
+            self.drives.entry(name).or_insert(fresh).clone()
+        });
+        prepared.drive = self.rests.clone();
     }
 
     /// Takes the state of page cache and extents right before the load.

@@ -80,6 +80,7 @@ fn shape(workload: &Workload) -> String {
         name: String::new(),
         engine: EngineKind::Null,
         bounds: Bounds::default(),
+        until: None,
         rate: None,
         warmup_ns: 0,
         io_deadline_ns: 0,

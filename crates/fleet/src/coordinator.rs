@@ -1,8 +1,9 @@
-//! Walks the schedule and hands everything that happens to a [`Sink`].
+//! Carries out the trials that a conductor hands out, and passes everything
+//! that happens to a [`Sink`].
 
-use fathom_model::run::TrialEnd;
+use fathom_model::conduct::{Conductor, Step};
+use fathom_model::run::TrialRecord;
 use fathom_model::sample::Phase;
-use fathom_model::schedule::Schedule;
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::{RunState, ScheduledTrial};
 
@@ -49,12 +50,12 @@ pub struct Outcome {
 /// Makes the stop rule of a trial, if it has one.
 pub type StopRules<'a> = &'a dyn Fn(&ScheduledTrial) -> Option<Box<dyn StopRule>>;
 
-/// Runs every trial of a schedule in order.
+/// Runs the trials that `conductor` hands out, one after the other.
 ///
 /// A trial that fails or is interrupted ends the run; the files that the run
 /// created are removed in any case (unless they are to be kept).
 pub fn run_schedule(
-    schedule: &Schedule,
+    conductor: &mut dyn Conductor,
     settings: &Settings,
     stop_rules: StopRules<'_>,
     interrupt: &Interrupt,
@@ -66,8 +67,9 @@ pub fn run_schedule(
         sink,
         interrupt,
         sink_error: None,
+        looks: conductor.looks(),
     };
-    let outcome = walk.all_trials(schedule, stop_rules);
+    let outcome = walk.all_trials(conductor, stop_rules);
     let finished = walk.command_and_listen(Command::Finish, 0, None);
     let sink_error = walk.sink_error.take();
     if finished.is_ok() {
@@ -85,60 +87,70 @@ struct Walk<'a> {
     interrupt: &'a Interrupt,
     /// The first failure of the sink. The agent is still wound down in order.
     sink_error: Option<String>,
+    /// Whether the conductor looks at samples and observations.
+    looks: bool,
 }
 
 impl Walk<'_> {
-    fn all_trials(&mut self, schedule: &Schedule, rules: StopRules<'_>) -> Result<Outcome, Error> {
-        for (position, spec) in schedule.trials.iter().enumerate() {
+    fn all_trials(
+        &mut self,
+        conductor: &mut dyn Conductor,
+        rules: StopRules<'_>,
+    ) -> Result<Outcome, Error> {
+        let mut last: Option<TrialRecord> = None;
+        loop {
+            let spec = match conductor.next(last.as_ref()) {
+                Step::Run(spec) => spec,
+                Step::End(reason) => {
+                    return Ok(Outcome {
+                        state: RunState::Complete,
+                        reason,
+                    });
+                }
+            };
+            if let Some(last) = last.take() {
+                let pause = Command::Pause(last.spec.pause);
+                self.command_and_listen(pause, last.spec.index, None)?;
+            }
             if self.interrupt.is_raised() {
                 return Ok(interrupted("ended by the user between two trials"));
             }
-            let command = Command::Trial(Box::new(spec.clone()));
-            let end = self.command_and_listen(command, spec.index, rules(spec))?;
-            match end {
-                Some((RunState::Complete, _)) => {}
-                Some((state, end)) => {
-                    return Ok(Outcome {
-                        state,
-                        reason: end.reason,
-                    });
-                }
-                None => return Err(Error::AgentLost { trial: spec.index }),
+            let (index, rule) = (spec.index, rules(&spec));
+            let ended = self.command_and_listen(Command::Trial(spec), index, rule)?;
+            let record = ended.ok_or(Error::AgentLost { trial: index })?;
+            if record.state != RunState::Complete {
+                return Ok(Outcome {
+                    state: record.state,
+                    reason: record.end.and_then(|end| end.reason),
+                });
             }
-            if position + 1 < schedule.trials.len() {
-                self.command_and_listen(Command::Pause(spec.pause), spec.index, None)?;
-            }
+            last = Some(record);
         }
-        Ok(Outcome {
-            state: RunState::Complete,
-            reason: None,
-        })
     }
 
     /// Sends a command and handles events until it has been carried out.
+    /// Returns the trial that ended meanwhile.
     fn command_and_listen(
         &mut self,
         command: Command,
         trial: u32,
         mut rule: Option<Box<dyn StopRule>>,
-    ) -> Result<Option<(RunState, TrialEnd)>, Error> {
+    ) -> Result<Option<TrialRecord>, Error> {
         let lost = || Error::AgentLost { trial };
         if !self.agent.command(command) {
             return Err(lost());
         }
-        let mut trial_end = None;
+        let mut record = None;
         loop {
             let (event, ack) = match self.agent.next().ok_or_else(lost)? {
-                Message::Done => return Ok(trial_end),
+                Message::Done => return Ok(record),
                 Message::Event { event, ack } => (event, ack),
             };
             if let Some(reason) = stop_reason(&mut rule, &event) {
                 rule = None;
                 self.agent.command(Command::EndMeasure(reason));
             }
-            if let Event::TrialEnded { state, end } = &event {
-                trial_end = Some((*state, (**end).clone()));
-            }
+            remember(&mut record, &event, self.looks);
             let handled = self.handle(event);
             if let Some(ack) = ack {
                 // The agent waits for the answer; if it died, `next` says so.
@@ -170,6 +182,38 @@ fn stop_reason(rule: &mut Option<Box<dyn StopRule>>, event: &Event) -> Option<St
             Decision::Stop(reason) => Some(reason),
             Decision::Continue => None,
         })
+}
+
+/// Keeps what a conductor may look at.
+fn remember(record: &mut Option<TrialRecord>, event: &Event, looks: bool) {
+    match (event, record) {
+        (Event::TrialStarted(start), record) => {
+            *record = Some(TrialRecord {
+                spec: start.spec.clone(),
+                started_unix_ns: start.started_unix_ns,
+                state: RunState::Running,
+                samples: Vec::new(),
+                observations: Vec::new(),
+                target_before: start.target_before.clone(),
+                end: None,
+            });
+        }
+        (
+            Event::Interval {
+                samples,
+                observations,
+            },
+            Some(record),
+        ) if looks => {
+            record.samples.extend_from_slice(samples);
+            record.observations.extend_from_slice(observations);
+        }
+        (Event::TrialEnded { state, end }, Some(record)) => {
+            record.state = *state;
+            record.end = Some((**end).clone());
+        }
+        _ => {}
+    }
 }
 
 fn interrupted(reason: &str) -> Outcome {

@@ -70,7 +70,11 @@ impl Load<'_> {
             observer.sample(None);
         }
         group.go();
-        let (ending, memory) = self.until_finished(&mut group);
+        let (ending, memory) = if group.is_simulated() {
+            (self.follow_simulation(&group), None)
+        } else {
+            self.until_finished(&mut group)
+        };
         end.dirty_bytes_at_end = memory;
         end.host = self.host.as_ref().map(HostWatch::finish);
         let stuck = match ending {
@@ -100,14 +104,16 @@ impl Load<'_> {
         }
     }
 
-    fn send(&mut self, samples: Vec<Sample>, observations: Vec<Observation>) {
-        for sample in samples
-            .iter()
-            .filter(|sample| sample.phase == Phase::Measure)
-        {
+    fn count(&mut self, samples: &[Sample]) {
+        let measured = samples.iter().filter(|s| s.phase == Phase::Measure);
+        for sample in measured {
             self.measured.0 += sample.data_ops();
             self.measured.1 += sample.duration_ns;
         }
+    }
+
+    fn send(&mut self, samples: Vec<Sample>, observations: Vec<Observation>) {
+        self.count(&samples);
         self.link.send(Event::Interval {
             samples,
             observations,
@@ -154,6 +160,30 @@ impl Load<'_> {
             std::thread::sleep(Duration::from_nanos(wait_ns));
         }
         (ending, dirty_bytes)
+    }
+
+    /// Passes on the samples of a simulated load one by one. The coordinator
+    /// has dealt with a sample before the next one is taken, so that it can
+    /// end the load in time.
+    fn follow_simulation(&mut self, group: &Group) -> Option<Ending> {
+        let mut ending = None;
+        while !group.is_finished() {
+            if let Some(sample) = group.wait_sample(Duration::from_nanos(LOOK_EVERY_NS)) {
+                self.count(std::slice::from_ref(&sample));
+                // A sink that failed raises the interrupt.
+                let _ = self.link.send_and_wait(Event::Interval {
+                    samples: vec![sample],
+                    observations: Vec::new(),
+                });
+            }
+            if ending.is_none() {
+                ending = self.wish_to_end();
+                if ending.is_some() {
+                    group.stop();
+                }
+            }
+        }
+        ending
     }
 
     /// Sends what was measured since the last time. Returns dirty memory.

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, run_schedule};
+use fathom_model::conduct::{Conductor, InOrder, Step};
 use fathom_model::sample::Phase;
-use fathom_model::schedule::{Pause, Schedule, ScheduledTrial, TrialRole};
+use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::workload::{Bounds, EngineKind, Workload};
-use fathom_model::{RunState, Sample, Target};
+use fathom_model::{RunState, Sample, Target, TrialRecord};
 use fathom_observe::Sysroot;
 
 fn settings() -> Settings {
@@ -30,12 +31,12 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         target,
         workload,
         seed: 11,
+        role: TrialRole::Measure,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,
             until_quiet: false,
         },
-        role: TrialRole::Row,
     }
 }
 
@@ -45,6 +46,7 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
         seed: 11,
         destructive: false,
         keep_files: false,
+        purpose: Purpose::Measure,
         trials,
         depth_probe: false,
     }
@@ -117,7 +119,14 @@ impl Sink for Notebook {
 }
 
 fn run(schedule: &Schedule, interrupt: &Interrupt, notebook: &mut Notebook) -> Outcome {
-    run_schedule(schedule, &settings(), &|_| None, interrupt, notebook).expect("the run ends")
+    run_schedule(
+        &mut InOrder::new(schedule),
+        &settings(),
+        &|_| None,
+        interrupt,
+        notebook,
+    )
+    .expect("the run ends")
 }
 
 fn files_in(folder: &Path) -> usize {
@@ -222,7 +231,7 @@ fn a_failing_sink_ends_the_run_and_keeps_its_first_word() {
         .map(|n| trial(n, Target::Null, null_reads(1_000)))
         .collect();
     let result = run_schedule(
-        &schedule(trials),
+        &mut InOrder::new(&schedule(trials)),
         &settings(),
         &|_| None,
         &Interrupt::new(),
@@ -245,7 +254,7 @@ fn a_file_that_cannot_be_noted_is_not_created() {
     let target = Target::Path(folder.path().to_owned());
     let trials = vec![trial(0, target, file_reads(10))];
     let result = run_schedule(
-        &schedule(trials),
+        &mut InOrder::new(&schedule(trials)),
         &settings(),
         &|_| None,
         &Interrupt::new(),
@@ -274,7 +283,7 @@ fn a_stop_rule_ends_the_measure_phase_and_the_trial_counts_as_complete() {
     };
     let mut notebook = Notebook::default();
     let outcome = run_schedule(
-        &schedule(vec![trial(0, Target::Null, workload)]),
+        &mut InOrder::new(&schedule(vec![trial(0, Target::Null, workload)])),
         &settings(),
         &|_| Some(Box::new(AfterTheFirst)),
         &Interrupt::new(),
@@ -283,4 +292,47 @@ fn a_stop_rule_ends_the_measure_phase_and_the_trial_counts_as_complete() {
     .expect("the run ends");
     assert_eq!(outcome.state, RunState::Complete);
     assert!(notebook.ops > 0);
+}
+
+/// Doubles the depth until a trial gives no more than the one before.
+struct Doubling {
+    next: ScheduledTrial,
+    seen_ops: Vec<u64>,
+}
+
+impl Conductor for Doubling {
+    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
+        if let Some(last) = last {
+            let ops = last.samples.iter().map(Sample::data_ops).sum();
+            self.seen_ops.push(ops);
+            self.next.index += 1;
+            self.next.workload.queue_depth *= 2;
+        }
+        match self.seen_ops.len() {
+            3 => Step::End(Some("three depths were enough".to_owned())),
+            _ => Step::Run(Box::new(self.next.clone())),
+        }
+    }
+}
+
+#[test]
+fn a_conductor_sees_what_a_trial_gave_and_chooses_the_next() {
+    let mut conductor = Doubling {
+        next: trial(0, Target::Null, null_reads(1_000)),
+        seen_ops: Vec::new(),
+    };
+    let mut notebook = Notebook::default();
+    let outcome = run_schedule(
+        &mut conductor,
+        &settings(),
+        &|_| None,
+        &Interrupt::new(),
+        &mut notebook,
+    )
+    .expect("the run ends");
+    assert_eq!(outcome.state, RunState::Complete);
+    assert_eq!(outcome.reason.as_deref(), Some("three depths were enough"));
+    assert_eq!(conductor.seen_ops, [1_000, 1_000, 1_000]);
+    assert_eq!(conductor.next.workload.queue_depth, 8);
+    assert!(notebook.lines.contains(&"trial 2".to_owned()));
 }

@@ -11,7 +11,8 @@ use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
 use crate::sample::Phase;
-use crate::schedule::TrialRole;
+use crate::schedule::{Purpose, TrialRole};
+use crate::steadiness::Steadiness;
 use crate::target::Target;
 use crate::verdict::Verdict;
 use crate::workload::{EngineKind, Workload};
@@ -61,6 +62,9 @@ pub struct RunSummary {
     pub seed: u64,
     /// Trials that were planned.
     pub planned_trials: u32,
+    /// What the run is for.
+    #[serde(default)]
+    pub purpose: Purpose,
 }
 
 /// The iterations of one workload on one target, combined.
@@ -72,6 +76,9 @@ pub struct ResultRow {
     pub label: String,
     /// What was measured.
     pub target: Target,
+    /// What its trials are for.
+    #[serde(default)]
+    pub role: TrialRole,
     /// Indexes into `trials`.
     pub trials: Vec<usize>,
     /// Results by kind of operation, over all trials of the row.
@@ -108,6 +115,10 @@ pub struct JudgedTrial {
     pub reason: Option<String>,
     /// Results over the measure phase.
     pub summary: TrialSummary,
+    /// Whether one number describes the trial, and if not, which ones do.
+    /// Missing when nothing was measured.
+    #[serde(default)]
+    pub steadiness: Option<Steadiness>,
     /// One entry per second of warm-up and measure.
     pub intervals: Vec<Interval>,
     /// Verdict on the trial.

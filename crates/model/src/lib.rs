@@ -6,6 +6,7 @@
 //! the same thing whether it came from a live trial, the store or an import.
 //! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
 
+pub mod conduct;
 pub mod estimate;
 pub mod fingerprint;
 pub mod histogram;
@@ -18,6 +19,7 @@ pub mod rng;
 pub mod run;
 pub mod sample;
 pub mod schedule;
+pub mod steadiness;
 pub mod stop;
 pub mod target;
 pub mod unit;
@@ -34,6 +36,7 @@ pub use op::{ErrorClass, ErrorCounts, OpKind};
 pub use run::{RunMeta, RunRecord, RunState, TrialRecord};
 pub use sample::{OpSample, Phase, Sample};
 pub use schedule::{Schedule, ScheduledTrial};
+pub use steadiness::{Steadiness, SteadinessClass};
 pub use target::Target;
 pub use verdict::{Finding, Limiter, Validity, Verdict};
 pub use workload::Workload;

@@ -1,5 +1,6 @@
 //! The plan unrolled: an ordered list of trials.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::target::Target;
@@ -14,39 +15,6 @@ pub struct Pause {
     pub ceiling_ns: u64,
     /// Between the two, until the devices under the target are quiet.
     pub until_quiet: bool,
-}
-
-/// What a trial is for.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum TrialRole {
-    /// An iteration of its row: part of the row's results.
-    #[default]
-    Row,
-    /// The row's workload at twice the depth for a short time: tells whether
-    /// the depth or the device set the row's number. No part of its results.
-    DepthProbe,
-    /// The row's writes with a payload of one kind for a short time: tells
-    /// whether the content sets the speed. No part of the row's results.
-    PayloadProbe,
-}
-
-impl TrialRole {
-    /// Whether the trial is part of its row's results.
-    pub fn counts(self) -> bool {
-        self == TrialRole::Row
-    }
-
-    /// In words, for people.
-    pub fn describe(self) -> &'static str {
-        match self {
-            TrialRole::Row => "iteration",
-            TrialRole::DepthProbe => "probe at twice the depth",
-            TrialRole::PayloadProbe => "probe of the payload",
-        }
-    }
 }
 
 /// One trial to be run.
@@ -74,6 +42,62 @@ pub struct ScheduledTrial {
     pub role: TrialRole,
 }
 
+/// What a trial is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialRole {
+    /// Its figures are the result.
+    #[default]
+    Measure,
+    /// Evidence for another row: the same workload at twice the depth. No
+    /// result of its own.
+    Probe,
+    /// Side A of a comparison.
+    A,
+    /// Side B of a comparison.
+    B,
+    /// The untouched control of a comparison.
+    Control,
+    /// Brings the target into a defined state. No result of its own.
+    Precondition,
+    /// Evidence for another row: its writes with a payload of one kind. No
+    /// result of its own.
+    PayloadProbe,
+}
+
+impl TrialRole {
+    /// Whether it is evidence for another row and no result.
+    pub fn is_probe(self) -> bool {
+        matches!(self, TrialRole::Probe | TrialRole::PayloadProbe)
+    }
+}
+
+/// What a run is for: decides how its result is shown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Rows of workloads.
+    #[default]
+    Measure,
+    /// Two sides in turns, and perhaps a control.
+    Comparison {
+        /// Differences up to this many percent count as none.
+        margin_percent: f64,
+    },
+    /// A figure against a swept quantity.
+    Curve {
+        /// What is swept: `depth`, `load`, `block`, `working_set`, `mix`.
+        sweep: String,
+        /// The target that a point must hold, as it was typed.
+        slo: Option<String>,
+    },
+    /// A test of the SNIA performance test specification.
+    Snia {
+        /// `iops`, `throughput`, `latency` or `wsat`.
+        test: String,
+    },
+}
+
 /// An ordered list of trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
@@ -85,6 +109,9 @@ pub struct Schedule {
     pub destructive: bool,
     /// Test files stay for the next run.
     pub keep_files: bool,
+    /// What the run is for.
+    #[serde(default)]
+    pub purpose: Purpose,
     /// The trials in order.
     pub trials: Vec<ScheduledTrial>,
     /// A row whose limiter is unknown is followed by a probe at twice its

@@ -252,6 +252,20 @@ pub struct Bounds {
     pub ops: Option<u64>,
 }
 
+/// A state of the results at which the measured part may end before its
+/// bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Until {
+    /// The rungs of the ladder of steady state hold.
+    Steady,
+    /// Half the 95 % interval of the rate is at most this share of it.
+    Precision {
+        /// In percent, above 0.
+        percent: f64,
+    },
+}
+
 /// An asked-for rate: the trial is open loop (response latency counts from
 /// the intended start).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -402,6 +416,9 @@ pub struct Workload {
     pub drop_cache: bool,
     /// End of the measure phase.
     pub bounds: Bounds,
+    /// Ends the measure phase before its bounds, once it holds.
+    #[serde(default)]
+    pub until: Option<Until>,
     /// Time before the measure phase in which the load runs and is stored,
     /// but not judged.
     pub warmup_ns: u64,
@@ -457,6 +474,7 @@ impl Workload {
                 bytes: None,
                 ops: None,
             },
+            until: None,
             warmup_ns: 0,
             rate: None,
             think_ns: 0,

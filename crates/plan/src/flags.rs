@@ -47,7 +47,8 @@ impl IoFlags {
     /// Every combination of flags that cannot run, each naming its flags.
     pub fn to_plan(&self, target: Target) -> Result<Plan, Diagnostics> {
         let mut keys = self.keys.clone();
-        if keys.runtime.is_none() && keys.io_size.is_none() && keys.number_ios.is_none() {
+        let bounded = keys.io_size.is_some() || keys.number_ios.is_some() || keys.until.is_some();
+        if keys.runtime.is_none() && !bounded {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
         }
         let name = crate::label::label(&keys, &[]);

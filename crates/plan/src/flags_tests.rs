@@ -190,3 +190,17 @@ fn every_flag_has_help_and_the_help_is_readable() {
     assert!(!help.contains("--group-reporting"), "hidden");
     assert!(help.contains("What is done:"));
 }
+
+#[test]
+fn a_state_to_end_at_brings_an_upper_bound_in_time() {
+    use fathom_model::workload::Until;
+    let steady = workload("--rw randwrite --until steady");
+    assert_eq!(steady.until, Some(Until::Steady));
+    assert_eq!(steady.bounds.time_ns, Some(3_600_000_000_000));
+    let precise = workload("--rw randread --until=precision=2%");
+    assert_eq!(precise.until, Some(Until::Precision { percent: 2.0 }));
+    assert_eq!(precise.bounds.time_ns, Some(600_000_000_000));
+    let bounded = workload("--rw randread --until steady --runtime 5m --io-size 1g");
+    assert_eq!(bounded.bounds.time_ns, Some(300_000_000_000));
+    assert_eq!(bounded.bounds.bytes, Some(1 << 30));
+}

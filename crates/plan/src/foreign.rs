@@ -87,7 +87,7 @@ const FOREIGN: &[Foreign] = &[
     refused("zonemode", "zoned devices are not supported"),
     refused("rwmixcycle", "reads and writes are always mixed one by one"),
     refused("latency_target", "find the rate with a matrix over `rate`"),
-    refused("steadystate", "use a longer `runtime` with `warmup`"),
+    refused("steadystate", "use `until: steady`"),
     refused("read_iolog", "traces are not replayed"),
     refused("write_iolog", "traces are not written"),
     refused("randseed", "use `seed` in the plan"),

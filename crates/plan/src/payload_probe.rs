@@ -53,6 +53,7 @@ fn probe(base: &ScheduledTrial, index: u32, iteration: u32, zeros: bool) -> Sche
                 ..Bounds::default()
             },
             warmup_ns: WARMUP_NS,
+            until: None,
             rate: None,
             verify: None,
             ..base.workload.clone()
@@ -104,6 +105,6 @@ mod tests {
     #[test]
     fn nothing_is_added_unasked() {
         let text = "plan: 1\nworkloads:\n- {rw: write, size: 1g, runtime: 5s}\n";
-        assert!(schedule(text).iter().all(|t| t.role == TrialRole::Row));
+        assert!(schedule(text).iter().all(|t| t.role == TrialRole::Measure));
     }
 }

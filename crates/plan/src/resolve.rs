@@ -6,7 +6,8 @@ mod operations;
 use fathom_model::Target;
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, Content, EngineKind, FileLayout, OnError, OpMix, Payload,
-    Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Verify, WeightedSize, Workload,
+    Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until, Verify, WeightedSize,
+    Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -90,6 +91,7 @@ pub(crate) fn resolve(
         cache,
         drop_cache: switch(keys.drop_cache.as_ref(), false),
         bounds: bounds(keys),
+        until: keys.until.as_ref().map(|u| u.value.0),
         warmup_ns: keys.warmup.as_ref().map_or(0, |t| t.value.0),
         rate: rate(keys, spelling, problems),
         think_ns: keys.think_time.as_ref().map_or(0, |t| t.value.0),
@@ -244,13 +246,22 @@ fn bounds(keys: &WorkloadKeys) -> Bounds {
                      value: Seconds(ns), ..
                  }| *ns,
             )
-            .filter(|ns| *ns > 0),
+            .filter(|ns| *ns > 0)
+            .or(keys.until.as_ref().map(|until| longest_ns(until.value.0))),
         bytes: keys.io_size.as_ref().map(|s| s.value.0).filter(|b| *b > 0),
         ops: keys
             .number_ios
             .as_ref()
             .map(|n| n.value.0)
             .filter(|n| *n > 0),
+    }
+}
+
+/// Upper bound of a trial that ends at a state and has no runtime.
+fn longest_ns(until: Until) -> u64 {
+    match until {
+        Until::Steady => 3_600_000_000_000,
+        Until::Precision { .. } => 600_000_000_000,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::rng::derive_seed;
-use fathom_model::schedule::{Pause, TrialRole};
+use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use crate::diagnostic::{Diagnostics, Problems, error};
@@ -120,6 +120,7 @@ impl Plan {
             seed,
             destructive: self.destructive() || context.destructive,
             keep_files: self.keep_files() || context.keep_files,
+            purpose: Purpose::Measure,
             trials,
             depth_probe: self.depth_probe(),
         })
@@ -187,7 +188,7 @@ impl Plan {
                     workload: cell.workload.clone(),
                     seed: derive_seed(derive_seed(seed, u64::from(row)), u64::from(iteration)),
                     pause,
-                    role: TrialRole::Row,
+                    role: TrialRole::Measure,
                 })
             })
             .collect()

@@ -66,5 +66,14 @@ pub(crate) fn close_run(
         "UPDATE run SET state = ?, ended_unix_ns = ?, reason = ? WHERE key = ?",
         params![state_text(state), signed(ended_unix_ns), reason, run.0],
     )?;
+    if state == RunState::Complete {
+        // A run that chooses its trials as it goes may need fewer or more of
+        // them than were announced.
+        transaction.execute(
+            "UPDATE run SET planned_trials =
+                (SELECT count(*) FROM trial WHERE run_key = run.key) WHERE key = ?",
+            [run.0],
+        )?;
+    }
     Ok(())
 }

@@ -7,7 +7,7 @@ use fathom_model::histogram::{BUCKETS, bucket_range};
 use fathom_model::observation::{CpuActivity, DeviceActivity, MemoryState, OwnActivity, Pressure};
 use fathom_model::rng::Rng;
 use fathom_model::run::{Ceiling, DataReport, EngineReport, ErrorDetail, TrialEnd};
-use fathom_model::schedule::{Pause, TrialRole};
+use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::EngineKind;
 use fathom_model::{
     ErrorClass, Histogram, Observation, OpKind, OpSample, Phase, RunMeta, RunState, Sample,
@@ -33,6 +33,7 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             seed: 42,
             destructive: false,
             keep_files: false,
+            purpose: Purpose::Measure,
             trials: (0..trials).map(trial).collect(),
             depth_probe: true,
         },
@@ -57,12 +58,12 @@ pub fn trial(index: u32) -> ScheduledTrial {
         target: Target::Path("/mnt/data".into()),
         workload: Workload::example("mixed"),
         seed: 7 + u64::from(index),
+        role: TrialRole::Measure,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,
             until_quiet: true,
         },
-        role: TrialRole::Row,
     }
 }
 

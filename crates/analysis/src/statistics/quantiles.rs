@@ -20,6 +20,21 @@ pub(crate) fn student_975(degrees: f64) -> f64 {
         .unwrap_or(NORMAL_975)
 }
 
+/// 95 % quantile of Student's t, with the same limits: one side of a two-sided
+/// 90 % interval.
+pub(crate) fn student_95(degrees: f64) -> f64 {
+    let degrees = if degrees.is_finite() {
+        degrees.clamp(0.5, 1000.0)
+    } else {
+        1000.0
+    };
+    StudentsT::new(0.0, 1.0, degrees)
+        .map(|t| t.inverse_cdf(0.95))
+        .ok()
+        .filter(|t| t.is_finite())
+        .unwrap_or(1.645)
+}
+
 /// Effective samples from which a two-sided 95 % upper bound of the quantile
 /// `p` exists: ln(0.025)/ln(p); 368 for p99, 3,688 for p99.9.
 pub(crate) fn least_samples(p: f64) -> f64 {

@@ -13,7 +13,7 @@ pub(crate) use libaio::Libaio;
 pub(crate) use mmap::Mmap;
 pub(crate) use null::Null;
 pub(crate) use psync::Psync;
-pub(crate) use simulated::{SIM_ORIGIN_NS, Simulated};
+pub(crate) use simulated::{SIM_ORIGIN_NS, Shared as SharedDrive, Simulated};
 pub(crate) use uring::Uring;
 #[cfg(test)]
 pub(crate) use uring::probe as uring_probe;

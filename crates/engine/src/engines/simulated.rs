@@ -3,12 +3,15 @@
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
+
+use fathom_model::OpKind;
 
 use crate::clock::{Clock, VirtualClock};
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
-use crate::sim::{Drive, SimOp};
+use crate::payload::PayloadFacts;
+use crate::sim::{KeptDrive, SimAnswer, SimContent, SimEnd, SimOp};
 
 /// Virtual time at which simulated loads start. Not 0, which stands for
 /// "not in flight"; a drive sees times from 0 on.
@@ -17,33 +20,107 @@ pub(crate) const SIM_ORIGIN_NS: u64 = 1_000_000_000;
 /// An operation under way: end, order of submission, slot, result.
 type UnderWay = Reverse<(u64, u64, u32, i32)>;
 
-/// One worker's hand on a drive that all workers share.
+/// A drive that all workers share, and which operation of whom is open on it.
+pub(crate) struct Shared {
+    drive: KeptDrive,
+    /// Worker and its slot by the drive's number.
+    open: HashMap<u64, (usize, u32)>,
+    /// What has become known for each worker: slot and end.
+    known: Vec<Vec<(u32, SimEnd)>>,
+    found: Vec<(u64, SimEnd)>,
+}
+
+impl Shared {
+    pub(crate) fn new(drive: KeptDrive, workers: usize) -> Shared {
+        Shared {
+            drive,
+            open: HashMap::new(),
+            known: vec![Vec::new(); workers],
+            found: Vec::new(),
+        }
+    }
+
+    /// Sorts what the drive knows at `now_ns` by worker.
+    fn advance(&mut self, now_ns: u64) {
+        self.drive.lock().advance(now_ns, &mut self.found);
+        for (number, end) in self.found.drain(..) {
+            if let Some((worker, slot)) = self.open.remove(&number) {
+                self.known[worker].push((slot, end));
+            }
+        }
+    }
+}
+
+/// One worker's hand on the drive.
 pub(crate) struct Simulated {
-    drive: Rc<RefCell<Box<dyn Drive>>>,
+    shared: Rc<RefCell<Shared>>,
+    worker: usize,
     clock: VirtualClock,
-    queued: Vec<Op>,
+    /// What its writes carry.
+    payload: PayloadFacts,
+    queued: Vec<(Op, SimContent)>,
     under_way: BinaryHeap<UnderWay>,
     submitted: u64,
+    /// Operations whose end the drive does not know yet.
+    open: u32,
 }
 
 impl Simulated {
     pub(crate) fn new(
-        drive: Rc<RefCell<Box<dyn Drive>>>,
+        shared: Rc<RefCell<Shared>>,
+        worker: usize,
         clock: VirtualClock,
+        payload: PayloadFacts,
         depth: u32,
     ) -> Simulated {
         Simulated {
-            drive,
+            shared,
+            worker,
             clock,
+            payload,
             queued: Vec::with_capacity(depth as usize),
             under_way: BinaryHeap::with_capacity(depth as usize),
             submitted: 0,
+            open: 0,
         }
     }
 
-    /// When the next operation ends.
-    pub(crate) fn next_end_ns(&self) -> Option<u64> {
-        self.under_way.peek().map(|Reverse((at_ns, ..))| *at_ns)
+    /// When the next operation ends, or the drive wants to be asked about one.
+    pub(crate) fn next_event_ns(&self) -> Option<u64> {
+        let end_ns = self.under_way.peek().map(|Reverse((at_ns, ..))| *at_ns);
+        if self.open == 0 {
+            return end_ns;
+        }
+        let wake_ns = self.shared.borrow().drive.lock().wake_ns();
+        let wake_ns = wake_ns.map(|ns| ns.saturating_add(SIM_ORIGIN_NS));
+        match (end_ns, wake_ns) {
+            (Some(end_ns), Some(wake_ns)) => Some(end_ns.min(wake_ns)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn end(&mut self, slot: u32, now_ns: u64, end: SimEnd) {
+        let at_ns = end.at_ns.max(now_ns).saturating_add(SIM_ORIGIN_NS);
+        let result = match end.result {
+            Ok(bytes) => bytes as i32,
+            Err(errno) => -errno.abs(),
+        };
+        self.under_way
+            .push(Reverse((at_ns, self.submitted, slot, result)));
+        self.submitted += 1;
+    }
+
+    /// Takes what the drive has found out meanwhile.
+    fn collect(&mut self, now_ns: u64) {
+        let shared = Rc::clone(&self.shared);
+        let mut shared = shared.borrow_mut();
+        shared.advance(now_ns);
+        let mut known = std::mem::take(&mut shared.known[self.worker]);
+        for (slot, end) in known.drain(..) {
+            self.open -= 1;
+            self.end(slot, now_ns, end);
+        }
+        shared.known[self.worker] = known;
     }
 }
 
@@ -57,31 +134,40 @@ impl Engine for Simulated {
     }
 
     fn queue(&mut self, op: &Op) -> Queued {
-        self.queued.push(*op);
+        let content = if op.kind == OpKind::Write {
+            self.payload.next()
+        } else {
+            SimContent::default()
+        };
+        self.queued.push((*op, content));
         Queued::Yes
     }
 
     fn submit(&mut self) -> Result<(), Broken> {
-        let now_ns = self.clock.now().saturating_sub(SIM_ORIGIN_NS);
-        let mut drive = self.drive.borrow_mut();
-        for op in self.queued.drain(..) {
-            let end = drive.submit(
-                now_ns,
-                &SimOp {
-                    kind: op.kind,
-                    offset: op.offset,
-                    bytes: op.len,
-                },
-            );
-            let at_ns = end.at_ns.max(now_ns).saturating_add(SIM_ORIGIN_NS);
-            let result = match end.result {
-                Ok(bytes) => bytes as i32,
-                Err(errno) => -errno.abs(),
-            };
-            self.under_way
-                .push(Reverse((at_ns, self.submitted, op.slot, result)));
-            self.submitted += 1;
+        if self.queued.is_empty() {
+            return Ok(());
         }
+        let now_ns = self.clock.now().saturating_sub(SIM_ORIGIN_NS);
+        let shared = Rc::clone(&self.shared);
+        let mut shared = shared.borrow_mut();
+        let mut queued = std::mem::take(&mut self.queued);
+        for (op, content) in queued.drain(..) {
+            let sim_op = SimOp {
+                kind: op.kind,
+                offset: op.offset,
+                bytes: op.len,
+                content,
+            };
+            let answer = shared.drive.lock().submit(now_ns, &sim_op);
+            match answer {
+                SimAnswer::Ends(end) => self.end(op.slot, now_ns, end),
+                SimAnswer::Later(number) => {
+                    shared.open.insert(number, (self.worker, op.slot));
+                    self.open += 1;
+                }
+            }
+        }
+        self.queued = queued;
         Ok(())
     }
 
@@ -93,6 +179,9 @@ impl Engine for Simulated {
     ) -> Result<(), Broken> {
         self.submit()?;
         let now_ns = self.clock.now();
+        if self.open > 0 {
+            self.collect(now_ns.saturating_sub(SIM_ORIGIN_NS));
+        }
         while let Some(Reverse((at_ns, _, slot, result))) = self.under_way.peek().copied() {
             if at_ns > now_ns {
                 break;

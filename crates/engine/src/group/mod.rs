@@ -12,6 +12,8 @@ mod watch;
 
 pub(crate) use self::spawn::batch;
 
+use std::time::Duration;
+
 use fathom_model::run::{EngineReport, StuckOp};
 use fathom_model::workload::EngineKind;
 use fathom_model::{Job, Sample};
@@ -79,7 +81,7 @@ impl Group {
     pub fn start(job: &Job, prepared: &Prepared) -> Result<Group, Error> {
         let plan = GroupPlan::new(job, prepared)?;
         let kind = if plan.engine == EngineKind::Sim {
-            Kind::Simulated(Box::new(Simulated::start(plan)?))
+            Kind::Simulated(Box::new(Simulated::start(plan, prepared)?))
         } else {
             Kind::Live(Box::new(Live::start(plan)?))
         };
@@ -110,6 +112,21 @@ impl Group {
     /// order. Each is given out once. Never blocks.
     pub fn drain(&mut self) -> Vec<Sample> {
         of!(self, mut group => group.drain())
+    }
+
+    /// Whether time is virtual. Then samples come as fast as they can be
+    /// computed, and the load waits until they are taken.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self.kind, Kind::Simulated(_))
+    }
+
+    /// The next sample of a simulated group; `None` when there is none within
+    /// `timeout`, and always for a group on the host's time.
+    pub fn wait_sample(&self, timeout: Duration) -> Option<Sample> {
+        match &self.kind {
+            Kind::Simulated(group) => group.wait(timeout),
+            Kind::Live(_) => None,
+        }
     }
 
     /// Operations in flight for longer than `older_than_ns`, at most 1,024. Works

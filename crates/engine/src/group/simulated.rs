@@ -9,30 +9,36 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
+use fathom_model::Sample;
 use fathom_model::run::EngineReport;
-use fathom_model::{Sample, Target};
 
 use super::plan::GroupPlan;
 use super::{EndReason, GroupEnd, spawn};
 use crate::Error;
 use crate::clock::{Clock, HostClock, VirtualClock};
 use crate::engine::{Completion, Engine};
-use crate::engines::{SIM_ORIGIN_NS, Simulated as SimEngine};
+use crate::engines::{SIM_ORIGIN_NS, SharedDrive, Simulated as SimEngine};
 use crate::in_flight::InFlight;
+use crate::payload::PayloadFacts;
+use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::{Drive, open_drive};
+use crate::sim::KeptDrive;
 use crate::worker::{Control, Visible, Wait, Worker};
 
-/// Samples that the simulation may be ahead of whoever drains them.
-const AHEAD: usize = 1024;
+/// Samples that the simulation may be ahead of whoever takes them: few, so
+/// that a load that is ended early ends soon.
+const AHEAD: usize = 1;
 /// Virtual time between two looks at the interval buffers.
 const DRAIN_NS: u64 = 500_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
-    drive: Box<dyn Drive>,
+    drive: KeptDrive,
     workers: Vec<Worker>,
+    /// What the writes of each worker carry.
+    payloads: Vec<PayloadFacts>,
     depth: u32,
     collector: Collector,
     samples: SyncSender<Sample>,
@@ -57,12 +63,12 @@ pub(crate) struct Simulated {
 }
 
 impl Simulated {
-    pub(crate) fn start(plan: GroupPlan) -> Result<Simulated, Error> {
+    pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<Simulated, Error> {
         let workload = &plan.job.workload;
-        let Target::Sim(model) = &plan.job.target else {
-            return Err(Error::Sim("the target is no simulated drive".to_owned()));
-        };
-        let drive = open_drive(model, plan.job.seed)?;
+        let drive = prepared
+            .drive
+            .clone()
+            .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
         let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
         let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns);
@@ -79,12 +85,16 @@ impl Simulated {
             let parts = spawn::parts(&plan, index, visible, Arc::clone(&control), &mut notes)?;
             workers.push(Worker::new(parts, cuts, None));
         }
+        let payloads = (0..workload.workers)
+            .map(|index| PayloadFacts::new(&workload.payload, plan.job.seed, index))
+            .collect();
         let (sender, samples) = mpsc::sync_channel(AHEAD);
         notes.dedup();
         Ok(Simulated {
             load: Some(Load {
                 drive,
                 workers,
+                payloads,
                 depth: plan.depth,
                 collector: Collector::new(shape, exchanges, Arc::new(Stalls::default())),
                 samples: sender,
@@ -133,6 +143,11 @@ impl Simulated {
         self.samples.try_iter().collect()
     }
 
+    /// The next sample; `None` when there is none within `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration) -> Option<Sample> {
+        self.samples.recv_timeout(timeout).ok()
+    }
+
     pub(crate) fn finish(mut self) -> GroupEnd {
         // A group that was never let go has nothing to wait for.
         drop(self.load.take());
@@ -178,9 +193,15 @@ impl Simulated {
 impl Load {
     fn run(mut self) -> LoadEnd {
         let clock = VirtualClock::new(SIM_ORIGIN_NS);
-        let drive = Rc::new(RefCell::new(self.drive));
-        let mut engines: Vec<SimEngine> = (0..self.workers.len())
-            .map(|_| SimEngine::new(Rc::clone(&drive), clock.clone(), self.depth + 1))
+        let drive = self.drive.clone();
+        let shared = SharedDrive::new(self.drive, self.workers.len());
+        let shared = Rc::new(RefCell::new(shared));
+        let payloads = self.payloads.into_iter().enumerate();
+        let mut engines: Vec<SimEngine> = payloads
+            .map(|(index, payload)| {
+                let shared = Rc::clone(&shared);
+                SimEngine::new(shared, index, clock.clone(), payload, self.depth + 1)
+            })
             .collect();
         let mut turns: BinaryHeap<Reverse<(u64, usize)>> = (0..self.workers.len())
             .map(|worker| Reverse((SIM_ORIGIN_NS, worker)))
@@ -206,6 +227,7 @@ impl Load {
             }
         }
         let now_ns = clock.now() - SIM_ORIGIN_NS;
+        drive.lock().load_ended(now_ns);
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
         end
@@ -231,8 +253,8 @@ fn turn(
     engine.submit().ok()?;
     match wait {
         Wait::Reap { until_ns, .. } => {
-            let end_ns = engine.next_end_ns().unwrap_or(until_ns);
-            Some(until_ns.min(end_ns).max(clock.now()))
+            let event_ns = engine.next_event_ns().unwrap_or(until_ns);
+            Some(until_ns.min(event_ns).max(clock.now()))
         }
         Wait::Sleep { until_ns, .. } => Some(until_ns.max(clock.now())),
         Wait::Done => None,

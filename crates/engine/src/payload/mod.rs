@@ -13,6 +13,7 @@ use fathom_model::rng::{Rng, derive_seed, splitmix64};
 use fathom_model::workload::{Content, Payload};
 
 use crate::access::Permutation;
+use crate::sim::SimContent;
 
 /// Unit in which the compressible share is laid out.
 const PIECE_BYTES: usize = 4096;
@@ -88,6 +89,49 @@ impl PayloadPool {
                 let original = self.duplicates.original_of(number);
                 fill_from_pool(words, *random_bytes, derive_seed(self.key, original), block);
             }
+        }
+    }
+}
+
+/// What one worker's payload is like, without its bytes: for drives that keep
+/// none. In step with [`PayloadPool`]: the n-th call tells of the n-th block.
+#[derive(Debug, Clone)]
+pub(crate) struct PayloadFacts {
+    key: u64,
+    /// Thousandths that do not compress; `None` for repeated bytes.
+    random_permille: Option<u16>,
+    next: u64,
+    duplicates: Duplicates,
+}
+
+impl PayloadFacts {
+    /// As [`PayloadPool::new`].
+    pub(crate) fn new(payload: &Payload, seed: u64, worker_index: u32) -> PayloadFacts {
+        let key = derive_seed(derive_seed(seed, 0x9A71), u64::from(worker_index));
+        let share = u16::from(payload.compress_percent.min(100));
+        let random = matches!(payload.content, Content::Random);
+        PayloadFacts {
+            key,
+            random_permille: random.then_some(1000 - 10 * share),
+            next: 0,
+            duplicates: Duplicates::new(payload.duplicate_percent, derive_seed(key, 1)),
+        }
+    }
+
+    /// What the next block is like.
+    #[inline]
+    pub(crate) fn next(&mut self) -> SimContent {
+        let number = self.next;
+        self.next += 1;
+        match self.random_permille {
+            None => SimContent {
+                fingerprint: 1,
+                kept_permille: 0,
+            },
+            Some(kept_permille) => SimContent {
+                fingerprint: derive_seed(self.key, self.duplicates.original_of(number)).max(2),
+                kept_permille,
+            },
         }
     }
 }

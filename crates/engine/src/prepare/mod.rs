@@ -41,7 +41,7 @@ use self::test_files::TestFiles;
 use crate::Error;
 use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
-use crate::sim;
+use crate::sim::{self, KeptDrive};
 use crate::verify::Ledger;
 
 /// Size of a null target for which none was asked.
@@ -74,6 +74,9 @@ pub struct Prepared {
     pub ledger: Option<Arc<Ledger>>,
     /// Remarks for the user, in words.
     pub notes: Vec<String>,
+    /// The drive of a simulated target: a new one, which may be replaced by
+    /// one that an earlier trial used.
+    pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
     _claim: Option<DeviceClaim>,
 }
@@ -99,8 +102,10 @@ pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Erro
     match &job.target {
         Target::Null => prepare_nothing(job, TargetKind::Null, NULL_BYTES),
         Target::Sim(model) => {
-            let capacity = sim::open_drive(model, job.seed)?.capacity_bytes();
-            prepare_nothing(job, TargetKind::Sim, capacity)
+            let drive = KeptDrive::new(sim::open_drive(model, job.seed)?);
+            let mut prepared = prepare_nothing(job, TargetKind::Sim, drive.capacity_bytes())?;
+            prepared.drive = Some(drive);
+            Ok(prepared)
         }
         Target::Path(path) => prepare_path(job, path, hooks),
     }
@@ -215,6 +220,7 @@ impl Prepared {
             layout,
             ledger,
             notes: data.notes,
+            drive: None,
             test_files,
             _claim: claim,
         }

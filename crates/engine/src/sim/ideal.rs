@@ -6,24 +6,26 @@ use std::collections::BinaryHeap;
 
 use fathom_model::OpKind;
 
-use super::parameter::{Known, Parameters};
-use super::{Drive, SimEnd, SimOp};
+use super::model::Mechanism;
+use super::parameter::{Parameter, Parameters};
+use super::truth::{Expected, Inside, Latency};
+use super::{SimAnswer, SimEnd, SimOp};
 
 const TIB: f64 = 1_099_511_627_776.0;
 
 #[rustfmt::skip]
-pub(super) const PARAMETERS: &[Known] = &[
-    Known::size(TIB),
-    Known::new("latency_us", 100.0, 0.0, 1e9),
-    Known::new("parallel", 32.0, 1.0, 65_536.0),
+pub(super) const PARAMETERS: &[Parameter] = &[
+    Parameter::size(TIB),
+    Parameter::number("latency_us", 100.0, 0.0, 1e9, "time of every operation"),
+    Parameter::number("parallel", 32.0, 1.0, 65_536.0, "operations at once"),
 ];
 
 #[rustfmt::skip]
-pub(super) const FLAKY_PARAMETERS: &[Known] = &[
-    Known::size(TIB),
-    Known::new("latency_us", 100.0, 0.0, 1e9),
-    Known::new("parallel", 32.0, 1.0, 65_536.0),
-    Known::new("eio_every", 1000.0, 0.0, 1e15),
+pub(super) const FLAKY_PARAMETERS: &[Parameter] = &[
+    Parameter::size(TIB),
+    Parameter::number("latency_us", 100.0, 0.0, 1e9, "time of every operation"),
+    Parameter::number("parallel", 32.0, 1.0, 65_536.0, "operations at once"),
+    Parameter::number("eio_every", 1000.0, 0.0, 1e15, "every so many operations one fails with EIO"),
 ];
 
 /// `parallel` servers, each busy for `latency_us` per operation, one queue.
@@ -47,8 +49,8 @@ impl Ideal {
     }
 }
 
-impl Drive for Ideal {
-    fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimEnd {
+impl Mechanism for Ideal {
+    fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
         // A flush ends after everything before it.
         let at_ns = if op.kind == OpKind::Sync {
             self.last_end_ns.max(now_ns) + self.latency_ns
@@ -59,13 +61,33 @@ impl Drive for Ideal {
             end_ns
         };
         self.last_end_ns = self.last_end_ns.max(at_ns);
-        SimEnd {
+        SimAnswer::Ends(SimEnd {
             at_ns,
             result: Ok(op.bytes),
-        }
+        })
     }
 
     fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
+    }
+
+    fn expected(&self) -> Expected {
+        let latency_ns = self.latency_ns as f64;
+        let latency = Some(Latency {
+            median_ns: latency_ns,
+            p99_ns: latency_ns,
+        });
+        Expected {
+            most_read_iops: (latency_ns > 0.0)
+                .then(|| self.free_ns.len() as f64 * 1e9 / latency_ns),
+            random_read_mean_ns: Some(latency_ns),
+            read_4k: latency,
+            write_4k: latency,
+            ..Expected::default()
+        }
+    }
+
+    fn inside(&self, _now_ns: u64) -> Inside {
+        Inside::default()
     }
 }

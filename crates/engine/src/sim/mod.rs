@@ -1,38 +1,70 @@
-//! Simulated drives: `sim:MODEL` or `sim:MODEL?parameter=value,…`.
+//! Simulated drives: `MODEL`, `MODEL?parameter=value,…` or `@FILE.toml`.
 //!
 //! A drive is asked what happens to an operation that is submitted at a virtual
-//! time, and answers at once when it will end. Nothing sleeps, so that hours of
-//! drive time pass in milliseconds, and the same seed gives the same trial.
+//! time, and answers at once when it will end, or that this depends on what
+//! comes after (a disk that chooses from its queue). Nothing sleeps, so that
+//! hours of drive time pass in milliseconds, and the same seed gives the same
+//! trial. The same models serve real files when somebody else keeps the time.
 //!
-//! | model | what it is |
-//! |---|---|
-//! | `ideal` | a fixed latency, some operations at once |
-//! | `hdd` | one head: seek curve, rotation, zones |
-//! | `ssd` | parallel units behind a link, log-normal tail |
-//! | `slc` | the same with a fast write cache that fills |
-//! | `cloud` | a volume with caps on operations and bytes |
-//! | `flaky` | `ideal` with errors |
+//! Whoever keeps the time calls [`Drive::submit`] for each operation and, while
+//! operations with a [`SimAnswer::Later`] are open, [`Drive::advance`] at
+//! [`Drive::wake_ns`].
 //!
-//! Every model also takes the parameters of [`script`]: errors, short and
-//! stuck operations, stalls.
+//! [`models`] lists the models with their parameters; every model also takes
+//! those of [`common_parameters`]: faults, stalls, speed that changes, noise and
+//! a neighbour. `docs/lab-models.md` is made from these declarations.
+//!
+//! [`Drive::truth`] says what a drive is and did, exactly: what a measurement of
+//! it must find.
 
 mod cloud;
+mod counters;
+mod device;
+mod document;
+mod file;
 mod flash;
 mod hdd;
 mod ideal;
+mod kept;
+mod model;
+mod neighbour;
 mod parameter;
 mod script;
 mod tail;
+mod throttle;
+mod truth;
+mod warp;
 
 use fathom_model::OpKind;
 
-use self::cloud::Cloud;
-use self::flash::Flash;
-use self::hdd::Hdd;
-use self::ideal::Ideal;
-use self::parameter::{Known, Parameters};
-use self::script::Scripted;
+pub use self::counters::Counters;
+pub use self::document::models_markdown;
+pub use self::kept::KeptDrive;
+pub use self::model::{Model, models};
+pub use self::parameter::{Parameter, Quantity, common_parameters};
+pub use self::truth::{Expected, Inside, KindDone, Latency, LatencyCounts, Truth, Zone};
+
+use self::device::Device;
 use crate::Error;
+
+/// What an operation carries, for drives whose speed depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SimContent {
+    /// The same for blocks of the same content, 0 for a block unlike any other.
+    pub fingerprint: u64,
+    /// What a compressor leaves of it, 0 to 1000 thousandths.
+    pub kept_permille: u16,
+}
+
+impl Default for SimContent {
+    /// Unique and incompressible.
+    fn default() -> Self {
+        SimContent {
+            fingerprint: 0,
+            kept_permille: 1000,
+        }
+    }
+}
 
 /// One operation for a simulated drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +75,20 @@ pub struct SimOp {
     pub offset: u64,
     /// Length; 0 for a sync.
     pub bytes: u32,
+    /// What a write carries; ignored for other kinds.
+    pub content: SimContent,
+}
+
+impl SimOp {
+    /// An operation whose content is unique and incompressible.
+    pub fn new(kind: OpKind, offset: u64, bytes: u32) -> SimOp {
+        SimOp {
+            kind,
+            offset,
+            bytes,
+            content: SimContent::default(),
+        }
+    }
 }
 
 /// How an operation ends.
@@ -54,81 +100,83 @@ pub struct SimEnd {
     pub result: Result<u32, i32>,
 }
 
+/// What a drive says to an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SimAnswer {
+    /// It will end like this.
+    Ends(SimEnd),
+    /// Not known yet: [`Drive::advance`] will say, under this number.
+    Later(u64),
+}
+
 /// A simulated drive.
 pub trait Drive: Send {
     /// Takes an operation at virtual time `now_ns`, which never decreases from
     /// call to call, and says how and when it ends (never before `now_ns`).
-    fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimEnd;
+    fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer;
+
+    /// When [`Drive::advance`] wants to be called; `None` while no operation is
+    /// open whose end is unknown.
+    fn wake_ns(&self) -> Option<u64>;
+
+    /// Goes on to `now_ns` and appends the operations whose end has become
+    /// known, by the number that they were given.
+    fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>);
 
     /// Size of the drive.
     fn capacity_bytes(&self) -> u64;
+
+    /// What the drive is and did up to now.
+    fn truth(&self) -> Truth;
+
+    /// What the drive counted up to `now_ns`, as a device's own statistics would
+    /// show it. Cheap.
+    fn counters(&self, now_ns: u64) -> Counters;
 }
 
-/// A model: its name, its parameters, and how a drive is made from them.
-struct Model {
-    name: &'static str,
-    parameters: &'static [Known],
-    build: fn(&Parameters, u64) -> Box<dyn Drive>,
-}
-
-const MODELS: [Model; 6] = [
-    Model {
-        name: "ideal",
-        parameters: ideal::PARAMETERS,
-        build: |p, _| Box::new(Ideal::new(p)),
-    },
-    Model {
-        name: "hdd",
-        parameters: hdd::PARAMETERS,
-        build: |p, _| Box::new(Hdd::new(p)),
-    },
-    Model {
-        name: "ssd",
-        parameters: flash::SSD_PARAMETERS,
-        build: |p, seed| Box::new(Flash::new(p, seed)),
-    },
-    Model {
-        name: "slc",
-        parameters: flash::SLC_PARAMETERS,
-        build: |p, seed| Box::new(Flash::new(p, seed)),
-    },
-    Model {
-        name: "cloud",
-        parameters: cloud::PARAMETERS,
-        build: |p, seed| Box::new(Cloud::new(p, seed)),
-    },
-    Model {
-        name: "flaky",
-        parameters: ideal::FLAKY_PARAMETERS,
-        build: |p, _| Box::new(Ideal::new(p)),
-    },
-];
-
-/// Builds the drive that `text` names (what follows `sim:`).
+/// Builds the drive that `text` names: `MODEL`, `MODEL?parameter=value,…` or
+/// `@FILE` with such a description in TOML (`model = "…"`, `seed = …`, and
+/// the parameters by name). A seed in the description goes before `seed`.
 ///
 /// # Errors
-/// [`Error::Sim`] with the models or parameters that exist.
+/// [`Error::Sim`] with the models or parameters that exist; for a file with
+/// its path, line and column.
 pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
-    let (name, settings) = text.split_once('?').unwrap_or((text, ""));
-    let model = MODELS
-        .iter()
-        .find(|model| model.name == name)
-        .ok_or_else(|| {
-            let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
-            Error::Sim(format!(
-                "there is no simulated drive '{name}'; choose one of {}",
-                names.join(", ")
-            ))
-        })?;
-    let parameters = Parameters::parse(name, model.parameters, settings)?;
-    let drive = (model.build)(&parameters, seed);
-    Ok(Box::new(Scripted::new(drive, &parameters)))
+    let described = match text.strip_prefix('@') {
+        Some(path) => file::read(path.as_ref())?,
+        None => parameter::Described::parse(text)?,
+    };
+    Ok(described.build(seed))
+}
+
+/// Builds the drive that a parameter file's text describes; `path` is named in
+/// errors.
+///
+/// # Errors
+/// [`Error::Sim`] with path, line and column.
+pub fn open_described(
+    toml: &str,
+    path: &std::path::Path,
+    seed: u64,
+) -> Result<Box<dyn Drive>, Error> {
+    Ok(file::parse(toml, path)?.build(seed))
+}
+
+impl parameter::Described {
+    fn build(self, seed: u64) -> Box<dyn Drive> {
+        let seed = self.seed.unwrap_or(seed);
+        let mechanism = (self.model.build)(&self.parameters, seed);
+        Box::new(Device::new(mechanism, self.model, self.parameters, seed))
+    }
 }
 
 /// Nanoseconds of `bytes` at a rate in MiB/s.
 fn transfer_ns(bytes: u32, mib_per_second: f64) -> u64 {
-    (f64::from(bytes) * 1e9 / (mib_per_second * 1_048_576.0)) as u64
+    (f64::from(bytes) * 1e9 / (mib_per_second * MIB)) as u64
 }
+
+/// Bytes of a MiB.
+const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]
 #[path = "sim_tests.rs"]

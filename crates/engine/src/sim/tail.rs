@@ -2,6 +2,8 @@
 
 use fathom_model::rng::Rng;
 
+use super::truth::Latency;
+
 use crate::access::elementary::{exp, standard_normal};
 
 /// Draws log-normal latencies around a mean.
@@ -28,5 +30,16 @@ impl Tail {
         let z = standard_normal(&mut self.rng);
         let factor = exp(self.sigma * z - 0.5 * self.sigma * self.sigma);
         (mean_ns as f64 * factor) as u64
+    }
+
+    /// What draws around `mean_ns` look like after `more_ns` have been added.
+    pub(super) fn latency(&self, mean_ns: f64, more_ns: f64) -> Latency {
+        // The 99th percentile of a standard normal.
+        const Z99: f64 = 2.326_347_874_040_841;
+        let median_ns = mean_ns * exp(-0.5 * self.sigma * self.sigma);
+        Latency {
+            median_ns: median_ns + more_ns,
+            p99_ns: median_ns * exp(self.sigma * Z99) + more_ns,
+        }
     }
 }

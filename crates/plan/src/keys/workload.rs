@@ -5,7 +5,7 @@ use crate::section::section;
 use crate::value::{
     ArrivalChoice, Blocks, ContentValue, Count, CpuList, DistributionValue, EngineChoice, Mix,
     Name, OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue, Rw, Seconds, Size,
-    Switch, SyncChoice, Time, VerifyChoice,
+    Switch, SyncChoice, Time, UntilValue, VerifyChoice,
 };
 
 const WHAT: &str = "What is done";
@@ -147,6 +147,13 @@ section! {
         /// Operations to do, all workers together.
         [BOUNDS; default "no bound"; example "100k"; alias "ops"]
         number_ios: Count,
+        /// End before the bounds, once the result is good enough: steady (the rate has settled:
+        /// no change of level, no drift, five rounds as SNIA asks for where a round was
+        /// measured that often, and for writes twice the size written) or precision 2% (half the
+        /// 95 % interval of the rate is at most that). A runtime is the upper bound; when it
+        /// comes first, the result says so.
+        [BOUNDS; default "the bounds alone; runtime is then 1h for steady, 10m for a precision"; example "precision 2%"]
+        until: UntilValue,
         /// Load before the measurement starts; stored, but not judged. A bare number is seconds.
         [BOUNDS; default "0"; example "5s"; alias "ramp_time"]
         warmup: Seconds,

@@ -10,6 +10,7 @@ mod number;
 mod payload;
 mod rate;
 mod text;
+mod until;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
@@ -23,6 +24,7 @@ pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
 pub(crate) use payload::ContentValue;
 pub(crate) use rate::RateValue;
 pub(crate) use text::{Name, Targets};
+pub(crate) use until::UntilValue;
 
 use schemars::Schema;
 

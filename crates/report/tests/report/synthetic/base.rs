@@ -2,6 +2,7 @@
 
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
 use fathom_model::judged::{ResultRow, RunSummary};
+use fathom_model::schedule::{Purpose, TrialRole};
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{
     Finding, Fingerprint, JudgedRun, JudgedTrial, Limiter, RunState, Validity, Verdict,
@@ -147,6 +148,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         match rows.iter_mut().find(|r| r.row == trial.row) {
             Some(row) => row.trials.push(i),
             None => rows.push(ResultRow {
+                role: TrialRole::Measure,
                 row: trial.row,
                 label: trial.label.clone(),
                 target: trial.target.clone(),
@@ -179,6 +181,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
             ),
             seed: 7_046_029_254_386_353_131,
             planned_trials: trials.len() as u32,
+            purpose: Purpose::Measure,
         },
         host: host(),
         rows,

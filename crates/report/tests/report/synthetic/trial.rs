@@ -86,6 +86,8 @@ impl TrialSpec {
                 .collect(),
         };
         JudgedTrial {
+            role: TrialRole::Measure,
+            steadiness: None,
             index: self.index,
             row: self.row,
             iteration: self.iteration,
@@ -93,7 +95,6 @@ impl TrialSpec {
             target: Target::Path("/data".into()),
             workload: self.workload.clone(),
             seed: 1000 + u64::from(self.index),
-            role: TrialRole::Row,
             started_unix_ns: STARTED + u64::from(self.index) * 15 * SECOND,
             state: RunState::Complete,
             reason: None,

@@ -1,0 +1,83 @@
+//! A drive's description in a file: TOML with `model`, `seed` and parameters.
+
+use std::ops::Range;
+use std::path::Path;
+
+use toml::de::{DeTable, DeValue};
+
+use super::parameter::Described;
+use crate::Error;
+
+/// Largest file that is read; a description has some hundred bytes.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Reads a description from a file.
+pub(super) fn read(path: &Path) -> Result<Described, Error> {
+    let length = std::fs::metadata(path)
+        .map_err(Error::io("read the drive's description", path))?
+        .len();
+    if length > FILE_BYTES_MAX {
+        return Err(Error::Sim(format!(
+            "{}: a drive's description has at most {FILE_BYTES_MAX} bytes, this file has {length}",
+            path.display()
+        )));
+    }
+    let text =
+        std::fs::read_to_string(path).map_err(Error::io("read the drive's description", path))?;
+    parse(&text, path)
+}
+
+/// Reads a description; `path` is for the errors.
+pub(super) fn parse(text: &str, path: &Path) -> Result<Described, Error> {
+    let fault = |span: Range<usize>, message: &str| {
+        let (line, column) = place(text, span.start);
+        Error::Sim(format!("{}:{line}:{column}: {message}", path.display()))
+    };
+    let table = DeTable::parse(text)
+        .map_err(|error| fault(error.span().unwrap_or(0..0), error.message().trim()))?;
+    let table = table.get_ref();
+    let Some((_, model)) = table.iter().find(|(key, _)| key.get_ref() == "model") else {
+        return Err(fault(
+            0..0,
+            "no model is named; write for example model = \"slc\"",
+        ));
+    };
+    let DeValue::String(name) = model.get_ref() else {
+        return Err(fault(
+            model.span(),
+            "the model is a text, for example \"slc\"",
+        ));
+    };
+    let mut described = Described::new(name).map_err(|text| fault(model.span(), &text))?;
+    for (key, value) in table {
+        if key.get_ref() == "model" {
+            continue;
+        }
+        let name = key.get_ref();
+        let given = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
+            DeValue::Float(number) => number.as_str().to_owned(),
+            DeValue::Boolean(on) => u8::from(*on).to_string(),
+            _ => {
+                let message = format!("{name} is a number, or a text like \"64GiB\"");
+                return Err(fault(value.span(), &message));
+            }
+        };
+        // A name that does not exist is at fault itself, a bad value is.
+        let known = described.knows(name);
+        let span = if known { value.span() } else { key.span() };
+        described
+            .set(name, &given)
+            .map_err(|text| fault(span, &text))?;
+    }
+    Ok(described)
+}
+
+/// Line and column of a byte, both from 1; the column counts characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (line, before[start..].chars().count() + 1)
+}

@@ -1,0 +1,145 @@
+//! A drive that outlives a trial: what one trial wrote, warmed up or used up
+//! is there for the next, as it is on a real drive.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Drive, SimAnswer, SimEnd, SimOp};
+
+/// A drive and the virtual time that it has lived. Clones are the same drive.
+#[derive(Clone)]
+pub struct KeptDrive {
+    drive: Arc<Mutex<Lived>>,
+}
+
+/// The drive of a [`KeptDrive`], for as long as one load uses it. Its time
+/// starts at 0 with every load.
+pub(crate) struct Lived {
+    drive: Box<dyn Drive>,
+    /// Virtual time of the drive at the start of the load.
+    age_ns: u64,
+    /// Latest time of the load at which it was asked or had work.
+    latest_ns: u64,
+}
+
+impl KeptDrive {
+    /// Keeps a drive.
+    pub fn new(drive: Box<dyn Drive>) -> KeptDrive {
+        KeptDrive {
+            drive: Arc::new(Mutex::new(Lived {
+                drive,
+                age_ns: 0,
+                latest_ns: 0,
+            })),
+        }
+    }
+
+    /// Size of the drive.
+    pub fn capacity_bytes(&self) -> u64 {
+        self.lock().drive.capacity_bytes()
+    }
+
+    /// Virtual time that the drive has lived.
+    pub fn age_ns(&self) -> u64 {
+        self.lock().age_ns
+    }
+
+    /// Lets the drive rest for so much virtual time.
+    pub fn rest(&self, nanoseconds: u64) {
+        let mut lived = self.lock();
+        lived.age_ns = lived.age_ns.saturating_add(nanoseconds);
+    }
+
+    /// Asks the drive itself, for example for its truth.
+    pub fn with<T>(&self, ask: impl FnOnce(&dyn Drive) -> T) -> T {
+        ask(self.lock().drive.as_ref())
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Lived> {
+        // A model that panicked in an earlier trial is a fault of the model;
+        // the drive is still the one that there is.
+        self.drive.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for KeptDrive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeptDrive").finish_non_exhaustive()
+    }
+}
+
+impl Lived {
+    /// Takes an operation at time `now_ns` of the load.
+    pub(crate) fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
+        self.latest_ns = self.latest_ns.max(now_ns);
+        let answer = self.drive.submit(self.age_ns.saturating_add(now_ns), op);
+        match answer {
+            SimAnswer::Ends(end) => SimAnswer::Ends(self.of_load(end)),
+            later @ SimAnswer::Later(_) => later,
+        }
+    }
+
+    /// When the drive wants to be asked, in the time of the load.
+    pub(crate) fn wake_ns(&self) -> Option<u64> {
+        let wake_ns = self.drive.wake_ns()?;
+        Some(wake_ns.saturating_sub(self.age_ns))
+    }
+
+    /// Appends what has become known at time `now_ns` of the load.
+    pub(crate) fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
+        let old = known.len();
+        self.drive
+            .advance(self.age_ns.saturating_add(now_ns), known);
+        for (_, end) in &mut known[old..] {
+            *end = self.of_load(*end);
+        }
+    }
+
+    fn of_load(&mut self, mut end: SimEnd) -> SimEnd {
+        if end.at_ns != u64::MAX {
+            end.at_ns = end.at_ns.saturating_sub(self.age_ns);
+            self.latest_ns = self.latest_ns.max(end.at_ns);
+        }
+        end
+    }
+
+    /// The load is over: the next one begins where this one ended.
+    pub(crate) fn load_ended(&mut self, now_ns: u64) {
+        let lived_ns = self.latest_ns.max(now_ns);
+        self.age_ns = self.age_ns.saturating_add(lived_ns);
+        self.latest_ns = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::open_drive;
+    use fathom_model::OpKind;
+
+    #[test]
+    fn the_next_load_finds_the_drive_as_the_last_one_left_it() {
+        let fill = |drive: &KeptDrive| {
+            let mut lived = drive.lock();
+            let mut now_ns = 0;
+            for block in 0..64 {
+                let op = SimOp::new(OpKind::Write, block << 20, 1 << 20);
+                let SimAnswer::Ends(end) = lived.submit(now_ns, &op) else {
+                    panic!("flash knows at once");
+                };
+                now_ns = end.at_ns;
+            }
+            lived.load_ended(now_ns);
+            now_ns
+        };
+        let model = "slc?cache=64MiB,drain_mibs=10,tail=0";
+        let drive = KeptDrive::new(open_drive(model, 1).unwrap());
+        let fresh_ns = fill(&drive);
+        let full_ns = fill(&drive);
+        assert!(full_ns > 10 * fresh_ns, "{full_ns} after {fresh_ns}");
+        // 64 MiB at 10 MiB/s are gone after 6.4 s.
+        drive.rest(10_000_000_000);
+        let rested_ns = fill(&drive);
+        assert!(rested_ns < 2 * fresh_ns, "{rested_ns} after {fresh_ns}");
+    }
+}

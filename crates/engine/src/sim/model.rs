@@ -1,0 +1,116 @@
+//! The models that exist.
+
+use super::parameter::{Parameter, Parameters};
+use super::truth::{Expected, Inside};
+use super::{SimAnswer, SimEnd, SimOp, cloud, flash, hdd, ideal};
+
+/// How a model works, without the faults and changes that can be put around it.
+/// Times never decrease from call to call.
+pub(super) trait Mechanism: Send {
+    /// Takes an operation that lies within the drive.
+    fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer;
+
+    /// As [`super::Drive::wake_ns`].
+    fn wake_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// As [`super::Drive::advance`].
+    fn advance(&mut self, _now_ns: u64, _known: &mut Vec<(u64, SimEnd)>) {}
+
+    /// Size of the drive.
+    fn capacity_bytes(&self) -> u64;
+
+    /// What follows from its parameters.
+    fn expected(&self) -> Expected;
+
+    /// What it has counted up to `now_ns`.
+    fn inside(&self, now_ns: u64) -> Inside;
+}
+
+/// A model: its name, its parameters, and how a drive is made from them.
+pub struct Model {
+    /// Its name, as in `sim:NAME`.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What it imitates and how.
+    pub imitates: &'static str,
+    /// Its own parameters, without [`super::common_parameters`].
+    pub parameters: &'static [Parameter],
+    pub(super) build: fn(&Parameters, u64) -> Box<dyn Mechanism>,
+}
+
+/// Every model.
+pub fn models() -> &'static [Model] {
+    MODELS
+}
+
+/// The model of this name, or which there are.
+pub(super) fn model_named(name: &str) -> Result<&'static Model, String> {
+    MODELS
+        .iter()
+        .find(|model| model.name == name)
+        .ok_or_else(|| {
+            let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
+            format!(
+                "there is no simulated drive '{name}'; choose one of {}",
+                names.join(", ")
+            )
+        })
+}
+
+const MODELS: &[Model] = &[
+    Model {
+        name: "ideal",
+        summary: "a fixed latency, some operations at once",
+        imitates: "Nothing real: `parallel` servers behind one queue, each busy for \
+                   `latency_us` per operation. Queueing theory says exactly what it does.",
+        parameters: ideal::PARAMETERS,
+        build: |p, _| Box::new(ideal::Ideal::new(p)),
+    },
+    Model {
+        name: "hdd",
+        summary: "hard disk: seek, rotation, zones, write cache, reordering",
+        imitates: "A hard disk with one head: seek time grows with the square root of the \
+                   distance, then the sector must come round, then data pass at the rate of \
+                   their zone. With `ncq` above 1 it picks the operation that it reaches first \
+                   out of so many; with `cache` it acknowledges writes at once and writes them \
+                   when nothing else waits, sweeping across the disk; a flush waits for that.",
+        parameters: hdd::PARAMETERS,
+        build: |p, _| Box::new(hdd::Hdd::new(p)),
+    },
+    Model {
+        name: "ssd",
+        summary: "solid-state drive: parallel units behind a link",
+        imitates: "A solid-state drive in an unchanging state: units that each take one \
+                   operation at a time, latencies with a log-normal tail, a link per direction.",
+        parameters: flash::SSD_PARAMETERS,
+        build: |p, seed| Box::new(flash::Flash::new(p, seed)),
+    },
+    Model {
+        name: "slc",
+        summary: "consumer SSD: a fast write cache that fills, the cliff, recovery",
+        imitates: "A consumer drive: writes go to a fast cache until it is full, then they are \
+                   as slow as the flash behind it. Idle time empties the cache. Stalls for \
+                   collecting garbage come from `hiccup_every_s` and its kin.",
+        parameters: flash::SLC_PARAMETERS,
+        build: |p, seed| Box::new(flash::Flash::new(p, seed)),
+    },
+    Model {
+        name: "cloud",
+        summary: "cloud volume: caps on operations and bytes, burst credits",
+        imitates: "A network volume whose owner sold a number of operations and bytes per \
+                   second: what is beyond waits in a queue. Credits saved in quiet times allow \
+                   a faster burst.",
+        parameters: cloud::PARAMETERS,
+        build: |p, seed| Box::new(cloud::Cloud::new(p, seed)),
+    },
+    Model {
+        name: "flaky",
+        summary: "`ideal` with errors",
+        imitates: "A drive that fails one operation in `eio_every`.",
+        parameters: ideal::FLAKY_PARAMETERS,
+        build: |p, _| Box::new(ideal::Ideal::new(p)),
+    },
+];
