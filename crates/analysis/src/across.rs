@@ -2,7 +2,7 @@
 //! (V21), the effect of the payload (V05), the speed of a second pass (V08).
 
 use fathom_model::judged::JudgedTrial;
-use fathom_model::verdict::{Limiter, Validity};
+use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 
 use crate::checks;
 use crate::fold::validity;
@@ -63,12 +63,17 @@ fn main_rate(judged: &JudgedTrial) -> Option<&fathom_model::Estimate> {
     data.max_by_key(|op| op.ops).map(|op| &op.ops_per_second)
 }
 
-/// A finding from several trials replaces a milder one of the same check.
+/// A finding from several trials replaces a milder one of the same check, and
+/// one that could not be measured.
 fn put(trial: &Trial<'_>, judged: &mut JudgedTrial, outcome: Outcome) {
     let finding = outcome.finding();
     let verdict = &mut judged.verdict;
     match verdict.findings.iter_mut().find(|f| f.id == finding.id) {
-        Some(known) if known.status > finding.status => return,
+        Some(known)
+            if known.status > finding.status && known.status != FindingStatus::NotMeasured =>
+        {
+            return;
+        }
         Some(known) => *known = finding,
         None => verdict.findings.push(finding),
     }

@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 
+use fathom_model::Fingerprint;
 use fathom_model::conduct::{Conductor, Step};
-use fathom_model::run::{RunMeta, RunRecord, RunState, TrialRecord};
+use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
 use fathom_model::workload::{Bounds, EngineKind, Precondition, Workload};
@@ -35,35 +36,50 @@ pub fn depth_probe(record: &RunRecord) -> Option<ScheduledTrial> {
         .map(|t| t.spec.row)
         .collect();
     let ran: Vec<u32> = record.trials.iter().map(|t| t.spec.index).collect();
-    probe_after(&record.meta, earlier, last, &probed, &ran)
+    probe_after(
+        &record.meta.schedule,
+        &record.meta.host,
+        earlier,
+        last,
+        &Done { probed, ran },
+    )
 }
 
 /// Hands out the trials of a schedule in order, and a probe at twice the depth
 /// after each row whose limiter it would tell.
 #[derive(Debug)]
 pub struct Probing {
-    meta: RunMeta,
+    schedule: Schedule,
+    host: Fingerprint,
     left: VecDeque<ScheduledTrial>,
     /// Trials with a sibling at another depth, which may explain it.
     siblings: Vec<TrialRecord>,
+    done: Done,
+}
+
+/// What has ended.
+#[derive(Debug, Default)]
+struct Done {
+    /// Rows that have their probe.
     probed: Vec<u32>,
+    /// Indexes of the trials.
     ran: Vec<u32>,
 }
 
 impl Probing {
-    /// Walks the schedule of this run.
-    pub fn new(meta: RunMeta) -> Probing {
+    /// Walks this schedule on a host with these facts.
+    pub fn new(schedule: &Schedule, host: Fingerprint) -> Probing {
         Probing {
-            left: meta.schedule.trials.iter().cloned().collect(),
-            meta,
+            left: schedule.trials.iter().cloned().collect(),
+            schedule: schedule.clone(),
+            host,
             siblings: Vec::new(),
-            probed: Vec::new(),
-            ran: Vec::new(),
+            done: Done::default(),
         }
     }
 
     fn has_sibling(&self, spec: &ScheduledTrial) -> bool {
-        let planned = &self.meta.schedule.trials;
+        let planned = &self.schedule.trials;
         planned.iter().any(|other| {
             other.row != spec.row
                 && other.target == spec.target
@@ -75,13 +91,13 @@ impl Probing {
 impl Conductor for Probing {
     fn next(&mut self, last: Option<&TrialRecord>) -> Step {
         if let Some(last) = last {
-            self.ran.push(last.spec.index);
-            let probe = probe_after(&self.meta, &self.siblings, last, &self.probed, &self.ran);
+            self.done.ran.push(last.spec.index);
+            let probe = probe_after(&self.schedule, &self.host, &self.siblings, last, &self.done);
             if last.spec.role == TrialRole::Measure && self.has_sibling(&last.spec) {
                 self.siblings.push(last.clone());
             }
             if let Some(probe) = probe {
-                self.probed.push(probe.row);
+                self.done.probed.push(probe.row);
                 return Step::Run(Box::new(probe));
             }
         }
@@ -92,34 +108,31 @@ impl Conductor for Probing {
     }
 
     fn looks(&self) -> bool {
-        self.meta.schedule.depth_probe
+        self.schedule.depth_probe
     }
 }
 
-/// `probed` are the rows that have their probe, `ran` the indexes of the trials
-/// that have ended.
 fn probe_after(
-    meta: &RunMeta,
+    schedule: &Schedule,
+    host: &Fingerprint,
     earlier: &[TrialRecord],
     last: &TrialRecord,
-    probed: &[u32],
-    ran: &[u32],
+    done: &Done,
 ) -> Option<ScheduledTrial> {
     let spec = &last.spec;
-    let schedule = &meta.schedule;
     if !schedule.depth_probe
         || schedule.purpose != Purpose::Measure
         || spec.role != TrialRole::Measure
         || last.state != RunState::Complete
-        || probed.contains(&spec.row)
-        || is_answered_otherwise(schedule, spec, ran)
+        || done.probed.contains(&spec.row)
+        || is_answered_otherwise(schedule, spec, &done.ran)
     {
         return None;
     }
-    let workload = twice_as_deep(last, &meta.host)?;
+    let workload = twice_as_deep(last, host)?;
     let planned = schedule.trials.iter().map(|t| t.index);
-    let highest = planned.chain(ran.iter().copied()).max().unwrap_or(0);
-    is_unknown(meta, earlier, last).then(|| ScheduledTrial {
+    let highest = planned.chain(done.ran.iter().copied()).max().unwrap_or(0);
+    is_unknown(host, earlier, last).then(|| ScheduledTrial {
         index: highest.saturating_add(1),
         iteration: 0,
         label: format!("{}, probe at twice the depth", spec.label),
@@ -146,7 +159,7 @@ fn is_answered_otherwise(schedule: &Schedule, spec: &ScheduledTrial, ran: &[u32]
 
 /// The workload of the probe; `None` where depth has no meaning or cannot be
 /// doubled without other files.
-fn twice_as_deep(record: &TrialRecord, host: &fathom_model::Fingerprint) -> Option<Workload> {
+fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     let trial = Trial::new(record, host);
     let workload = &record.spec.workload;
     // At depth 1 the latency sets the rate, and another rule says so.
@@ -184,13 +197,13 @@ fn twice_as_deep(record: &TrialRecord, host: &fathom_model::Fingerprint) -> Opti
 }
 
 /// Judges the trial beside those of its target that may explain it.
-fn is_unknown(meta: &RunMeta, earlier: &[TrialRecord], last: &TrialRecord) -> bool {
+fn is_unknown(host: &Fingerprint, earlier: &[TrialRecord], last: &TrialRecord) -> bool {
     let siblings = earlier.iter().filter(|t| {
         t.spec.target == last.spec.target && same_shape(&t.spec.workload, &last.spec.workload)
     });
     let trials: Vec<Trial<'_>> = siblings
         .chain([last])
-        .map(|trial| Trial::new(trial, &meta.host))
+        .map(|trial| Trial::new(trial, host))
         .collect();
     let judged = judge_trials(&trials);
     judged.last().is_some_and(|judged| {

@@ -5,6 +5,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
+use fathom_analysis::Probing;
 use fathom_fleet::{Interrupt, Outcome, Settings};
 use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::rng::splitmix64;
@@ -45,8 +46,14 @@ pub(crate) struct Measured {
 
 /// Runs a schedule in order, judges it and shows the result.
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
-    let mut in_order = InOrder::new(&request.schedule);
-    let measured = measure(&request, &mut in_order)?;
+    let schedule = &request.schedule;
+    let measured = match schedule.depth_probe {
+        true => {
+            let host = fathom_observe::host_fingerprint(&Sysroot::host());
+            measure(&request, &mut Probing::new(schedule, host))?
+        }
+        false => measure(&request, &mut InOrder::new(schedule))?,
+    };
     let judged = fathom_analysis::judge(&measured.record);
     show(&judged, &request.output)?;
     measured.complain();
