@@ -7,6 +7,7 @@ use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 use crate::checks;
 use crate::fold::validity;
 use crate::knee::{self, Member};
+use crate::limiter::{Named, WOULD_TELL};
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 use crate::{payload, repeat};
@@ -37,10 +38,14 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
         .map(|index| {
             let knee = knee::of_member(&members, index);
             let unknown = members[index].limiter == Limiter::Unknown;
-            let named = knee.as_ref().map(|knee| knee.named(&trials[index]));
+            let probed = knee::is_probed(&members, index);
+            let named = match &knee {
+                Some(knee) => Some(knee.named(&trials[index])),
+                None => probed.then(|| still_unknown(&judged[index])),
+            };
             let outcome = match &knee {
                 Some(knee) => Some(knee.outcome()),
-                None => knee::not_measured(&trials[index]),
+                None => knee::not_measured(&trials[index], probed),
             };
             (named.filter(|_| unknown), outcome)
         })
@@ -55,6 +60,13 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             put(trial, judged, outcome);
         }
     }
+}
+
+/// A probe was made and told nothing: then it need not be recommended.
+fn still_unknown(judged: &JudgedTrial) -> Named {
+    let known = judged.verdict.limiter_evidence.as_str();
+    let known = known.split(WOULD_TELL).next().unwrap_or(known);
+    (Limiter::Unknown, format!("{known}; {}", knee::UNDECIDED))
 }
 
 /// The rate of the data operation that took place most.

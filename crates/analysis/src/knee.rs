@@ -88,14 +88,31 @@ fn knee() -> f64 {
     check(ID).info.unwrap_or(0.05)
 }
 
-/// V21 where no other depth was measured; nothing where depth has no meaning.
-pub(crate) fn not_measured(trial: &Trial<'_>) -> Option<Outcome> {
+/// V21 where no other depth told; nothing where depth has no meaning.
+pub(crate) fn not_measured(trial: &Trial<'_>, probed: bool) -> Option<Outcome> {
     let meaningful = depth_matters(trial) && trial.data_ops() > 0;
     meaningful.then(|| {
-        let reason =
-            "no trial at another depth tells: run it at twice the depth, or allow the probe";
+        let reason = match probed {
+            true => UNDECIDED,
+            false => {
+                "no trial at another depth tells: run it at twice the depth, or allow the probe"
+            }
+        };
         Outcome::not_measured(ID, reason)
     })
+}
+
+/// What is said of a row whose probe did not tell.
+pub(crate) const UNDECIDED: &str = "a probe at twice the depth did not tell: its difference is \
+                                    within its error, the depth was not kept, or the generator \
+                                    was at its own limit";
+
+/// Whether the row of a trial was probed.
+pub(crate) fn is_probed(members: &[Member<'_>], index: usize) -> bool {
+    let row = members[index].trial.record.spec.row;
+    let of_row =
+        |other: &Member<'_>| other.role() == TrialRole::Probe && other.trial.record.spec.row == row;
+    members.iter().any(of_row)
 }
 
 /// Closed loops on real or simulated drives.

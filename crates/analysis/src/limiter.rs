@@ -164,6 +164,10 @@ fn by_depth(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     })
 }
 
+/// How an unknown limiter could be told.
+pub(crate) const WOULD_TELL: &str =
+    "; the same workload at twice the depth would tell device from depth";
+
 fn unknown(facts: &Facts<'_>) -> String {
     let trial = facts.trial;
     let mut parts: Vec<String> = Vec::new();
@@ -188,10 +192,7 @@ fn unknown(facts: &Facts<'_>) -> String {
         )),
         Err(reason) => parts.push(reason.clone()),
     }
-    format!(
-        "nothing is proved: {}; the same workload at twice the depth would tell device from depth",
-        parts.join(", ")
-    )
+    format!("nothing is proved: {}{WOULD_TELL}", parts.join(", "))
 }
 
 /// Folds the limiters of several trials: one name if all agree.

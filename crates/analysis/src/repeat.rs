@@ -53,7 +53,11 @@ fn reason(trial: &Trial<'_>, repeated: bool) -> String {
     match repeated {
         true => "the first pass read too little of the data set to be met again".to_owned(),
         false if trial.end().is_none() => "the trial did not reach its report".to_owned(),
-        false => "the data set was read only once, or in part".to_owned(),
+        false => {
+            "no two passes over the data set can be compared: one trial, and its passes are in \
+                  part, shorter than 3 s or begun in the warm-up"
+                .to_owned()
+        }
     }
 }
 

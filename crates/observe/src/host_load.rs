@@ -17,7 +17,7 @@ use crate::target::mounts;
 
 /// Threads whose CPU time is read every second at most.
 const THREADS_LIMIT: usize = 64;
-/// Names of the load's threads begin so.
+/// Names of the load's threads begin so; a number follows.
 const WORKER: &str = "fathom-w";
 
 /// Watches a host over one load.
@@ -286,7 +286,7 @@ impl Threads {
             .iter()
             .filter_map(|id| {
                 let text = sys.text(format!("/proc/self/task/{id}/stat"))?;
-                let time = parse_thread(&text).filter(|t| t.name.starts_with(WORKER))?;
+                let time = parse_thread(&text).filter(|t| is_worker(&t.name))?;
                 Some((id.parse().ok()?, time))
             })
             .collect();
@@ -315,6 +315,11 @@ impl Threads {
             duration_ns,
         })
     }
+}
+
+fn is_worker(name: &str) -> bool {
+    let rest = name.strip_prefix(WORKER);
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// `/proc/self/task/ID/stat` (proc(5)): the name stands in parentheses, then

@@ -107,12 +107,14 @@ fn the_busiest_worker_is_named_with_its_cpu() {
     let machine = Machine::new();
     let write = |id: u32, text: String| machine.write(&format!("proc/self/task/{id}/stat"), &text);
     write(1, thread("fathom", 5000, 0, 0));
+    write(9, thread("fathom-watch", 5000, 0, 0));
     write(2, thread("fathom-w0", 10, 20, 0));
     write(3, thread("fathom-w1 (x)", 10, 20, 1));
     let mut threads = Threads::default();
     threads.look(&machine.sys(), 1_000);
     assert_eq!(threads.busiest(), None, "one look has no difference");
     write(1, thread("fathom", 9000, 0, 0));
+    write(9, thread("fathom-watch", 9000, 0, 0));
     write(2, thread("fathom-w0", 15, 20, 0));
     write(3, thread("fathom-w1 (x)", 40, 90, 7));
     threads.look(&machine.sys(), 2_000);

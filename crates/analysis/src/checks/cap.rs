@@ -91,7 +91,7 @@ pub(crate) fn is_limited(trial: &Trial<'_>) -> bool {
 /// compared.
 fn uses(trial: &Trial<'_>) -> Vec<Use> {
     let seconds = trial.duration_seconds();
-    if !(seconds > 0.0) {
+    if trial.duration_ns == 0 {
         return Vec::new();
     }
     let of_device = |device: &Pair<'_>| -> Vec<Use> {

@@ -118,7 +118,7 @@ fn a_depth_that_submission_costs_is_explained() {
                 0 => |t| {
                     t.samples
                         .iter_mut()
-                        .for_each(|s| s.in_flight_ns = s.in_flight_ns * 85 / 100)
+                        .for_each(|s| s.in_flight_ns = s.in_flight_ns * 85 / 100);
                 },
                 _ => |t| {
                     for sample in &mut t.samples {
