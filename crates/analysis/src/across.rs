@@ -1,6 +1,8 @@
 //! What only several trials of a run together prove: the knee of the depth
 //! (V21), the effect of the payload (V05), the speed of a second pass (V08).
 
+use std::collections::BTreeSet;
+
 use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 
@@ -11,6 +13,21 @@ use crate::limiter::{Named, WOULD_TELL};
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 use crate::{payload, repeat};
+
+/// Which trials are evidence for a row and no result: probes that share the row
+/// of what they probe. A row that consists of probes alone (a search for the
+/// highest load) is a result.
+pub(crate) fn evidence(judged: &[JudgedTrial]) -> Vec<bool> {
+    let results: BTreeSet<u32> = judged
+        .iter()
+        .filter(|trial| !trial.role.is_probe())
+        .map(|trial| trial.row)
+        .collect();
+    judged
+        .iter()
+        .map(|trial| trial.role.is_probe() && results.contains(&trial.row))
+        .collect()
+}
 
 /// Adds findings and limiters to the trials that they concern.
 pub(crate) fn apply(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
@@ -24,11 +41,14 @@ pub(crate) fn apply(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
 }
 
 fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
+    let evidence = evidence(judged);
     let members: Vec<Member<'_>> = trials
         .iter()
         .zip(judged.iter())
-        .map(|(trial, judged)| Member {
+        .zip(&evidence)
+        .map(|((trial, judged), evidence)| Member {
             trial,
+            evidence: *evidence,
             rate: main_rate(judged),
             limiter: judged.verdict.limiter,
             usable: judged.verdict.validity != Validity::NotTrusted,
@@ -47,6 +67,7 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
                 Some(knee) => Some(knee.outcome()),
                 None => knee::not_measured(&trials[index], probed),
             };
+            let outcome = outcome.filter(|_| !members[index].evidence);
             (named.filter(|_| unknown), outcome)
         })
         .collect();
@@ -56,7 +77,7 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             judged.verdict.limiter = limiter;
             judged.verdict.limiter_evidence = evidence;
         }
-        if let Some(outcome) = outcome.filter(|_| !judged.role.is_probe()) {
+        if let Some(outcome) = outcome {
             put(trial, judged, outcome);
         }
     }

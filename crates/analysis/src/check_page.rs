@@ -134,6 +134,10 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
             check.interrupts.map(percent),
         ),
         (
+            "caveat, excursion of the fitted line",
+            check.excursion.map(|share| format!("> {share}")),
+        ),
+        (
             "caveat, one reading of the clock",
             check.slow_read_ns.map(|ns| format!("> {ns} ns")),
         ),

@@ -8,6 +8,7 @@ use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity, Verdict};
 
 use crate::check_table::{TargetKind, find_check};
 use crate::checks::sort;
+use crate::fitness;
 use crate::limiter::{self, Named};
 
 /// Labels that a folded finding names at most.
@@ -59,6 +60,10 @@ pub(crate) fn fold(sources: &[Source<'_>]) -> Verdict {
         limiter,
         limiter_evidence,
         findings,
+        fitness: fitness::fold(sources.iter().filter_map(|s| {
+            let fitness = s.verdict.fitness.as_ref()?;
+            Some((s.label.clone(), fitness))
+        })),
     }
 }
 
@@ -124,6 +129,7 @@ pub(crate) fn nothing(finding: Finding) -> Verdict {
         limiter: Limiter::Unknown,
         limiter_evidence: "nothing was measured".to_owned(),
         findings: vec![finding],
+        fitness: None,
     }
 }
 
@@ -145,6 +151,7 @@ mod tests {
                 evidence: format!("measured {measured}"),
                 remedy: String::new(),
             }],
+            fitness: None,
         }
     }
 

@@ -1,7 +1,8 @@
 //! A stored run in, a judged run out.
 
 use fathom_model::RUN_SCHEMA;
-use fathom_model::judged::{JudgedRun, JudgedTrial, ResultRow, RunSummary};
+use fathom_model::judged::{JudgedRun, JudgedTrial, OpSummary, ResultRow, RunSummary};
+use fathom_model::op::OpKind;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
@@ -10,12 +11,16 @@ use crate::across;
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::curve;
+use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
 use crate::limiter;
 use crate::outcome::Outcome;
+use crate::repeatability;
+use crate::steadiness;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
-use crate::trial::Trial;
+use crate::trial::{Trial, add};
 
 /// Judges a run.
 ///
@@ -30,22 +35,38 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         .collect();
     let judged = judge_trials(&trials);
     let rows = rows(&trials, &judged);
-    let verdict = run_verdict(record, &judged);
+    let mut verdict = run_verdict(record, &judged);
+    let repeated = rows.iter().filter_map(|row| {
+        let finding = row.verdict.findings.iter().find(|f| f.id == "V18")?;
+        Some((row.label.clone(), finding.clone()))
+    });
+    repeatability::add_to_run(&mut verdict, repeated.collect());
+    verdict.fitness = fitness::fold(rows.iter().filter_map(|row| {
+        let fitness = row.verdict.fitness.as_ref()?;
+        Some((row.label.clone(), fitness))
+    }));
     let mut host = record.meta.host.clone();
     host.clock_read_ns = host.clock_read_ns.filter(|ns| ns.is_finite());
-    JudgedRun {
+    let mut run = JudgedRun {
         schema: RUN_SCHEMA.to_owned(),
         run: run_summary(&record.meta),
         host,
         rows,
         trials: judged,
         verdict,
-    }
+        curve: None,
+    };
+    curve::draw(&mut run);
+    run
 }
 
 /// Judges trials of one run, each by itself and beside the others.
 pub(crate) fn judge_trials(trials: &[Trial<'_>]) -> Vec<JudgedTrial> {
-    let mut judged: Vec<JudgedTrial> = trials.iter().map(judge_trial).collect();
+    let mut judged: Vec<JudgedTrial> = trials
+        .iter()
+        .zip(written_before(trials))
+        .map(|(trial, written)| judge_trial(trial, written))
+        .collect();
     across::apply(trials, &mut judged);
     judged
 }
@@ -68,23 +89,67 @@ fn run_summary(meta: &RunMeta) -> RunSummary {
     }
 }
 
-fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
+/// For each trial the bytes that had been written to its target before its
+/// load began, as far as this run knows.
+fn written_before(trials: &[Trial<'_>]) -> Vec<u64> {
+    let prepared = |trial: &Trial<'_>| trial.end().map_or(0, |end| end.data.prepared_bytes);
+    trials
+        .iter()
+        .enumerate()
+        .map(|(index, trial)| {
+            let target = &trial.record.spec.target;
+            let earlier = trials[..index]
+                .iter()
+                .filter(|t| t.record.spec.target == *target);
+            let written = earlier.fold(0u64, |sum, t| {
+                let load = add(t
+                    .seconds
+                    .iter()
+                    .flat_map(|s| s.ops(OpKind::Write))
+                    .map(|o| o.bytes));
+                sum.saturating_add(prepared(t)).saturating_add(load)
+            });
+            // Files from an earlier run were written when they were made.
+            let found = match trial.end() {
+                Some(end) if end.data.reused && written == 0 => end.data.active_bytes,
+                _ => 0,
+            };
+            written
+                .saturating_add(prepared(trial))
+                .saturating_add(found)
+        })
+        .collect()
+}
+
+fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
     let spec = &trial.record.spec;
     let end = trial.end();
     let latencies = kind_latencies(&[trial]);
-    let summary = summarize(trial, &latencies);
+    let mut summary = summarize(trial, &latencies);
+    let steadiness = steadiness::of_trial(trial, written_before);
+    if let Some(steadiness) = steadiness.as_ref().filter(|s| s.has_no_single_rate()) {
+        steadiness::withhold_single_rate(&mut summary.ops, &steadiness.sentence);
+    }
     let facts = Facts {
         trial,
         summary: &summary,
+        steadiness,
         activity: Activity::of_measure(trial),
     };
     let findings = checks::run(&facts);
     let (limiter, limiter_evidence) = limiter::of_trial(&facts, &findings);
+    let steadiness = facts.steadiness;
     let verdict = Verdict {
         validity: validity(&findings, trial.kind),
         limiter,
         limiter_evidence,
+        fitness: None,
         findings,
+    };
+    let slo = spec.workload.slo.as_ref();
+    let verdict = Verdict {
+        fitness: slo.map(|slo| fitness(slo, &summary.ops, verdict.validity)),
+        ..verdict
     };
     JudgedTrial {
         index: spec.index,
@@ -99,7 +164,7 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),
         summary,
-        steadiness: None,
+        steadiness,
         intervals: intervals(trial),
         verdict,
         target_before: trial.record.target_before.clone(),
@@ -110,8 +175,9 @@ fn judge_trial(trial: &Trial<'_>) -> JudgedTrial {
 }
 
 fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
+    let evidence = across::evidence(judged);
     let mut numbers: Vec<u32> = Vec::new();
-    for trial in judged.iter().filter(|trial| !trial.role.is_probe()) {
+    for trial in judged {
         if !numbers.contains(&trial.row) {
             numbers.push(trial.row);
         }
@@ -120,7 +186,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .into_iter()
         .filter_map(|row| {
             let members: Vec<usize> = (0..judged.len())
-                .filter(|i| judged[*i].row == row && !judged[*i].role.is_probe())
+                .filter(|i| judged[*i].row == row && !evidence[*i])
                 .collect();
             let first = &judged[*members.first()?];
             let measured: Vec<&Trial<'_>> = members
@@ -135,29 +201,52 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                     verdict: &judged[*i].verdict,
                 })
                 .collect();
+            let own: Vec<&JudgedTrial> = members.iter().map(|i| &judged[*i]).collect();
+            let ops = match members.len() {
+                1 => first.summary.ops.clone(),
+                _ => combined(&measured, &own),
+            };
+            let mut verdict = fold(&sources);
+            if let Some(finding) = repeatability::of_row(&own) {
+                repeatability::add(&mut verdict, finding);
+            }
+            // The trials together say more than the worst of them.
+            let slo = first.workload.slo.as_ref();
+            verdict.fitness = slo.map(|slo| fitness(slo, &ops, verdict.validity));
             Some(ResultRow {
                 row,
                 label: first.label.clone(),
                 target: first.target.clone(),
                 role: first.role,
-                ops: match members.len() {
-                    1 => first.summary.ops.clone(),
-                    _ => summarize_ops(&measured, &kind_latencies(&measured)),
-                },
-                verdict: fold(&sources),
+                ops,
+                verdict,
                 trials: members,
             })
         })
         .collect()
 }
 
+/// The trials of a row as one; without an interval where one of them has no
+/// single rate.
+fn combined(measured: &[&Trial<'_>], judged: &[&JudgedTrial]) -> Vec<OpSummary> {
+    let mut ops = summarize_ops(measured, &kind_latencies(measured));
+    let several = judged
+        .iter()
+        .filter_map(|trial| trial.steadiness.as_ref())
+        .find(|steadiness| steadiness.has_no_single_rate());
+    if let Some(steadiness) = several {
+        steadiness::withhold_single_rate(&mut ops, &steadiness.sentence);
+    }
+    ops
+}
+
 fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     let planned = record.meta.schedule.trials.len();
+    let evidence = across::evidence(judged);
     // A probe at twice the depth comes on top of what was planned.
-    let ran = judged
-        .iter()
-        .filter(|trial| trial.role != TrialRole::Probe)
-        .count();
+    let on_top =
+        |(trial, evidence): (&JudgedTrial, &bool)| *evidence && trial.role == TrialRole::Probe;
+    let ran = judged.len() - judged.iter().zip(&evidence).filter(|t| on_top(*t)).count();
     if ran == 0 {
         let because = reason_of(&record.meta);
         let evidence = format!("none of {planned} planned trials ran{because}");
@@ -165,8 +254,9 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     }
     let sources: Vec<Source<'_>> = judged
         .iter()
-        .filter(|trial| !trial.role.is_probe())
-        .map(|trial| Source {
+        .zip(&evidence)
+        .filter(|(_, evidence)| !**evidence)
+        .map(|(trial, _)| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,
         })

@@ -35,13 +35,16 @@ pub(crate) struct Member<'a> {
     pub(crate) trial: &'a Trial<'a>,
     pub(crate) rate: Option<&'a Estimate>,
     pub(crate) limiter: Limiter,
+    /// Evidence for its row, no result of its own.
+    pub(crate) evidence: bool,
     /// Whether its number may serve as evidence.
     pub(crate) usable: bool,
 }
 
 impl Member<'_> {
-    fn role(&self) -> TrialRole {
-        self.trial.record.spec.role
+    fn is_probe_of(&self, row: u32) -> bool {
+        let spec = &self.trial.record.spec;
+        self.evidence && spec.role == TrialRole::Probe && spec.row == row
     }
 }
 
@@ -110,9 +113,7 @@ pub(crate) const UNDECIDED: &str = "a probe at twice the depth did not tell: its
 /// Whether the row of a trial was probed.
 pub(crate) fn is_probed(members: &[Member<'_>], index: usize) -> bool {
     let row = members[index].trial.record.spec.row;
-    let of_row =
-        |other: &Member<'_>| other.role() == TrialRole::Probe && other.trial.record.spec.row == row;
-    members.iter().any(of_row)
+    members.iter().any(|other| other.is_probe_of(row))
 }
 
 /// Closed loops on real or simulated drives.
@@ -124,7 +125,7 @@ pub(crate) fn depth_matters(trial: &Trial<'_>) -> bool {
 /// What the other trials of a run prove about one of them.
 pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
     let own = &members[index];
-    if !own.usable || own.role().is_probe() || !depth_matters(own.trial) {
+    if !own.usable || own.evidence || !depth_matters(own.trial) {
         return None;
     }
     let others = || {
@@ -136,11 +137,11 @@ pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
     };
     let row = own.trial.record.spec.row;
     let probed = others()
-        .filter(|o| o.role() == TrialRole::Probe && o.trial.record.spec.row == row)
+        .filter(|o| o.is_probe_of(row))
         .find_map(|probe| compare_probe(own.trial, probe.trial));
     probed.or_else(|| {
         others()
-            .filter(|o| !o.role().is_probe())
+            .filter(|o| !o.evidence)
             .find_map(|other| compare_depths(own, other))
     })
 }

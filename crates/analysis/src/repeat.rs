@@ -25,13 +25,14 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
         let only = trial.workload.mix.reads() && !trial.workload.mix.modifies();
         only && trial.kind != TargetKind::Null && !trial.open_loop()
     };
+    let evidence = crate::across::evidence(judged);
     let mut found = Vec::new();
     for (index, trial) in trials.iter().enumerate() {
-        if !reads(trial) || judged[index].role.is_probe() || trial.data_ops() == 0 {
+        if !reads(trial) || evidence[index] || trial.data_ops() == 0 {
             continue;
         }
         let first = (0..index).find(|i| {
-            let same_row = judged[*i].row == judged[index].row && !judged[*i].role.is_probe();
+            let same_row = judged[*i].row == judged[index].row && !evidence[*i];
             same_row && trials[*i].data_ops() > 0
         });
         let within = passes_within(trial);

@@ -90,7 +90,8 @@ impl<'a> Trial<'a> {
 
     /// The trial with only the measured seconds at these positions.
     pub(crate) fn part(&self, measured: std::ops::Range<usize>) -> Trial<'a> {
-        let kept = self.measured().take(measured.end).skip(measured.start);
+        let lasting = self.measured().filter(|s| s.duration_ns > 0);
+        let kept = lasting.take(measured.end).skip(measured.start);
         let seconds: Vec<Second<'a>> = kept.cloned().collect();
         Trial {
             record: self.record,

@@ -2,6 +2,8 @@
 //! operation: what the comparison in `benches/` is made of.
 //!
 //! `hotloop TARGET ENGINE BLOCK DEPTH OPS [WORKERS [SIZE [WRITE_PERCENT [BATCH]]]]`
+//!
+//! `hotloop recording` prints what recording one latency costs.
 
 #![allow(clippy::print_stdout)]
 
@@ -61,8 +63,27 @@ fn run(job: &Job) -> Result<GroupEnd, Error> {
     Ok(group.finish())
 }
 
+fn recording() -> ExitCode {
+    match fathom_engine::measure_recording(200) {
+        Ok(cost) => {
+            println!(
+                "worker_ns={:.2} histogram_ns={:.2}",
+                cost.worker_ns, cost.histogram_ns
+            );
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "recording") {
+        return recording();
+    }
     let Some(job) = job(&arguments) else {
         println!("{USAGE}");
         return ExitCode::FAILURE;

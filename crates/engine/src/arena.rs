@@ -120,18 +120,44 @@ impl Arena {
         assert!(offset <= self.bytes && bytes <= self.bytes - offset);
         // SAFETY: in range, initialised (zero pages), and `&mut self` excludes
         // any other Rust reference. The kernel touches it only while an operation
-        // is in flight, when the worker does not ask for the slot.
+        // is in flight, when the worker does not ask for its buffer.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().add(offset), bytes) }
     }
+}
 
-    /// The memory as shared values of `T`, as many as fit.
+/// Shared values in an arena of their own, zeroed at first.
+#[derive(Debug)]
+pub(crate) struct Table<T> {
+    arena: Arena,
+    count: usize,
+    of: std::marker::PhantomData<T>,
+}
+
+impl<T: Zeroed> Table<T> {
+    /// `count` values.
+    ///
+    /// # Errors
+    /// When the system gives no memory.
+    pub(crate) fn new(count: usize) -> io::Result<Table<T>> {
+        let bytes = count.checked_mul(size_of::<T>());
+        let bytes = bytes.ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
+        Ok(Table {
+            arena: Arena::new(bytes)?,
+            count,
+            of: std::marker::PhantomData,
+        })
+    }
+}
+
+impl<T: Zeroed> std::ops::Deref for Table<T> {
+    type Target = [T];
+
     #[inline]
-    pub(crate) fn shared<T: Zeroed>(&self) -> &[T] {
-        // SAFETY: page-aligned, zero is a valid `T`, and shared references to the
-        // memory are only ever to values that may change behind them.
-        unsafe {
-            std::slice::from_raw_parts(self.start.as_ptr().cast(), self.bytes / size_of::<T>())
-        }
+    fn deref(&self) -> &[T] {
+        // SAFETY: page-aligned and large enough, zero is a valid `T`, and shared
+        // references to the memory are only ever to values that may change
+        // behind them.
+        unsafe { std::slice::from_raw_parts(self.arena.start.as_ptr().cast(), self.count) }
     }
 }
 
@@ -145,11 +171,12 @@ impl Drop for Arena {
     }
 }
 
-/// A worker's I/O buffers: one per slot, equally long, in one arena.
+/// A worker's I/O buffers: equally long, in one arena.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     arena: Arena,
     stride: usize,
+    count: u32,
 }
 
 /// Where a worker's buffers are. They stay there, also when their owner is
@@ -158,36 +185,53 @@ pub(crate) struct Buffers {
 pub(crate) struct BufferView {
     start: *mut u8,
     stride: usize,
+    count: u32,
 }
 
 impl BufferView {
-    /// Address of the first slot's buffer.
+    /// Address of the first buffer.
     pub(crate) fn as_ptr(&self) -> *mut u8 {
         self.start
     }
 
-    /// Bytes from one slot's buffer to the next.
+    /// Address of a buffer that there is.
+    #[inline]
+    pub(crate) fn at(&self, index: u32) -> *mut u8 {
+        self.start.wrapping_add(index as usize * self.stride)
+    }
+
+    /// Bytes from one buffer to the next.
     pub(crate) fn stride(&self) -> usize {
         self.stride
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
     }
 }
 
 impl Buffers {
-    /// Buffers of `block_bytes` for `slots` slots, and which pages they are on.
+    /// `count` buffers of `block_bytes`, and which pages they are on.
     ///
     /// # Errors
     /// When the system gives no memory.
-    pub(crate) fn new(slots: u32, block_bytes: u64, huge: bool) -> io::Result<(Buffers, Pages)> {
+    pub(crate) fn new(count: u32, block_bytes: u64, huge: bool) -> io::Result<(Buffers, Pages)> {
         let too_large = || io::Error::from_raw_os_error(libc::ENOMEM);
         let stride =
             usize::try_from(block_bytes.max(1).next_multiple_of(4096)).map_err(|_| too_large())?;
-        let bytes = stride.checked_mul(slots as usize).ok_or_else(too_large)?;
+        let bytes = stride.checked_mul(count as usize).ok_or_else(too_large)?;
         let (arena, pages) = if huge {
             Arena::with_huge_pages(bytes)?
         } else {
             (Arena::new(bytes)?, Pages::Ordinary)
         };
-        Ok((Buffers { arena, stride }, pages))
+        let buffers = Buffers {
+            arena,
+            stride,
+            count,
+        };
+        Ok((buffers, pages))
     }
 
     /// No buffers at all.
@@ -195,6 +239,7 @@ impl Buffers {
         Buffers {
             arena: Arena::empty(),
             stride: 0,
+            count: 0,
         }
     }
 
@@ -203,15 +248,16 @@ impl Buffers {
         BufferView {
             start: self.arena.as_ptr(),
             stride: self.stride,
+            count: self.count,
         }
     }
 
-    /// The first `bytes` of a slot's buffer. The slot must not be in flight.
+    /// The first `bytes` of a buffer, which must not be in flight.
     #[inline]
-    pub(crate) fn block(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
+    pub(crate) fn block(&mut self, buffer: u32, bytes: u32) -> &mut [u8] {
         debug_assert!(bytes as usize <= self.stride);
         self.arena
-            .slice(slot as usize * self.stride, bytes as usize)
+            .slice(buffer as usize * self.stride, bytes as usize)
     }
 }
 
@@ -240,10 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn atomics_and_bytes_are_the_same_memory() {
-        let mut arena = Arena::new(4096).unwrap();
-        arena.shared::<AtomicU32>()[1].store(0x0102_0304, Ordering::Relaxed);
-        assert_eq!(arena.slice(4, 4), 0x0102_0304u32.to_ne_bytes());
+    fn a_table_is_zeroed_and_keeps_what_is_stored() {
+        let table = Table::<AtomicU32>::new(3000).unwrap();
+        assert_eq!(table.len(), 3000);
+        assert!(table.iter().all(|cell| cell.load(Ordering::Relaxed) == 0));
+        table[2999].store(7, Ordering::Relaxed);
+        assert_eq!(table[2999].load(Ordering::Relaxed), 7);
+        assert!(Table::<AtomicU32>::new(usize::MAX / 2).is_err());
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
 /// One operation as an engine sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Op {
-    /// Which of the worker's slots it occupies; names its buffer, too.
+    /// Which of the worker's slots it occupies.
     pub(crate) slot: u32,
     /// Read, write, trim or sync. Never a commit, which is derived.
     pub(crate) kind: OpKind,
@@ -54,7 +54,8 @@ pub(crate) struct Capabilities {
     pub(crate) max_depth: u32,
     /// It can discard ranges.
     pub(crate) trim: bool,
-    /// `reap` can return early at a timeout while operations are in flight.
+    /// Operations go on while the worker does something else, and `reap` can
+    /// return early at a timeout while they are in flight.
     pub(crate) timed_reap: bool,
 }
 
@@ -78,9 +79,10 @@ pub(crate) trait Engine {
     /// What the engine can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// Notes one operation for the next hand-over. Buffers of reads and writes
-    /// belong to the engine from here until the operation has been reaped.
-    fn queue(&mut self, op: &Op) -> Queued;
+    /// Notes one operation for the next hand-over. The buffer with this index,
+    /// which only reads and writes have, belongs to the engine from here until
+    /// the operation has been reaped.
+    fn queue(&mut self, op: &Op, buffer: u32) -> Queued;
 
     /// Hands over what is queued without waiting for anything that can be
     /// waited for elsewhere. (A synchronous engine carries it out here.)
@@ -88,7 +90,8 @@ pub(crate) trait Engine {
 
     /// Hands over what is still queued, waits until `min` operations have
     /// ended or `timeout_ns` has passed, and appends all that have ended to
-    /// `out`. May return early with less than `min`. With `min` 0 it only looks.
+    /// `out`. May return early with less than `min`. With `min` 0 it only
+    /// looks, by a system call only where nothing else would tell.
     fn reap(
         &mut self,
         min: u32,

@@ -64,14 +64,15 @@ impl InFlight {
             .store(now_ns.max(1), Relaxed);
     }
 
-    /// The slot has come back: its operation, start and intended start.
+    /// The slot has come back: kind, length and start of its operation, of which
+    /// the rest can be asked for until another one is described.
     #[inline]
-    pub(crate) fn end(&self, index: u32) -> (Op, u64, u64) {
+    pub(crate) fn end(&self, index: u32) -> (OpKind, u32, u64) {
         let slot = &self.slots[index as usize];
         let started_ns = slot.started_ns.load(Relaxed);
         slot.started_ns.store(0, Relaxed);
-        let intended_ns = slot.intended_ns.load(Relaxed);
-        (self.op(index), started_ns, intended_ns)
+        let what = slot.what.load(Relaxed);
+        (kind_of(what), what as u32, started_ns)
     }
 
     /// When the operation in the slot should have started.
@@ -145,7 +146,8 @@ mod tests {
                 started_ns: 100
             }]
         );
-        assert_eq!(table.end(1), (op, 100, 77));
+        assert_eq!(table.end(1), (OpKind::Trim, u32::MAX, 100));
+        assert_eq!((table.op(1), table.intended_ns(1)), (op, 77));
         assert_eq!(table.older_than(u64::MAX).count(), 0);
     }
 }

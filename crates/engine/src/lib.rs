@@ -30,5 +30,6 @@ pub mod verify;
 
 pub use ceiling::measure_ceiling;
 pub use error::Error;
-pub use group::{EndReason, Group, GroupEnd};
+pub use group::{EndReason, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
 pub use prepare::{Prepared, prepare};
+pub use record::{RecordingCost, measure_recording};

@@ -20,14 +20,17 @@ Examples:
                                      One workload, with the flags you know
   fathom plan new database > db.yaml && fathom run db.yaml
                                      A plan with comments, then its run
+  fathom curve load /data --slo 'p99<2ms'
+                                     How much load keeps the tail short?
   fathom runs list                   What has been measured so far
   fathom explain V01                 What a finding means and what to do
+  fathom judge fio.json              What can be believed of a result of fio
 
 Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
 
 Exit status: 0 trusted, 1 failure, 2 usage, 3 caveats (only with --strict),
-4 not trusted, 5 interrupted.";
+4 not trusted, 5 interrupted, 6 a target (--slo) is not proven to be held.";
 
 /// Measure storage honestly, and learn what limits it.
 #[derive(Debug, Parser)]
@@ -44,6 +47,8 @@ pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
     Run(Box<Run>),
+    #[command(subcommand)]
+    Curve(crate::command::curve::Curve),
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(Plan),
@@ -51,8 +56,12 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Runs(Runs),
     Report(Report),
+    Judge(crate::command::judge::Judge),
     Explain(Explain),
     Doctor(Doctor),
+    /// Serve drives whose truth is known, to try fathom or any other tool on.
+    #[command(subcommand)]
+    Lab(crate::command::lab::Lab),
     Clean(Clean),
     /// Print a completion script for a shell.
     #[command(

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use fathom_model::verdict::{Fit, Fitness};
 use fathom_model::{RunState, Validity};
 
 /// How a command ended.
@@ -19,6 +20,10 @@ pub(crate) enum Exit {
     NotTrusted,
     /// Ended early; what was measured is kept.
     Interrupted,
+    /// A target was set and is not proven to be held.
+    TargetNotHeld,
+    /// What a command that fathom ran for the user ended with.
+    OfCommand(u8),
 }
 
 impl Exit {
@@ -32,6 +37,16 @@ impl Exit {
             (RunState::Complete, Validity::Caveats | Validity::Trusted) => Exit::Success,
         }
     }
+
+    /// The status where a target was set. What is worse stays.
+    pub(crate) fn with_fitness(self, fitness: Option<&Fitness>) -> Exit {
+        match (self, fitness) {
+            (Exit::Success | Exit::Caveats, Some(fitness)) if fitness.outcome != Fit::Met => {
+                Exit::TargetNotHeld
+            }
+            _ => self,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -43,6 +58,8 @@ impl From<Exit> for ExitCode {
             Exit::Caveats => 3,
             Exit::NotTrusted => 4,
             Exit::Interrupted => 5,
+            Exit::TargetNotHeld => 6,
+            Exit::OfCommand(status) => status,
         })
     }
 }

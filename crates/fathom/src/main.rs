@@ -32,11 +32,14 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
         Command::Run(run) => command::run::run(*run),
+        Command::Curve(curve) => command::curve::run(curve),
         Command::Plan(plan) => command::plan::run(plan),
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),
+        Command::Judge(judge) => command::judge::run(&judge),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),
+        Command::Lab(lab) => command::lab::run(lab),
         Command::Clean(clean) => command::clean::run(&clean),
         Command::Completions { shell } => {
             let mut script = Vec::new();

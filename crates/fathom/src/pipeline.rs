@@ -47,13 +47,18 @@ pub(crate) struct Measured {
 /// Runs a schedule in order, judges it and shows the result.
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     let schedule = &request.schedule;
-    let measured = match schedule.depth_probe {
-        true => {
-            let host = fathom_observe::host_fingerprint(&Sysroot::host());
-            measure(&request, &mut Probing::new(schedule, host))?
-        }
-        false => measure(&request, &mut InOrder::new(schedule))?,
-    };
+    if schedule.depth_probe {
+        let host = fathom_observe::host_fingerprint(&Sysroot::host());
+        let mut probing = Probing::new(schedule, host);
+        return conduct(request, &mut probing);
+    }
+    let mut in_order = InOrder::new(schedule);
+    conduct(request, &mut in_order)
+}
+
+/// Runs the trials that a conductor hands out, judges and shows the result.
+pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow::Result<Exit> {
+    let measured = measure(&request, conductor)?;
     let judged = fathom_analysis::judge(&measured.record);
     show(&judged, &request.output)?;
     measured.complain();
@@ -117,6 +122,7 @@ fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
 /// The exit status that a judged run asks for.
 pub(crate) fn exit_of(judged: &JudgedRun, strict: bool) -> Exit {
     Exit::of_run(judged.run.state, judged.verdict.validity, strict)
+        .with_fitness(judged.verdict.fitness.as_ref())
 }
 
 fn open_store(output: &Output) -> Result<Store, String> {

@@ -18,6 +18,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-analysis", 1),
     ("fathom-store", 1),
     ("fathom-fleet", 2),
+    ("fathom-lab", 2),
     ("fathom-report", 2),
     ("fathom", 4),
 ];

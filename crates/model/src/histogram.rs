@@ -27,7 +27,7 @@ pub const MAX_RELATIVE_ERROR: f64 = 1.0 / 256.0;
 /// Counts of latencies by bucket, with exact minimum, maximum and sum.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Histogram {
-    counts: Box<[u32]>,
+    counts: Box<[u32; BUCKETS]>,
     total: u64,
     sum_ns: u128,
     min_ns: u64,
@@ -37,12 +37,23 @@ pub struct Histogram {
     carries: Vec<(u32, u32)>,
 }
 
+/// Zeroed memory straight from the operating system, never on the stack.
+fn empty_counts() -> Box<[u32; BUCKETS]> {
+    match vec![0; BUCKETS].into_boxed_slice().try_into() {
+        Ok(counts) => counts,
+        // The length is that of the array.
+        Err(_) => Box::new([0; BUCKETS]),
+    }
+}
+
 /// The bucket of a value.
 #[inline]
 pub fn bucket_of(value_ns: u64) -> usize {
-    let value_ns = value_ns.min(MAX_TRACKED_NS);
-    let shift = 63 - (value_ns | SUB_BUCKETS as u64).leading_zeros() - GROUPING_POWER;
-    ((shift as usize) << GROUPING_POWER) + (value_ns >> shift) as usize
+    let shift = (value_ns | SUB_BUCKETS as u64).ilog2() - GROUPING_POWER;
+    let bucket = ((shift as usize) << GROUPING_POWER) + (value_ns >> shift) as usize;
+    // What is too long falls into the last bucket; and whoever has an array of
+    // all buckets needs no other check of the index.
+    bucket.min(BUCKETS - 1)
 }
 
 /// The values that share a bucket: lowest and highest, both included.
@@ -83,7 +94,7 @@ impl Histogram {
     /// and cost memory only where counts fall.
     pub fn new() -> Self {
         Histogram {
-            counts: vec![0; BUCKETS].into_boxed_slice(),
+            counts: empty_counts(),
             total: 0,
             sum_ns: 0,
             min_ns: u64::MAX,
@@ -96,8 +107,6 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         let bucket = bucket_of(value_ns);
-        // `bucket_of` clamps its argument, so the index is in range; the
-        // compiler cannot see it and keeps one predictable branch.
         let (count, overflowed) = self.counts[bucket].overflowing_add(1);
         self.counts[bucket] = count;
         if overflowed {

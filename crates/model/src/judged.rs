@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::curve::Curve;
 use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::op::{ErrorClass, OpKind};
@@ -33,6 +34,9 @@ pub struct JudgedRun {
     /// The trials' verdicts folded: the worst validity, and every finding of
     /// any trial once, with the trials it concerns in the evidence.
     pub verdict: Verdict,
+    /// The curve, where the run is one.
+    #[serde(default)]
+    pub curve: Option<Curve>,
 }
 
 /// Facts of the run itself.

@@ -7,18 +7,22 @@
 //! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
 
 pub mod conduct;
+pub mod curve;
 pub mod estimate;
 pub mod fingerprint;
+pub mod foreign;
 pub mod histogram;
 pub mod host_load;
 pub mod job;
 pub mod judged;
 pub mod observation;
 pub mod op;
+pub mod opinion;
 pub mod rng;
 pub mod run;
 pub mod sample;
 pub mod schedule;
+pub mod slo;
 pub mod steadiness;
 pub mod stop;
 pub mod target;
@@ -36,6 +40,7 @@ pub use op::{ErrorClass, ErrorCounts, OpKind};
 pub use run::{RunMeta, RunRecord, RunState, TrialRecord};
 pub use sample::{OpSample, Phase, Sample};
 pub use schedule::{Schedule, ScheduledTrial};
+pub use slo::Slo;
 pub use steadiness::{Steadiness, SteadinessClass};
 pub use target::Target;
 pub use verdict::{Finding, Limiter, Validity, Verdict};
@@ -43,6 +48,9 @@ pub use workload::Workload;
 
 /// Version of the machine-readable result: the `schema` field of `--json`.
 pub const RUN_SCHEMA: &str = "fathom.run/1";
+
+/// Version of a second opinion: the `schema` field of `fathom judge --json`.
+pub const OPINION_SCHEMA: &str = "fathom.opinion/1";
 
 /// Version of the plan format: the `plan` field at the top of a plan file.
 pub const PLAN_SCHEMA: u32 = 1;

@@ -86,7 +86,8 @@ pub enum Purpose {
     },
     /// A figure against a swept quantity.
     Curve {
-        /// What is swept: `depth`, `load`, `block`, `working_set`, `mix`.
+        /// What is swept: `depth`, `load`, `block`, `working_set`, `mix` or
+        /// `position`.
         sweep: String,
         /// The target that a point must hold, as it was typed.
         slo: Option<String>,

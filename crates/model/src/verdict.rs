@@ -98,4 +98,35 @@ pub struct Verdict {
     pub limiter_evidence: String,
     /// Every check that ran, worst first.
     pub findings: Vec<Finding>,
+    /// Is it good enough? Only when the user set a target.
+    #[serde(default)]
+    pub fitness: Option<Fitness>,
+}
+
+/// Whether a target is held.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// Every condition holds, with its whole 95 % interval.
+    Met,
+    /// The data do not decide, or the number is not trusted.
+    NotProven,
+    /// At least one condition is broken, with its whole 95 % interval.
+    NotMet,
+}
+
+/// Is it good enough for what the user asked for?
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fitness {
+    /// The target, as it was set.
+    pub target: String,
+    /// Whether it is held.
+    pub outcome: Fit,
+    /// The figure of the tightest condition over its bound (the bound over
+    /// the figure where more is better): at most 1 holds it, intervals apart.
+    pub worst_ratio: Option<f64>,
+    /// The figures, in one sentence.
+    pub evidence: String,
 }

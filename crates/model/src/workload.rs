@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::slo::Slo;
+
 /// How operations reach the target.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -442,6 +444,9 @@ pub struct Workload {
     pub on_error: OnError,
     /// An operation outstanding for longer ends the trial as interrupted.
     pub io_deadline_ns: u64,
+    /// What the user calls good enough. It changes nothing in what is done.
+    #[serde(default)]
+    pub slo: Option<Slo>,
 }
 
 impl Workload {
@@ -486,6 +491,7 @@ impl Workload {
             huge_pages: false,
             on_error: OnError::Stop,
             io_deadline_ns: 60_000_000_000,
+            slo: None,
         }
     }
 

@@ -7,6 +7,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use fathom_model::Target;
+use fathom_model::workload::Arrival;
 
 use crate::diagnostic::{Diagnostics, Problems, Source};
 use crate::foreign::{self, Foreign};
@@ -36,6 +37,26 @@ impl IoFlags {
     /// Whether no flag was given.
     pub fn is_empty(&self) -> bool {
         self.keys == WorkloadKeys::default()
+    }
+
+    /// Whether a key was given, by its name in plans.
+    pub fn given(&self, key: &str) -> bool {
+        self.keys.entries().iter().any(|(name, _)| *name == key)
+    }
+
+    /// Fills in a key that was not given. A text that the key does not take
+    /// is left out.
+    pub fn fill_in(&mut self, key: &str, text: &str) {
+        if !self.given(key) {
+            let mut problems = Problems::default();
+            self.keys.set(key, &Node::flag(text), &mut problems);
+        }
+    }
+
+    /// Takes out how due times are spaced, where it was given.
+    pub fn take_arrival(&mut self) -> Option<Arrival> {
+        let arrival = self.keys.arrival.take();
+        arrival.map(|arrival| arrival.value.arrival())
     }
 
     /// A plan with this one workload on `target`, one iteration.

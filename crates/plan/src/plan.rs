@@ -216,6 +216,11 @@ impl Plan {
         self.keys.destructive = Some(Located::new(Switch(destructive)));
     }
 
+    /// Gives the plan a name.
+    pub fn set_name(&mut self, name: &str) {
+        self.keys.name = Some(Located::new(Name(name.to_owned())));
+    }
+
     /// Keeps the test files for the next run, or not.
     pub fn set_keep_files(&mut self, keep: bool) {
         self.keys.keep_files = Some(Located::new(Switch(keep)));

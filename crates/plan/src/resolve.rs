@@ -118,6 +118,7 @@ pub(crate) fn resolve(
             }) => *ns,
             None => DEFAULT_DEADLINE_NS,
         },
+        slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block,
         mix,
     }

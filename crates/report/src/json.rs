@@ -30,16 +30,21 @@ pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
 /// # Errors
 /// Only when serialisation itself fails.
 pub fn schema() -> Result<String> {
+    schema_of::<JudgedRun>(fathom_model::RUN_SCHEMA, "fathom run")
+}
+
+/// The schema of a document whose `schema` field is always `id`.
+pub(crate) fn schema_of<T: schemars::JsonSchema>(id: &str, title: &str) -> Result<String> {
     // The contract of what is written: optional numbers are there as `null`.
     let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
     let generator = settings.into_generator();
-    let mut schema = generator.into_root_schema_for::<JudgedRun>();
-    schema.insert("$id".to_owned(), fathom_model::RUN_SCHEMA.into());
-    schema.insert("title".to_owned(), "fathom run".into());
+    let mut schema = generator.into_root_schema_for::<T>();
+    schema.insert("$id".to_owned(), id.into());
+    schema.insert("title".to_owned(), title.into());
     if let Some(version) = schema.pointer_mut("/properties/schema/const") {
-        *version = fathom_model::RUN_SCHEMA.into();
+        *version = id.into();
     } else if let Some(version) = schema.pointer_mut("/properties/schema") {
-        version["const"] = fathom_model::RUN_SCHEMA.into();
+        version["const"] = id.into();
     }
     let mut text = serde_json::to_string_pretty(&schema)?;
     text.push('\n');

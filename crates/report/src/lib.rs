@@ -12,6 +12,7 @@ pub mod csv;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod opinion;
 pub mod table;
 pub mod text;
 

@@ -7,7 +7,7 @@
 mod details;
 mod grid;
 mod header;
-mod page;
+pub(crate) mod page;
 mod rows;
 mod verdict;
 

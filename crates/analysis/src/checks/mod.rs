@@ -20,9 +20,11 @@ mod load;
 mod power;
 mod precision;
 mod state;
+mod steadiness;
 mod write_path;
 
 use fathom_model::judged::TrialSummary;
+use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::Finding;
 
 use crate::activity::Activity;
@@ -41,6 +43,8 @@ pub(crate) use load::{achieved, depth_kept};
 pub(crate) struct Facts<'a> {
     pub(crate) trial: &'a Trial<'a>,
     pub(crate) summary: &'a TrialSummary,
+    /// Whether one number describes the trial.
+    pub(crate) steadiness: Option<Steadiness>,
     /// Devices and workload over the measure phase.
     pub(crate) activity: Result<Activity, String>,
 }
@@ -54,9 +58,15 @@ const CHECKS: &[CheckFn] = &[
     data_set::sparse_unwritten,
     data_set::virtual_fs,
     durability::durability,
+    steadiness::fresh,
+    steadiness::snia,
+    steadiness::drift,
+    steadiness::cliff,
+    steadiness::bimodal,
     precision::n_eff,
     precision::ci_width,
     precision::pctl_support,
+    steadiness::until,
     load::little,
     generator::ceiling,
     load::open_loop_lag,

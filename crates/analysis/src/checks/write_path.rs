@@ -1,4 +1,4 @@
-//! V09, V19: what the way to the device adds to writes, and the state of the
+//! V09, V44: what the way to the device adds to writes, and the state of the
 //! file system on it.
 
 use fathom_model::unit;
@@ -104,10 +104,10 @@ fn misalignment(trial: &Trial<'_>) -> Option<String> {
     })
 }
 
-/// V19: a file system that is nearly full, or mounted so that writes mean
+/// V44: a file system that is nearly full, or mounted so that writes mean
 /// something else.
 pub(super) fn filesystem_state(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V19";
+    const ID: &str = "V44";
     let trial = facts.trial;
     let filesystem = trial.filesystem()?;
     let kinds = [TargetKind::File, TargetKind::Network, TargetKind::Stacked];

@@ -25,7 +25,7 @@ struct Bench<'a> {
 /// What tests need of an engine, behind a pointer.
 trait DynEngine {
     fn max_depth(&self) -> u32;
-    fn queue(&mut self, op: &Op) -> Queued;
+    fn queue(&mut self, op: &Op, buffer: u32) -> Queued;
     fn reap(&mut self, min: u32, timeout_ns: Option<u64>) -> Vec<Completion>;
 }
 
@@ -34,8 +34,8 @@ impl<E: Engine> DynEngine for E {
         self.capabilities().max_depth
     }
 
-    fn queue(&mut self, op: &Op) -> Queued {
-        Engine::queue(self, op)
+    fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
+        Engine::queue(self, op, buffer)
     }
 
     fn reap(&mut self, min: u32, timeout_ns: Option<u64>) -> Vec<Completion> {
@@ -55,7 +55,7 @@ impl Bench<'_> {
             offset,
             len,
         };
-        assert_eq!(self.engine.queue(&op), Queued::Yes);
+        assert_eq!(self.engine.queue(&op, 0), Queued::Yes);
         for _ in 0..1000 {
             if let Some(ended) = self.engine.reap(1, Some(1_000_000_000)).first() {
                 assert_eq!(ended.slot, 0);
@@ -259,7 +259,11 @@ fn a_whole_queue_comes_back_each_slot_once_with_its_own_block() {
                         offset: u64::from((slot + round) % 8) * 4096,
                         len: BLOCK,
                     };
-                    assert_eq!(bench.engine.queue(&op), Queued::Yes, "{kind:?}");
+                    assert_eq!(
+                        bench.engine.queue(&op, SLOTS - 1 - slot),
+                        Queued::Yes,
+                        "{kind:?}"
+                    );
                 }
                 let mut seen = 0u32;
                 while seen.count_ones() < depth {
@@ -270,7 +274,7 @@ fn a_whole_queue_comes_back_each_slot_once_with_its_own_block() {
                     }
                 }
                 for slot in 0..depth {
-                    let block = bench.buffers.block(slot, BLOCK);
+                    let block = bench.buffers.block(SLOTS - 1 - slot, BLOCK);
                     let expected = ((slot + round) % 8) as u8 + 1;
                     assert!(block.iter().all(|b| *b == expected), "{kind:?} slot {slot}");
                 }
@@ -294,7 +298,7 @@ fn waiting_ends_at_the_timeout() {
                 offset: u64::MAX,
                 len: BLOCK,
             };
-            assert_eq!(bench.engine.queue(&op), Queued::Yes);
+            assert_eq!(bench.engine.queue(&op, 0), Queued::Yes);
             assert_eq!(bench.engine.reap(1, Some(2_000_000)), [], "{kind:?}");
             assert_eq!(bench.engine.reap(0, None), [], "{kind:?}");
             rustix::io::write(&writer, b"now").unwrap();

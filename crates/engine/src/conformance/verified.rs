@@ -4,7 +4,7 @@
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fathom_model::workload::{CacheMode, EngineKind, OnError, OpMix, Verify};
+use fathom_model::workload::{BlockSizes, CacheMode, EngineKind, OnError, OpMix, Verify};
 use fathom_model::{ErrorClass, Job, OpKind, Target};
 
 use super::engines;
@@ -43,6 +43,34 @@ fn what_is_written_is_what_is_read() {
             "{kind:?}"
         );
         check_sums(&end, kind);
+    }
+}
+
+#[test]
+fn payload_that_is_generated_ahead_carries_the_right_stamps() {
+    for kind in engines() {
+        for (depth, write_percent) in [(1, 100), (1, 50), (5, 60)] {
+            let dir = tempfile::tempdir().unwrap();
+            let mix = OpMix {
+                read_percent: 100 - write_percent,
+                write_percent,
+                trim_percent: 0,
+            };
+            let mut job = verified(kind, dir.path(), mix);
+            job.workload.block = BlockSizes::Fixed(64 << 10);
+            job.workload.align_bytes = 64 << 10;
+            job.workload.queue_depth = depth;
+            job.workload.sync.every_writes = 7;
+            job.workload.workers = 1;
+            let end = run(&job);
+            assert_eq!(end.report.errors, [], "{kind:?}");
+            assert_eq!(
+                ops(&end, OpKind::Read) + ops(&end, OpKind::Write),
+                2000,
+                "{kind:?}"
+            );
+            check_sums(&end, kind);
+        }
     }
 }
 

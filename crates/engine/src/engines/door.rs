@@ -5,7 +5,7 @@ use std::io;
 use fathom_model::Workload;
 use fathom_model::workload::EngineKind;
 
-use super::{Libaio, Mmap, Null, Psync, Uring, uring};
+use super::{Libaio, Mmap, Null, Psync, Synchronous, Uring, uring};
 use crate::arena::BufferView;
 use crate::engine::{Engine, MAX_DEPTH};
 use crate::open::{OpenMode, WorkerFiles};
@@ -54,6 +54,11 @@ pub(crate) fn max_depth(engine: EngineKind) -> u32 {
     }
 }
 
+/// Whether operations go on while the worker does something else.
+pub(crate) fn goes_on_by_itself(engine: EngineKind) -> bool {
+    matches!(engine, EngineKind::Uring | EngineKind::Libaio)
+}
+
 /// What an engine is built from.
 pub(crate) struct Materials<'a> {
     pub(crate) kind: EngineKind,
@@ -96,16 +101,18 @@ pub(crate) fn enter<V: Visitor>(
     let sync = workload.sync.call;
     Ok(match kind {
         EngineKind::Null | EngineKind::Sim => visitor.visit(Null::new(slots), notes),
-        EngineKind::Psync => visitor.visit(Psync::new(files, buffers, sync), notes),
+        EngineKind::Psync => {
+            visitor.visit(Synchronous::new(Psync::new(files, sync), buffers), notes)
+        }
         EngineKind::Uring => {
             let uring = Uring::new(files, buffers, slots, workload, mode, &mut notes)?;
             visitor.visit(uring, notes)
         }
         EngineKind::Libaio => visitor.visit(Libaio::new(files, buffers, slots, sync)?, notes),
-        EngineKind::Mmap => visitor.visit(
-            Mmap::new(files, sizes.into_iter(), buffers, mode.write, sync)?,
-            notes,
-        ),
+        EngineKind::Mmap => {
+            let mmap = Mmap::new(files, sizes.into_iter(), mode.write, sync)?;
+            visitor.visit(Synchronous::new(mmap, buffers), notes)
+        }
     })
 }
 

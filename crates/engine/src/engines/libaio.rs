@@ -74,8 +74,7 @@ pub(crate) struct Libaio {
     fds: Box<[RawFd]>,
     /// Keeps the descriptors open.
     _files: WorkerFiles,
-    base: *mut u8,
-    stride: usize,
+    buffers: BufferView,
     sync: SyncCall,
     blocks: Box<[ControlBlock]>,
     /// Addresses of the blocks that are queued and not handed over yet.
@@ -115,8 +114,7 @@ impl Libaio {
             context,
             fds: files.files.iter().map(AsRawFd::as_raw_fd).collect(),
             _files: files,
-            base: buffers.as_ptr(),
-            stride: buffers.stride(),
+            buffers,
             sync,
             blocks: vec![ControlBlock::default(); slots as usize].into_boxed_slice(),
             queued: Vec::with_capacity(slots as usize),
@@ -278,7 +276,7 @@ impl Engine for Libaio {
     }
 
     #[inline]
-    fn queue(&mut self, op: &Op) -> Queued {
+    fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
         let opcode = match (op.kind, self.sync) {
             (OpKind::Read, _) => PREAD,
             (OpKind::Write, _) => PWRITE,
@@ -289,8 +287,7 @@ impl Engine for Libaio {
                 return Queued::Yes;
             }
         };
-        let slot = op.slot as usize;
-        let block = &mut self.blocks[slot];
+        let block = &mut self.blocks[op.slot as usize];
         *block = ControlBlock {
             data: u64::from(op.slot),
             opcode,
@@ -298,7 +295,7 @@ impl Engine for Libaio {
             ..ControlBlock::default()
         };
         if op.kind != OpKind::Sync {
-            block.buffer = self.base as u64 + (slot * self.stride) as u64;
+            block.buffer = self.buffers.at(buffer) as u64;
             block.bytes = u64::from(op.len);
             block.offset = op.offset as i64;
         }

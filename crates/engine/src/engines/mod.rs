@@ -7,6 +7,7 @@ mod mmap;
 mod null;
 mod psync;
 mod simulated;
+mod synchronous;
 mod uring;
 
 pub(crate) use libaio::Libaio;
@@ -14,6 +15,7 @@ pub(crate) use mmap::Mmap;
 pub(crate) use null::Null;
 pub(crate) use psync::Psync;
 pub(crate) use simulated::{SIM_ORIGIN_NS, Shared as SharedDrive, Simulated};
+pub(crate) use synchronous::Synchronous;
 pub(crate) use uring::Uring;
 #[cfg(test)]
 pub(crate) use uring::probe as uring_probe;

@@ -43,7 +43,7 @@ impl Engine for Null {
     }
 
     #[inline]
-    fn queue(&mut self, op: &Op) -> Queued {
+    fn queue(&mut self, op: &Op, _buffer: u32) -> Queued {
         if self.queued.len() == self.depth {
             return Queued::Busy;
         }
@@ -95,9 +95,9 @@ mod tests {
             offset: 0,
             len: 512,
         };
-        assert_eq!(engine.queue(&op(0)), Queued::Yes);
-        assert_eq!(engine.queue(&op(1)), Queued::Yes);
-        assert_eq!(engine.queue(&op(2)), Queued::Busy);
+        assert_eq!(engine.queue(&op(0), 0), Queued::Yes);
+        assert_eq!(engine.queue(&op(1), 0), Queued::Yes);
+        assert_eq!(engine.queue(&op(2), 0), Queued::Busy);
         let mut out = Vec::new();
         engine.reap(1, None, &mut out).unwrap();
         let slots: Vec<_> = out.iter().map(|c| (c.slot, c.result)).collect();

@@ -133,7 +133,7 @@ impl Engine for Simulated {
         }
     }
 
-    fn queue(&mut self, op: &Op) -> Queued {
+    fn queue(&mut self, op: &Op, _buffer: u32) -> Queued {
         let content = if op.kind == OpKind::Write {
             self.payload.next()
         } else {

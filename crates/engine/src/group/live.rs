@@ -252,6 +252,7 @@ impl Live {
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),
             end_reason: self.control.reason().unwrap_or(EndReason::Stopped),
+            simulated: None,
         }
     }
 }

@@ -20,6 +20,7 @@ use fathom_model::{Job, Sample};
 
 use crate::Error;
 use crate::prepare::Prepared;
+use crate::sim::{Counters, Truth};
 pub use crate::worker::EndReason;
 use live::Live;
 use plan::GroupPlan;
@@ -69,7 +70,24 @@ pub struct GroupEnd {
     pub final_flush_ns: Option<u64>,
     /// Why the load ended.
     pub end_reason: EndReason,
+    /// What a simulated drive says about itself; `None` for anything real.
+    pub simulated: Option<Box<SimulatedEnd>>,
 }
+
+/// What a simulated drive leaves behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedEnd {
+    /// What the drive is and did in its whole life.
+    pub truth: Truth,
+    /// Its statistics at time 0. They count over its whole life.
+    pub start: Counters,
+    /// The same at the end of each second from time 0 on, the first
+    /// [`SIMULATED_SECONDS_MAX`] of them.
+    pub seconds: Vec<Counters>,
+}
+
+/// Seconds of which a simulated drive's statistics are kept: a day and more.
+pub const SIMULATED_SECONDS_MAX: usize = 100_000;
 
 impl Group {
     /// Starts the workers, opens files, rings and buffers, and returns when

@@ -15,7 +15,7 @@ use fathom_model::Sample;
 use fathom_model::run::EngineReport;
 
 use super::plan::GroupPlan;
-use super::{EndReason, GroupEnd, spawn};
+use super::{EndReason, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd, spawn};
 use crate::Error;
 use crate::clock::{Clock, HostClock, VirtualClock};
 use crate::engine::{Completion, Engine};
@@ -24,7 +24,7 @@ use crate::in_flight::InFlight;
 use crate::payload::PayloadFacts;
 use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::KeptDrive;
+use crate::sim::{Counters, KeptDrive};
 use crate::worker::{Control, Visible, Wait, Worker};
 
 /// Samples that the simulation may be ahead of whoever takes them: few, so
@@ -32,6 +32,7 @@ use crate::worker::{Control, Visible, Wait, Worker};
 const AHEAD: usize = 1;
 /// Virtual time between two looks at the interval buffers.
 const DRAIN_NS: u64 = 500_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
@@ -49,6 +50,7 @@ struct Load {
 struct LoadEnd {
     final_flush_ns: Option<u64>,
     impossible_latencies: u64,
+    simulated: Option<Box<SimulatedEnd>>,
 }
 
 /// A simulated group.
@@ -181,6 +183,7 @@ impl Simulated {
             samples,
             final_flush_ns: end.final_flush_ns,
             end_reason: self.control.reason().unwrap_or(EndReason::Stopped),
+            simulated: end.simulated,
         }
     }
 
@@ -209,8 +212,11 @@ impl Load {
         let mut ended: Vec<Completion> = Vec::with_capacity(self.depth as usize + 1);
         let mut end = LoadEnd::default();
         let mut drain_at_ns = SIM_ORIGIN_NS + DRAIN_NS;
+        let start = drive.lock().counters(0);
+        let mut seconds = Vec::new();
         while let Some(Reverse((at_ns, index))) = turns.pop() {
             clock.advance_to(at_ns);
+            count_seconds(&mut seconds, &drive, at_ns);
             if at_ns >= drain_at_ns {
                 drain_at_ns = at_ns + DRAIN_NS;
                 if !send(&self.samples, self.collector.drain()) {
@@ -230,7 +236,23 @@ impl Load {
         drive.lock().load_ended(now_ns);
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
+        let truth = drive.with(|drive| drive.truth());
+        end.simulated = Some(Box::new(SimulatedEnd {
+            truth,
+            start,
+            seconds,
+        }));
         end
+    }
+}
+
+/// Reads the drive's statistics at the end of each second before `at_ns`.
+#[inline]
+fn count_seconds(seconds: &mut Vec<Counters>, drive: &KeptDrive, at_ns: u64) {
+    let past = ((at_ns - SIM_ORIGIN_NS) / SECOND_NS).min(SIMULATED_SECONDS_MAX as u64);
+    while (seconds.len() as u64) < past {
+        let end_ns = (seconds.len() as u64 + 1) * SECOND_NS;
+        seconds.push(drive.lock().counters(end_ns));
     }
 }
 

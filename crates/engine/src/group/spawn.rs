@@ -76,8 +76,13 @@ pub(crate) fn parts(
             plan.engine.name()
         ));
     }
+    let spare = if fills && door::goes_on_by_itself(plan.engine) {
+        worker::spare_buffers(plan.depth, block_bytes, workload.workers)
+    } else {
+        0
+    };
     let (buffers, pages) = Buffers::new(
-        slots,
+        plan.depth + spare,
         if keeps_data || fills { block_bytes } else { 1 },
         workload.huge_pages,
     )

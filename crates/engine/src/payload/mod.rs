@@ -74,20 +74,37 @@ impl PayloadPool {
 
     /// Fills one block. Every call is a new block.
     pub fn fill(&mut self, block: &mut [u8]) {
-        self.fill_numbered(self.next, block);
+        let number = self.take_number();
+        self.fill_numbered(number, block);
+    }
+
+    /// The number of the next block, which is then the caller's to fill.
+    pub(crate) fn take_number(&mut self) -> u64 {
+        let number = self.next;
         self.next += 1;
+        number
     }
 
     /// Fills the block with this number, whatever was filled before.
     pub fn fill_numbered(&mut self, number: u64, block: &mut [u8]) {
+        self.fill_part(number, 0, block);
+    }
+
+    /// Fills the part of a block that starts `from` bytes into it, a multiple of
+    /// 4 KiB. Parts that end at such a multiple or with the block make up the
+    /// same block as filling it at once.
+    pub(crate) fn fill_part(&mut self, number: u64, from: usize, part: &mut [u8]) {
+        debug_assert!(from.is_multiple_of(PIECE_BYTES));
         match &self.source {
-            Source::Repeated(bytes) => repeat(bytes, block),
+            Source::Repeated(bytes) => repeat(bytes, from, part),
             Source::Pool {
                 words,
                 random_bytes,
             } => {
                 let original = self.duplicates.original_of(number);
-                fill_from_pool(words, *random_bytes, derive_seed(self.key, original), block);
+                let block_key = derive_seed(self.key, original);
+                let first = (from / PIECE_BYTES) as u64;
+                fill_from_pool(words, *random_bytes, block_key, first, part);
             }
         }
     }
@@ -136,9 +153,10 @@ impl PayloadFacts {
     }
 }
 
-/// The content of the block with this key, of whatever length.
-fn fill_from_pool(words: &[u64], random_bytes: usize, block_key: u64, block: &mut [u8]) {
-    for (number, piece) in (0u64..).zip(block.chunks_mut(PIECE_BYTES)) {
+/// The content of the block with this key from piece `first` on, of whatever
+/// length.
+fn fill_from_pool(words: &[u64], random_bytes: usize, block_key: u64, first: u64, part: &mut [u8]) {
+    for (number, piece) in (first..).zip(part.chunks_mut(PIECE_BYTES)) {
         let piece_key = splitmix64(block_key ^ number.wrapping_mul(0xA24B_AED4_963E_E407));
         let random = (piece.len() * random_bytes)
             .div_ceil(PIECE_BYTES)
@@ -159,18 +177,22 @@ fn fill_from_pool(words: &[u64], random_bytes: usize, block_key: u64, block: &mu
     }
 }
 
-/// Repeats `bytes` over the block, by doubling what is there already.
-fn repeat(bytes: &[u8], block: &mut [u8]) {
+/// Repeats `bytes` over a block of which `part` starts at `from`, by doubling
+/// what is there already.
+fn repeat(bytes: &[u8], from: usize, part: &mut [u8]) {
     if let [byte] = bytes {
-        block.fill(*byte);
+        part.fill(*byte);
         return;
     }
-    let first = bytes.len().min(block.len());
-    block[..first].copy_from_slice(&bytes[..first]);
+    let first = bytes.len().min(part.len());
+    let once = bytes.iter().cycle().skip(from % bytes.len());
+    for (byte, repeated) in part[..first].iter_mut().zip(once) {
+        *byte = *repeated;
+    }
     let mut done = first;
-    while done < block.len() {
-        let more = done.min(block.len() - done);
-        block.copy_within(..more, done);
+    while done < part.len() {
+        let more = done.min(part.len() - done);
+        part.copy_within(..more, done);
         done += more;
     }
 }

@@ -141,3 +141,57 @@ const EXPECTED: [u8; 24] = [
     39, 25, 48, 94, 27, 155, 102, 204, 147, 226, 157, 94, //
     98, 155, 130, 175, 63, 96, 199, 82, 6, 120, 85, 124,
 ];
+
+#[test]
+fn facts_tell_what_the_bytes_are() {
+    for (compress_percent, duplicate_percent) in [(0, 0), (50, 30), (100, 90)] {
+        let payload = Payload {
+            content: Content::Random,
+            compress_percent,
+            duplicate_percent,
+        };
+        let mut pool = PayloadPool::new(&payload, 7, 3);
+        let mut facts = PayloadFacts::new(&payload, 7, 3);
+        let mut by_fingerprint = std::collections::HashMap::new();
+        let mut contents = HashSet::new();
+        for _ in 0..500 {
+            let mut block = vec![0; 4096];
+            pool.fill(&mut block);
+            let fact = facts.next();
+            assert_eq!(fact.kept_permille, 1000 - 10 * u16::from(compress_percent));
+            contents.insert(block.clone());
+            let first = by_fingerprint
+                .entry(fact.fingerprint)
+                .or_insert(block.clone());
+            assert_eq!(*first, block);
+        }
+        assert_eq!(by_fingerprint.len(), contents.len());
+    }
+    let zeros = Payload {
+        content: Content::Zeros,
+        ..Payload::default()
+    };
+    let mut facts = PayloadFacts::new(&zeros, 1, 0);
+    assert_eq!(facts.next(), facts.next());
+}
+
+#[test]
+fn parts_make_up_the_same_block() {
+    for content in [
+        Content::Random,
+        Content::Zeros,
+        Content::Bytes(b"seven!!".to_vec()),
+        Content::Bytes(vec![9; 5000]),
+    ] {
+        let mut pool = PayloadPool::new(&payload(content, 30, 20), 7, 0);
+        let (mut whole, mut parts) = (vec![1; 50_000], vec![2; 50_000]);
+        for number in 0..20 {
+            pool.fill_numbered(number, &mut whole);
+            for from in (0..parts.len()).step_by(3 * PIECE_BYTES) {
+                let to = parts.len().min(from + 3 * PIECE_BYTES);
+                pool.fill_part(number, from, &mut parts[from..to]);
+            }
+            assert!(whole == parts, "block {number}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use fathom_model::histogram::{BUCKETS, bucket_of};
 use fathom_model::{ErrorClass, OpKind, Phase};
 
-use crate::arena::{Arena, Zeroed};
+use crate::arena::{Table, Zeroed};
 
 /// Buffers per worker. Two are in turn in use while the collector keeps up;
 /// the others cost no memory until it lags.
@@ -206,7 +206,7 @@ pub(crate) struct Exchange {
     shape: Shape,
     histograms: usize,
     intervals: Box<[Interval]>,
-    tallies: Arena,
+    tallies: Table<Tally>,
     /// Buffer that the worker is writing.
     current: AtomicU32,
     ended: AtomicBool,
@@ -216,12 +216,11 @@ pub(crate) struct Exchange {
 impl Exchange {
     pub(crate) fn new(shape: Shape) -> io::Result<Exchange> {
         let histograms = shape.histograms();
-        let bytes = INTERVALS * histograms * size_of::<Tally>();
         Ok(Exchange {
             shape,
             histograms,
             intervals: (0..INTERVALS).map(|_| Interval::new()).collect(),
-            tallies: Arena::new(bytes)?,
+            tallies: Table::new(INTERVALS * histograms)?,
             current: AtomicU32::new(0),
             ended: AtomicBool::new(false),
             impossible: AtomicU64::new(0),
@@ -234,7 +233,7 @@ impl Exchange {
 
     #[inline]
     fn tally(&self, buffer: usize, histogram: usize) -> &Tally {
-        &self.tallies.shared()[buffer * self.histograms + histogram]
+        &self.tallies[buffer * self.histograms + histogram]
     }
 
     // ---- the worker's side ----

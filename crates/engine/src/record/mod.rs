@@ -7,10 +7,12 @@
 //! the collector may even read the buffer of a worker that hangs in the kernel.
 
 mod collect;
+mod cost;
 mod interval;
 mod recorder;
 
 pub(crate) use collect::{Collector, Stalls};
+pub use cost::{RecordingCost, measure_recording};
 pub(crate) use interval::{Exchange, Shape, Used};
 pub(crate) use recorder::{Cuts, Recorder};
 

@@ -35,7 +35,9 @@ pub(super) struct Device {
     /// Own ones among them.
     own_open: usize,
     wake_ns: Option<u64>,
-    known: Vec<(u64, SimEnd)>,
+    found: Vec<(u64, SimEnd)>,
+    /// Own operations whose end is known and not told yet.
+    ready: Vec<(u64, SimEnd)>,
 }
 
 /// An operation whose end is not known.
@@ -69,7 +71,8 @@ impl Device {
             open: HashMap::new(),
             own_open: 0,
             wake_ns: None,
-            known: Vec::new(),
+            found: Vec::new(),
+            ready: Vec::new(),
         }
     }
 
@@ -112,14 +115,52 @@ impl Device {
             let op = neighbour.take();
             let at_ns = at_ns.max(self.now_ns);
             let model_ns = self.enter(at_ns);
+            self.collect(model_ns);
+            let open = self.open.len() - self.own_open;
+            let neighbour = self.neighbour.as_mut();
+            if !neighbour.is_some_and(|n| n.has_room(at_ns, open)) {
+                continue;
+            }
             match self.mechanism.submit(model_ns, &op) {
                 SimAnswer::Ends(end) => {
                     let end = self.leave(end);
-                    self.tally
-                        .count_foreign(op.kind == OpKind::Write, at_ns, &end);
+                    self.end_foreign(op.kind, at_ns, &end);
                 }
                 SimAnswer::Later(number) => self.keep_open(number, op.kind, at_ns, None),
             }
+        }
+    }
+
+    /// Takes what the mechanism has found out up to its time `model_ns`.
+    fn collect(&mut self, model_ns: u64) {
+        if self.open.is_empty() {
+            return;
+        }
+        let mut found = std::mem::take(&mut self.found);
+        self.mechanism.advance(model_ns, &mut found);
+        for (number, end) in found.drain(..) {
+            let Some(open) = self.open.remove(&number) else {
+                continue;
+            };
+            let end = self.leave(end);
+            match open.fate {
+                Some(fate) => {
+                    self.own_open -= 1;
+                    let end = fate.applied_to(end);
+                    self.tally.count(open.kind, open.start_ns, &end);
+                    self.ready.push((number, end));
+                }
+                None => self.end_foreign(open.kind, open.start_ns, &end),
+            }
+        }
+        self.found = found;
+    }
+
+    fn end_foreign(&mut self, kind: OpKind, start_ns: u64, end: &SimEnd) {
+        self.tally
+            .count_foreign(kind == OpKind::Write, start_ns, end);
+        if let Some(neighbour) = &mut self.neighbour {
+            neighbour.note_end(end.at_ns);
         }
     }
 
@@ -136,8 +177,8 @@ impl Device {
     /// Finds out when to be called again.
     #[inline]
     fn set_wake(&mut self) {
-        self.wake_ns = None;
-        if self.own_open == 0 {
+        self.wake_ns = (!self.ready.is_empty()).then_some(self.now_ns);
+        if self.own_open == 0 || self.wake_ns.is_some() {
             return;
         }
         if let Some(model_ns) = self.mechanism.wake_ns() {
@@ -198,32 +239,13 @@ impl Drive for Device {
     }
 
     fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
-        if self.open.is_empty() {
+        if self.open.is_empty() && self.ready.is_empty() {
             return;
         }
         self.let_neighbour(now_ns);
         let model_ns = self.enter(now_ns);
-        let mut found = std::mem::take(&mut self.known);
-        self.mechanism.advance(model_ns, &mut found);
-        for (number, end) in found.drain(..) {
-            let Some(open) = self.open.remove(&number) else {
-                continue;
-            };
-            let end = self.leave(end);
-            match open.fate {
-                Some(fate) => {
-                    self.own_open -= 1;
-                    let end = fate.applied_to(end);
-                    self.tally.count(open.kind, open.start_ns, &end);
-                    known.push((number, end));
-                }
-                None => {
-                    let write = open.kind == OpKind::Write;
-                    self.tally.count_foreign(write, open.start_ns, &end);
-                }
-            }
-        }
-        self.known = found;
+        self.collect(model_ns);
+        known.append(&mut self.ready);
         self.set_wake();
     }
 

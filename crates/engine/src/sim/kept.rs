@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Drive, SimAnswer, SimEnd, SimOp};
+use super::{Counters, Drive, SimAnswer, SimEnd, SimOp};
 
 /// A drive and the virtual time that it has lived. Clones are the same drive.
 #[derive(Clone)]
@@ -93,6 +93,11 @@ impl Lived {
         for (_, end) in &mut known[old..] {
             *end = self.of_load(*end);
         }
+    }
+
+    /// The drive's statistics, over its whole life, at time `now_ns` of the load.
+    pub(crate) fn counters(&self, now_ns: u64) -> Counters {
+        self.drive.counters(self.age_ns.saturating_add(now_ns))
     }
 
     fn of_load(&mut self, mut end: SimEnd) -> SimEnd {

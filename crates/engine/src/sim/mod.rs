@@ -17,6 +17,7 @@
 //! [`Drive::truth`] says what a drive is and did, exactly: what a measurement of
 //! it must find.
 
+mod array;
 mod cloud;
 mod counters;
 mod device;
@@ -29,10 +30,13 @@ mod kept;
 mod model;
 mod neighbour;
 mod parameter;
+mod rmw;
 mod script;
 mod tail;
+mod thin;
 mod throttle;
 mod truth;
+mod volatile;
 mod warp;
 
 use fathom_model::OpKind;
@@ -179,5 +183,14 @@ fn transfer_ns(bytes: u32, mib_per_second: f64) -> u64 {
 const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]
+#[path = "state_tests.rs"]
+mod state_tests;
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod stream_tests;
+#[cfg(test)]
 #[path = "sim_tests.rs"]
 mod tests;
+#[cfg(test)]
+#[path = "truth_tests.rs"]
+mod truth_tests;

@@ -2,7 +2,7 @@
 
 use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside};
-use super::{SimAnswer, SimEnd, SimOp, cloud, flash, hdd, ideal};
+use super::{SimAnswer, SimEnd, SimOp, array, cloud, flash, hdd, ideal, rmw, thin, volatile};
 
 /// How a model works, without the faults and changes that can be put around it.
 /// Times never decrease from call to call.
@@ -98,6 +98,16 @@ const MODELS: &[Model] = &[
         build: |p, seed| Box::new(flash::Flash::new(p, seed)),
     },
     Model {
+        name: "enterprise",
+        summary: "enterprise SSD: fresh against preconditioned, write amplification",
+        imitates: "A drive whose collection of garbage takes from its own writes: a page mapping \
+                   with greedy collection. Fresh, it writes at full speed; random overwrites \
+                   slow it down over about two capacities to a steady state that the spare share \
+                   sets. Sequential overwrites stay fast.",
+        parameters: flash::ENTERPRISE_PARAMETERS,
+        build: |p, seed| Box::new(flash::Flash::new(p, seed)),
+    },
+    Model {
         name: "cloud",
         summary: "cloud volume: caps on operations and bytes, burst credits",
         imitates: "A network volume whose owner sold a number of operations and bytes per \
@@ -105,6 +115,56 @@ const MODELS: &[Model] = &[
                    a faster burst.",
         parameters: cloud::PARAMETERS,
         build: |p, seed| Box::new(cloud::Cloud::new(p, seed)),
+    },
+    Model {
+        name: "thin",
+        summary: "thin-provisioned volume: first writes slower, unwritten reads far too fast",
+        imitates: "A volume whose regions are allocated by their first write, one at a time, and \
+                   which answers reads of what was never written without any medium.",
+        parameters: thin::PARAMETERS,
+        build: |p, seed| Box::new(thin::Thin::new(p, seed)),
+    },
+    Model {
+        name: "volatile",
+        summary: "volatile write cache: acknowledges at once, pays at flush, may lie",
+        imitates: "A drive without protection against loss of power: writes are acknowledged when \
+                   they have arrived, a flush waits until all of them are on the medium. With \
+                   `lies` it acknowledges flushes and does nothing.",
+        parameters: volatile::PARAMETERS,
+        build: |p, seed| Box::new(volatile::Volatile::new(p, seed)),
+    },
+    Model {
+        name: "rmw",
+        summary: "4 KiB-native device: smaller or misaligned writes read first",
+        imitates: "A device that shows small sectors and writes large blocks: a write that covers \
+                   a block only in part reads it first.",
+        parameters: rmw::PARAMETERS,
+        build: |p, seed| Box::new(rmw::Rmw::new(p, seed)),
+    },
+    Model {
+        name: "dedup",
+        summary: "compressing and deduplicating array: speed depends on the data",
+        imitates: "An array that keeps only what is new and compresses it: zeros and repeated \
+                   blocks are written at the rate of the link, random data at that of the medium \
+                   once the buffer is full.",
+        parameters: array::DEDUP_PARAMETERS,
+        build: |p, seed| Box::new(array::Array::new(p, seed)),
+    },
+    Model {
+        name: "array",
+        summary: "array or server with a cache: a second pass over the same range is faster",
+        imitates: "A server with memory in front of its disks: reads of what was read or written \
+                   lately come from the cache, writes go into a buffer until it is full.",
+        parameters: array::ARRAY_PARAMETERS,
+        build: |p, seed| Box::new(array::Array::new(p, seed)),
+    },
+    Model {
+        name: "thermal",
+        summary: "drive with a thermal limit: throttles when hot, recovers when cool",
+        imitates: "A drive that each byte warms and the air cools. Above `limit_c` it works at \
+                   `throttle_percent` of its speed until it has cooled to `resume_c`.",
+        parameters: flash::THERMAL_PARAMETERS,
+        build: |p, seed| Box::new(flash::Flash::new(p, seed)),
     },
     Model {
         name: "flaky",

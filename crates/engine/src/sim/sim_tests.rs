@@ -19,7 +19,7 @@ fn read(offset: u64, bytes: u32) -> SimOp {
 }
 
 /// Submits an operation and carries on until its end is known.
-fn end_of(drive: &mut dyn Drive, now_ns: u64, op: &SimOp) -> SimEnd {
+pub(super) fn end_of(drive: &mut dyn Drive, now_ns: u64, op: &SimOp) -> SimEnd {
     let number = match drive.submit(now_ns, op) {
         SimAnswer::Ends(end) => return end,
         SimAnswer::Later(number) => number,
@@ -309,7 +309,7 @@ fn what_does_not_exist_is_answered_with_what_does() {
     };
     let text = error("floppy");
     assert!(
-        text.contains("'floppy'") && text.contains("ideal, hdd, ssd, slc, cloud, flaky"),
+        text.contains("'floppy'") && text.contains("ideal, hdd, ssd, slc, enterprise, cloud"),
         "{text}"
     );
     let text = error("ssd?reed_us=5");

@@ -143,9 +143,14 @@ pub struct Inside {
     pub dirty_bytes: u64,
     /// Flushes that were acknowledged and not carried out.
     pub lies: u64,
-    /// Operations that cost a read-modify-write, an allocation, or nothing
-    /// because nothing was there.
-    pub special_ops: u64,
+    /// Writes that cost a read-modify-write.
+    pub read_modify_writes: u64,
+    /// Regions that were allocated by their first write.
+    pub allocations: u64,
+    /// Reads of what was never written.
+    pub hole_reads: u64,
+    /// Writes whose content was there already.
+    pub duplicates: u64,
 }
 
 /// A latency histogram in the form in which it is stored: counts by bucket of

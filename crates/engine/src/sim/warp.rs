@@ -21,7 +21,7 @@ use crate::access::elementary::{exp, ln, standard_normal};
 pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::number("stall_at_s", 0.0, 0.0, 1e9, "from this second on nothing moves"),
     Parameter::number("stall_s", 0.0, 0.0, 1e9, "for so many seconds"),
-    Parameter::number("hiccup_every_s", 0.0, 0.0, 1e9, "nothing moves for a moment, once in so many seconds; 0 is never"),
+    Parameter::number("hiccup_every_s", 0.0, 0.0, 1e9, "nothing moves for a moment, once in so many seconds (at least 1 ms); 0 is never"),
     Parameter::number("hiccup_ms", 20.0, 0.0, 1e9, "length of such a hiccup"),
     Parameter::switch("hiccup_random", "1: hiccups come at random (exponential gaps), 0: like a clock"),
     Parameter::number("drift_percent", 0.0, -100.0, 1000.0, "speed gained per minute, of the speed at the start"),
@@ -36,6 +36,8 @@ const LEAST_SPEED: f64 = 0.01;
 /// Pieces that are looked ahead; what ends later ends at the last known speed.
 const PIECES_AHEAD: usize = 100_000;
 const SECOND_NS: u64 = 1_000_000_000;
+/// Work between two hiccups.
+const LEAST_GAP_NS: u64 = 100_000;
 /// A time that never comes.
 const NEVER_NS: u64 = 1 << 61;
 
@@ -148,7 +150,7 @@ impl Speeds {
         let length_ns = (parameters.get("hiccup_ms") * 1e6) as u64;
         let hiccups = (every_ns > 0.0 && length_ns > 0).then(|| {
             let mut hiccups = Hiccups {
-                every_ns,
+                every_ns: every_ns.max(1e6),
                 length_ns,
                 random: parameters.on("hiccup_random"),
                 rng: Rng::new(derive_seed(seed, 0x41CC)),
@@ -243,7 +245,7 @@ impl Hiccups {
         let mut end_ns = self.start_ns.saturating_add(self.length_ns);
         while end_ns <= now_ns {
             // A moment of work lies between any two.
-            let gap_ns = self.gap_ns().max(self.length_ns + 1000);
+            let gap_ns = self.gap_ns().max(self.length_ns + LEAST_GAP_NS);
             self.start_ns = self.start_ns.saturating_add(gap_ns);
             end_ns = self.start_ns.saturating_add(self.length_ns);
         }

@@ -50,6 +50,11 @@ impl Commit {
         }
     }
 
+    /// Whether anything will have to be flushed.
+    pub(crate) fn is_active(&self) -> bool {
+        self.active
+    }
+
     /// Whether an operation of this kind must wait for the flush.
     #[inline]
     pub(crate) fn blocks(&self, kind: OpKind) -> bool {

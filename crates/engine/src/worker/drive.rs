@@ -3,7 +3,7 @@
 use super::sleep::Sleeper;
 use super::{Wait, Worker};
 use crate::clock::{Clock, HostClock};
-use crate::engine::{Broken, Engine};
+use crate::engine::{Broken, Completion, Engine};
 
 /// Runs turns until the worker has ended.
 ///
@@ -28,6 +28,11 @@ pub(crate) fn drive<E: Engine>(
                 until_ns,
                 exact,
             } => {
+                if timed && worker.has_payload_to_generate() {
+                    generate(worker, engine, clock, until_ns, &mut ended)?;
+                    worker.settle(clock.now(), &ended);
+                    continue;
+                }
                 if exact && timed {
                     sleeper.reap_until(engine, clock, until_ns, &mut ended)?;
                 } else {
@@ -50,6 +55,28 @@ pub(crate) fn drive<E: Engine>(
                 worker.overslept(now_ns.saturating_sub(until_ns));
             }
             Wait::Done => return Ok(()),
+        }
+    }
+}
+
+/// Generates payload while operations are in flight, until all of it is there,
+/// an operation ends, one can be handed over, or something else is due.
+fn generate<E: Engine>(
+    worker: &mut Worker,
+    engine: &mut E,
+    clock: &HostClock,
+    until_ns: u64,
+    ended: &mut Vec<Completion>,
+) -> Result<(), Broken> {
+    loop {
+        // Hands over what is queued; does not wait.
+        engine.reap(0, None, ended)?;
+        if !ended.is_empty() || !worker.has_payload_to_generate() {
+            return Ok(());
+        }
+        worker.generate_part();
+        if worker.can_go_on() || clock.now() >= until_ns {
+            return Ok(());
         }
     }
 }

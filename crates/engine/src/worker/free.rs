@@ -35,6 +35,12 @@ impl FreeSlots {
         self.ready.pop().or_else(|| self.take_thinking(now_ns))
     }
 
+    /// Takes a slot that may be used at once.
+    #[inline]
+    pub(crate) fn take_ready(&mut self) -> Option<u32> {
+        self.ready.pop()
+    }
+
     fn take_thinking(&mut self, now_ns: u64) -> Option<u32> {
         let (_, ready_ns) = self.thinking.front()?;
         if *ready_ns > now_ns {

@@ -21,7 +21,11 @@ impl Worker {
         }
         let mut now_ns = self.now_ns;
         loop {
-            self.fill(engine, now_ns);
+            if self.plain {
+                self.fill::<E, true>(engine, now_ns);
+            } else {
+                self.fill_with_all(engine, now_ns);
+            }
             if self.staged.is_empty() {
                 break;
             }
@@ -36,11 +40,17 @@ impl Worker {
         Ok(self.wait(now_ns))
     }
 
+    #[inline(never)]
+    fn fill_with_all<E: Engine>(&mut self, engine: &mut E, now_ns: u64) {
+        self.fill::<E, false>(engine, now_ns);
+    }
+
     /// Queues what is due at `now_ns`, up to a batch.
-    #[inline]
-    fn fill<E: Engine>(&mut self, engine: &mut E, now_ns: u64) {
+    #[inline(always)]
+    fn fill<E: Engine, const PLAIN: bool>(&mut self, engine: &mut E, now_ns: u64) {
         while self.staged.len() < self.batch {
-            if self.commit.is_closing()
+            if !PLAIN
+                && self.commit.is_closing()
                 && let Some(file) = self.commit.next_flush()
                 && !self.queue_flush(engine, file)
             {
@@ -52,12 +62,12 @@ impl Worker {
             let drawn = if self.ready.is_some() {
                 self.ready.take()
             } else {
-                self.draw(now_ns)
+                self.draw::<PLAIN>(now_ns)
             };
             let Some(ready) = drawn else {
                 break;
             };
-            if !self.queue(engine, ready, now_ns) {
+            if !self.queue::<E, PLAIN>(engine, ready, now_ns) {
                 break;
             }
         }
@@ -65,9 +75,21 @@ impl Worker {
 
     /// Draws the next operation into a free slot, with its payload.
     #[inline(always)]
-    fn draw(&mut self, now_ns: u64) -> Option<Ready> {
-        let slot = self.free.take(now_ns)?;
-        let access = self.stream.next();
+    fn draw<const PLAIN: bool>(&mut self, now_ns: u64) -> Option<Ready> {
+        if !PLAIN && self.awaits_payload() {
+            return None;
+        }
+        let slot = if PLAIN {
+            self.free.take_ready()?
+        } else {
+            self.free.take(now_ns)?
+        };
+        let ahead = !PLAIN && self.ahead.is_on();
+        let access = if ahead {
+            self.take_ahead(slot)
+        } else {
+            self.stream.next()
+        };
         let op = Op {
             slot,
             kind: access.kind,
@@ -76,21 +98,23 @@ impl Worker {
             len: access.bytes,
         };
         if access.kind == OpKind::Write
+            && !ahead
             && let Some(payload) = &mut self.payload
         {
             payload.fill(self.buffers.block(slot, access.bytes));
         }
-        if let Some(verifier) = &mut self.verifier {
-            let block = self.buffers.block(slot, access.bytes);
+        if !PLAIN && let Some(verifier) = &mut self.verifier {
+            let buffer = self.ahead.buffer_of(slot);
+            let block = self.buffers.block(buffer, access.bytes);
             verifier.begin(slot as usize, &access, block);
         }
         let intended_ns = match &mut self.pace {
-            Some(pace) => {
+            Some(pace) if !PLAIN => {
                 let at_ns = pace.next_ns();
                 pace.advance(u64::from(access.bytes));
                 at_ns
             }
-            None => 0,
+            _ => 0,
         };
         Some(Ready {
             op,
@@ -103,9 +127,16 @@ impl Worker {
     /// Queues an operation that has been drawn. Keeps it for later and says
     /// no when it is not due or there is no room.
     #[inline(always)]
-    fn queue<E: Engine>(&mut self, engine: &mut E, mut ready: Ready, now_ns: u64) -> bool {
+    fn queue<E: Engine, const PLAIN: bool>(
+        &mut self,
+        engine: &mut E,
+        mut ready: Ready,
+        now_ns: u64,
+    ) -> bool {
         let op = ready.op;
-        if ready.intended_ns > now_ns || self.commit.blocks(op.kind) {
+        if PLAIN {
+            // Due at once.
+        } else if ready.intended_ns > now_ns || self.commit.blocks(op.kind) {
             self.ready = Some(ready);
             return false;
         }
@@ -118,13 +149,18 @@ impl Worker {
             ready.paid = true;
         }
         self.visible.in_flight.describe(&op, ready.intended_ns);
-        if engine.queue(&op) == Queued::Busy {
+        let buffer = if PLAIN {
+            op.slot
+        } else {
+            self.ahead.buffer_of(op.slot)
+        };
+        if engine.queue(&op, buffer) == Queued::Busy {
             ready.refused = true;
             self.ready = Some(ready);
             return false;
         }
         self.staged.push(op.slot);
-        if op.kind == OpKind::Write {
+        if !PLAIN && op.kind == OpKind::Write {
             self.commit.write_queued(op.file);
         }
         true
@@ -140,7 +176,7 @@ impl Worker {
             len: 0,
         };
         self.visible.in_flight.describe(&op, 0);
-        if engine.queue(&op) == Queued::Busy {
+        if engine.queue(&op, 0) == Queued::Busy {
             return false;
         }
         self.commit.flush_queued(file);
@@ -153,18 +189,21 @@ impl Worker {
     fn hand_over(&mut self, now_ns: u64) {
         self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
         self.pass(now_ns);
-        self.commit.started(now_ns);
         self.in_flight += self.staged.len() as u32;
         for slot in &self.staged {
             self.visible.in_flight.start(*slot, now_ns);
         }
-        if self.pace.is_some() {
+        if !self.plain {
+            self.commit.started(now_ns);
             self.count_lateness(now_ns);
         }
         self.staged.clear();
     }
 
     fn count_lateness(&mut self, now_ns: u64) {
+        if self.pace.is_none() {
+            return;
+        }
         for slot in self.staged.iter().filter(|slot| **slot != self.flush_slot) {
             let intended_ns = self.visible.in_flight.intended_ns(*slot);
             self.recorder.late(now_ns.saturating_sub(intended_ns));
@@ -172,8 +211,22 @@ impl Worker {
     }
 
     /// What to wait for, `now_ns` being the last reading of the clock.
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self, now_ns: u64) -> Wait {
+        // Nothing but an operation that ends gives more to do.
+        if self.plain && self.in_flight > 0 {
+            let until_ns = self.recorder.end_ns().min(now_ns + STOP_CHECK_NS);
+            return Wait::Reap {
+                until_ns,
+                timeout_ns: until_ns.saturating_sub(now_ns),
+                exact: false,
+            };
+        }
+        self.wait_for_all(now_ns)
+    }
+
+    #[inline(never)]
+    fn wait_for_all(&mut self, now_ns: u64) -> Wait {
         let check_ns = self.recorder.end_ns().min(now_ns + STOP_CHECK_NS);
         let due_ns = self.next_due_ns();
         let until_ns = check_ns.min(due_ns);
@@ -203,6 +256,7 @@ impl Worker {
             // Reaping makes room.
             Some(ready) if ready.refused => u64::MAX,
             Some(ready) => ready.intended_ns,
+            None if self.awaits_payload() => u64::MAX,
             None => self.free.next_ready_ns().unwrap_or(u64::MAX),
         }
     }

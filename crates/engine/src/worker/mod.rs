@@ -10,6 +10,7 @@
 //! counting all lie outside these two points. After the start nothing here
 //! allocates, locks or logs (the first hundred failures excepted).
 
+mod ahead;
 mod budget;
 mod commit;
 mod control;
@@ -21,6 +22,7 @@ mod pace;
 mod settle;
 mod sleep;
 
+pub(crate) use ahead::spare_buffers;
 pub(crate) use control::Control;
 pub use control::EndReason;
 pub(crate) use drive::drive;
@@ -39,6 +41,7 @@ use crate::payload::PayloadPool;
 use crate::record::{Cuts, Exchange, Recorder};
 use crate::usage::ThreadMeter;
 use crate::verify::Verifier;
+use ahead::Ahead;
 use budget::Budget;
 use commit::Commit;
 use free::FreeSlots;
@@ -111,6 +114,10 @@ pub(crate) enum Wait {
 
 /// One worker. See the module's description.
 pub(crate) struct Worker {
+    /// A closed loop without flushes, think time, verification or spare
+    /// buffers: operations start as soon as there is a slot, and the loop is
+    /// compiled a second time for them, without all the rest.
+    plain: bool,
     batch: usize,
     think_ns: u64,
     /// Slot that flushes use, one above those of data operations.
@@ -123,6 +130,7 @@ pub(crate) struct Worker {
     verifier: Option<Verifier>,
     pace: Option<Pace>,
     buffers: Buffers,
+    ahead: Ahead,
     visible: Arc<Visible>,
     control: Arc<Control>,
     recorder: Recorder,
@@ -153,7 +161,15 @@ impl Worker {
             parts.workers,
             parts.max_block_bytes,
         );
+        let commit = Commit::new(
+            if parts.writes { parts.flush_every } else { 0 },
+            parts.final_flush && parts.writes,
+            parts.files,
+        );
+        let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
+        let waits = pace.is_some() || parts.think_ns > 0 || commit.is_active();
         Worker {
+            plain: !waits && parts.verifier.is_none() && !ahead.is_on(),
             batch: match parts.batch {
                 0 => parts.depth as usize + 1,
                 batch => batch as usize,
@@ -167,16 +183,13 @@ impl Worker {
             payload: parts.payload,
             verifier: parts.verifier,
             pace,
+            ahead,
             buffers: parts.buffers,
             recorder: Recorder::new(Arc::clone(&parts.visible.exchange), cuts),
             visible: parts.visible,
             control: parts.control,
             budget,
-            commit: Commit::new(
-                if parts.writes { parts.flush_every } else { 0 },
-                parts.final_flush && parts.writes,
-                parts.files,
-            ),
+            commit,
             free: FreeSlots::new(parts.depth),
             ready: None,
             staged: Vec::with_capacity(parts.depth as usize + 1),
@@ -284,7 +297,7 @@ impl Worker {
     fn cancel(&mut self, op: &Op) {
         let access = self.access_of(op);
         if let Some(verifier) = &mut self.verifier {
-            let block = self.buffers.block(op.slot, op.len);
+            let block = self.buffers.block(self.ahead.buffer_of(op.slot), op.len);
             let _ = verifier.finish(op.slot as usize, &access, block, false);
         }
         self.free.give_back(op.slot);

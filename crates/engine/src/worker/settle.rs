@@ -11,54 +11,80 @@ impl Worker {
     #[inline]
     pub(crate) fn settle(&mut self, now_ns: u64, ended: &[Completion]) {
         self.pass(now_ns);
-        for completion in ended {
-            self.settle_one(now_ns, completion);
+        if self.plain {
+            for completion in ended {
+                self.settle_one::<true>(now_ns, completion);
+            }
+        } else {
+            for completion in ended {
+                self.settle_one::<false>(now_ns, completion);
+            }
         }
     }
 
-    #[inline]
-    fn settle_one(&mut self, now_ns: u64, completion: &Completion) {
-        let (op, started_ns, intended_ns) = self.visible.in_flight.end(completion.slot);
+    #[inline(always)]
+    fn settle_one<const PLAIN: bool>(&mut self, now_ns: u64, completion: &Completion) {
+        let slot = completion.slot;
+        let (kind, len, started_ns) = self.visible.in_flight.end(slot);
         self.in_flight -= 1;
         // What nearly always happens, ahead of all that rarely does.
-        let complete = completion.result == op.len as i32;
-        let checked = if complete && self.verifier.is_none() {
-            Ok(())
+        let complete = completion.result == len as i32;
+        let succeeded = if complete && (PLAIN || self.verifier.is_none()) {
+            true
         } else {
-            self.check(&op, completion.result)
+            self.check_or_fail(completion, now_ns)
         };
-        let succeeded = checked.is_ok();
-        if let Err(cause) = checked {
-            self.failed(&op, cause, now_ns);
-        } else {
+        if succeeded {
             if now_ns <= started_ns {
                 self.recorder.impossible();
             }
             let service_ns = now_ns.saturating_sub(started_ns);
-            self.recorder
-                .complete(op.kind, u64::from(op.len), service_ns);
-            if self.pace.is_some() && op.kind.is_data() {
+            self.recorder.complete(kind, u64::from(len), service_ns);
+            if !PLAIN && self.pace.is_some() && kind.is_data() {
+                let intended_ns = self.visible.in_flight.intended_ns(slot);
                 self.recorder
-                    .respond(op.kind, now_ns.saturating_sub(intended_ns));
+                    .respond(kind, now_ns.saturating_sub(intended_ns));
             }
         }
-        if op.kind == OpKind::Sync {
+        if PLAIN {
+            self.free.give_back(slot);
+        } else {
+            self.hold_back(slot, kind, succeeded, now_ns);
+        }
+    }
+
+    /// What has ended may commit a batch, or its slot think.
+    fn hold_back(&mut self, slot: u32, kind: OpKind, succeeded: bool, now_ns: u64) {
+        if kind == OpKind::Sync {
             self.flushed(succeeded, now_ns);
             return;
         }
-        if op.kind == OpKind::Write {
+        if kind == OpKind::Write {
             self.commit.write_ended(succeeded);
         }
         if self.think_ns == 0 {
-            self.free.give_back(op.slot);
+            self.free.give_back(slot);
         } else {
             let ready_ns = now_ns.saturating_add(self.think_ns);
-            self.free.give_back_thinking(op.slot, ready_ns);
+            self.free.give_back_thinking(slot, ready_ns);
+        }
+    }
+
+    /// Whether the operation did all that it should have; counts it as a
+    /// failure if not.
+    #[inline(never)]
+    fn check_or_fail(&mut self, completion: &Completion, now_ns: u64) -> bool {
+        let op = self.visible.in_flight.op(completion.slot);
+        match self.check(&op, completion.result) {
+            Ok(()) => true,
+            Err(cause) => {
+                self.failed(&op, cause, now_ns);
+                false
+            }
         }
     }
 
     /// Whether the operation did all that it should have.
-    #[inline(never)]
     fn check(&mut self, op: &Op, result: i32) -> Result<(), Cause> {
         let complete = result == op.len as i32;
         if self.verifier.is_some() && op.kind != OpKind::Sync {
@@ -78,7 +104,7 @@ impl Worker {
         let Some(verifier) = &mut self.verifier else {
             return Ok(());
         };
-        let block = self.buffers.block(op.slot, op.len);
+        let block = self.buffers.block(self.ahead.buffer_of(op.slot), op.len);
         let found = verifier.finish(op.slot as usize, &access, block, complete);
         // A read that failed has nothing to be compared.
         match found {

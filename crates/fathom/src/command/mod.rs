@@ -2,9 +2,12 @@
 //! below and their answers into text.
 
 pub(crate) mod clean;
+pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod io;
+pub(crate) mod judge;
+pub(crate) mod lab;
 pub(crate) mod plan;
 pub(crate) mod quick;
 pub(crate) mod report;

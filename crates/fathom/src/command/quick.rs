@@ -62,7 +62,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
 
 /// 1 GiB, or for a sustained test twice the memory, but never more than a
 /// quarter of the free space.
-fn default_size(path: Option<&Path>, sustained: bool) -> u64 {
+pub(crate) fn default_size(path: Option<&Path>, sustained: bool) -> u64 {
     let wanted = match surroundings::memory_bytes() {
         Some(memory) if sustained => {
             DEFAULT_SIZE_BYTES.max(memory.saturating_mul(SUSTAINED_MEMORY_MULTIPLE))

@@ -37,6 +37,9 @@ fn every_console_line_of_the_documents_runs() {
             panic!("{document} is missing")
         };
         let bench = Bench::new();
+        // What a document gives as an example lies in the examples.
+        let examples = bench.data().join("examples");
+        std::os::unix::fs::symlink(root().join("examples"), examples).unwrap();
         // The lines call `fathom`; it is found first on the path.
         let bin = bench.path().join("bin");
         std::fs::create_dir(&bin).unwrap();

@@ -9,6 +9,7 @@ mod commands;
 mod documents;
 mod faults;
 mod io;
+mod judge;
 mod plans;
 mod quick;
 mod signals;

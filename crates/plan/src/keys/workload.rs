@@ -5,7 +5,7 @@ use crate::section::section;
 use crate::value::{
     ArrivalChoice, Blocks, ContentValue, Count, CpuList, DistributionValue, EngineChoice, Mix,
     Name, OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue, Rw, Seconds, Size,
-    Switch, SyncChoice, Time, UntilValue, VerifyChoice,
+    SloValue, Switch, SyncChoice, Time, UntilValue, VerifyChoice,
 };
 
 const WHAT: &str = "What is done";
@@ -16,6 +16,7 @@ const DURABILITY: &str = "Cache and durability";
 const BOUNDS: &str = "Beginning and end";
 const CONTENT: &str = "Contents";
 const MACHINE: &str = "Machine";
+const FITNESS: &str = "Fitness";
 
 section! {
     /// What one workload does, as written.
@@ -147,11 +148,10 @@ section! {
         /// Operations to do, all workers together.
         [BOUNDS; default "no bound"; example "100k"; alias "ops"]
         number_ios: Count,
-        /// End before the bounds, once the result is good enough: steady (the rate has settled:
-        /// no change of level, no drift, five rounds as SNIA asks for where a round was
-        /// measured that often, and for writes twice the size written) or precision 2% (half the
-        /// 95 % interval of the rate is at most that). A runtime is the upper bound; when it
-        /// comes first, the result says so.
+        /// End before the bounds, once the result is good enough: steady (one level without
+        /// drift, five rounds of a minute within SNIA's limits, and for writes twice the size
+        /// written) or precision 2% (half the 95 % interval of the rate is at most that). The
+        /// runtime is the upper bound; when it comes first, the result says so.
         [BOUNDS; default "the bounds alone; runtime is then 1h for steady, 10m for a precision"; example "precision 2%"]
         until: UntilValue,
         /// Load before the measurement starts; stored, but not judged. A bare number is seconds.
@@ -181,6 +181,12 @@ section! {
         /// Put I/O buffers on huge pages where the system grants them.
         [MACHINE; default "false"; example "true"; alias "hugepages"]
         huge_pages: Switch,
+
+        /// What is good enough: conditions that must hold, joined by `and` or commas. Latency:
+        /// p50, p90, p95, p99, p99.9, p99.99, mean, max; rates: iops, throughput. A prefix
+        /// (read., write., commit.) limits one to a kind of operation.
+        [FITNESS; default "no target is set"; example "p99<2ms"]
+        slo: SloValue,
 
         /// Lists of values per key; the workload runs once for each combination. Added to the
         /// matrix of the plan.

@@ -9,6 +9,7 @@ mod mix;
 mod number;
 mod payload;
 mod rate;
+mod slo;
 mod text;
 mod until;
 
@@ -23,6 +24,7 @@ pub(crate) use mix::Mix;
 pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
 pub(crate) use payload::ContentValue;
 pub(crate) use rate::RateValue;
+pub(crate) use slo::SloValue;
 pub(crate) use text::{Name, Targets};
 pub(crate) use until::UntilValue;
 

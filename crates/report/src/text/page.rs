@@ -8,7 +8,7 @@ const FIELD_WIDTH: usize = 10;
 
 /// What a word means, for colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Good,
     Warning,
     Bad,
@@ -16,15 +16,15 @@ pub(super) enum Tone {
 }
 
 /// Text under construction.
-pub(super) struct Page {
+pub(crate) struct Page {
     out: String,
-    pub(super) width: usize,
-    pub(super) verbose: bool,
+    pub(crate) width: usize,
+    pub(crate) verbose: bool,
     color: bool,
 }
 
 impl Page {
-    pub(super) fn new(options: &TextOptions) -> Page {
+    pub(crate) fn new(options: &TextOptions) -> Page {
         Page {
             out: String::new(),
             width: options.width.max(40),
@@ -34,30 +34,30 @@ impl Page {
     }
 
     /// One line as it is.
-    pub(super) fn line(&mut self, text: &str) {
+    pub(crate) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
 
     /// Several lines as they are.
-    pub(super) fn block(&mut self, text: &str) {
+    pub(crate) fn block(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
     /// An empty line, unless there is one already.
-    pub(super) fn blank(&mut self) {
+    pub(crate) fn blank(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
     }
 
     /// `Name:     text`, wrapped under itself.
-    pub(super) fn field(&mut self, name: &str, text: &str) {
+    pub(crate) fn field(&mut self, name: &str, text: &str) {
         self.field_toned(name, text, None);
     }
 
     /// A field whose leading words carry a tone.
-    pub(super) fn field_toned(&mut self, name: &str, text: &str, toned: Option<(&str, Tone)>) {
+    pub(crate) fn field_toned(&mut self, name: &str, text: &str, toned: Option<(&str, Tone)>) {
         let lines = wrap(text, self.width - FIELD_WIDTH);
         for (i, line) in lines.iter().enumerate() {
             let name = match (i, name) {
@@ -75,7 +75,7 @@ impl Page {
     }
 
     /// Wrapped text from column `indent`, further lines from column `hang`.
-    pub(super) fn paragraph(&mut self, indent: usize, hang: usize, text: &str) {
+    pub(crate) fn paragraph(&mut self, indent: usize, hang: usize, text: &str) {
         let room = self.width.saturating_sub(hang.max(indent));
         let mut indent = indent;
         for line in wrap(text, room) {
@@ -85,7 +85,7 @@ impl Page {
     }
 
     /// The words in the tone's colour, when colour is on.
-    pub(super) fn paint(&self, words: &str, tone: Tone) -> String {
+    pub(crate) fn paint(&self, words: &str, tone: Tone) -> String {
         if !self.color {
             return words.to_owned();
         }
@@ -98,7 +98,7 @@ impl Page {
         format!("\x1b[{code}m{words}\x1b[0m")
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         let mut out = self.out;
         while out.ends_with("\n\n") {
             out.pop();

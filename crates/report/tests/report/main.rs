@@ -6,6 +6,7 @@
 mod browser;
 mod html;
 mod machine;
+mod opinion;
 mod schema;
 mod synthetic;
 mod text;

@@ -21,6 +21,29 @@ fn the_committed_schema_is_the_code_s() {
 }
 
 #[test]
+fn the_committed_schema_of_opinions_is_the_code_s() {
+    let path = COMMITTED.replace("run.schema.json", "opinion.schema.json");
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == fathom_report::opinion::schema().unwrap(),
+        "docs/opinion.schema.json is stale; run \
+         `cargo run -p fathom-report --example opinion_schema > docs/opinion.schema.json`"
+    );
+}
+
+#[test]
+fn opinions_are_valid() {
+    let schema: Value = serde_json::from_str(&fathom_report::opinion::schema().unwrap()).unwrap();
+    for opinion in [crate::opinion::doubted(), crate::opinion::bare()] {
+        let text = fathom_report::opinion::json(&opinion, false).unwrap();
+        let document = serde_json::from_str(&text).unwrap();
+        let mut faults = Vec::new();
+        validate(&schema, &schema, &document, "", &mut faults);
+        assert_eq!(faults, Vec::<String>::new());
+    }
+}
+
+#[test]
 fn documents_are_valid() {
     let schema: Value = serde_json::from_str(&json::schema().unwrap()).unwrap();
     for run in [

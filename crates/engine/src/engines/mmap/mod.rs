@@ -13,9 +13,9 @@ use fathom_model::OpKind;
 use fathom_model::workload::SyncCall;
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 
-use crate::arena::BufferView;
-use crate::engine::{Broken, Capabilities, Completion, Engine, Op, Queued};
+use crate::engine::Op;
 use crate::engines::blocking;
+use crate::engines::synchronous::CarryOut;
 use crate::open::WorkerFiles;
 
 /// One mapped file.
@@ -33,10 +33,7 @@ pub(crate) struct Mmap {
     maps: Box<[Map]>,
     /// Keeps the descriptors open.
     _files: WorkerFiles,
-    base: *mut u8,
-    stride: usize,
     sync: SyncCall,
-    waiting: Option<Op>,
 }
 
 impl Map {
@@ -109,14 +106,13 @@ impl Drop for Map {
 }
 
 impl Mmap {
-    /// Maps `files`, which are `sizes` bytes long. `buffers` must outlive it.
+    /// Maps `files`, which are `sizes` bytes long.
     ///
     /// # Errors
     /// When a file cannot be mapped.
     pub(crate) fn new(
         files: WorkerFiles,
         sizes: impl Iterator<Item = u64>,
-        buffers: BufferView,
         write: bool,
         sync: SyncCall,
     ) -> io::Result<Mmap> {
@@ -130,29 +126,15 @@ impl Mmap {
         Ok(Mmap {
             maps: maps?,
             _files: files,
-            base: buffers.as_ptr(),
-            stride: buffers.stride(),
             sync,
-            waiting: None,
         })
     }
 
-    fn carry_out(&self, op: &Op) -> i32 {
-        let map = &self.maps[op.file as usize];
-        match op.kind {
-            OpKind::Read | OpKind::Write => self.copy(map, op),
-            OpKind::Sync => Self::flush(map, self.sync),
-            _ => blocking::carry_out(map.fd, op, self.sync),
-        }
-    }
-
-    fn copy(&self, map: &Map, op: &Op) -> i32 {
+    fn copy(map: &Map, op: &Op, buffer: *mut u8) -> i32 {
         let bytes = map.within(op);
         if bytes == 0 {
             return 0;
         }
-        // SAFETY: slots are below the number of buffers, so this stays inside.
-        let buffer = unsafe { self.base.add(op.slot as usize * self.stride) };
         // SAFETY: `within` says that the range lies in the map.
         let mapped = unsafe { map.start.add(op.offset as usize) };
         let faulted = fault::guarded(mapped, bytes, || {
@@ -189,45 +171,13 @@ impl Mmap {
     }
 }
 
-impl Engine for Mmap {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            max_depth: 1,
-            trim: true,
-            timed_reap: false,
+impl CarryOut for Mmap {
+    fn carry_out(&self, op: &Op, buffer: *mut u8) -> i32 {
+        let map = &self.maps[op.file as usize];
+        match op.kind {
+            OpKind::Read | OpKind::Write => Self::copy(map, op, buffer),
+            OpKind::Sync => Self::flush(map, self.sync),
+            _ => blocking::carry_out(map.fd, op, self.sync),
         }
     }
-
-    #[inline]
-    fn queue(&mut self, op: &Op) -> Queued {
-        if self.waiting.is_some() {
-            return Queued::Busy;
-        }
-        self.waiting = Some(*op);
-        Queued::Yes
-    }
-
-    #[inline]
-    fn submit(&mut self) -> Result<(), Broken> {
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(
-        &mut self,
-        _min: u32,
-        _timeout_ns: Option<u64>,
-        out: &mut Vec<Completion>,
-    ) -> Result<(), Broken> {
-        if let Some(op) = self.waiting.take() {
-            let result = self.carry_out(&op);
-            out.push(Completion {
-                slot: op.slot,
-                result,
-            });
-        }
-        Ok(())
-    }
-
-    fn close(&mut self) {}
 }

@@ -20,6 +20,7 @@ use fathom_model::workload::SyncCall;
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{IoUring, opcode, squeue};
 
+use crate::arena::BufferView;
 use crate::clock::monotonic_ns;
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
 use crate::engines::blocking;
@@ -37,11 +38,10 @@ pub(crate) struct Uring {
     entry_flags: squeue::Flags,
     /// Keeps the descriptors open.
     _files: WorkerFiles,
-    base: *mut u8,
-    stride: usize,
-    /// Slots below this one have a registered buffer.
-    registered_slots: u32,
-    slots_per_region: u32,
+    buffers: BufferView,
+    /// Buffers below this one are registered.
+    registered_buffers: u32,
+    buffers_per_region: u32,
     sync: SyncCall,
     polled: bool,
     trims_block: bool,
@@ -54,14 +54,13 @@ pub(crate) struct Uring {
 impl Uring {
     /// The entry for an operation, or `None` if it must be a blocking call.
     #[inline]
-    fn entry(&self, op: &Op) -> Option<squeue::Entry> {
+    fn entry(&self, op: &Op, index: u32) -> Option<squeue::Entry> {
         let file = Fd(self.handles[op.file as usize]);
-        // SAFETY: slots are below the number of buffers, so this stays inside.
-        let buffer = unsafe { self.base.add(op.slot as usize * self.stride) };
-        let registered = op.slot < self.registered_slots;
+        let buffer = self.buffers.at(index);
+        let registered = index < self.registered_buffers;
         let entry = match op.kind {
             OpKind::Read if registered => {
-                opcode::ReadFixed::new(file, buffer, op.len, self.region(op.slot))
+                opcode::ReadFixed::new(file, buffer, op.len, self.region(index))
                     .offset(op.offset)
                     .build()
             }
@@ -69,7 +68,7 @@ impl Uring {
                 .offset(op.offset)
                 .build(),
             OpKind::Write if registered => {
-                opcode::WriteFixed::new(file, buffer, op.len, self.region(op.slot))
+                opcode::WriteFixed::new(file, buffer, op.len, self.region(index))
                     .offset(op.offset)
                     .build()
             }
@@ -95,13 +94,13 @@ impl Uring {
         Some(entry.flags(self.entry_flags))
     }
 
-    /// Index of the registered region in which a slot's buffer lies.
+    /// Index of the registered region in which a buffer lies.
     #[inline]
-    fn region(&self, slot: u32) -> u16 {
-        if slot < self.slots_per_region {
+    fn region(&self, buffer: u32) -> u16 {
+        if buffer < self.buffers_per_region {
             0
         } else {
-            (slot / self.slots_per_region) as u16
+            (buffer / self.buffers_per_region) as u16
         }
     }
 
@@ -122,6 +121,12 @@ impl Uring {
     fn enter(&mut self, min: u32, timeout_ns: Option<u64>) -> Result<(), Broken> {
         self.queued -= self.enter.call(self.queued, min, timeout_ns)?;
         Ok(())
+    }
+
+    /// Whether a call would bring completions that do not come by themselves.
+    #[inline]
+    fn has_work(&mut self) -> bool {
+        self.polled || self.ring.submission().taskrun()
     }
 
     /// Moves what has ended to `out`. Returns whether there was anything.
@@ -174,8 +179,8 @@ impl Engine for Uring {
     }
 
     #[inline]
-    fn queue(&mut self, op: &Op) -> Queued {
-        let Some(entry) = self.entry(op) else {
+    fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
+        let Some(entry) = self.entry(op, buffer) else {
             self.blocking.push(*op);
             return Queued::Yes;
         };
@@ -215,7 +220,7 @@ impl Engine for Uring {
         }
         // Completions that are there already are taken without a call, unless
         // there is something to hand over.
-        if self.queued > 0 || !self.collect(out) {
+        if self.queued > 0 || (!self.collect(out) && (min > 0 || self.has_work())) {
             self.enter(min, timeout_ns)?;
             self.collect(out);
         }

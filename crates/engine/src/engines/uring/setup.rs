@@ -62,13 +62,17 @@ fn build(depth: u32, polled: bool, mode: Mode) -> io::Result<IoUring> {
             builder
                 .setup_single_issuer()
                 .setup_defer_taskrun()
+                .setup_taskrun_flag()
                 .setup_submit_all();
             if mode == Mode::DeferredDirect {
                 builder.setup_no_sqarray();
             }
         }
         Mode::Cooperative => {
-            builder.setup_coop_taskrun().setup_submit_all();
+            builder
+                .setup_coop_taskrun()
+                .setup_taskrun_flag()
+                .setup_submit_all();
         }
         Mode::Plain => {}
     }
@@ -118,8 +122,8 @@ impl Uring {
                 (fds.clone(), squeue::Flags::empty())
             }
         };
-        let slots_per_region = (MAX_REGION_BYTES / buffers.stride().max(1)).max(1) as u32;
-        let registered_slots = register_buffers(&ring, buffers, depth, slots_per_region, notes);
+        let buffers_per_region = (MAX_REGION_BYTES / buffers.stride().max(1)).max(1) as u32;
+        let registered_buffers = register_buffers(&ring, buffers, buffers_per_region, notes);
         let is_device = |file: &File| {
             file.metadata()
                 .is_ok_and(|m| m.file_type().is_block_device())
@@ -132,10 +136,9 @@ impl Uring {
             entry_flags,
             trims_block: files.files.iter().any(is_device),
             _files: files,
-            base: buffers.as_ptr(),
-            stride: buffers.stride(),
-            registered_slots,
-            slots_per_region,
+            buffers,
+            registered_buffers,
+            buffers_per_region,
             sync: workload.sync.call,
             polled,
             queued: 0,
@@ -144,22 +147,22 @@ impl Uring {
     }
 }
 
-/// Registers the buffers of the first slots: all, or as many as the limit of
-/// locked memory allows. Returns how many.
+/// Registers the first buffers: all, or as many as the limit of locked memory
+/// allows. Returns how many.
 fn register_buffers(
     ring: &IoUring,
     buffers: BufferView,
-    depth: u32,
-    slots_per_region: u32,
+    buffers_per_region: u32,
     notes: &mut Vec<String>,
 ) -> u32 {
-    let mut slots = depth;
+    let wanted = buffers.count();
+    let mut registered = wanted;
     let mut refusal = None;
-    while slots > 0 {
-        let regions: Vec<libc::iovec> = (0..slots)
-            .step_by(slots_per_region as usize)
+    while registered > 0 {
+        let regions: Vec<libc::iovec> = (0..registered)
+            .step_by(buffers_per_region as usize)
             .map(|first| {
-                let count = slots_per_region.min(slots - first) as usize;
+                let count = buffers_per_region.min(registered - first) as usize;
                 let offset = first as usize * buffers.stride();
                 libc::iovec {
                     iov_base: buffers.as_ptr().wrapping_add(offset).cast(),
@@ -172,15 +175,15 @@ fn register_buffers(
             Ok(()) => break,
             Err(error) => refusal = Some(error),
         }
-        slots /= 2;
+        registered /= 2;
     }
     if let Some(error) = refusal {
         notes.push(format!(
-            "io_uring took {slots} of {depth} buffers per worker as registered ones ({error}): \
+            "io_uring took {registered} of {wanted} buffers per worker as registered ones ({error}): \
              raise the limit of locked memory (ulimit -l) for the least CPU time"
         ));
     }
-    slots
+    registered
 }
 
 /// Whether completions can be polled for.

@@ -1,88 +1,24 @@
 //! A solid-state drive: parallel units behind one link, latencies with a
-//! log-normal tail. Writes may go through a fast cache that fills ([`slc`]).
+//! log-normal tail. Writes may go through a fast cache that fills ([`slc`]),
+//! cost more than they are ([`mapping`]), and warm the drive ([`heat`]).
 
+mod heat;
+mod mapping;
+mod parameters;
 mod slc;
 
 use fathom_model::OpKind;
 use fathom_model::rng::{derive_seed, splitmix64};
 
+use self::heat::Heat;
+use self::mapping::Mapping;
+pub(super) use self::parameters::*;
 use self::slc::SlcCache;
 use super::model::Mechanism;
-use super::parameter::{Parameter, Parameters};
+use super::parameter::Parameters;
 use super::tail::Tail;
 use super::truth::{Expected, Inside};
 use super::{MIB, SimAnswer, SimEnd, SimOp, transfer_ns};
-
-const UNITS: Parameter = Parameter::number(
-    "units",
-    64.0,
-    1.0,
-    65_536.0,
-    "operations that the flash serves at once",
-);
-const READ_US: Parameter = Parameter::number(
-    "read_us",
-    80.0,
-    0.0,
-    1e9,
-    "mean time of a read in the flash",
-);
-const WRITE_US: Parameter = Parameter::number("write_us", 20.0, 0.0, 1e9, "mean time of a write");
-const FLUSH_US: Parameter = Parameter::number(
-    "flush_us",
-    50.0,
-    0.0,
-    1e9,
-    "time of a flush after the writes before it",
-);
-const TAIL: Parameter = Parameter::number(
-    "tail",
-    0.25,
-    0.0,
-    5.0,
-    "standard deviation of the logarithm of these times",
-);
-const READ_MIBS: Parameter = Parameter::number(
-    "read_mibs",
-    3200.0,
-    0.1,
-    1e7,
-    "rate of the link for reads, MiB/s",
-);
-const WRITE_MIBS: Parameter = Parameter::number(
-    "write_mibs",
-    2400.0,
-    0.1,
-    1e7,
-    "rate of the link for writes, MiB/s",
-);
-
-pub(super) const SSD_PARAMETERS: &[Parameter] = &[
-    Parameter::size(1e12),
-    UNITS,
-    READ_US,
-    WRITE_US,
-    FLUSH_US,
-    TAIL,
-    READ_MIBS,
-    WRITE_MIBS,
-];
-
-#[rustfmt::skip]
-pub(super) const SLC_PARAMETERS: &[Parameter] = &[
-    Parameter::size(1e12),
-    UNITS,
-    READ_US,
-    WRITE_US,
-    FLUSH_US,
-    TAIL,
-    READ_MIBS,
-    WRITE_MIBS,
-    Parameter::bytes("cache", 24e9, 0.0, "size of the fast cache"),
-    Parameter::number("drain_mibs", 150.0, 0.001, 1e7, "rate at which the cache empties, MiB/s"),
-    Parameter::number("folded_mibs", 0.0, 0.0, 1e7, "rate of writes that find the cache full, MiB/s; the cache then empties only when no write comes. 0: as fast as it empties, all the time"),
-    Parameter::number("idle_ms", 100.0, 0.0, 1e6, "with folded_mibs: quiet time after which the cache begins to empty"),
-];
 
 /// Neighbouring bytes that live on one unit.
 const STRIPE_BYTES: u64 = 16 << 10;
@@ -105,6 +41,56 @@ pub(super) struct Flash {
     written_bytes: u64,
     cliff_at_bytes: Option<u64>,
     slc: Option<SlcCache>,
+    medium: Option<Medium>,
+    heat: Option<Heat>,
+}
+
+/// A write about which more is to say than place and length.
+pub(super) struct Write {
+    pub(super) offset: u64,
+    pub(super) bytes: u32,
+    /// Bytes that go behind the link.
+    pub(super) stored: u32,
+    /// It cannot go on before.
+    pub(super) ready_ns: u64,
+}
+
+/// The flash behind the link, where the drive writes by itself, too.
+struct Medium {
+    mapping: Mapping,
+    spare: f64,
+    mibs: f64,
+    free_ns: f64,
+    written_bytes: f64,
+}
+
+impl Medium {
+    /// `None` for a model that has no such account.
+    fn new(parameters: &Parameters, seed: u64) -> Option<Medium> {
+        let mibs = parameters.get("media_mibs");
+        let spare = parameters.get("spare_percent") / 100.0;
+        (spare > 0.0).then(|| {
+            let mut mapping = Mapping::new(parameters.whole("size"), spare);
+            if parameters.on("preconditioned") {
+                mapping.precondition(seed);
+            }
+            Medium {
+                mapping,
+                spare,
+                mibs,
+                free_ns: 0.0,
+                written_bytes: 0.0,
+            }
+        })
+    }
+
+    /// When a write that arrives at `now_ns` has got through.
+    fn write(&mut self, now_ns: u64, offset: u64, bytes: u32) -> u64 {
+        let media_bytes = f64::from(bytes) * self.mapping.write(offset, bytes);
+        self.written_bytes += media_bytes;
+        self.free_ns = self.free_ns.max(now_ns as f64) + media_bytes * 1e9 / (self.mibs * MIB);
+        self.free_ns as u64
+    }
 }
 
 impl Flash {
@@ -124,6 +110,8 @@ impl Flash {
             written_bytes: 0,
             cliff_at_bytes: None,
             slc: SlcCache::new(parameters),
+            medium: Medium::new(parameters, seed),
+            heat: Heat::new(parameters),
         }
     }
 
@@ -139,9 +127,10 @@ impl Flash {
 
     /// When a read from `now_ns` on ends.
     pub(super) fn read(&mut self, now_ns: u64, offset: u64, bytes: u32) -> u64 {
-        let busy_ns = self.tail.draw(self.read_ns);
+        let speed = self.speed(now_ns, bytes);
+        let busy_ns = (self.tail.draw(self.read_ns) as f64 / speed) as u64;
         let ready_ns = self.occupy(now_ns, offset, busy_ns);
-        let transfer_ns = transfer_ns(bytes, self.read_mibs);
+        let transfer_ns = transfer_ns(bytes, self.read_mibs * speed);
         let end_ns = self.read_link_ns.max(ready_ns) + transfer_ns;
         // Data of different units take turns on the link; what is not ready
         // does not hold up the others.
@@ -151,21 +140,71 @@ impl Flash {
 
     /// When a write from `now_ns` on ends.
     pub(super) fn write(&mut self, now_ns: u64, offset: u64, bytes: u32) -> u64 {
-        let transfer_ns = transfer_ns(bytes, self.write_mibs);
-        let arrived_ns = self.write_link_ns.max(now_ns) + transfer_ns;
-        self.write_link_ns = arrived_ns;
-        let room_ns = match &mut self.slc {
-            Some(slc) => slc.room_at(arrived_ns, bytes),
-            None => arrived_ns,
-        };
-        if room_ns > arrived_ns && self.cliff_at_bytes.is_none() {
+        self.carry_out(
+            now_ns,
+            Write {
+                offset,
+                bytes,
+                stored: bytes,
+                ready_ns: 0,
+            },
+        )
+    }
+
+    /// The same for a write about which more is to say.
+    pub(super) fn carry_out(&mut self, now_ns: u64, write: Write) -> u64 {
+        let Write {
+            offset,
+            bytes,
+            stored,
+            ready_ns,
+        } = write;
+        let speed = self.speed(now_ns, bytes);
+        let transfer_ns = transfer_ns(bytes, self.write_mibs * speed);
+        self.write_link_ns = self.write_link_ns.max(now_ns) + transfer_ns;
+        // Who waits for something else does not hold up the link.
+        let arrived_ns = self.write_link_ns.max(ready_ns);
+        let mut room_ns = arrived_ns;
+        let mut held_back = false;
+        if let Some(slc) = &mut self.slc {
+            room_ns = slc.room_at(arrived_ns, stored);
+            held_back = room_ns > arrived_ns;
+        }
+        if let Some(medium) = &mut self.medium {
+            room_ns = medium.write(arrived_ns, offset, stored);
+            held_back = medium.mapping.has_collected();
+        }
+        if held_back && self.cliff_at_bytes.is_none() {
             self.cliff_at_bytes = Some(self.written_bytes);
         }
         self.written_bytes += u64::from(bytes);
-        let busy_ns = self.tail.draw(self.write_ns);
+        let busy_ns = (self.tail.draw(self.write_ns) as f64 / speed) as u64;
         let end_ns = self.occupy(room_ns, offset, busy_ns);
         self.last_write_ns = self.last_write_ns.max(end_ns);
         end_ns
+    }
+
+    #[inline]
+    fn speed(&mut self, now_ns: u64, bytes: u32) -> f64 {
+        match &mut self.heat {
+            Some(heat) => heat.speed(now_ns, bytes),
+            None => 1.0,
+        }
+    }
+
+    /// When a trim from `now_ns` on ends.
+    pub(super) fn trim(&mut self, now_ns: u64, offset: u64, bytes: u32) -> u64 {
+        if let Some(medium) = &mut self.medium {
+            medium.mapping.trim(offset, bytes);
+        }
+        now_ns + TRIM_NS
+    }
+
+    /// Puts a buffer before the flash that takes so many bytes at once and
+    /// empties at a rate.
+    pub(super) fn with_buffer(mut self, bytes: f64, drain_mibs: f64) -> Flash {
+        self.slc = Some(SlcCache::bucket(bytes, drain_mibs));
+        self
     }
 
     /// When a flush from `now_ns` on ends.
@@ -179,7 +218,7 @@ impl Mechanism for Flash {
         let at_ns = match op.kind {
             OpKind::Read => self.read(now_ns, op.offset, op.bytes),
             OpKind::Write => self.write(now_ns, op.offset, op.bytes),
-            OpKind::Trim => now_ns + TRIM_NS,
+            OpKind::Trim => self.trim(now_ns, op.offset, op.bytes),
             OpKind::Sync | OpKind::Commit => self.flush(now_ns),
         };
         SimAnswer::Ends(SimEnd {
@@ -194,28 +233,51 @@ impl Mechanism for Flash {
 
     fn expected(&self) -> Expected {
         let units = self.units_ns.len() as f64;
-        let latency = |mean_ns: u64, mibs: f64| {
-            let transfer_ns = transfer_ns(4096, mibs) as f64;
-            Some(self.tail.latency(mean_ns as f64, transfer_ns))
+        let latency = |mean_ns: u64, mibs: &[f64]| {
+            let transfer_ns: u64 = mibs.iter().map(|mibs| transfer_ns(4096, *mibs)).sum();
+            Some(self.tail.latency(mean_ns as f64, transfer_ns as f64))
         };
         let fast = self.write_mibs * MIB;
         let slc = self.slc.as_ref();
+        let medium = self.medium.as_ref();
+        let steady = medium.map(|m| m.mapping.steady_amplification(m.spare));
+        let late = [
+            slc.map(SlcCache::late_bytes_per_second),
+            medium.zip(steady).map(|(m, steady)| m.mibs * MIB / steady),
+            self.heat.as_ref().map(|heat| heat.slow_speed() * fast),
+        ];
+        let write_4k = match medium {
+            Some(m) => latency(self.write_ns, &[self.write_mibs, m.mibs]),
+            None => latency(self.write_ns, &[self.write_mibs]),
+        };
+        let fast = medium.map_or(fast, |m| fast.min(m.mibs * MIB));
         Expected {
             most_read_iops: (self.read_ns > 0).then(|| units * 1e9 / self.read_ns as f64),
             read_bytes_per_second: Some(self.read_mibs * MIB),
             write_bytes_per_second: Some(fast),
-            late_write_bytes_per_second: slc.map(|slc| slc.late_bytes_per_second().min(fast)),
+            late_write_bytes_per_second: late
+                .into_iter()
+                .flatten()
+                .map(|rate| rate.min(fast))
+                .next(),
+            steady_write_amplification: steady,
             random_read_mean_ns: Some(self.read_ns as f64),
-            read_4k: latency(self.read_ns, self.read_mibs),
-            write_4k: latency(self.write_ns, self.write_mibs),
+            read_4k: latency(self.read_ns, &[self.read_mibs]),
+            write_4k,
             cache_bytes: slc.map(SlcCache::bytes),
             cliff_bytes: slc.and_then(|slc| slc.cliff_bytes(fast)),
             ..Expected::default()
         }
     }
 
-    fn inside(&self, _now_ns: u64) -> Inside {
+    fn inside(&self, now_ns: u64) -> Inside {
+        let heat = self.heat.as_ref();
+        let (throttled_ns, throttle_events) = heat.map_or((0, 0), |heat| heat.throttled(now_ns));
         Inside {
+            media_write_bytes: self.medium.as_ref().map(|m| m.written_bytes as u64),
+            throttled_ns,
+            throttle_events,
+            celsius: heat.map(|heat| heat.celsius_at(now_ns)),
             cliff_at_bytes: self.cliff_at_bytes,
             ..Inside::default()
         }

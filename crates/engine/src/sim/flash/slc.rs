@@ -43,6 +43,17 @@ impl SlcCache {
         })
     }
 
+    /// A buffer that empties all the time.
+    pub(super) fn bucket(bytes: f64, drain_mibs: f64) -> SlcCache {
+        SlcCache {
+            bytes,
+            drain_bytes_per_ns: drain_mibs * MIB / 1e9,
+            folded: None,
+            filled: 0.0,
+            at_ns: 0,
+        }
+    }
+
     /// When so many bytes have been taken in.
     pub(super) fn room_at(&mut self, now_ns: u64, bytes: u32) -> u64 {
         let bytes = f64::from(bytes);

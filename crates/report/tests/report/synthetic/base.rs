@@ -59,6 +59,7 @@ pub(crate) fn trusted() -> Verdict {
             ),
             finding("V26", "IO_ERRORS", Pass, ("no operation failed", "")),
         ],
+        fitness: None,
     }
 }
 
@@ -187,5 +188,6 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         rows,
         trials,
         verdict,
+        curve: None,
     }
 }

@@ -1,0 +1,161 @@
+//! What a curve says, in sentences.
+
+use fathom_model::curve::{Curve, CurvePoint, HoldingLoad, Sweep};
+use fathom_model::unit;
+use fathom_model::verdict::Validity;
+
+use super::knee;
+
+/// Ends of a target that differ by less are called the same.
+const SAME_ZONES: f64 = 0.05;
+
+/// The sentences, the most important first.
+pub(super) fn of(curve: &Curve) -> Vec<String> {
+    let mut answers: Vec<String> = match curve.sweep {
+        Sweep::Mix => mixes(curve),
+        _ => curve.holds.iter().map(|h| h.evidence.clone()).collect(),
+    };
+    match curve.sweep {
+        Sweep::Depth => answers.push(match &curve.knee {
+            Some(knee) => knee.evidence.clone(),
+            None => knee::find(&curve.points).err().unwrap_or_default(),
+        }),
+        Sweep::Load => answers.extend(load(curve)),
+        Sweep::Block => answers.extend(block(&curve.points)),
+        Sweep::WorkingSet => answers.push(levels(curve)),
+        Sweep::Mix => answers.extend(ceilings(curve)),
+        Sweep::Position => answers.extend(position(curve)),
+    }
+    let untrusted = curve
+        .points
+        .iter()
+        .filter(|p| p.validity == Validity::NotTrusted);
+    match (untrusted.count(), curve.points.len()) {
+        (0, _) => {}
+        (n, all) => answers.push(format!(
+            "{n} of {all} points are not trusted and carry no conclusion"
+        )),
+    }
+    answers
+}
+
+fn load(curve: &Curve) -> Vec<String> {
+    let mut out = Vec::new();
+    if let Some(ceiling) = &curve.ceiling {
+        out.push(format!(
+            "the closed loop reached {} ops/s with {} operations in flight; loads are shares of it",
+            unit::count(ceiling.ops_per_second),
+            unit::group(ceiling.depth)
+        ));
+    }
+    let open = || {
+        curve
+            .points
+            .iter()
+            .filter(|p| p.offered_per_second.is_some())
+    };
+    let mut saturated = open().filter(|p| p.saturated);
+    if let Some(first) = saturated.next() {
+        let offered = first.offered_per_second.unwrap_or(0.0);
+        out.push(format!(
+            "saturated from {} ops/s on{}: there latency grows with the length of the trial",
+            unit::count(offered),
+            share(curve, offered)
+        ));
+    }
+    out
+}
+
+fn share(curve: &Curve, load: f64) -> String {
+    curve.ceiling.as_ref().map_or(String::new(), |ceiling| {
+        format!(
+            " ({:.0} % of the ceiling)",
+            100.0 * load / ceiling.ops_per_second
+        )
+    })
+}
+
+fn block(points: &[CurvePoint]) -> Option<String> {
+    let usable = points.iter().filter(|p| p.validity != Validity::NotTrusted);
+    let rates: Vec<(u64, f64)> = usable
+        .filter_map(|p| Some((p.block_bytes, p.bytes_per_second.value?)))
+        .collect();
+    let most = rates.iter().map(|r| r.1).fold(0.0, f64::max);
+    let from = |share: f64| rates.iter().find(|r| r.1 >= share * most).map(|r| r.0);
+    let (half, full) = (from(0.5)?, from(knee::PLATEAU)?);
+    Some(format!(
+        "the highest throughput is {}; blocks of {} give 95 % of it, blocks of {} half",
+        unit::throughput(most),
+        unit::bytes_exact(full),
+        unit::bytes_exact(half)
+    ))
+}
+
+fn levels(curve: &Curve) -> String {
+    let rate = |v: f64| unit::throughput(v);
+    match curve.levels.as_slice() {
+        [] => "too few points are trusted to tell steps".to_owned(),
+        [one] => format!(
+            "no step from {} to {}: {} throughout",
+            unit::bytes_exact(one.from_bytes),
+            unit::bytes_exact(one.to_bytes),
+            rate(one.bytes_per_second)
+        ),
+        [first, middle @ .., last] => {
+            let mut text = format!(
+                "up to {} at {}",
+                unit::bytes_exact(first.to_bytes),
+                rate(first.bytes_per_second)
+            );
+            for level in middle {
+                text.push_str(&format!(
+                    ", up to {} at {}",
+                    unit::bytes_exact(level.to_bytes),
+                    rate(level.bytes_per_second)
+                ));
+            }
+            format!("{text}, beyond at {}", rate(last.bytes_per_second))
+        }
+    }
+}
+
+fn mixes(curve: &Curve) -> Vec<String> {
+    let line = |h: &HoldingLoad| format!("{} % reads: {}", h.read_percent, h.evidence);
+    curve.holds.iter().map(line).collect()
+}
+
+fn ceilings(curve: &Curve) -> Option<String> {
+    let closed = curve
+        .points
+        .iter()
+        .filter(|p| p.offered_per_second.is_none());
+    let texts: Vec<String> = closed
+        .filter_map(|p| {
+            let rate = p.ops_per_second.value?;
+            Some(format!("{} % reads {}", p.read_percent, unit::count(rate)))
+        })
+        .collect();
+    (!texts.is_empty()).then(|| format!("closed loop, ops/s: {}", texts.join(", ")))
+}
+
+fn position(curve: &Curve) -> Option<String> {
+    let zones = curve.zones.as_ref()?;
+    let ratio = zones.ratio.value?;
+    let interval = match (zones.ratio.low, zones.ratio.high) {
+        (Some(low), Some(high)) => format!(" (95 % interval {low:.2} to {high:.2})"),
+        _ => String::new(),
+    };
+    let ends = format!(
+        "the lowest offset gives {}, the highest {}",
+        unit::throughput(zones.outer_bytes_per_second),
+        unit::throughput(zones.inner_bytes_per_second)
+    );
+    let includes_one = match (zones.ratio.low, zones.ratio.high) {
+        (Some(low), Some(high)) => low <= 1.0 && high >= 1.0,
+        _ => false,
+    };
+    Some(match includes_one || (ratio - 1.0).abs() <= SAME_ZONES {
+        true => format!("no difference by position is shown: {ends}{interval}"),
+        false => format!("{ends}: outer over inner zone {ratio:.2}{interval}"),
+    })
+}

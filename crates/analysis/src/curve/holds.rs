@@ -1,0 +1,192 @@
+//! The highest load that holds a target, from the points that were measured.
+//!
+//! A point holds when its whole 95 % interval does, or when each of at least
+//! three trials does by its own figures; it fails when its interval breaks the
+//! bound, when it is saturated or not trusted, or when one of three trials
+//! breaks it. One lucky trial decides nothing. The answer is the highest load
+//! below the lowest one that fails.
+
+use fathom_model::curve::{CurvePoint, HoldingLoad, Sweep};
+use fathom_model::unit;
+use fathom_model::verdict::{Fit, Validity};
+
+/// Trials that decide where intervals do not.
+pub(super) const ENOUGH_TRIALS: u32 = 3;
+/// A single trial this far from the bound points the way for the search.
+const FAR: f64 = 1.25;
+
+/// Where a point stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Holds; confirmed or by one or two trials far from the bound.
+    Holds { confirmed: bool },
+    /// Does not hold.
+    Fails,
+    /// More trials are needed.
+    Open,
+}
+
+/// Where a point stands against the target.
+pub(super) fn standing(point: &CurvePoint) -> Standing {
+    if point.saturated || point.validity == Validity::NotTrusted {
+        return Standing::Fails;
+    }
+    let Some(fitness) = &point.fitness else {
+        return Standing::Open;
+    };
+    let held = point.trials_holding.unwrap_or(0);
+    match (fitness.outcome, fitness.worst_ratio) {
+        (Fit::Met, _) => Standing::Holds { confirmed: true },
+        (Fit::NotMet, _) => Standing::Fails,
+        (Fit::NotProven, _) if point.trials >= ENOUGH_TRIALS => match held == point.trials {
+            true => Standing::Holds { confirmed: true },
+            false => Standing::Fails,
+        },
+        (Fit::NotProven, Some(ratio)) if ratio > FAR => Standing::Fails,
+        (Fit::NotProven, Some(ratio)) if ratio < 1.0 / FAR && held == point.trials => {
+            Standing::Holds { confirmed: false }
+        }
+        (Fit::NotProven, _) => Standing::Open,
+    }
+}
+
+/// The points that a target is searched among, ascending in load.
+pub(super) fn candidates(
+    sweep: Sweep,
+    points: &[CurvePoint],
+    read_percent: u8,
+) -> Vec<&CurvePoint> {
+    let open = sweep != Sweep::Depth;
+    let mut out: Vec<&CurvePoint> = points
+        .iter()
+        .filter(|p| p.read_percent == read_percent && p.offered_per_second.is_some() == open)
+        .collect();
+    out.sort_by(|a, b| load(a).total_cmp(&load(b)).then(a.depth.cmp(&b.depth)));
+    if !open {
+        out.sort_by_key(|p| p.depth);
+    }
+    out
+}
+
+/// The load of a point: what was offered, or what a closed loop took.
+pub(super) fn load(point: &CurvePoint) -> f64 {
+    let measured = point.ops_per_second.value.unwrap_or(0.0);
+    point.offered_per_second.unwrap_or(measured)
+}
+
+/// The highest point below the lowest that fails, and that one.
+pub(super) fn bracket<'a>(
+    candidates: &[&'a CurvePoint],
+) -> (Option<&'a CurvePoint>, Option<&'a CurvePoint>) {
+    let fails = candidates
+        .iter()
+        .position(|p| standing(p) == Standing::Fails);
+    let below = &candidates[..fails.unwrap_or(candidates.len())];
+    let holds = below
+        .iter()
+        .rev()
+        .find(|p| matches!(standing(p), Standing::Holds { .. }));
+    (holds.copied(), fails.map(|at| candidates[at]))
+}
+
+/// One answer for each mix of reads and writes; none without a target.
+pub(super) fn all(sweep: Sweep, points: &[CurvePoint]) -> Vec<HoldingLoad> {
+    let mut mixes: Vec<u8> = points.iter().map(|p| p.read_percent).collect();
+    mixes.sort_unstable_by(|a, b| b.cmp(a));
+    mixes.dedup();
+    mixes
+        .into_iter()
+        .filter_map(|mix| answer(&candidates(sweep, points, mix), mix))
+        .collect()
+}
+
+fn answer(candidates: &[&CurvePoint], read_percent: u8) -> Option<HoldingLoad> {
+    let fitness = candidates.iter().find_map(|p| p.fitness.as_ref())?;
+    let (holds, fails) = bracket(candidates);
+    let confirmed = holds.is_some_and(|p| standing(p) == Standing::Holds { confirmed: true });
+    Some(HoldingLoad {
+        target: fitness.target.clone(),
+        read_percent,
+        held_per_second: holds.map(load),
+        held_row: holds.map(|p| p.row),
+        failed_per_second: fails.map(load),
+        failed_row: fails.map(|p| p.row),
+        confirmed,
+        evidence: evidence(&fitness.target, holds, fails, confirmed),
+    })
+}
+
+fn evidence(
+    target: &str,
+    holds: Option<&CurvePoint>,
+    fails: Option<&CurvePoint>,
+    confirmed: bool,
+) -> String {
+    let at = |p: &CurvePoint| match p.offered_per_second {
+        Some(load) => format!("{} ops/s", unit::count(load)),
+        None => format!("depth {} ({} ops/s)", p.depth, unit::count(load(p))),
+    };
+    let held = match holds {
+        Some(p) => format!(
+            "{target} holds up to {}: {}",
+            at(p),
+            held_text(p, confirmed)
+        ),
+        None => match fails {
+            Some(p) => format!(
+                "{target} is not held at {}, the least that was tried",
+                at(p)
+            ),
+            None => format!("{target} could not be decided at any load"),
+        },
+    };
+    match (holds, fails) {
+        (Some(_), Some(p)) => format!("{held}; {} does not hold it: {}", at(p), failed_text(p)),
+        (Some(_), None) => format!("{held}; it is the highest that was tried"),
+        (None, Some(p)) => format!("{held}: {}", failed_text(p)),
+        (None, None) => held,
+    }
+}
+
+fn held_text(point: &CurvePoint, confirmed: bool) -> String {
+    let figures = figures(point);
+    let proven = point
+        .fitness
+        .as_ref()
+        .is_some_and(|f| f.outcome == Fit::Met);
+    let trials = trials(point.trials);
+    match (proven, confirmed) {
+        (true, _) => format!("{figures}, the 95 % interval of {trials}"),
+        (false, true) => format!(
+            "{figures}; each of {trials} holds it (were it even odds, once in {} cases)",
+            1u64 << point.trials.min(32)
+        ),
+        (false, false) => format!("{figures}, in {trials} only: not confirmed"),
+    }
+}
+
+fn failed_text(point: &CurvePoint) -> String {
+    if point.validity == Validity::NotTrusted {
+        return "its number is not trusted".to_owned();
+    }
+    if point.saturated {
+        return "saturated".to_owned();
+    }
+    let held = point.trials_holding.unwrap_or(0);
+    match point.trials {
+        1 => figures(point),
+        n => format!("{}; {held} of {n} trials hold it", figures(point)),
+    }
+}
+
+fn figures(point: &CurvePoint) -> String {
+    let fitness = point.fitness.as_ref();
+    fitness.map(|f| f.evidence.clone()).unwrap_or_default()
+}
+
+fn trials(count: u32) -> String {
+    match count {
+        1 => "1 trial".to_owned(),
+        n => format!("{n} trials"),
+    }
+}

@@ -1,0 +1,74 @@
+//! The knee of a depth curve: where more operations in flight no longer give
+//! more.
+//!
+//! With N operations in flight a closed system gives at most N/R₁ (each waits
+//! for nobody) and at most its saturated rate (asymptotic bounds, Denning &
+//! Buzen, "The operational analysis of queueing network models", 1978). The
+//! bounds cross at the knee. What is named is the least measured depth with
+//! 95 % of the highest rate, and only where twice that depth was measured too:
+//! otherwise more depth might still give more.
+
+use fathom_model::curve::{CurvePoint, Knee};
+use fathom_model::unit;
+use fathom_model::verdict::Validity;
+
+/// Share of the highest rate that counts as all of it.
+pub(super) const PLATEAU: f64 = 0.95;
+
+/// The knee of the closed-loop points, or why there is none.
+pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
+    let closed = || points.iter().filter(|p| p.offered_per_second.is_none());
+    let mut rates: Vec<(u64, f64)> = closed()
+        .filter(|p| p.validity != Validity::NotTrusted)
+        .filter_map(|p| Some((p.depth, p.ops_per_second.value.filter(|v| *v > 0.0)?)))
+        .collect();
+    rates.sort_by_key(|(depth, _)| *depth);
+    // A ceiling that was measured again at a depth of the scan.
+    rates.dedup_by_key(|(depth, _)| *depth);
+    let (Some(first), Some(last)) = (rates.first().copied(), rates.last().copied()) else {
+        return Err(match closed().next() {
+            Some(_) => "no knee is named: no point is trusted".to_owned(),
+            None => "no knee is named: nothing was measured".to_owned(),
+        });
+    };
+    let plateau = rates.iter().map(|r| r.1).fold(0.0, f64::max);
+    let reached = rates.iter().position(|r| r.1 >= PLATEAU * plateau);
+    let at = reached.unwrap_or(0);
+    let depth = rates[at].0;
+    if last.0 < depth.saturating_mul(2) {
+        return Err(format!(
+            "no knee seen up to {} operations in flight: throughput still rose to {} ops/s",
+            unit::group(last.0),
+            unit::count(plateau)
+        ));
+    }
+    let cross = plateau / (first.1 / first.0 as f64);
+    let above = at.checked_sub(1).map(|before| rates[before].0);
+    let evidence = match above {
+        Some(above) => format!(
+            "knee at {} operations in flight: {} ops/s there, {} ops/s at {}, at most {} ops/s up \
+             to {}; the asymptotes cross at {}",
+            unit::group(depth),
+            unit::count(rates[at].1),
+            unit::count(rates[at - 1].1),
+            unit::group(above),
+            unit::count(plateau),
+            unit::group(last.0),
+            unit::count(cross),
+        ),
+        None => format!(
+            "knee at {} operations in flight or below: {} ops/s there, at most {} ops/s up to {}",
+            unit::group(depth),
+            unit::count(rates[at].1),
+            unit::count(plateau),
+            unit::group(last.0),
+        ),
+    };
+    Ok(Knee {
+        above_depth: above,
+        depth,
+        asymptotes_cross_at: cross,
+        plateau_ops_per_second: plateau,
+        evidence,
+    })
+}

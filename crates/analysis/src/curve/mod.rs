@@ -1,0 +1,141 @@
+//! A figure against a swept quantity: which points to measure next, and what
+//! the points say together.
+//!
+//! A curve is drawn from a run's own rows, so that a stored run shows it
+//! again; a [`CurveConductor`] chooses the trials of a new one.
+
+mod answers;
+mod arrange;
+mod conduct;
+mod holds;
+mod knee;
+mod levels;
+mod point;
+mod search;
+mod series;
+mod sweep;
+mod zones;
+
+pub use arrange::{CurveOptions, default_block_sizes, default_working_sets};
+pub use conduct::CurveConductor;
+
+use std::cmp::Ordering;
+
+use fathom_model::JudgedRun;
+use fathom_model::curve::{Curve, CurveCeiling, CurvePoint, Sweep};
+use fathom_model::schedule::Purpose;
+use fathom_model::verdict::{Fit, Fitness, Validity};
+
+/// Draws the curve of a judged run, where it is one.
+pub(crate) fn draw(run: &mut JudgedRun) {
+    let Purpose::Curve { sweep, .. } = &run.run.purpose else {
+        return;
+    };
+    let Some(sweep) = Sweep::of_name(sweep) else {
+        return;
+    };
+    let curve = of(run, sweep);
+    run.verdict.fitness = fitness(&curve).or(run.verdict.fitness.take());
+    run.curve = Some(curve);
+}
+
+fn of(run: &JudgedRun, sweep: Sweep) -> Curve {
+    let points = run.rows.iter().filter_map(|row| point::of(run, row));
+    let mut points: Vec<CurvePoint> = points.collect();
+    points.sort_by(|a, b| order(sweep, a, b));
+    let series = |points: &[CurvePoint]| series::of(run, points);
+    let mut curve = Curve {
+        sweep,
+        answers: Vec::new(),
+        knee: match sweep {
+            Sweep::Depth | Sweep::Load => knee::find(&points).ok(),
+            _ => None,
+        },
+        ceiling: ceiling(sweep, &points),
+        levels: match sweep {
+            Sweep::WorkingSet => levels::find(&series(&points)),
+            _ => Vec::new(),
+        },
+        zones: match sweep {
+            Sweep::Position => zones::find(&series(&points)),
+            _ => None,
+        },
+        holds: match sweep {
+            Sweep::Depth | Sweep::Load | Sweep::Mix => holds::all(sweep, &points),
+            _ => Vec::new(),
+        },
+        points,
+    };
+    curve.answers = answers::of(&curve);
+    curve
+}
+
+/// Ascending in what is swept; closed loops before open ones.
+fn order(sweep: Sweep, a: &CurvePoint, b: &CurvePoint) -> Ordering {
+    let load = |p: &CurvePoint| p.offered_per_second.unwrap_or(0.0);
+    let by_load = || {
+        let open = |p: &CurvePoint| p.offered_per_second.is_some();
+        let probe = b.probe.cmp(&a.probe);
+        open(a)
+            .cmp(&open(b))
+            .then(probe)
+            .then(load(a).total_cmp(&load(b)))
+            .then(a.depth.cmp(&b.depth))
+    };
+    match sweep {
+        Sweep::Depth => a.depth.cmp(&b.depth),
+        Sweep::Load => by_load(),
+        Sweep::Block => a.block_bytes.cmp(&b.block_bytes),
+        Sweep::WorkingSet => a.active_bytes.cmp(&b.active_bytes),
+        Sweep::Mix => b.read_percent.cmp(&a.read_percent).then_with(by_load),
+        Sweep::Position => a.offset_bytes.cmp(&b.offset_bytes),
+    }
+}
+
+/// The highest rate of the closed loops that an open loop was measured
+/// against.
+fn ceiling(sweep: Sweep, points: &[CurvePoint]) -> Option<CurveCeiling> {
+    if !matches!(sweep, Sweep::Load | Sweep::Mix) {
+        return None;
+    }
+    points
+        .iter()
+        .filter(|p| p.offered_per_second.is_none() && !p.probe)
+        .filter(|p| p.validity != Validity::NotTrusted)
+        .filter_map(|p| {
+            Some(CurveCeiling {
+                depth: p.depth,
+                read_percent: p.read_percent,
+                ops_per_second: p.ops_per_second.value?,
+            })
+        })
+        .max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second))
+}
+
+/// A curve holds its target when any of its loads is confirmed to.
+fn fitness(curve: &Curve) -> Option<Fitness> {
+    let target = curve.holds.first()?.target.clone();
+    let held: Vec<_> = curve.holds.iter().collect();
+    let any = held.iter().any(|h| h.held_per_second.is_some());
+    let confirmed = held
+        .iter()
+        .any(|h| h.confirmed && h.held_per_second.is_some());
+    Some(Fitness {
+        target,
+        outcome: match (any, confirmed) {
+            (true, true) => Fit::Met,
+            (true, false) => Fit::NotProven,
+            (false, _) if curve.points.iter().all(|p| p.fitness.is_none()) => Fit::NotProven,
+            (false, _) => Fit::NotMet,
+        },
+        worst_ratio: None,
+        evidence: held
+            .iter()
+            .map(|h| h.evidence.clone())
+            .collect::<Vec<_>>()
+            .join("; "),
+    })
+}
+
+#[cfg(test)]
+mod curve_tests;

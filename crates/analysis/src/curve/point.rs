@@ -1,0 +1,116 @@
+//! One row of a run as a point of a curve.
+
+use fathom_model::curve::{CurveLatency, CurvePoint};
+use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::judged::{JudgedRun, JudgedTrial, LatencySummary, OpSummary, ResultRow};
+use fathom_model::schedule::TrialRole;
+use fathom_model::verdict::FindingStatus;
+use fathom_model::workload::RateUnit;
+
+use crate::fitness::sum;
+
+/// The point of a row; nothing for a row without trials.
+pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
+    let trials: Vec<&JudgedTrial> = row
+        .trials
+        .iter()
+        .filter_map(|i| run.trials.get(*i))
+        .collect();
+    let first = trials.first()?;
+    let workload = &first.workload;
+    let nothing = |unit| Estimate::unknown(unit, "no operation completed");
+    let data = || row.ops.iter().filter(|op| op.kind.is_data());
+    let ops: Vec<&Estimate> = data().map(|op| &op.ops_per_second).collect();
+    let bytes: Vec<&Estimate> = data().map(|op| &op.bytes_per_second).collect();
+    let lateness = trials.iter().filter_map(|t| {
+        let lateness = t.summary.lateness.as_ref()?;
+        percentile(lateness, 99.0).value
+    });
+    let in_flight: Vec<f64> = trials
+        .iter()
+        .filter_map(|t| t.summary.mean_in_flight)
+        .collect();
+    let holding = trials.iter().filter(|t| {
+        let ratio = t.verdict.fitness.as_ref().and_then(|f| f.worst_ratio);
+        ratio.is_some_and(|ratio| ratio <= 1.0)
+    });
+    Some(CurvePoint {
+        row: row.row,
+        label: row.label.clone(),
+        depth: workload.total_depth(),
+        block_bytes: workload.block.max_bytes(),
+        active_bytes: match first.summary.active_bytes {
+            0 => workload
+                .working_set_bytes
+                .or(workload.size_bytes)
+                .unwrap_or(0),
+            bytes => bytes,
+        },
+        offset_bytes: workload.offset_bytes,
+        read_percent: workload.mix.read_percent,
+        offered_per_second: workload.rate.map(|rate| match rate.unit {
+            RateUnit::Ops => rate.per_second,
+            RateUnit::Bytes => rate.per_second / workload.block.max_bytes().max(1) as f64,
+        }),
+        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        ops_per_second: sum(&ops).unwrap_or_else(|| nothing(Unit::OpsPerSecond)),
+        bytes_per_second: sum(&bytes).unwrap_or_else(|| nothing(Unit::BytesPerSecond)),
+        latency: worst_tail(&row.ops),
+        lateness_p99_ns: lateness.fold(None, |most: Option<f64>, v| {
+            Some(most.map_or(v, |m| m.max(v)))
+        }),
+        mean_in_flight: (!in_flight.is_empty())
+            .then(|| in_flight.iter().sum::<f64>() / in_flight.len() as f64),
+        saturated: trials.iter().any(|t| saturated(t)),
+        validity: row.verdict.validity,
+        limiter: row.verdict.limiter,
+        trials_holding: workload
+            .slo
+            .as_ref()
+            .map(|_| u32::try_from(holding.count()).unwrap_or(u32::MAX)),
+        fitness: row.verdict.fitness.clone(),
+        probe: row.role == TrialRole::Probe,
+    })
+}
+
+/// V23 says that the rate was not reached, or that operations were later than
+/// they took.
+fn saturated(trial: &JudgedTrial) -> bool {
+    let lag = trial.verdict.findings.iter().find(|f| f.id == "V23");
+    lag.is_some_and(|f| f.status >= FindingStatus::Caveat)
+}
+
+/// The latency of the kind of operation with the worst 99th percentile, or
+/// mean where there is none.
+fn worst_tail(ops: &[OpSummary]) -> Option<CurveLatency> {
+    let all = ops.iter().filter(|op| op.kind.is_data() && op.ops > 0);
+    let tail = |op: &&OpSummary| {
+        let latency = first(op);
+        let p99 = percentile(latency, 99.0).value;
+        p99.or(latency.mean_ns.value).unwrap_or(0.0)
+    };
+    let op = all.max_by(|a, b| tail(a).total_cmp(&tail(b)))?;
+    let latency = first(op);
+    Some(CurveLatency {
+        kind: op.kind,
+        response: op.response.is_some(),
+        mean_ns: latency.mean_ns.clone(),
+        p50_ns: percentile(latency, 50.0),
+        p99_ns: percentile(latency, 99.0),
+        p999_ns: percentile(latency, 99.9),
+        max_ns: latency.max_ns,
+    })
+}
+
+fn first(op: &OpSummary) -> &LatencySummary {
+    op.response.as_ref().unwrap_or(&op.service)
+}
+
+fn percentile(latency: &LatencySummary, percent: f64) -> Estimate {
+    let found = latency.percentiles.iter();
+    found
+        .filter(|p| (p.percent - percent).abs() < 1e-6)
+        .map(|p| p.latency_ns.clone())
+        .next()
+        .unwrap_or_else(|| Estimate::unknown(Unit::Nanoseconds, "not computed"))
+}

@@ -1,0 +1,78 @@
+//! The search for the highest load that holds a target: bisection between a
+//! load that holds and one that fails, with repeats where one trial cannot
+//! decide, and a confirmation at the end.
+
+use fathom_model::curve::CurvePoint;
+
+use super::holds::{ENOUGH_TRIALS, Standing, bracket, load, standing};
+
+/// The bracket is narrow enough when its ends are this close.
+const NARROW: f64 = 0.02;
+/// Trials of the bisection at most; confirming adds a few.
+const MOST_TRIALS: u32 = 24;
+/// Trials after which only the answer is still confirmed.
+const BISECTION_TRIALS: u32 = 16;
+/// Nothing is searched below this share of the ceiling.
+const LEAST_SHARE: f64 = 0.01;
+
+/// What to measure next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Next {
+    /// A load that was not measured yet, operations per second.
+    Try(f64),
+    /// Another trial of this row.
+    Repeat(u32),
+    /// The answer stands, or the search has been long enough.
+    Done,
+}
+
+/// The next step, given the points of one mix ascending in load, the trials
+/// that the search has used so far, and whether it may try new loads.
+pub(super) fn next(candidates: &[&CurvePoint], ceiling: f64, used: u32, bisect: bool) -> Next {
+    if candidates.is_empty() || used >= MOST_TRIALS {
+        return Next::Done;
+    }
+    let (holds, fails) = bracket(candidates);
+    if let Some(open) = undecided(candidates, holds, fails) {
+        return Next::Repeat(open.row);
+    }
+    let may_bisect = bisect && used < BISECTION_TRIALS;
+    match (holds, fails) {
+        (Some(low), Some(high)) if may_bisect && load(high) > load(low) * (1.0 + NARROW) => {
+            Next::Try(middle(load(low), load(high)))
+        }
+        (None, Some(high)) if may_bisect && load(high) > 2.0 * LEAST_SHARE * ceiling => {
+            Next::Try(load(high) / 2.0)
+        }
+        (Some(low), _) if standing(low) == (Standing::Holds { confirmed: false }) => {
+            Next::Repeat(low.row)
+        }
+        _ => Next::Done,
+    }
+}
+
+/// A point between the bracket's ends that more trials would decide.
+fn undecided<'a>(
+    candidates: &[&'a CurvePoint],
+    holds: Option<&CurvePoint>,
+    fails: Option<&CurvePoint>,
+) -> Option<&'a CurvePoint> {
+    let above = holds.map_or(0.0, load);
+    let below = fails.map_or(f64::INFINITY, load);
+    let mut between = candidates
+        .iter()
+        .filter(|p| load(p) > above && load(p) < below && p.trials < ENOUGH_TRIALS);
+    between.find(|p| standing(p) == Standing::Open).copied()
+}
+
+/// Near the saturation latency rises steeply, so halves in load are as good
+/// as any other split. Four digits make names that can be typed.
+fn middle(low: f64, high: f64) -> f64 {
+    let middle = (low + high) / 2.0;
+    let step = 10f64.powf(middle.log10().floor() - 3.0);
+    let rounded = (middle / step).round() * step;
+    match rounded > low && rounded < high {
+        true => rounded,
+        false => middle,
+    }
+}

@@ -1,0 +1,250 @@
+//! Is it good enough? A result held against the target that the user set.
+//!
+//! A condition is met when the whole 95 % interval of its figure keeps the
+//! bound, not met when the whole interval breaks it, and not proven in
+//! between, or where the data give no interval. A largest value is a fact of
+//! the run. A number that is not trusted proves nothing.
+
+use fathom_model::estimate::Estimate;
+use fathom_model::judged::OpSummary;
+use fathom_model::op::OpKind;
+use fathom_model::slo::{Condition, Slo, SloFigure};
+use fathom_model::unit;
+use fathom_model::verdict::{Fit, Fitness, Validity};
+
+/// One condition against one figure.
+struct Held {
+    outcome: Fit,
+    /// Figure over bound, or bound over figure for rates.
+    ratio: Option<f64>,
+    text: String,
+}
+
+/// Holds a result against a target.
+pub(crate) fn fitness(slo: &Slo, ops: &[OpSummary], validity: Validity) -> Fitness {
+    let held: Vec<Held> = slo
+        .conditions()
+        .iter()
+        .flat_map(|condition| check(condition, ops))
+        .collect();
+    let mut outcome = held.iter().map(|h| h.outcome).max();
+    let mut texts: Vec<String> = held.iter().map(|h| h.text.clone()).collect();
+    if validity == Validity::NotTrusted {
+        outcome = Some(Fit::NotProven);
+        texts.push("the number is not trusted".to_owned());
+    }
+    let ratios: Option<Vec<f64>> = held.iter().map(|h| h.ratio).collect();
+    Fitness {
+        target: slo.to_string(),
+        outcome: outcome.unwrap_or(Fit::NotProven),
+        worst_ratio: ratios
+            .filter(|all| !all.is_empty())
+            .map(|all| all.into_iter().fold(0.0, f64::max)),
+        evidence: texts.join("; "),
+    }
+}
+
+/// Several verdicts on fitness as one: the worst decides.
+pub(crate) fn fold<'a>(all: impl Iterator<Item = (String, &'a Fitness)>) -> Option<Fitness> {
+    let all: Vec<(String, &Fitness)> = all.collect();
+    let (label, worst) = all.iter().max_by(|a, b| {
+        let key = |f: &Fitness| (f.outcome, f.worst_ratio.unwrap_or(f64::INFINITY));
+        let (a, b) = (key(a.1), key(b.1));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })?;
+    let mut fitness = (*worst).clone();
+    if all.len() > 1 {
+        let alike = all.iter().filter(|f| f.1.outcome == worst.outcome).count();
+        fitness.evidence = format!(
+            "{} [{label}; {alike} of {} rows alike]",
+            fitness.evidence,
+            all.len()
+        );
+    }
+    Some(fitness)
+}
+
+fn check(condition: &Condition, ops: &[OpSummary]) -> Vec<Held> {
+    if condition.figure.is_rate() {
+        let parts: Vec<&Estimate> = ops
+            .iter()
+            .filter(|op| match condition.op {
+                Some(kind) => op.kind == kind,
+                None => op.kind.is_data(),
+            })
+            .map(|op| match condition.figure {
+                SloFigure::Ops => &op.ops_per_second,
+                _ => &op.bytes_per_second,
+            })
+            .collect();
+        return vec![rate(condition, sum(&parts))];
+    }
+    let kinds: Vec<&OpSummary> = ops
+        .iter()
+        .filter(|op| op.ops > 0)
+        .filter(|op| match condition.op {
+            Some(kind) => op.kind == kind,
+            None => op.kind != OpKind::Sync,
+        })
+        .collect();
+    if kinds.is_empty() {
+        return vec![Held {
+            outcome: Fit::NotProven,
+            ratio: None,
+            text: format!("{condition}: no such operation completed"),
+        }];
+    }
+    let several = kinds.len() > 1;
+    let of = |op: &&OpSummary| latency(condition, op, several);
+    kinds.iter().map(of).collect()
+}
+
+/// Rates of several kinds together. Kinds share a device, so their errors may
+/// go together: the ends of the intervals are added.
+pub(crate) fn sum(parts: &[&Estimate]) -> Option<Estimate> {
+    let (first, rest) = parts.split_first()?;
+    let mut total = (*first).clone();
+    let add = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
+    for part in rest {
+        total.value = add(total.value, part.value);
+        total.low = add(total.low, part.low);
+        total.high = add(total.high, part.high);
+        total.n_effective = match (total.n_effective, part.n_effective) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            _ => None,
+        };
+        total.reason = total.reason.or_else(|| part.reason.clone());
+    }
+    Some(total)
+}
+
+fn rate(condition: &Condition, total: Option<Estimate>) -> Held {
+    let amount = |v: f64| match condition.figure {
+        SloFigure::Ops => format!("{} ops/s", unit::count(v)),
+        _ => unit::throughput(v),
+    };
+    match total {
+        Some(estimate) => estimated(condition, &estimate, &condition.figure.to_string(), amount),
+        None => Held {
+            outcome: Fit::NotProven,
+            ratio: None,
+            text: format!("{condition}: no such operation was part of the load"),
+        },
+    }
+}
+
+fn latency(condition: &Condition, op: &OpSummary, several: bool) -> Held {
+    let latency = op.response.as_ref().unwrap_or(&op.service);
+    let kind = match several || condition.op.is_some() {
+        true => format!("{} ", op.kind.name()),
+        false => String::new(),
+    };
+    let which = match op.response {
+        Some(_) => "response",
+        None => "service",
+    };
+    let name = format!("{kind}{which} {}", condition.figure);
+    let estimate = match condition.figure {
+        SloFigure::Max => {
+            let value = latency.max_ns.map(|ns| ns as f64);
+            return maximum(condition, value, &name);
+        }
+        SloFigure::Mean => Some(&latency.mean_ns),
+        figure => {
+            let percent = figure.percent().unwrap_or(0.0);
+            let found = latency.percentiles.iter();
+            found
+                .filter(|p| (p.percent - percent).abs() < 1e-6)
+                .map(|p| &p.latency_ns)
+                .next()
+        }
+    };
+    match estimate {
+        Some(estimate) => estimated(condition, estimate, &name, unit::latency),
+        None => Held {
+            outcome: Fit::NotProven,
+            ratio: None,
+            text: format!("{name} was not computed"),
+        },
+    }
+}
+
+/// The largest value is exact for the run, and says nothing beyond it.
+fn maximum(condition: &Condition, value: Option<f64>, name: &str) -> Held {
+    let Some(value) = value else {
+        return Held {
+            outcome: Fit::NotProven,
+            ratio: None,
+            text: format!("{name} is not known"),
+        };
+    };
+    let ratio = ratio(condition, value);
+    Held {
+        outcome: if holds(condition, value) {
+            Fit::Met
+        } else {
+            Fit::NotMet
+        },
+        ratio: Some(ratio),
+        text: format!(
+            "{name} {} against {}",
+            unit::latency(value),
+            unit::latency(condition.bound as f64)
+        ),
+    }
+}
+
+fn holds(condition: &Condition, value: f64) -> bool {
+    let bound = condition.bound as f64;
+    match (condition.figure.is_rate(), condition.inclusive) {
+        (true, true) => value >= bound,
+        (true, false) => value > bound,
+        (false, true) => value <= bound,
+        (false, false) => value < bound,
+    }
+}
+
+fn ratio(condition: &Condition, value: f64) -> f64 {
+    let bound = condition.bound as f64;
+    match condition.figure.is_rate() {
+        true => bound / value.max(f64::MIN_POSITIVE),
+        false => value / bound.max(1.0),
+    }
+}
+
+fn estimated(
+    condition: &Condition,
+    estimate: &Estimate,
+    name: &str,
+    amount: impl Fn(f64) -> String,
+) -> Held {
+    let bound = amount(condition.bound as f64);
+    let Some(value) = estimate.value else {
+        let reason = estimate.reason.as_deref().unwrap_or("not measured");
+        return Held {
+            outcome: Fit::NotProven,
+            ratio: None,
+            text: format!("{name} is not known against {bound}: {reason}"),
+        };
+    };
+    let (outcome, range) = match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => {
+            let outcome = match (holds(condition, low), holds(condition, high)) {
+                (true, true) => Fit::Met,
+                (false, false) => Fit::NotMet,
+                _ => Fit::NotProven,
+            };
+            (outcome, format!(" ({} to {})", amount(low), amount(high)))
+        }
+        _ => (Fit::NotProven, " (no interval)".to_owned()),
+    };
+    Held {
+        outcome,
+        ratio: Some(ratio(condition, value)),
+        text: format!("{name} {}{range} against {bound}", amount(value)),
+    }
+}
+
+#[cfg(test)]
+#[path = "fitness_tests.rs"]
+mod tests;

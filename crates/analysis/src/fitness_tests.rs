@@ -1,0 +1,51 @@
+use super::*;
+use crate::test_records::RecordBuilder;
+
+fn judged(slo: &str, builder: RecordBuilder) -> Fitness {
+    let run = builder
+        .with(|b| b.workload.slo = Some(slo.parse().unwrap()))
+        .run();
+    let judged = crate::judge(&run);
+    let fitness = judged.verdict.fitness.unwrap();
+    assert_eq!(judged.rows[0].verdict.fitness.as_ref(), Some(&fitness));
+    fitness
+}
+
+#[test]
+fn nothing_is_judged_without_a_target() {
+    let run = RecordBuilder::reads().run();
+    assert_eq!(crate::judge(&run).verdict.fitness, None);
+}
+
+/// The sound trial: 1,000 operations per second, 32 in flight, 32 ms.
+#[test]
+fn a_condition_is_met_or_not_by_its_whole_interval() {
+    let outcome = |slo: &str| judged(slo, RecordBuilder::reads()).outcome;
+    assert_eq!(outcome("mean<40ms"), Fit::Met);
+    assert_eq!(outcome("mean<20ms"), Fit::NotMet);
+    assert_eq!(outcome("p50<40ms and iops>900"), Fit::Met);
+    assert_eq!(outcome("p50<40ms and iops>1100"), Fit::NotMet);
+    assert_eq!(outcome("max<1ms"), Fit::NotMet);
+    assert_eq!(outcome("throughput>1MB/s"), Fit::Met);
+    let mean = judged("mean<40ms", RecordBuilder::reads());
+    assert!((mean.worst_ratio.unwrap() - 0.8).abs() < 0.05, "{mean:?}");
+    assert!(mean.evidence.contains("service mean"), "{mean:?}");
+}
+
+#[test]
+fn an_interval_across_the_bound_and_a_missing_one_prove_nothing() {
+    let short = RecordBuilder::reads().with(|b| b.seconds = 3);
+    let fitness = judged("mean<40ms", short);
+    assert_eq!(fitness.outcome, Fit::NotProven, "{fitness:?}");
+    assert!(fitness.worst_ratio.unwrap() < 1.0);
+    let other = judged("write.p99<40ms", RecordBuilder::reads());
+    assert_eq!((other.outcome, other.worst_ratio), (Fit::NotProven, None));
+}
+
+#[test]
+fn what_is_not_trusted_is_never_met() {
+    let cached = RecordBuilder::reads().with(|b| b.device_share = 0.01);
+    let fitness = judged("mean<40ms", cached);
+    assert_eq!(fitness.outcome, Fit::NotProven);
+    assert!(fitness.evidence.contains("not trusted"), "{fitness:?}");
+}

@@ -1,0 +1,94 @@
+//! What of a result holds: the findings by side of the result.
+
+use fathom_model::op::OpKind;
+use fathom_model::opinion::{Aspect, Holds, Stand};
+use fathom_model::verdict::{Finding, FindingStatus};
+
+use super::Entry;
+
+/// The checks of a side. Those after the bar only lower it when they speak;
+/// those before it must have been made for a yes.
+const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
+    (
+        Aspect::Throughput,
+        &["V25"],
+        &["V01", "V06", "V07", "V26", "V60", "V65", "V68", "V71"],
+    ),
+    (
+        Aspect::Latency,
+        &["V61"],
+        &["V01", "V06", "V20", "V26", "V60", "V62"],
+    ),
+    (
+        Aspect::Percentiles,
+        &["V17"],
+        &["V01", "V06", "V26", "V66", "V67"],
+    ),
+    (Aspect::QueueDepth, &["V20"], &["V62"]),
+    (Aspect::Steadiness, &["V16"], &["V63", "V64", "V70", "V72"]),
+    (Aspect::Durability, &["V07"], &[]),
+];
+
+/// Each side that the entry has.
+pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> Vec<Stand> {
+    let writes = entry
+        .job
+        .directions
+        .iter()
+        .any(|d| matches!(d.kind, Some(OpKind::Write) | None));
+    let depth = findings.iter().any(|f| f.id == "V20");
+    SIDES
+        .iter()
+        .filter(|(aspect, _, _)| match aspect {
+            Aspect::Durability => writes && findings.iter().any(|f| f.id == "V07"),
+            Aspect::QueueDepth => depth,
+            _ => true,
+        })
+        .map(|(aspect, deciding, lowering)| stand(*aspect, deciding, lowering, findings))
+        .collect()
+}
+
+fn stand(aspect: Aspect, deciding: &[&str], lowering: &[&str], findings: &[Finding]) -> Stand {
+    let status = |id: &str| findings.iter().find(|f| f.id == id).map(|f| f.status);
+    let mut holds = Holds::Yes;
+    let mut checks: Vec<String> = Vec::new();
+    let known = |id: &&str| {
+        let status = status(id);
+        status.is_some() && status != Some(FindingStatus::NotMeasured)
+    };
+    if !deciding.iter().all(known) {
+        holds = Holds::Unknown;
+        checks.extend(deciding.iter().map(|id| (*id).to_owned()));
+    }
+    for id in deciding.iter().chain(lowering) {
+        let answer = match status(id) {
+            Some(FindingStatus::Invalid) => Holds::No,
+            // At a depth of one the rest of the time went by in the tool;
+            // the latencies are right.
+            Some(FindingStatus::Caveat) if (*id, aspect) == ("V20", Aspect::Latency) => continue,
+            Some(FindingStatus::Caveat) => Holds::WithinLimits,
+            // What is only information elsewhere decides on its own side:
+            // unsupported percentiles, no latency, a rate without latencies.
+            Some(FindingStatus::Info) if matches!(*id, "V17" | "V61" | "V66" | "V67" | "V16") => {
+                Holds::WithinLimits
+            }
+            _ => continue,
+        };
+        // Where no latency was recorded there is nothing to believe.
+        let answer = match (*id, aspect) {
+            ("V61", Aspect::Latency) => Holds::Unknown,
+            // What nobody flushed is not durable, however much of it was
+            // written back by chance.
+            ("V07", Aspect::Durability) => Holds::No,
+            _ => answer,
+        };
+        checks.push((*id).to_owned());
+        holds = holds.max(answer);
+    }
+    checks.dedup();
+    Stand {
+        aspect,
+        holds,
+        checks,
+    }
+}

@@ -1,0 +1,169 @@
+//! Everything that a track says about steadiness, before it is put into words.
+
+use std::ops::Range;
+
+use fathom_model::steadiness::{SniaWindow, SteadinessClass};
+
+use super::change_points::LEAST_SERIES;
+use super::drift::{Drift, drift};
+use super::levels::{Level, levels};
+use super::modes::{Modes, two_modes};
+use super::robust::log_rates;
+use super::snia;
+use super::track::Track;
+use super::warmup::{WarmupCut, warmup_cut};
+use crate::statistics::ratio::{Part, Ratio};
+use crate::statistics::series::MIN_EFFECTIVE;
+
+/// Change over the window that still counts as none, in either direction.
+pub(crate) const DRIFT_MARGIN: f64 = 0.05;
+/// Seconds that the last level must have lasted to be one.
+pub(crate) const LEAST_LAST_SECONDS: f64 = 30.0;
+/// A last level that is shorter than this has not been reached.
+const LEAST_SETTLED_SECONDS: f64 = 10.0;
+/// So many levels are a search for one.
+const MANY_LEVELS: usize = 4;
+/// The last of many levels must have lasted this share of the time.
+const SETTLED_SHARE: f64 = 0.3;
+/// Modes are looked for in so many seconds at most: the last ones.
+const MOST_MODE_CELLS: usize = 7200;
+
+/// What a track says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Assessment {
+    pub(crate) class: SteadinessClass,
+    /// Levels in order, at least one; one where there are two modes.
+    pub(crate) levels: Vec<Level>,
+    /// Cells of the last level without its warm-up.
+    pub(crate) last: Range<usize>,
+    pub(crate) warmup: WarmupCut,
+    pub(crate) drift: Option<Drift>,
+    pub(crate) snia: Option<SniaWindow>,
+    pub(crate) modes: Option<Modes>,
+    /// First cell that the modes describe.
+    pub(crate) modes_from: usize,
+    /// Half the 95 % interval of the last level's rate over the rate; `None`
+    /// where no interval can be given.
+    pub(crate) half_width: Option<f64>,
+}
+
+/// Looks at a track; `None` when it is empty or nothing was done in it.
+pub(crate) fn assess(track: &Track) -> Option<Assessment> {
+    let mut levels = levels(track);
+    let rates = track.rates();
+    if levels.is_empty() || rates.iter().all(|r| *r <= 0.0) {
+        return None;
+    }
+    let (modes, modes_from) = modes(&rates, &levels);
+    if modes.is_some() && levels.len() > 1 {
+        levels = vec![joined(track, &levels)];
+    }
+    let from = levels.last().map_or(0, |level| level.cells.start);
+    let whole = from..rates.len();
+    let logs = log_rates(&rates[whole.clone()]);
+    let smooth: Vec<f64> = logs.iter().map(|l| l.exp()).collect();
+    let warmup = warmup_cut(&smooth);
+    let cut = match warmup {
+        WarmupCut::Cut(cut) => cut,
+        _ => 0,
+    };
+    let last = from + cut..rates.len();
+    let drift = drift(&logs[cut..]);
+    let class = match (rates.len(), &modes) {
+        (..LEAST_SERIES, _) => SteadinessClass::TooShort,
+        (_, Some(_)) => SteadinessClass::TwoModes,
+        _ => class(track, &levels, &last, warmup, drift),
+    };
+    Some(Assessment {
+        class,
+        half_width: half_width(track, last.clone()),
+        levels,
+        last,
+        warmup,
+        drift,
+        snia: snia::window(track),
+        modes,
+        modes_from,
+    })
+}
+
+/// Back and forth between two levels: where there are no levels in order, or
+/// so many that they are no order.
+fn modes(rates: &[f64], levels: &[Level]) -> (Option<Modes>, usize) {
+    let from = match levels.len() {
+        2..MANY_LEVELS => levels.last().map_or(0, |level| level.cells.start),
+        _ => 0,
+    };
+    let from = from.max(rates.len().saturating_sub(MOST_MODE_CELLS));
+    // Short dips are outliers to the search of levels, and modes here: the
+    // rates are taken as they are.
+    let typical = super::robust::median(rates.to_vec()).unwrap_or(0.0);
+    let floor = (typical * 1e-3).max(f64::MIN_POSITIVE);
+    let logs: Vec<f64> = rates[from..].iter().map(|r| r.max(floor).ln()).collect();
+    (two_modes(&logs), from)
+}
+
+fn joined(track: &Track, levels: &[Level]) -> Level {
+    let (first, last) = (&levels[0], &levels[levels.len() - 1]);
+    Level {
+        cells: 0..track.cells.len(),
+        rate: track.mean_rate(0..track.cells.len()),
+        start_ns: first.start_ns,
+        end_ns: last.end_ns,
+        start_bytes: first.start_bytes,
+        end_bytes: last.end_bytes,
+    }
+}
+
+/// The classes of Barrett et al., *Virtual machine warmup blows hot and cold*
+/// (OOPSLA 2017), and drift, which change points cannot tell.
+fn class(
+    track: &Track,
+    levels: &[Level],
+    last: &Range<usize>,
+    warmup: WarmupCut,
+    drift: Option<Drift>,
+) -> SteadinessClass {
+    let drifts = drift.is_some_and(|d| d.beyond(DRIFT_MARGIN));
+    let level = &levels[levels.len() - 1];
+    let towards = |before: f64| match level.rate < before {
+        true => SteadinessClass::Slowdown,
+        false => SteadinessClass::WarmupThenFlat,
+    };
+    if levels.len() > 1 {
+        let share = level.seconds() / track.seconds().max(1e-9);
+        let searching = levels.len() >= MANY_LEVELS && share < SETTLED_SHARE;
+        if drifts || searching || level.seconds() < LEAST_SETTLED_SECONDS {
+            return SteadinessClass::NeverSteady;
+        }
+        return towards(track.mean_rate(0..level.cells.start));
+    }
+    if drifts {
+        return SteadinessClass::Drifting;
+    }
+    match warmup {
+        WarmupCut::NotConverged => SteadinessClass::NeverSteady,
+        WarmupCut::Cut(cut) if cut > 0 => {
+            let before = track.mean_rate(0..last.start);
+            match track.mean_rate(last.clone()) < before {
+                true => SteadinessClass::Slowdown,
+                false => SteadinessClass::WarmupThenFlat,
+            }
+        }
+        _ => SteadinessClass::Flat,
+    }
+}
+
+fn half_width(track: &Track, cells: Range<usize>) -> Option<f64> {
+    let parts: Vec<Part> = track.cells[cells]
+        .iter()
+        .map(|cell| Part {
+            numerator: track.amount(cell),
+            denominator: cell.seconds,
+        })
+        .collect();
+    let ratio = Ratio::of(&parts)?;
+    let enough = ratio.error?.n_effective >= MIN_EFFECTIVE;
+    let half = ratio.half_width()? / ratio.value;
+    (enough && half.is_finite()).then_some(half)
+}

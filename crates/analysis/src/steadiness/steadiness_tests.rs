@@ -1,0 +1,1 @@
+//! Trials with known truth through the whole judgement.

@@ -1,0 +1,31 @@
+//! The contents that a deduplicating array knows.
+
+use std::collections::{HashSet, VecDeque};
+
+/// Contents that are remembered; the oldest are forgotten first.
+const SEEN_MAX: usize = 1 << 20;
+
+#[derive(Default)]
+pub(super) struct Seen {
+    known: HashSet<u64>,
+    order: VecDeque<u64>,
+}
+
+impl Seen {
+    /// Whether this content is known; it is from now on. 0 is unlike any other.
+    pub(super) fn has(&mut self, fingerprint: u64) -> bool {
+        if fingerprint == 0 {
+            return false;
+        }
+        if !self.known.insert(fingerprint) {
+            return true;
+        }
+        self.order.push_back(fingerprint);
+        if self.order.len() > SEEN_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+        false
+    }
+}

@@ -1,0 +1,24 @@
+//! The laboratory: drives whose truth is known.
+//!
+//! [`SimulatedDrive`] serves a model of `fathom_engine::sim` as a real file through
+//! FUSE, in real time, so that any tool can be tried on it; everything that it
+//! did is in its [`Truth`]. [`real`] shapes real components of the system:
+//! devices with a set limit, slow and failing ones, throttles, file systems
+//! that compress or are nearly full, disturbers.
+//!
+//! Nothing here judges and nothing here measures fathom's targets: what a
+//! drive did is recorded by the drive itself, apart from the tool that is
+//! tried out on it.
+
+mod description;
+mod drive;
+mod error;
+pub mod real;
+mod truth;
+
+pub use description::Description;
+pub use drive::{Options, SimulatedDrive, Storing};
+pub use error::Error;
+pub use truth::{
+    HistogramTruth, LaboratoryTruth, OperationTruth, PathTruth, RegionTruth, SecondTruth, Truth,
+};

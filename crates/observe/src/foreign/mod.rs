@@ -1,0 +1,88 @@
+//! Results of other tools, as data to judge: fio's JSON, json+ and terse
+//! output and its logs.
+//!
+//! Formats: fio's HOWTO, sections "JSON output", "Terse output" and "Log File
+//! Formats". Parsers are pure functions on text. Whatever a file lacks, or
+//! spells in a way that cannot be a number, is a missing fact; nothing is
+//! filled in. Sizes are limited by the caller, counts by each parser, so that
+//! a hostile file costs memory in proportion to its own length.
+
+mod documents;
+mod fio_json;
+mod fio_log;
+mod gather;
+mod number;
+mod terse;
+
+#[cfg(test)]
+mod foreign_tests;
+
+pub use fio_log::{LogKind, SeriesLog};
+pub use gather::gather;
+
+use fathom_model::foreign::ForeignResult;
+
+/// Largest file of results that is read.
+pub const LARGEST_DOCUMENT_BYTES: u64 = 64 << 20;
+
+/// Largest log that is read.
+pub const LARGEST_LOG_BYTES: u64 = 512 << 20;
+
+/// What a file turned out to be.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ForeignFile {
+    /// Results.
+    Results(Vec<ForeignResult>),
+    /// A log of one job.
+    Log(SeriesLog),
+    /// A document of fathom itself, with its `schema`.
+    Own(String),
+}
+
+/// Why a file is not understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForeignError {
+    /// Nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// A document that breaks off before its first complete job.
+    #[error("the JSON breaks off after {0} bytes, before its first complete job")]
+    Truncated(usize),
+    /// JSON that is not.
+    #[error("the JSON cannot be read: {0}")]
+    Json(String),
+    /// Something else.
+    #[error(
+        "found {0}; understood are fio's JSON and json+ output, its terse output (version 3 or \
+         later), its bandwidth, IOPS and latency logs, and fathom's own --json"
+    )]
+    Unknown(String),
+}
+
+/// Reads one file of results. `name` says what it is called, for people and
+/// because logs carry their kind in the name.
+///
+/// # Errors
+/// [`ForeignError`] when nothing in it is understood.
+pub fn read_foreign(name: &str, text: &str) -> Result<ForeignFile, ForeignError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let start = text.trim_start();
+    if start.is_empty() {
+        // fio leaves the log of a direction that did nothing empty.
+        return match SeriesLog::empty(name) {
+            Some(log) => Ok(ForeignFile::Log(log)),
+            None => Err(ForeignError::Empty),
+        };
+    }
+    if fio_log::looks_like_log(start) {
+        return SeriesLog::read(name, text).map(ForeignFile::Log);
+    }
+    if let Some(results) = terse::read(name, text) {
+        return Ok(ForeignFile::Results(results));
+    }
+    let documents = documents::read(text)?;
+    if let Some(schema) = documents.own_schema() {
+        return Ok(ForeignFile::Own(schema));
+    }
+    fio_json::results(name, documents).map(ForeignFile::Results)
+}
