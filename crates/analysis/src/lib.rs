@@ -19,6 +19,7 @@ mod check_page;
 mod check_table;
 mod checks;
 mod comparison;
+mod coverage;
 pub mod curve;
 mod fitness;
 mod fold;
@@ -54,6 +55,7 @@ pub use check_table::{
 pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
+pub use coverage::{CoverageRow, interval_coverage};
 pub use judge::judge;
 pub use probe::{Probing, depth_probe};
 pub use second_opinion::judge_foreign;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fathom_engine::prepare::NoHooks;
-use fathom_engine::sim::{KeptDrive, open_drive};
+use fathom_engine::sim::{KeptDrive, Truth, open_drive};
 use fathom_engine::{Group, prepare};
 use fathom_model::rng::Rng;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
@@ -26,6 +26,11 @@ const REST_NS: u64 = SECOND_NS;
 /// Runs the case and returns its record, or why it could not be carried out:
 /// a fault of the scenario.
 pub(crate) fn run(case: &Case, seed: u64) -> Result<RunRecord, String> {
+    run_and_ask(case, seed).map(|(record, _)| record)
+}
+
+/// The same, and what the drive says of itself afterwards.
+pub(crate) fn run_and_ask(case: &Case, seed: u64) -> Result<(RunRecord, Truth), String> {
     let drive = open_drive(&case.drive, seed).map_err(|error| error.to_string())?;
     let (metered, meter) = Metered::new(drive);
     let drive = KeptDrive::new(Box::new(metered));
@@ -43,7 +48,7 @@ pub(crate) fn run(case: &Case, seed: u64) -> Result<RunRecord, String> {
     for edit in &case.run_edits {
         edit(&mut record);
     }
-    Ok(record)
+    Ok((record, drive.with(|drive| drive.truth())))
 }
 
 fn run_trial(

@@ -6,6 +6,7 @@ use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 
 use crate::bench;
 use crate::case::{Case, Expected, Scenario};
+use crate::fio_view::{FioView, fio_view};
 use crate::scenarios::{self, Draw};
 
 /// How one case ended.
@@ -42,6 +43,8 @@ pub struct Answer {
     pub limiter: Limiter,
     /// Checks that objected, with their evidence.
     pub objections: Vec<String>,
+    /// What a user of fio would have seen.
+    pub fio: FioView,
 }
 
 /// All answers of an exam.
@@ -102,6 +105,7 @@ fn answer(scenario: &Scenario, seed: u64) -> Result<Answer, String> {
         validity: judged.verdict.validity,
         limiter: limiter_of(&judged),
         objections: objections(&judged),
+        fio: fio_view(&record),
     })
 }
 
@@ -114,7 +118,7 @@ fn describe(case: &Case) -> String {
     format!("{} {}", case.drive, workload.unwrap_or_default())
 }
 
-fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
+pub(crate) fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
     let limiter = limiter_of(judged);
     let named_right =
         |allowed: &[Limiter]| limiter == Limiter::Unknown || allowed.contains(&limiter);
@@ -152,14 +156,14 @@ fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
 }
 
 /// The limiter of the first row: scenarios ask about that one.
-fn limiter_of(judged: &JudgedRun) -> Limiter {
+pub(crate) fn limiter_of(judged: &JudgedRun) -> Limiter {
     judged
         .rows
         .first()
         .map_or(Limiter::Unknown, |row| row.verdict.limiter)
 }
 
-fn objections(judged: &JudgedRun) -> Vec<String> {
+pub(crate) fn objections(judged: &JudgedRun) -> Vec<String> {
     let mut seen: Vec<String> = Vec::new();
     for finding in &judged.verdict.findings {
         if finding.status >= FindingStatus::Caveat {

@@ -13,11 +13,16 @@
 
 mod bench;
 mod case;
+pub mod document;
+pub mod fio_view;
 mod grade;
 mod host;
+mod json;
 mod meter;
+pub mod real;
 mod scenarios;
 mod table;
+pub mod truth;
 
 pub use case::{Case, Edit, Expected, Scenario, Trial};
 pub use grade::{Answer, Grade, Paper, sit, sit_some};

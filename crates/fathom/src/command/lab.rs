@@ -18,6 +18,8 @@ use fathom_model::unit;
 use crate::exit::Exit;
 use crate::{pipeline, present};
 
+mod exam;
+
 /// How often the end is looked for.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -28,6 +30,8 @@ pub(crate) enum Lab {
     /// List the models of drives and their parameters.
     #[command(after_help = "Example:\n  fathom lab models")]
     Models,
+    Exam(exam::Exam),
+    Accuracy(exam::Accuracy),
 }
 
 /// Mount a simulated drive as a real file.
@@ -94,6 +98,8 @@ fn unit_bytes(text: &str) -> Result<u64, String> {
 pub(crate) fn run(lab: Lab) -> anyhow::Result<Exit> {
     match lab {
         Lab::Drive(drive) => serve(&drive),
+        Lab::Exam(exam) => exam::sit(&exam),
+        Lab::Accuracy(accuracy) => exam::accuracy(&accuracy),
         Lab::Models => {
             present::write_stdout(&models_text())?;
             Ok(Exit::Success)

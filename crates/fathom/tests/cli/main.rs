@@ -9,6 +9,7 @@ mod commands;
 mod compare;
 mod curve;
 mod documents;
+mod exam_real;
 mod faults;
 mod io;
 mod judge;
