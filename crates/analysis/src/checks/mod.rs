@@ -24,7 +24,7 @@ use crate::trial::Trial;
 
 pub(crate) use data_set::in_memory;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
-pub(crate) use load::{achieved, depth_kept};
+pub(crate) use load::{NOT_REACHED, achieved, depth_kept};
 
 /// What the checks of one trial share.
 pub(crate) struct Facts<'a> {
