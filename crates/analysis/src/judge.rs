@@ -4,11 +4,14 @@ use fathom_model::RUN_SCHEMA;
 use fathom_model::judged::{JudgedRun, JudgedTrial, OpSummary, ResultRow, RunSummary};
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
+use fathom_model::schedule::TrialRole;
+use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::comparison;
 use crate::curve;
 use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
@@ -39,7 +42,8 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     apply_siblings(&trials, &mut judged);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
-    let repeated = rows.iter().filter_map(|row| {
+    let results = rows.iter().filter(|row| row.role != TrialRole::Control);
+    let repeated = results.filter_map(|row| {
         let finding = row.verdict.findings.iter().find(|f| f.id == "V18")?;
         Some((row.label.clone(), finding.clone()))
     });
@@ -57,8 +61,10 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         rows,
         trials: judged,
         verdict,
+        comparison: None,
         curve: None,
     };
+    run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     run
 }
@@ -119,7 +125,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
     let latencies = kind_latencies(&[trial]);
     let mut summary = summarize(trial, &latencies);
     let steadiness = steadiness::of_trial(trial, written_before);
-    if let Some(steadiness) = steadiness.as_ref().filter(|s| s.has_no_single_rate()) {
+    if let Some(steadiness) = steadiness.as_ref().filter(|s| several_rates(s)) {
         steadiness::withhold_single_rate(&mut summary.ops, &steadiness.sentence);
     }
     let facts = Facts {
@@ -250,6 +256,11 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .collect()
 }
 
+/// Levels in time, or the zones of a disk.
+fn several_rates(steadiness: &Steadiness) -> bool {
+    steadiness.has_no_single_rate() || steadiness.zones.is_some()
+}
+
 /// The trials of a row as one; without an interval where one of them has no
 /// single rate.
 fn combined(measured: &[&Trial<'_>], judged: &[&JudgedTrial]) -> Vec<OpSummary> {
@@ -257,7 +268,7 @@ fn combined(measured: &[&Trial<'_>], judged: &[&JudgedTrial]) -> Vec<OpSummary> 
     let several = judged
         .iter()
         .filter_map(|trial| trial.steadiness.as_ref())
-        .find(|steadiness| steadiness.has_no_single_rate());
+        .find(|steadiness| several_rates(steadiness));
     if let Some(steadiness) = several {
         steadiness::withhold_single_rate(&mut ops, &steadiness.sentence);
     }
@@ -272,8 +283,9 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         let evidence = format!("none of {planned} planned trials ran{because}");
         return nothing(missing_trials(FindingStatus::Invalid, planned, evidence));
     }
-    let sources: Vec<Source<'_>> = judged
-        .iter()
+    // A control is no result: what it finds is in the comparison.
+    let results = judged.iter().filter(|t| t.role != TrialRole::Control);
+    let sources: Vec<Source<'_>> = results
         .map(|trial| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,

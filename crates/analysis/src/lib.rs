@@ -10,11 +10,13 @@
 //! autocorrelation), whether it is true (checks with thresholds from
 //! `checks.toml`), and what set it (the limiter, named only on proof).
 
+mod accuracy;
 mod activity;
 mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+mod comparison;
 pub mod curve;
 mod fitness;
 mod fold;
@@ -37,9 +39,13 @@ mod judge_tests;
 #[cfg(test)]
 mod test_records;
 
+pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
+};
+pub use comparison::{
+    CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use judge::judge;
 pub use second_opinion::judge_foreign;

@@ -81,8 +81,13 @@ pub(crate) fn measure(
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;
     let mut recorder = Recorder::begin(store, meta, keep_files, progress);
-    let outcome =
-        fathom_fleet::run_schedule(conductor, &settings, &|_| None, &interrupt, &mut recorder);
+    let outcome = fathom_fleet::run_schedule(
+        conductor,
+        &settings,
+        &fathom_analysis::stop_rule,
+        &interrupt,
+        &mut recorder,
+    );
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         state: RunState::Failed,
         reason: Some(error.to_string()),
@@ -103,7 +108,7 @@ impl Measured {
 }
 
 /// Prints a judged run and writes its HTML report.
-fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
+pub(crate) fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
     let html = present::write_html(judged, output.html.as_deref(), &output.store);
     present::print(judged, &output.format, html.as_ref().ok())?;
     if let Err(error) = html {

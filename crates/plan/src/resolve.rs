@@ -93,11 +93,7 @@ pub(crate) fn resolve(
         warmup_ns: keys.warmup.as_ref().map_or(0, |t| t.value.0),
         rate: rate(keys, spelling, problems),
         think_ns: keys.think_time.as_ref().map_or(0, |t| t.value.0),
-        cpus: keys
-            .cpus
-            .as_ref()
-            .map(|c| c.value.0.clone())
-            .unwrap_or_default(),
+        cpus: cpus(keys),
         payload: payload(keys.payload.as_ref().map(|p| &p.value)),
         verify: verify(keys, mix),
         precondition: keys
@@ -118,6 +114,11 @@ pub(crate) fn resolve(
         block,
         mix,
     }
+}
+
+fn cpus(keys: &WorkloadKeys) -> Vec<u32> {
+    let cpus = keys.cpus.as_ref().map(|c| c.value.0.clone());
+    cpus.unwrap_or_default()
 }
 
 /// Verification depends on what the mix turned out to be.

@@ -5,6 +5,8 @@
 pub(crate) mod axis;
 mod distribution;
 mod heat;
+mod levels;
+pub(crate) mod pairs;
 mod series;
 mod svg;
 pub(crate) mod sweep;

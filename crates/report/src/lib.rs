@@ -8,6 +8,7 @@
 //! questions (validity, limiter, fitness) are answered apart, each with its
 //! evidence, and never folded into one score.
 
+pub mod comparison;
 pub mod csv;
 pub mod html;
 pub mod json;
@@ -21,10 +22,12 @@ mod curve;
 mod facts;
 mod figure;
 mod grid;
+mod levels;
 mod limits;
 mod moment;
 mod names;
 mod shape;
+mod steady;
 mod summary;
 
 /// Why a report could not be written.

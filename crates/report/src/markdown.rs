@@ -12,7 +12,7 @@ use crate::curve::{self, CurveView};
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
 use crate::table::clean;
-use crate::{facts, moment, names, summary};
+use crate::{facts, levels, moment, names, steady, summary};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
@@ -27,15 +27,19 @@ pub fn render(run: &JudgedRun) -> String {
     );
     push_alarms(&mut out, run);
     push_facts(&mut out, run);
+    if let Some(comparison) = &run.comparison {
+        crate::comparison::push_markdown(&mut out, comparison);
+    }
     if let Some(view) = curve::view(run, Throughput::Binary) {
         push_curve(&mut out, &view);
     } else if facts::is_quick(run) {
         let grid = Grid::of(run);
         push_grid(&mut out, &grid);
-        push_rows(&mut out, &grid.rest);
+        push_rows(&mut out, run, &grid.rest);
     } else {
-        push_rows(&mut out, &run.rows.iter().collect::<Vec<_>>());
+        push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
     }
+    push_steadiness(&mut out, run);
     push_verdict(&mut out, run);
     push_plan(&mut out, run);
     out
@@ -136,16 +140,19 @@ fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<String> {
         return empty(names::state(cell.state));
     };
     let sign = escape(mark(cell.row.verdict.validity));
-    let bytes = Figure::of(&op.bytes_per_second, Throughput::Binary);
+    let [bytes, ops] = cell.levels(Throughput::Binary).unwrap_or_else(|| {
+        let number = |e| Figure::of(e, Throughput::Binary).number();
+        [&op.bytes_per_second, &op.ops_per_second].map(number)
+    });
     vec![
-        format!("{sign}{}", bytes.number()),
-        Figure::of(&op.ops_per_second, Throughput::Binary).number(),
+        format!("{sign}{bytes}"),
+        ops,
         escape(&summary::percentile(&op.service, 50.0).inline()),
         escape(&summary::percentile(&op.service, 99.0).inline()),
     ]
 }
 
-fn push_rows(out: &mut String, rows: &[&ResultRow]) {
+fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
     if rows.is_empty() {
         return;
     }
@@ -166,7 +173,11 @@ fn push_rows(out: &mut String, rows: &[&ResultRow]) {
                 row.trials.len()
             );
         }
-        for op in &row.ops {
+        let shown = levels::of_row(run, row);
+        for (when, op) in shown
+            .iter()
+            .flat_map(|l| l.ops.iter().map(|op| (&l.when, op)))
+        {
             for (i, (which, latency)) in summary::latencies(op).into_iter().enumerate() {
                 let rate = |estimate, shown: bool| {
                     if shown && i == 0 {
@@ -181,6 +192,7 @@ fn push_rows(out: &mut String, rows: &[&ResultRow]) {
                     Some(_) => format!("{} {which}", op.kind.name()),
                     None => op.kind.name().to_owned(),
                 };
+                let kind = escape(&levels::named(&kind, when));
                 let mut cells = vec![
                     rate(&op.ops_per_second, true),
                     rate(&op.bytes_per_second, op.kind.is_data()),
@@ -198,6 +210,34 @@ fn push_rows(out: &mut String, rows: &[&ResultRow]) {
         }
     }
     out.push_str("\nValues with half the width of their 95 % interval.\n\n");
+}
+
+/// Trials that are no one level, or long enough for the rule of SNIA.
+fn push_steadiness(out: &mut String, run: &JudgedRun) {
+    let told = run.trials.iter().filter_map(|trial| {
+        let steadiness = trial.steadiness.as_ref()?;
+        let told = steadiness.has_no_single_rate() || steadiness.snia.is_some();
+        told.then_some((trial, steadiness))
+    });
+    let mut any = false;
+    for (trial, steadiness) in told {
+        any = true;
+        let _ = writeln!(
+            out,
+            "**{}**: {}\n",
+            escape(&facts::trial_name(run, trial)),
+            escape(&steady::headline(steadiness))
+        );
+        for rung in steady::ladder(steadiness) {
+            let evidence = escape(&rung.evidence);
+            let _ = writeln!(out, "- {} {}: {evidence}", rung.title, rung.status);
+        }
+        out.push('\n');
+    }
+    if any {
+        // The list of the verdict is another one.
+        out.push_str("<!-- -->\n\n");
+    }
 }
 
 fn push_verdict(out: &mut String, run: &JudgedRun) {
@@ -272,7 +312,7 @@ fn push_plan(out: &mut String, run: &JudgedRun) {
 }
 
 /// A text that Markdown shows as it is, on one line.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {

@@ -6,11 +6,13 @@
 
 mod bench;
 mod commands;
+mod compare;
 mod curve;
 mod documents;
 mod faults;
 mod io;
 mod judge;
+mod lab;
 mod plans;
 mod quick;
 mod signals;

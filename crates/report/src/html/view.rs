@@ -4,11 +4,13 @@ use askama::Template;
 use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
+use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
 use crate::curve::{self, CurveView};
 use crate::grid::Grid;
+use crate::steady::{self, RungLine};
 use crate::{facts, figure, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
@@ -45,6 +47,7 @@ pub(super) struct Page<'a> {
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
     curve: Option<CurveSection>,
+    compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
@@ -94,16 +97,18 @@ pub(super) struct TrialView<'a> {
     lines: Vec<(String, Vec<Shown>)>,
     charts: Vec<Vec<String>>,
     objections: Vec<&'a Finding>,
+    steadiness: Option<String>,
+    ladder: Vec<RungLine>,
 }
 
 /// One check.
 pub(super) struct FindingLine<'a> {
-    finding: &'a Finding,
-    status: &'static str,
-    class: &'static str,
-    sign: &'static str,
-    measured: String,
-    threshold: String,
+    pub(super) finding: &'a Finding,
+    pub(super) status: &'static str,
+    pub(super) class: &'static str,
+    pub(super) sign: &'static str,
+    pub(super) measured: String,
+    pub(super) threshold: String,
 }
 
 impl<'a> Page<'a> {
@@ -140,9 +145,10 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             curve: curve_section(run),
+            compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
-            results: rows::lines(grid.rest.iter().copied()),
+            results: rows::lines(run, grid.rest.iter().copied()),
             several_targets: targets.len() > 1,
             iterations: run.trials.iter().any(|t| t.iteration > 0),
             targets: targets.join(", "),
@@ -253,9 +259,15 @@ fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView
         badge: Badge::of(trial.verdict.validity),
         limiter: names::limiter(trial.verdict.limiter),
         facts: trial_facts(trial),
-        lines: trial.summary.ops.iter().flat_map(rows::op_cells).collect(),
+        lines: rows::trial_cells(trial),
         charts,
         objections: names::objections(&trial.verdict.findings),
+        steadiness: trial.steadiness.as_ref().map(steady::headline),
+        ladder: trial
+            .steadiness
+            .as_ref()
+            .map(steady::ladder)
+            .unwrap_or_default(),
     }
 }
 
@@ -302,7 +314,7 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     out
 }
 
-fn finding_line(finding: &Finding) -> FindingLine<'_> {
+pub(super) fn finding_line(finding: &Finding) -> FindingLine<'_> {
     let (class, sign) = match finding.status {
         FindingStatus::Pass => ("good", "✓"),
         FindingStatus::NotMeasured => ("none", "○"),
