@@ -160,6 +160,10 @@ impl Achieved {
     }
 }
 
+/// How the evidence of V23 begins when the load was more than the target took,
+/// and not only submitted late.
+pub(crate) const NOT_REACHED: &str = "the rate was not reached";
+
 /// V23: did the open loop keep its rate, and submit on time?
 pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V23";
@@ -172,7 +176,7 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let threshold = check(ID).caveat;
     if !achieved.reached() {
-        let evidence = format!("the rate was not reached: {}", achieved.text);
+        let evidence = format!("{NOT_REACHED}: {}", achieved.text);
         let status = FindingStatus::Caveat;
         return Some(Outcome::decided(
             ID,
