@@ -3,8 +3,9 @@
 //! What a generator costs above this is its own share. There is no clock, no
 //! histogram, no schedule here; offsets come from one multiplication.
 //!
-//! - `floor uring FILE BLOCK DEPTH OPS SIZE`: one ring, everything registered,
-//!   as many operations per call as have completed
+//! - `floor uring FILE BLOCK DEPTH OPS SIZE [DIRECT]`: one ring, everything
+//!   registered, as many operations per call as have completed; `DIRECT` 1
+//!   opens the file with `O_DIRECT`
 //! - `floor psync FILE BLOCK 1 OPS SIZE`: `pread` in a loop
 //! - `floor run COMMAND…`: runs a command and prints the CPU time that it used
 
@@ -13,7 +14,8 @@
 mod psync;
 mod uring;
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, ExitCode, Stdio};
 
 /// What is to be done.
@@ -31,8 +33,13 @@ impl Load {
         let number = |at: usize| arguments.get(at)?.parse::<u64>().ok();
         let (block, size) = (number(1)?, number(4)?);
         let blocks = size / block.max(1);
+        let mut options = OpenOptions::new();
+        options.read(true);
+        if number(5) == Some(1) {
+            options.custom_flags(libc::O_DIRECT);
+        }
         Some(Load {
-            file: File::open(arguments.first()?).ok()?,
+            file: options.open(arguments.first()?).ok()?,
             block,
             depth: number(2)? as u32,
             ops: number(3)?,

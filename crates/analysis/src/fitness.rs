@@ -6,7 +6,7 @@
 //! the run. A number that is not trusted proves nothing.
 
 use fathom_model::estimate::Estimate;
-use fathom_model::judged::OpSummary;
+use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::op::OpKind;
 use fathom_model::slo::{Condition, Slo, SloFigure};
 use fathom_model::unit;
@@ -33,13 +33,14 @@ pub(crate) fn fitness(slo: &Slo, ops: &[OpSummary], validity: Validity) -> Fitne
         outcome = Some(Fit::NotProven);
         texts.push("the number is not trusted".to_owned());
     }
-    let ratios: Option<Vec<f64>> = held.iter().map(|h| h.ratio).collect();
+    let known: Vec<f64> = held.iter().filter_map(|h| h.ratio).collect();
+    let worst = known.iter().copied().fold(0.0, f64::max);
+    // An unknown figure matters only where the known ones hold.
+    let tells = worst > 1.0 || (known.len() == held.len() && !known.is_empty());
     Fitness {
         target: slo.to_string(),
         outcome: outcome.unwrap_or(Fit::NotProven),
-        worst_ratio: ratios
-            .filter(|all| !all.is_empty())
-            .map(|all| all.into_iter().fold(0.0, f64::max)),
+        worst_ratio: tells.then_some(worst),
         evidence: texts.join("; "),
     }
 }
@@ -159,7 +160,10 @@ fn latency(condition: &Condition, op: &OpSummary, several: bool) -> Held {
                 .next()
         }
     };
+    let known = |e: &&Estimate| e.value.is_some();
     match estimate {
+        Some(unknown) if !known(&unknown) => broken_below(condition, latency, &name)
+            .unwrap_or_else(|| estimated(condition, unknown, &name, unit::latency)),
         Some(estimate) => estimated(condition, estimate, &name, unit::latency),
         None => Held {
             outcome: Fit::NotProven,
@@ -167,6 +171,28 @@ fn latency(condition: &Condition, op: &OpSummary, several: bool) -> Held {
             text: format!("{name} was not computed"),
         },
     }
+}
+
+/// Where a percentile is not known, a lower one that breaks the bound already
+/// tells as much.
+fn broken_below(condition: &Condition, latency: &LatencySummary, name: &str) -> Option<Held> {
+    let percent = condition.figure.percent()?;
+    let lower = latency.percentiles.iter().filter(|p| p.percent < percent);
+    let (at, value, low) = lower
+        .filter_map(|p| Some((p.percent, p.latency_ns.value?, p.latency_ns.low)))
+        .rfind(|(_, value, _)| !holds(condition, *value))?;
+    Some(Held {
+        outcome: match low {
+            Some(low) if !holds(condition, low) => Fit::NotMet,
+            _ => Fit::NotProven,
+        },
+        ratio: Some(ratio(condition, value)),
+        text: format!(
+            "{name} is above {}: p{at} is {} already",
+            unit::latency(condition.bound as f64),
+            unit::latency(value)
+        ),
+    })
 }
 
 /// The largest value is exact for the run, and says nothing beyond it.

@@ -5,6 +5,7 @@ use fathom_model::judged::{JudgedRun, JudgedTrial, OpSummary, ResultRow, RunSumm
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::schedule::TrialRole;
+use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
 use crate::across;
@@ -127,7 +128,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
     let latencies = kind_latencies(&[trial]);
     let mut summary = summarize(trial, &latencies);
     let steadiness = steadiness::of_trial(trial, written_before);
-    if let Some(steadiness) = steadiness.as_ref().filter(|s| s.has_no_single_rate()) {
+    if let Some(steadiness) = steadiness.as_ref().filter(|s| several_rates(s)) {
         steadiness::withhold_single_rate(&mut summary.ops, &steadiness.sentence);
     }
     let facts = Facts {
@@ -226,6 +227,11 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .collect()
 }
 
+/// Levels in time, or the zones of a disk.
+fn several_rates(steadiness: &Steadiness) -> bool {
+    steadiness.has_no_single_rate() || steadiness.zones.is_some()
+}
+
 /// The trials of a row as one; without an interval where one of them has no
 /// single rate.
 fn combined(measured: &[&Trial<'_>], judged: &[&JudgedTrial]) -> Vec<OpSummary> {
@@ -233,7 +239,7 @@ fn combined(measured: &[&Trial<'_>], judged: &[&JudgedTrial]) -> Vec<OpSummary> 
     let several = judged
         .iter()
         .filter_map(|trial| trial.steadiness.as_ref())
-        .find(|steadiness| steadiness.has_no_single_rate());
+        .find(|steadiness| several_rates(steadiness));
     if let Some(steadiness) = several {
         steadiness::withhold_single_rate(&mut ops, &steadiness.sentence);
     }

@@ -11,6 +11,7 @@
 //! `checks.toml`), and what set it (the limiter, named only on proof).
 
 mod above_the_device;
+mod accuracy;
 mod across;
 mod activity;
 mod charts;
@@ -43,6 +44,7 @@ mod judge_tests;
 #[cfg(test)]
 mod test_records;
 
+pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, MissingCheck, TargetKind, check_table, check_table_version, find_check,

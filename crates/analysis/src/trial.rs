@@ -88,11 +88,12 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The trial with only the measured seconds at these positions.
-    pub(crate) fn part(&self, measured: std::ops::Range<usize>) -> Trial<'a> {
+    /// The trial with only some of its measured seconds, by their position
+    /// among those that lasted.
+    pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Trial<'a> {
         let lasting = self.measured().filter(|s| s.duration_ns > 0);
-        let kept = lasting.take(measured.end).skip(measured.start);
-        let seconds: Vec<Second<'a>> = kept.cloned().collect();
+        let kept = lasting.enumerate().filter(|(position, _)| keep(*position));
+        let seconds: Vec<Second<'a>> = kept.map(|(_, second)| second.clone()).collect();
         Trial {
             record: self.record,
             host: self.host,

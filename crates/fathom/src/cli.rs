@@ -59,7 +59,6 @@ pub(crate) enum Command {
     Judge(crate::command::judge::Judge),
     Explain(Explain),
     Doctor(Doctor),
-    /// Serve drives whose truth is known, to try fathom or any other tool on.
     #[command(subcommand)]
     Lab(crate::command::lab::Lab),
     Clean(Clean),

@@ -88,8 +88,13 @@ pub(crate) fn measure(
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;
     let mut recorder = Recorder::begin(store, meta, keep_files, progress);
-    let outcome =
-        fathom_fleet::run_schedule(conductor, &settings, &|_| None, &interrupt, &mut recorder);
+    let outcome = fathom_fleet::run_schedule(
+        conductor,
+        &settings,
+        &fathom_analysis::stop_rule,
+        &interrupt,
+        &mut recorder,
+    );
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         state: RunState::Failed,
         reason: Some(error.to_string()),

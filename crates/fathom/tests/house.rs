@@ -20,6 +20,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-fleet", 2),
     ("fathom-lab", 2),
     ("fathom-report", 2),
+    ("fathom-exam", 3),
     ("fathom", 4),
 ];
 

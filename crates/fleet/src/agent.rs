@@ -233,17 +233,19 @@ impl Agent {
                 self.link.send(Event::Note(failure));
             }
         }
-        // The preparation has looked already, as far as it needs to know itself.
-        let known = end.data.cached_share.is_some() && end.data.unwritten_share.is_some();
-        if known && !job.workload.drop_cache {
-            return;
-        }
         let range = prepared
             .layout
             .files
             .first()
             .map(|file| file.start_bytes..file.start_bytes.saturating_add(file.span_bytes));
-        fathom_observe::data_state(&paths, range).enter(&mut end.data);
+        // What was never written the preparation may have had to find out.
+        if end.data.unwritten_share.is_some() {
+            let (share, method) = fathom_observe::cached_share(&paths, range);
+            end.data.cached_share = share;
+            end.data.cached_method = Some(method);
+        } else {
+            fathom_observe::data_state(&paths, range).enter(&mut end.data);
+        }
     }
 
     /// Real hosts are observed; a simulated drive has no host and no real time.

@@ -20,5 +20,6 @@ pub use description::Description;
 pub use drive::{Options, SimulatedDrive, Storing};
 pub use error::Error;
 pub use truth::{
-    HistogramTruth, LaboratoryTruth, OperationTruth, PathTruth, RegionTruth, SecondTruth, Truth,
+    HistogramTruth, LaboratoryTruth, OperationTruth, PathTruth, RegionTruth, SecondTruth,
+    SpellTruth, Truth,
 };

@@ -29,6 +29,8 @@ pub struct Truth {
     pub in_flight_max: u64,
     /// What was done, by kind: `read`, `write`, `trim`, `sync`.
     pub operations: BTreeMap<String, OperationTruth>,
+    /// The stretches of time in which it was busy.
+    pub spells: Vec<SpellTruth>,
     /// What was done in each second after the mount in which replies were sent.
     pub seconds: Vec<SecondTruth>,
     /// The same by place: the drive in equal parts.
@@ -117,6 +119,22 @@ pub struct SecondTruth {
     pub write_bytes: u64,
 }
 
+/// A stretch of time without a pause: nothing was in flight for 10 ms before
+/// it and after it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpellTruth {
+    /// Its first arrival, after the mount.
+    pub from_ns: u64,
+    /// Its last reply.
+    pub to_ns: u64,
+    /// Replies of every kind, errors with them.
+    pub replies: u64,
+    /// Reads that ended well.
+    pub read_ops: u64,
+    /// Writes that ended well.
+    pub write_ops: u64,
+}
+
 /// Operations in one part of the drive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionTruth {
@@ -178,11 +196,92 @@ impl Truth {
         self.laboratory.late as f64 / replies as f64
     }
 
-    /// Operations per second of a kind between the first arrival and the last
-    /// reply.
+    /// The stretch in which nearly everything was done, nanoseconds after the
+    /// mount. Spells at its ends are left out as long as they hold less than
+    /// 1 % of all replies: tools try a target before they measure it.
+    pub fn busy(&self) -> Option<(u64, u64)> {
+        let replies: u64 = self.spells.iter().map(|spell| spell.replies).sum();
+        let spare = replies / 100;
+        let main = |left_out: &mut u64, spell: &&SpellTruth| {
+            *left_out += spell.replies;
+            *left_out > spare
+        };
+        let mut spells = self.spells.iter();
+        let mut left_out = 0;
+        let first = spells.find(|spell| main(&mut left_out, spell))?;
+        let mut spells = self.spells.iter().rev();
+        let mut left_out = 0;
+        let last = spells.find(|spell| main(&mut left_out, spell))?;
+        Some((first.from_ns, last.to_ns))
+    }
+
+    /// Reads (`read`) or writes (`write`) per second in [`Truth::busy`].
     pub fn rate(&self, kind: &str) -> Option<f64> {
-        let ns = self.last_reply_ns?.checked_sub(self.first_arrival_ns?)?;
-        let ops = self.operations.get(kind)?.ops;
-        (ns > 0).then(|| ops as f64 * 1e9 / ns as f64)
+        let (from_ns, to_ns) = self.busy()?;
+        let inside = |spell: &&SpellTruth| spell.from_ns >= from_ns && spell.to_ns <= to_ns;
+        let of_kind = |spell: &SpellTruth| match kind {
+            "read" => Some(spell.read_ops),
+            "write" => Some(spell.write_ops),
+            _ => None,
+        };
+        let ops: Option<u64> = self.spells.iter().filter(inside).map(of_kind).sum();
+        let ns = to_ns.saturating_sub(from_ns);
+        (ns > 0).then(|| Some(ops? as f64 * 1e9 / ns as f64))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HistogramTruth, LaboratoryTruth, PathTruth, SpellTruth, Truth};
+
+    fn with_spells(spells: &[(u64, u64, u64)]) -> Truth {
+        let spell = |&(from_ns, to_ns, ops): &(u64, u64, u64)| SpellTruth {
+            from_ns,
+            to_ns,
+            replies: ops,
+            read_ops: ops,
+            write_ops: 0,
+        };
+        Truth {
+            schema: String::new(),
+            model: String::new(),
+            seed: 0,
+            capacity_bytes: 0,
+            stores_data: false,
+            mounted_unix_ns: 0,
+            first_arrival_ns: None,
+            last_reply_ns: None,
+            in_flight_max: 0,
+            operations: Default::default(),
+            spells: spells.iter().map(spell).collect(),
+            seconds: Vec::new(),
+            regions: Vec::new(),
+            laboratory: LaboratoryTruth {
+                replies: 0,
+                tolerance: 0.0,
+                floor_ns: 0,
+                late: 0,
+                kept_up: true,
+                lateness: HistogramTruth::default(),
+                refused_writes: 0,
+                path: PathTruth::default(),
+            },
+            drive: None,
+        }
+    }
+
+    #[test]
+    fn trying_the_target_is_no_part_of_the_rate() {
+        let second = 1_000_000_000;
+        let truth = with_spells(&[
+            (0, 1000, 1),
+            (5 * second, 6 * second, 600),
+            (6 * second + 20_000_000, 7 * second, 400),
+            (9 * second, 9 * second + 10, 2),
+        ]);
+        assert_eq!(truth.busy(), Some((5 * second, 7 * second)));
+        assert_eq!(truth.rate("read"), Some(500.0));
+        assert_eq!(truth.rate("sync"), None);
+        assert_eq!(with_spells(&[]).rate("read"), None);
     }
 }

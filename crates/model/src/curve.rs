@@ -124,6 +124,8 @@ pub struct CurvePoint {
     pub fitness: Option<Fitness>,
     /// Trials whose own figures hold the target, intervals apart.
     pub trials_holding: Option<u32>,
+    /// Trials whose own figures break the target. The rest could not tell.
+    pub trials_breaking: Option<u32>,
     /// Evidence for another point only: found the depth of the ceiling.
     pub probe: bool,
 }

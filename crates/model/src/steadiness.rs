@@ -147,6 +147,10 @@ pub struct TwoModes {
     pub ashman_d: f64,
     /// How often the rate went from one level to the other.
     pub changes: u32,
+    /// Results by kind of operation over the seconds at the lower level.
+    pub low_ops: Vec<OpSummary>,
+    /// The same at the higher level.
+    pub high_ops: Vec<OpSummary>,
 }
 
 /// Rate by position of a sequential pass: the zones of a hard disk.

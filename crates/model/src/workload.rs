@@ -7,8 +7,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::slo::Slo;
-
 /// How operations reach the target.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -444,9 +442,9 @@ pub struct Workload {
     pub on_error: OnError,
     /// An operation outstanding for longer ends the trial as interrupted.
     pub io_deadline_ns: u64,
-    /// What the user calls good enough. It changes nothing in what is done.
+    /// What the user calls good enough; changes nothing in what is done.
     #[serde(default)]
-    pub slo: Option<Slo>,
+    pub slo: Option<crate::slo::Slo>,
 }
 
 impl Workload {

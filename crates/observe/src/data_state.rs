@@ -105,15 +105,21 @@ pub fn data_state(paths: &[PathBuf], range: Option<Range<u64>>) -> DataState {
     }
 }
 
-/// Share of the data in the page cache alone, and how it was found or why not.
-pub(crate) fn cached_share(paths: &[PathBuf]) -> (Option<f64>, String) {
+/// Share of the data in the page cache alone, 0 to 1, and how it was found or
+/// why it is not known; within `range` of each file where one is given.
+pub fn cached_share(paths: &[PathBuf], range: Option<Range<u64>>) -> (Option<f64>, String) {
     let mut cached = Tally::default();
     let looked_at = paths.len().min(FILE_LIMIT);
     for index in 0..looked_at {
         let path = &paths[index * paths.len() / looked_at];
         match open_sized(path) {
-            Ok((_, _, 0)) => {}
-            Ok((file, _, length)) => cached.add(ask_cache(path, &file, 0..length), length),
+            Ok((file, _, length)) => {
+                let part = within(range.as_ref(), length);
+                if !part.is_empty() {
+                    let bytes = part.end - part.start;
+                    cached.add(ask_cache(path, &file, part), bytes);
+                }
+            }
             Err(error) => cached.add(Err(error), 0),
         }
     }
@@ -127,8 +133,7 @@ fn look(
     unwritten: &mut Tally,
 ) -> Result<(), Error> {
     let (file, metadata, length) = open_sized(path)?;
-    let start = range.map_or(0, |range| range.start.min(length));
-    let end = range.map_or(length, |range| range.end.min(length));
+    let Range { start, end } = within(range, length);
     if start >= end {
         return Ok(());
     }
@@ -140,6 +145,13 @@ fn look(
     };
     unwritten.add(answer.map(|found| (found.bytes, found.method)), end - start);
     Ok(())
+}
+
+/// The part of a file of this length that is asked for.
+fn within(range: Option<&Range<u64>>, length: u64) -> Range<u64> {
+    range.map_or(0..length, |range| {
+        range.start.min(length)..range.end.min(length)
+    })
 }
 
 fn ask_cache(path: &Path, file: &File, range: Range<u64>) -> Result<(u64, String), Error> {

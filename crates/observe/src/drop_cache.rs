@@ -58,7 +58,7 @@ pub fn drop_page_cache(paths: &[PathBuf], whole_machine: bool) -> DropReport {
             )),
         }
     }
-    let (left_share, _) = cached_share(paths);
+    let (left_share, _) = cached_share(paths, None);
     let mut method = format!(
         "fdatasync and posix_fadvise(DONTNEED) on {files} of {} files",
         paths.len()
@@ -99,7 +99,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new_in("/var/tmp").unwrap();
         file.write_all(&vec![1; 1 << 20]).unwrap();
         let paths = [file.path().to_owned()];
-        let (before, method) = cached_share(&paths);
+        let (before, method) = cached_share(&paths, None);
         let report = drop_page_cache(&paths, false);
         assert_eq!((report.files, report.failures.len()), (1, 0));
         assert!(!report.whole_machine);

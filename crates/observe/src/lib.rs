@@ -60,7 +60,7 @@ mod written;
 
 pub use counters::{DeviceCounters, parse_diskstats, parse_stat};
 pub use cpu::{CpuTicks, parse_cpu_ticks};
-pub use data_state::{DataState, data_state};
+pub use data_state::{DataState, cached_share, data_state};
 pub use doctor::{Capability, CapabilityStatus, doctor};
 pub use drop_cache::{DropReport, drop_page_cache};
 pub use error::Error;

@@ -22,10 +22,8 @@ pub(crate) fn check(
     engine(row, workload, target, spelling, problems);
     let facts = context.facts(target);
     let size_at = row.keys.size.as_ref().and_then(|s| s.span).or(row.entry);
-    let needed = workload
-        .size_bytes
-        .unwrap_or(0)
-        .saturating_add(workload.offset_bytes);
+    // The offset lies within the size.
+    let needed = workload.size_bytes.unwrap_or(workload.offset_bytes);
     let room = match facts.kind {
         Some(TargetKind::Directory) => facts.free_bytes,
         Some(TargetKind::File | TargetKind::Device) => facts.size_bytes,

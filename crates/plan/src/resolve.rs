@@ -15,9 +15,7 @@ use crate::keys::{PayloadKeys, WorkloadKeys};
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{
-    Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, Time, VerifyChoice,
-};
+use crate::value::{Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, VerifyChoice};
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -95,11 +93,7 @@ pub(crate) fn resolve(
         warmup_ns: keys.warmup.as_ref().map_or(0, |t| t.value.0),
         rate: rate(keys, spelling, problems),
         think_ns: keys.think_time.as_ref().map_or(0, |t| t.value.0),
-        cpus: keys
-            .cpus
-            .as_ref()
-            .map(|c| c.value.0.clone())
-            .unwrap_or_default(),
+        cpus: cpus(keys),
         payload: payload(keys.payload.as_ref().map(|p| &p.value)),
         verify: verify(keys, mix),
         precondition: keys
@@ -112,16 +106,19 @@ pub(crate) fn resolve(
             .on_error
             .as_ref()
             .map_or(OnError::Stop, |e| e.value.on_error()),
-        io_deadline_ns: match &keys.deadline {
-            Some(Located {
-                value: Time(ns), ..
-            }) => *ns,
-            None => DEFAULT_DEADLINE_NS,
-        },
+        io_deadline_ns: keys
+            .deadline
+            .as_ref()
+            .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block,
         mix,
     }
+}
+
+fn cpus(keys: &WorkloadKeys) -> Vec<u32> {
+    let cpus = keys.cpus.as_ref().map(|c| c.value.0.clone());
+    cpus.unwrap_or_default()
 }
 
 /// Verification depends on what the mix turned out to be.

@@ -38,6 +38,11 @@ const TEMPLATES: &[Template] = &[
         text: include_str!("../templates/etcd.yaml"),
     },
     Template {
+        name: "disk-zones",
+        purpose: "a hard disk's rate by position: one pass over all of it",
+        text: include_str!("../templates/disk-zones.yaml"),
+    },
+    Template {
         name: "minimal",
         purpose: "the smallest plan, to start your own",
         text: include_str!("../templates/minimal.yaml"),

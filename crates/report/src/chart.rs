@@ -5,8 +5,10 @@
 pub(crate) mod axis;
 mod distribution;
 mod heat;
+mod levels;
 mod series;
 mod svg;
+pub(crate) mod sweep;
 mod time;
 mod trial;
 

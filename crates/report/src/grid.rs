@@ -6,7 +6,8 @@ use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::workload::OpMix;
 use fathom_model::{JudgedRun, OpKind, RunState, Validity};
 
-use crate::{facts, shape};
+use crate::figure::Throughput;
+use crate::{facts, levels, shape};
 
 /// One shape: reads and writes.
 #[derive(Debug)]
@@ -24,10 +25,22 @@ pub(crate) struct GridRow<'a> {
 pub(crate) struct Cell<'a> {
     /// The row of the run.
     pub(crate) row: &'a ResultRow,
+    /// The run.
+    pub(crate) run: &'a JudgedRun,
     /// Its result; nothing when every trial failed.
     pub(crate) op: Option<&'a OpSummary>,
     /// How far the row's last trial came.
     pub(crate) state: RunState,
+}
+
+impl Cell<'_> {
+    /// Throughput and operations of the levels, `2,400→150`, where no one
+    /// rate describes the result.
+    pub(crate) fn levels(&self, throughput: Throughput) -> Option<[String; 2]> {
+        let kind = self.op?.kind;
+        let of = |unit| levels::in_cell(self.run, self.row, kind, unit);
+        Some([of(Some(throughput))?, of(None)?])
+    }
 }
 
 /// Durable writes of one block size.
@@ -85,7 +98,12 @@ impl<'a> Grid<'a> {
             let op = kinds.into_iter().find_map(|kind| op_of(row, kind));
             self.durable.push(Durable {
                 name: shape::durable_name(workload),
-                cell: Cell { row, op, state },
+                cell: Cell {
+                    run,
+                    row,
+                    op,
+                    state,
+                },
             });
             return true;
         }
@@ -95,7 +113,12 @@ impl<'a> Grid<'a> {
             _ => return false,
         };
         let op = op_of(row, kind);
-        let cell = Cell { row, op, state };
+        let cell = Cell {
+            run,
+            row,
+            op,
+            state,
+        };
         let line = match self.rows.iter().position(|r| r.name == name) {
             Some(at) => &mut self.rows[at],
             None => {

@@ -17,13 +17,16 @@ pub mod table;
 pub mod text;
 
 mod chart;
+mod curve;
 mod facts;
 mod figure;
 mod grid;
+mod levels;
 mod limits;
 mod moment;
 mod names;
 mod shape;
+mod steady;
 mod summary;
 
 /// Why a report could not be written.

@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 use fathom_model::JudgedRun;
 use fathom_model::judged::ResultRow;
 
+use crate::curve::{self, CurveView};
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
 use crate::table::clean;
-use crate::{facts, moment, names, summary};
+use crate::{facts, levels, moment, names, steady, summary};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
@@ -26,13 +27,16 @@ pub fn render(run: &JudgedRun) -> String {
     );
     push_alarms(&mut out, run);
     push_facts(&mut out, run);
-    if facts::is_quick(run) {
+    if let Some(view) = curve::view(run, Throughput::Binary) {
+        push_curve(&mut out, &view);
+    } else if facts::is_quick(run) {
         let grid = Grid::of(run);
         push_grid(&mut out, &grid);
-        push_rows(&mut out, &grid.rest);
+        push_rows(&mut out, run, &grid.rest);
     } else {
-        push_rows(&mut out, &run.rows.iter().collect::<Vec<_>>());
+        push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
     }
+    push_steadiness(&mut out, run);
     push_verdict(&mut out, run);
     push_plan(&mut out, run);
     out
@@ -133,16 +137,19 @@ fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<String> {
         return empty(names::state(cell.state));
     };
     let sign = escape(mark(cell.row.verdict.validity));
-    let bytes = Figure::of(&op.bytes_per_second, Throughput::Binary);
+    let [bytes, ops] = cell.levels(Throughput::Binary).unwrap_or_else(|| {
+        let number = |e| Figure::of(e, Throughput::Binary).number();
+        [&op.bytes_per_second, &op.ops_per_second].map(number)
+    });
     vec![
-        format!("{sign}{}", bytes.number()),
-        Figure::of(&op.ops_per_second, Throughput::Binary).number(),
+        format!("{sign}{bytes}"),
+        ops,
         escape(&summary::percentile(&op.service, 50.0).inline()),
         escape(&summary::percentile(&op.service, 99.0).inline()),
     ]
 }
 
-fn push_rows(out: &mut String, rows: &[&ResultRow]) {
+fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
     if rows.is_empty() {
         return;
     }
@@ -163,7 +170,11 @@ fn push_rows(out: &mut String, rows: &[&ResultRow]) {
                 row.trials.len()
             );
         }
-        for op in &row.ops {
+        let shown = levels::of_row(run, row);
+        for (when, op) in shown
+            .iter()
+            .flat_map(|l| l.ops.iter().map(|op| (&l.when, op)))
+        {
             for (i, (which, latency)) in summary::latencies(op).into_iter().enumerate() {
                 let rate = |estimate, shown: bool| {
                     if shown && i == 0 {
@@ -178,6 +189,7 @@ fn push_rows(out: &mut String, rows: &[&ResultRow]) {
                     Some(_) => format!("{} {which}", op.kind.name()),
                     None => op.kind.name().to_owned(),
                 };
+                let kind = escape(&levels::named(&kind, when));
                 let mut cells = vec![
                     rate(&op.ops_per_second, true),
                     rate(&op.bytes_per_second, op.kind.is_data()),
@@ -195,6 +207,34 @@ fn push_rows(out: &mut String, rows: &[&ResultRow]) {
         }
     }
     out.push_str("\nValues with half the width of their 95 % interval.\n\n");
+}
+
+/// Trials that are no one level, or long enough for the rule of SNIA.
+fn push_steadiness(out: &mut String, run: &JudgedRun) {
+    let told = run.trials.iter().filter_map(|trial| {
+        let steadiness = trial.steadiness.as_ref()?;
+        let told = steadiness.has_no_single_rate() || steadiness.snia.is_some();
+        told.then_some((trial, steadiness))
+    });
+    let mut any = false;
+    for (trial, steadiness) in told {
+        any = true;
+        let _ = writeln!(
+            out,
+            "**{}**: {}\n",
+            escape(&facts::trial_name(run, trial)),
+            escape(&steady::headline(steadiness))
+        );
+        for rung in steady::ladder(steadiness) {
+            let evidence = escape(&rung.evidence);
+            let _ = writeln!(out, "- {} {}: {evidence}", rung.title, rung.status);
+        }
+        out.push('\n');
+    }
+    if any {
+        // The list of the verdict is another one.
+        out.push_str("<!-- -->\n\n");
+    }
 }
 
 fn push_verdict(out: &mut String, run: &JudgedRun) {
@@ -217,7 +257,36 @@ fn push_verdict(out: &mut String, run: &JudgedRun) {
         names::limiter(verdict.limiter),
         escape(&verdict.limiter_evidence)
     );
-    out.push_str("- **Fitness:** no target was set\n");
+    match &verdict.fitness {
+        Some(fitness) => {
+            let _ = writeln!(
+                out,
+                "- **Fitness:** {}: {}: {}",
+                names::fit(fitness.outcome),
+                escape(&fitness.target),
+                escape(&fitness.evidence)
+            );
+        }
+        None => out.push_str("- **Fitness:** no target was set\n"),
+    }
+}
+
+fn push_curve(out: &mut String, view: &CurveView) {
+    for answer in &view.answers {
+        let _ = writeln!(out, "- {}", escape(answer));
+    }
+    let head: Vec<String> = view.table.head.iter().map(|h| escape(h)).collect();
+    let _ = writeln!(
+        out,
+        "\n| {} |\n|{}",
+        head.join(" | "),
+        "--:|".repeat(head.len())
+    );
+    for row in &view.table.rows {
+        let cells: Vec<String> = row.iter().map(|c| escape(c)).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let _ = writeln!(out, "\n{}\n", escape(&view.notes.join(" ")));
 }
 
 fn push_plan(out: &mut String, run: &JudgedRun) {

@@ -13,6 +13,16 @@ pub(crate) fn validity(validity: Validity) -> &'static str {
     }
 }
 
+/// Whether a target is held, for people.
+pub(crate) fn fit(fit: fathom_model::verdict::Fit) -> &'static str {
+    use fathom_model::verdict::Fit;
+    match fit {
+        Fit::Met => "met",
+        Fit::NotProven => "not proven",
+        Fit::NotMet => "not met",
+    }
+}
+
 /// The words for a limiter.
 pub(crate) fn limiter(limiter: Limiter) -> &'static str {
     match limiter {

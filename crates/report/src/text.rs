@@ -4,11 +4,14 @@
 //! display width, without colour unless asked. What changes how the numbers
 //! must be read (interrupted, failures) comes before them.
 
+mod curve;
 mod details;
 mod grid;
 mod header;
 pub(crate) mod page;
+mod plot;
 mod rows;
+mod steady;
 mod verdict;
 
 use fathom_model::JudgedRun;
@@ -51,7 +54,9 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     header::write(&mut page, run);
     page.blank();
     let throughput = Throughput::decimal(options.decimal_units);
-    if facts::is_quick(run) {
+    if let Some(view) = crate::curve::view(run, throughput) {
+        curve::write(&mut page, run, &view);
+    } else if facts::is_quick(run) {
         let grid = crate::grid::Grid::of(run);
         grid::write(&mut page, &grid, throughput);
         rows::write(&mut page, run, &grid.rest, throughput);
@@ -59,6 +64,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
+    steady::write(&mut page, run);
     if options.verbose {
         details::write(&mut page, run, throughput);
     }

@@ -55,6 +55,14 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
 /// V16: width of the interval.
 pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V16";
+    let several = facts
+        .steadiness
+        .as_ref()
+        .filter(|s| s.has_no_single_rate() || s.zones.is_some());
+    if several.is_some() {
+        let reason = "no one rate describes it; its levels are shown instead";
+        return Some(Outcome::not_measured(ID, reason));
+    }
     let widths = rates(facts).into_iter().filter_map(|(kind, ratio)| {
         let half = judged_half_width(&ratio)? / ratio.value.abs();
         half.is_finite().then_some((kind, ratio, half))

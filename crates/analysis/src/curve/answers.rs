@@ -43,7 +43,7 @@ fn load(curve: &Curve) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(ceiling) = &curve.ceiling {
         out.push(format!(
-            "the closed loop reached {} ops/s with {} operations in flight; loads are shares of it",
+            "the closed loop reached {} ops/s with {} in flight; loads are shares of it",
             unit::count(ceiling.ops_per_second),
             unit::group(ceiling.depth)
         ));
@@ -84,7 +84,7 @@ fn block(points: &[CurvePoint]) -> Option<String> {
     let from = |share: f64| rates.iter().find(|r| r.1 >= share * most).map(|r| r.0);
     let (half, full) = (from(0.5)?, from(knee::PLATEAU)?);
     Some(format!(
-        "the highest throughput is {}; blocks of {} give 95 % of it, blocks of {} half",
+        "the highest throughput is {}; 95 % of it from blocks of {} on, half from {} on",
         unit::throughput(most),
         unit::bytes_exact(full),
         unit::bytes_exact(half)

@@ -35,13 +35,16 @@ pub(super) fn standing(point: &CurvePoint) -> Standing {
         return Standing::Open;
     };
     let held = point.trials_holding.unwrap_or(0);
+    let broken = point.trials_breaking.unwrap_or(0);
     match (fitness.outcome, fitness.worst_ratio) {
         (Fit::Met, _) => Standing::Holds { confirmed: true },
         (Fit::NotMet, _) => Standing::Fails,
-        (Fit::NotProven, _) if point.trials >= ENOUGH_TRIALS => match held == point.trials {
-            true => Standing::Holds { confirmed: true },
-            false => Standing::Fails,
-        },
+        (Fit::NotProven, _) if point.trials >= ENOUGH_TRIALS && broken > 0 => Standing::Fails,
+        (Fit::NotProven, Some(ratio)) if point.trials >= ENOUGH_TRIALS && ratio <= 1.0 => {
+            Standing::Holds {
+                confirmed: held == point.trials,
+            }
+        }
         (Fit::NotProven, Some(ratio)) if ratio > FAR => Standing::Fails,
         (Fit::NotProven, Some(ratio)) if ratio < 1.0 / FAR && held == point.trials => {
             Standing::Holds { confirmed: false }
@@ -142,7 +145,7 @@ fn evidence(
     };
     match (holds, fails) {
         (Some(_), Some(p)) => format!("{held}; {} does not hold it: {}", at(p), failed_text(p)),
-        (Some(_), None) => format!("{held}; it is the highest that was tried"),
+        (Some(_), None) => format!("{held}; no load that was tried is known to break it"),
         (None, Some(p)) => format!("{held}: {}", failed_text(p)),
         (None, None) => held,
     }
@@ -172,10 +175,10 @@ fn failed_text(point: &CurvePoint) -> String {
     if point.saturated {
         return "saturated".to_owned();
     }
-    let held = point.trials_holding.unwrap_or(0);
+    let broken = point.trials_breaking.unwrap_or(0);
     match point.trials {
         1 => figures(point),
-        n => format!("{}; {held} of {n} trials hold it", figures(point)),
+        n => format!("{}; {broken} of {n} trials break it", figures(point)),
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
     let depth = rates[at].0;
     if last.0 < depth.saturating_mul(2) {
         return Err(format!(
-            "no knee seen up to {} operations in flight: throughput still rose to {} ops/s",
+            "no knee seen up to {} in flight: throughput still rose to {} ops/s",
             unit::group(last.0),
             unit::count(plateau)
         ));
@@ -46,7 +46,7 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
     let above = at.checked_sub(1).map(|before| rates[before].0);
     let evidence = match above {
         Some(above) => format!(
-            "knee at {} operations in flight: {} ops/s there, {} ops/s at {}, at most {} ops/s up \
+            "knee at {} in flight: {} ops/s there, {} ops/s at {}, at most {} ops/s up \
              to {}; the asymptotes cross at {}",
             unit::group(depth),
             unit::count(rates[at].1),
@@ -57,7 +57,7 @@ pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {
             unit::count(cross),
         ),
         None => format!(
-            "knee at {} operations in flight or below: {} ops/s there, at most {} ops/s up to {}",
+            "knee at {} in flight or below: {} ops/s there, at most {} ops/s up to {}",
             unit::group(depth),
             unit::count(rates[at].1),
             unit::count(plateau),

@@ -21,10 +21,10 @@ pub use conduct::CurveConductor;
 
 use std::cmp::Ordering;
 
-use fathom_model::JudgedRun;
-use fathom_model::curve::{Curve, CurveCeiling, CurvePoint, Sweep};
+use fathom_model::curve::{Curve, CurveCeiling, CurvePoint, HoldingLoad, Sweep};
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Fit, Fitness, Validity};
+use fathom_model::{JudgedRun, unit};
 
 /// Draws the curve of a judged run, where it is one.
 pub(crate) fn draw(run: &mut JudgedRun) {
@@ -129,12 +129,30 @@ fn fitness(curve: &Curve) -> Option<Fitness> {
             (false, _) => Fit::NotMet,
         },
         worst_ratio: None,
-        evidence: held
-            .iter()
-            .map(|h| h.evidence.clone())
-            .collect::<Vec<_>>()
-            .join("; "),
+        evidence: match held.as_slice() {
+            [one] => one.evidence.clone(),
+            several => {
+                let parts: Vec<String> = several.iter().map(|h| by_mix(h)).collect();
+                parts.join(", ")
+            }
+        },
     })
+}
+
+/// One mix of several in a few words.
+fn by_mix(holds: &HoldingLoad) -> String {
+    let mix = holds.read_percent;
+    match holds.held_per_second {
+        Some(load) => {
+            let doubt = if holds.confirmed {
+                ""
+            } else {
+                " (not confirmed)"
+            };
+            format!("{mix} % reads up to {} ops/s{doubt}", unit::count(load))
+        }
+        None => format!("{mix} % reads at no load that was tried"),
+    }
 }
 
 #[cfg(test)]

@@ -30,10 +30,14 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         .iter()
         .filter_map(|t| t.summary.mean_in_flight)
         .collect();
-    let holding = trials.iter().filter(|t| {
-        let ratio = t.verdict.fitness.as_ref().and_then(|f| f.worst_ratio);
-        ratio.is_some_and(|ratio| ratio <= 1.0)
-    });
+    let ratios = trials
+        .iter()
+        .filter_map(|t| t.verdict.fitness.as_ref()?.worst_ratio);
+    let (holding, breaking): (Vec<f64>, Vec<f64>) = ratios.partition(|ratio| *ratio <= 1.0);
+    let told = |trials: Vec<f64>| {
+        let slo = workload.slo.as_ref();
+        slo.map(|_| u32::try_from(trials.len()).unwrap_or(u32::MAX))
+    };
     Some(CurvePoint {
         row: row.row,
         label: row.label.clone(),
@@ -64,10 +68,8 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         saturated: trials.iter().any(|t| saturated(t)),
         validity: row.verdict.validity,
         limiter: row.verdict.limiter,
-        trials_holding: workload
-            .slo
-            .as_ref()
-            .map(|_| u32::try_from(holding.count()).unwrap_or(u32::MAX)),
+        trials_holding: told(holding),
+        trials_breaking: told(breaking),
         fitness: row.verdict.fitness.clone(),
         probe: row.role == TrialRole::Probe,
     })

@@ -44,7 +44,10 @@ pub(super) fn next(candidates: &[&CurvePoint], ceiling: f64, used: u32, bisect: 
         (None, Some(high)) if may_bisect && load(high) > 2.0 * LEAST_SHARE * ceiling => {
             Next::Try(load(high) / 2.0)
         }
-        (Some(low), _) if standing(low) == (Standing::Holds { confirmed: false }) => {
+        (Some(low), _)
+            if standing(low) == (Standing::Holds { confirmed: false })
+                && low.trials < ENOUGH_TRIALS =>
+        {
             Next::Repeat(low.row)
         }
         _ => Next::Done,

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use fathom_model::curve::{CurvePoint, Sweep};
 use fathom_model::unit;
-use fathom_model::verdict::Validity;
 
 use super::arrange::{self, CurveOptions, Setting, interleaved};
 use super::holds;
@@ -19,7 +18,7 @@ const CEILING: f64 = 0.98;
 /// Loads of a load curve, shares of the ceiling in percent.
 const LOADS: [u32; 12] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 105];
 /// Loads of a mix map, shares of the highest ceiling in percent.
-const MIX_LOADS: [u32; 7] = [10, 20, 35, 50, 65, 80, 95];
+const MIX_LOADS: [u32; 8] = [10, 20, 35, 50, 65, 80, 95, 110];
 /// Shares of reads of a mix map.
 const MIXES: [u8; 5] = [100, 75, 50, 25, 0];
 /// An open loop has room for this many times the operations of the ceiling.
@@ -332,7 +331,8 @@ impl Plan for LoadPlan {
 struct MixPlan {
     options: CurveOptions,
     ceilings: VecDeque<Setting>,
-    cells: Option<VecDeque<Setting>>,
+    /// Mix and load that come next.
+    next_cell: (usize, usize),
     searched: u32,
 }
 
@@ -345,7 +345,7 @@ impl MixPlan {
                 .iter()
                 .map(|mix| arrange::mix(closed.clone(), *mix))
                 .collect(),
-            cells: None,
+            next_cell: (0, 0),
             options: options.clone(),
             searched: 0,
         }
@@ -359,33 +359,25 @@ impl MixPlan {
         )
     }
 
-    /// The loads below each mix's own ceiling and the first above it; further
-    /// ones would only be saturated more.
-    fn cells(&self, points: &[CurvePoint]) -> VecDeque<Setting> {
+    /// The next cell. A mix ends at its first saturated load: further ones
+    /// would only be saturated more.
+    fn next_cell(&mut self, points: &[CurvePoint]) -> Option<Setting> {
         let closed = || points.iter().filter(|p| p.offered_per_second.is_none());
-        let rate = |p: &CurvePoint| p.ops_per_second.value.unwrap_or(0.0);
         let most = closed()
-            .filter(|p| p.validity != Validity::NotTrusted)
-            .map(rate)
+            .filter_map(|p| p.ops_per_second.value)
             .fold(0.0, f64::max);
-        let most = match most > 0.0 {
-            true => most,
-            false => closed().map(rate).fold(0.0, f64::max),
-        };
-        let mut cells = VecDeque::new();
-        for point in closed() {
-            for percent in MIX_LOADS {
-                let load = most * f64::from(percent) / 100.0;
-                if load <= 0.0 {
-                    continue;
+        let saturated = |mix: u8| points.iter().any(|p| p.read_percent == mix && p.saturated);
+        loop {
+            let (at, step) = self.next_cell;
+            let mix = *MIXES.get(at)?;
+            match MIX_LOADS.get(step) {
+                Some(percent) if !saturated(mix) && most > 0.0 => {
+                    self.next_cell = (at, step + 1);
+                    return Some(self.cell(mix, most * f64::from(*percent) / 100.0));
                 }
-                cells.push_back(self.cell(point.read_percent, load));
-                if load > rate(point) {
-                    break;
-                }
+                _ => self.next_cell = (at + 1, 0),
             }
         }
-        cells
     }
 }
 
@@ -394,10 +386,7 @@ impl Plan for MixPlan {
         if let Some(setting) = self.ceilings.pop_front() {
             return Some(setting);
         }
-        if self.cells.is_none() {
-            self.cells = Some(self.cells(points));
-        }
-        if let Some(setting) = self.cells.as_mut().and_then(VecDeque::pop_front) {
+        if let Some(setting) = self.next_cell(points) {
             return Some(setting);
         }
         self.options.base.slo.as_ref()?;

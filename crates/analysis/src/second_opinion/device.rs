@@ -82,8 +82,8 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
     })
 }
 
-/// What the devices saw of a direction of the whole document.
-fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
+/// The devices whose counters are those of the run, each request once.
+fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ForeignDevice>, String> {
     let devices = entry.result.devices.as_deref().unwrap_or(&[]);
     if devices.is_empty() {
         return Err("the result holds no counters of devices (disk_util)".to_owned());
@@ -98,6 +98,12 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
             "the counters are all zero, as those of a multipath NVMe device are".to_owned(),
         );
     }
+    Ok(leaves)
+}
+
+/// What the devices saw of a direction of the whole document.
+fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
+    let leaves = counting_devices(entry)?;
     let of_all: Vec<(&ForeignDirection, Said)> = entry
         .result
         .jobs

@@ -43,7 +43,7 @@ pub(crate) struct Entry<'a> {
 
 type CheckFn = fn(&Entry<'_>) -> Option<Outcome>;
 
-const CHECKS: [CheckFn; 24] = [
+const CHECKS: [CheckFn; 27] = [
     device::app_vs_device,
     device::in_memory,
     device::durability,
@@ -67,7 +67,10 @@ const CHECKS: [CheckFn; 24] = [
     recording::repeated_blocks,
     recording::own_steady_state,
     identity::unit_words,
-    level::level_change,
+    level::snia,
+    level::drift,
+    level::cliff,
+    level::bimodal,
 ];
 
 /// Opinions on results of other tools, in the order in which they are given.

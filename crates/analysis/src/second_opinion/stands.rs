@@ -25,7 +25,11 @@ const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
         &["V01", "V06", "V26", "V66", "V67"],
     ),
     (Aspect::QueueDepth, &["V20"], &["V62"]),
-    (Aspect::Steadiness, &["V16"], &["V63", "V64", "V70", "V72"]),
+    (
+        Aspect::Steadiness,
+        &["V16"],
+        &["V63", "V64", "V70", "V11", "V12", "V13", "V14"],
+    ),
     (Aspect::Durability, &["V07"], &[]),
 ];
 

@@ -82,6 +82,50 @@ fn intervals_between_trials_hold_the_truth() {
     }
 }
 
+/// Trials that differ, of seconds that resemble one another: what counts is
+/// the variance between trials, and it is known from few of them.
+#[test]
+fn intervals_over_trials_hold_the_truth_with_noise_within_and_between() {
+    for (k, phi, between) in [
+        (2, 0.5, 0.0),
+        (3, 0.0, 0.01),
+        (3, 0.8, 0.05),
+        (5, 0.5, 0.03),
+        (6, 0.9, 0.02),
+    ] {
+        let mut noise = Noise::new(k as u64 * 10 + (phi * 10.0) as u64);
+        let runs = 250;
+        let (mut missed, mut naive_missed) = (0, 0);
+        for _ in 0..runs {
+            let trials: Vec<Vec<Part>> = (0..k)
+                .map(|_| {
+                    let level = 1000.0 * (1.0 + between * noise.normal());
+                    let seconds = noise.ar1(phi, 30);
+                    let part = |v: &f64| Part {
+                        numerator: level * (1.0 + 0.03 * v),
+                        denominator: 1.0,
+                    };
+                    seconds.iter().map(part).collect()
+                })
+                .collect();
+            let estimate = over_trials(&trials, Unit::OpsPerSecond, 0).unwrap();
+            missed += usize::from(holds(&estimate, 1000.0) == Some(false));
+            let within = Ratio::within(&trials)
+                .unwrap()
+                .estimate(Unit::OpsPerSecond, 0);
+            naive_missed += usize::from(holds(&within, 1000.0) == Some(false));
+        }
+        assert!(
+            missed * 100 <= runs * 8,
+            "{k} trials, φ {phi}, {between}: {missed} of {runs}"
+        );
+        if between >= 0.03 {
+            // The seconds alone would promise too much.
+            assert!(naive_missed * 100 > runs * 10, "{naive_missed} of {runs}");
+        }
+    }
+}
+
 /// Latencies whose logarithm is a normal level per second (AR(1) over
 /// seconds, deviation `between`) plus normal noise per operation: log-normal
 /// overall, so every percentile is known exactly.

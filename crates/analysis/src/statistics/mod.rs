@@ -7,6 +7,7 @@
 //! here therefore works on an effective sample size.
 
 pub(crate) mod cells;
+pub(crate) mod noise;
 pub(crate) mod percentile;
 pub(crate) mod quantiles;
 pub(crate) mod ratio;
@@ -14,5 +15,3 @@ pub(crate) mod series;
 
 #[cfg(test)]
 mod coverage_tests;
-#[cfg(test)]
-pub(crate) mod noise;

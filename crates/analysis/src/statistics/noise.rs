@@ -1,4 +1,4 @@
-//! Known truth for tests: normal and AR(1) noise from a fixed seed.
+//! Known truth for simulations: normal and AR(1) noise from a fixed seed.
 
 use fathom_model::rng::Rng;
 

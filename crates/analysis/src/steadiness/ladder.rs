@@ -9,7 +9,7 @@ use super::assess::{Assessment, DRIFT_MARGIN, LEAST_LAST_SECONDS};
 use super::snia::{EXCURSION, RANGE, ROUND_SECONDS, ROUNDS};
 use super::track::Track;
 use super::warmup::WarmupCut;
-use super::words::{bytes_words, rate_words};
+use super::words::{bytes_words, rate_scale, rate_words};
 
 /// Ranges that must have been written (SNIA workload-independent
 /// preconditioning).
@@ -137,16 +137,14 @@ fn snia(track: &Track, found: &Assessment) -> Rung {
             ),
         );
     };
+    let (scale, unit) = rate_scale(track);
     let evidence = format!(
         "last {ROUNDS} rounds of {ROUND_SECONDS:.0} s: Ave(y) {}, Max(y) − Min(y) {:.1} % of it \
-         (allowed {:.0} %), best linear fit {}, its excursion {:.1} % (allowed {:.0} %)",
+         (allowed {:.0} %), best linear fit {} {unit}, its excursion {:.1} % (allowed {:.0} %)",
         rate_words(track, window.average),
         100.0 * window.range,
         100.0 * RANGE,
-        match track.in_bytes() {
-            true => format!("{} MB/s", window.formula(1e6)),
-            false => format!("{} IOPS", window.formula(1.0)),
-        },
+        window.formula(scale),
         100.0 * window.excursion,
         100.0 * EXCURSION,
     );
@@ -162,7 +160,10 @@ fn drift(track: &Track, found: &Assessment) -> Rung {
     const NAME: &str = "drift";
     let cells = &track.cells[found.last.clone()];
     let seconds: f64 = cells.iter().map(|c| c.seconds).sum();
-    let Some(drift) = found.drift else {
+    let drift = found
+        .drift
+        .filter(|_| found.class != SteadinessClass::TooShort);
+    let Some(drift) = drift else {
         return missing(NAME, "too few independent seconds to tell drift from noise");
     };
     let evidence = format!(

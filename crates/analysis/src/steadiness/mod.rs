@@ -11,6 +11,7 @@ pub(crate) mod change_points;
 mod drift;
 mod ladder;
 mod levels;
+mod logged;
 mod modes;
 mod robust;
 mod snia;
@@ -22,8 +23,9 @@ mod zones;
 
 use fathom_model::estimate::Estimate;
 use fathom_model::judged::OpSummary;
+use fathom_model::sample::Sample;
 use fathom_model::steadiness::{Regime, Steadiness, SteadinessClass, TwoModes};
-use fathom_model::workload::Until;
+use fathom_model::workload::{OpMix, Until};
 
 use self::assess::{Assessment, assess};
 use self::ladder::{Context, ladder};
@@ -31,6 +33,8 @@ use self::track::Track;
 use crate::summary::{kind_latencies, summarize_ops};
 use crate::trial::Trial;
 
+pub(crate) use logged::{Logged, of_log};
+pub(crate) use until::rule_of;
 pub use until::stop_rule;
 pub use zones::zone_profile;
 
@@ -64,9 +68,40 @@ pub(crate) fn of_trial(trial: &Trial<'_>, written_before: u64) -> Option<Steadin
         steady_from_ns: settled(&found).then(|| track.cells[found.last.start].start_ns),
         regimes: regimes(trial, &found),
         burst_bytes: burst_bytes(&found),
-        modes: modes(&track, &found),
+        modes: modes(trial, &track, &found),
         snia: found.snia.clone(),
         zones,
+    })
+}
+
+/// What simulated seconds are said to be.
+pub(crate) struct Simulated {
+    class: SteadinessClass,
+    snia_steady: Option<bool>,
+    /// Bytes at the end of each level.
+    pub(crate) level_ends_bytes: Vec<f64>,
+}
+
+impl Simulated {
+    /// Whether a check would object.
+    pub(crate) fn objects(&self) -> bool {
+        let sound = matches!(
+            self.class,
+            SteadinessClass::Flat | SteadinessClass::WarmupThenFlat | SteadinessClass::TooShort
+        );
+        !sound || self.snia_steady == Some(false)
+    }
+}
+
+/// Looks at simulated seconds.
+pub(crate) fn simulated(mix: OpMix, seconds: impl Iterator<Item = Sample>) -> Option<Simulated> {
+    let mut track = Track::new(mix);
+    seconds.for_each(|sample| track.observe(&sample));
+    let found = assess(&track)?;
+    Some(Simulated {
+        class: found.class,
+        snia_steady: found.snia.map(|window| window.steady),
+        level_ends_bytes: found.levels.iter().map(|level| level.end_bytes).collect(),
     })
 }
 
@@ -109,7 +144,7 @@ fn regimes(trial: &Trial<'_>, found: &Assessment) -> Vec<Regime> {
         return Vec::new();
     }
     let regime = |level: &levels::Level| {
-        let part = trial.part(level.cells.clone());
+        let part = trial.part(|position| level.cells.contains(&position));
         Regime {
             start_ns: level.start_ns,
             end_ns: level.end_ns,
@@ -132,10 +167,19 @@ fn burst_bytes(found: &Assessment) -> Option<u64> {
     (falls && second.rate < first.rate).then_some(first.bytes() as u64)
 }
 
-fn modes(track: &Track, found: &Assessment) -> Option<TwoModes> {
+fn modes(trial: &Trial<'_>, track: &Track, found: &Assessment) -> Option<TwoModes> {
     let modes = found.modes.as_ref()?;
     let (low_rate, high_rate, low_share) = words::mode_rates(track, found)?;
+    let ops_at = |high: bool| {
+        let at = |position: usize| position.checked_sub(found.modes_from);
+        let part = trial.part(|p| at(p).and_then(|p| modes.high.get(p)) == Some(&high));
+        let mut ops = summarize_ops(&[&part], &kind_latencies(&[&part]));
+        withhold_interval(&mut ops, "the seconds at one of two levels");
+        ops
+    };
     Some(TwoModes {
+        low_ops: ops_at(false),
+        high_ops: ops_at(true),
         low_rate,
         high_rate,
         low_share,
@@ -148,10 +192,13 @@ fn modes(track: &Track, found: &Assessment) -> Option<TwoModes> {
 /// in: what is left is a fact of this run, and the reason names the rates that
 /// count.
 pub(crate) fn withhold_single_rate(ops: &mut [OpSummary], sentence: &str) {
+    withhold_interval(ops, &format!("no one rate describes it: {sentence}"));
+}
+
+fn withhold_interval(ops: &mut [OpSummary], reason: &str) {
     for op in ops {
         for rate in [&mut op.ops_per_second, &mut op.bytes_per_second] {
             if let Some(value) = rate.value {
-                let reason = format!("no one rate describes it: {sentence}");
                 *rate = Estimate::point(rate.unit, value, reason);
             }
         }

@@ -50,6 +50,16 @@ impl Track {
         }
     }
 
+    /// Cells as they are; the axis is what they moved.
+    pub(crate) fn of_cells(cells: Vec<Cell>) -> Track {
+        Track {
+            axis: BytesAxis::Moved,
+            axis_bytes: cells.iter().map(|c| c.axis_bytes).sum(),
+            moves: cells.iter().any(|c| c.bytes > 0.0),
+            cells,
+        }
+    }
+
     /// The measured seconds of a trial.
     pub(crate) fn of_trial(trial: &Trial<'_>) -> Track {
         let mut track = Track::new(trial.workload.mix);

@@ -131,8 +131,13 @@ impl StopRule for UntilRule {
 /// The rule that a trial asks for, to be shown each merged second of its
 /// measure phase in order.
 pub fn stop_rule(trial: &ScheduledTrial) -> Option<Box<dyn StopRule>> {
-    let until = trial.workload.until?;
-    Some(Box::new(UntilRule::new(until, &trial.workload)))
+    rule_of(&trial.workload)
+}
+
+/// The same of a workload.
+pub(crate) fn rule_of(workload: &Workload) -> Option<Box<dyn StopRule>> {
+    let until = workload.until?;
+    Some(Box::new(UntilRule::new(until, workload)))
 }
 
 #[cfg(test)]

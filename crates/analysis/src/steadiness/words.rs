@@ -6,7 +6,7 @@ use fathom_model::unit;
 
 use super::assess::Assessment;
 use super::levels::Level;
-use super::track::Track;
+use super::track::{Cell, Track};
 use super::warmup::WarmupCut;
 
 /// Blocks up to this size are counted in operations.
@@ -14,13 +14,25 @@ const SMALL_BLOCK_BYTES: f64 = 65_536.0;
 /// Levels that a sentence names.
 const MOST_LEVELS: usize = 4;
 
+/// Bytes per shown unit and its name, for the formula of a line.
+pub(crate) fn rate_scale(track: &Track) -> (f64, &'static str) {
+    let block = block_bytes(track);
+    match track.in_bytes() {
+        true if block > SMALL_BLOCK_BYTES => (1e6, "MB/s"),
+        true => (block.max(1.0), "IOPS"),
+        false => (1.0, "IOPS"),
+    }
+}
+
+fn block_bytes(track: &Track) -> f64 {
+    let add = |sum: (f64, f64), cell: &Cell| (sum.0 + cell.ops, sum.1 + cell.bytes);
+    let (ops, bytes) = track.cells.iter().fold((0.0, 0.0), add);
+    if ops > 0.0 { bytes / ops } else { 0.0 }
+}
+
 /// A rate in the terms that the workload is known by.
 pub(crate) fn rate_words(track: &Track, rate: f64) -> String {
-    let (ops, bytes) = track
-        .cells
-        .iter()
-        .fold((0.0, 0.0), |sum, c| (sum.0 + c.ops, sum.1 + c.bytes));
-    let block = if ops > 0.0 { bytes / ops } else { 0.0 };
+    let block = block_bytes(track);
     match track.in_bytes() {
         true if block > SMALL_BLOCK_BYTES => unit::throughput_decimal(rate),
         true => format!("{} IOPS", unit::count(rate / block.max(1.0))),

@@ -23,7 +23,7 @@ const LEAST_COVERED: f64 = 0.5;
 /// A second pass has begun beyond this share of the range.
 const ONE_PASS: f64 = 1.001;
 /// Share of the pass at either end that is compared.
-const END_SHARE: f64 = 0.05;
+const END_SHARE: f64 = 0.02;
 
 /// The rate by offset of a sequential pass over most of its range; `None` for
 /// any other trial.
@@ -106,7 +106,7 @@ impl Times {
     }
 }
 
-/// Rate of the first twentieth of the range over that of the last.
+/// Rate of the first fiftieth of the range over that of the last.
 fn ends(track: &Track, total: f64, backwards: bool) -> Estimate {
     let end = (total * END_SHARE).max(1.0);
     let mut before = 0.0;
@@ -211,7 +211,7 @@ mod tests {
                 );
             }
             let ratio = profile.outer_over_inner.value.unwrap();
-            assert!((ratio / (197.5 / 102.5) - 1.0).abs() < 0.02, "{ratio}");
+            assert!((ratio / (199.0 / 101.0) - 1.0).abs() < 0.02, "{ratio}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use fathom_model::OpKind;
 use fathom_model::workload::SyncCall;
 
-use crate::engine::Op;
+use crate::engine::{Completion, Op};
 
 /// `_IO(0x12, 119)`, from `linux/fs.h`.
 const BLKDISCARD: u32 = 0x1277;
@@ -25,6 +25,20 @@ pub(crate) fn carry_out(fd: RawFd, op: &Op, call: SyncCall) -> i32 {
         OpKind::Sync => flush(fd, call),
         _ => -libc::EINVAL,
     }
+}
+
+/// Carries out all that `waiting` holds, on the files of `fds`.
+#[cold]
+pub(crate) fn carry_out_all(
+    waiting: &mut Vec<Op>,
+    fds: &[RawFd],
+    call: SyncCall,
+    out: &mut Vec<Completion>,
+) {
+    out.extend(waiting.drain(..).map(|op| Completion {
+        slot: op.slot,
+        result: carry_out(fds[op.file as usize], &op, call),
+    }));
 }
 
 /// Flushes a file: 0 or a negated errno.

@@ -183,17 +183,6 @@ impl Libaio {
         Ok(())
     }
 
-    #[cold]
-    fn block(&mut self, out: &mut Vec<Completion>) {
-        for op in self.blocking.drain(..) {
-            let fd = self.fds[op.file as usize];
-            out.push(Completion {
-                slot: op.slot,
-                result: blocking::carry_out(fd, &op, self.sync),
-            });
-        }
-    }
-
     /// Reads completions from the shared ring.
     #[inline]
     fn collect(&mut self, out: &mut Vec<Completion>) {
@@ -320,7 +309,7 @@ impl Engine for Libaio {
     ) -> Result<(), Broken> {
         self.submit()?;
         if !self.blocking.is_empty() {
-            self.block(out);
+            blocking::carry_out_all(&mut self.blocking, &self.fds, self.sync, out);
         }
         out.append(&mut self.refused);
         self.collect(out);

@@ -12,9 +12,9 @@ use fathom_model::workload::Precondition;
 
 use super::aligned::{AlignedBuffer, PAGE_BYTES};
 use super::classify::{not_permitted, open_readable};
-use super::data_state::{Share, unwritten_share};
 use super::fill::Filler;
 use super::hooks::PrepareHooks;
+use super::unwritten::{Share, unwritten_share};
 use super::{Data, crew, direct};
 use crate::Error;
 use crate::access::{Layout, TargetKind};

@@ -13,7 +13,6 @@ pub(crate) mod aligned;
 mod classify;
 mod cleanup;
 pub(crate) mod crew;
-mod data_state;
 pub(crate) mod direct;
 pub(crate) mod fill;
 mod given;
@@ -22,11 +21,11 @@ mod manifest;
 mod of_run;
 mod space;
 mod test_files;
+mod unwritten;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
 pub use of_run::remove_files_of_run;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,8 +35,8 @@ use fathom_model::workload::{BlockSizes, CacheMode};
 use fathom_model::{Job, Target, Workload};
 
 use self::classify::Kind;
-use self::data_state::{Share, cached_bytes, unwritten_share};
 use self::test_files::TestFiles;
+use self::unwritten::Share;
 use crate::Error;
 use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
@@ -66,7 +65,8 @@ pub struct OpenFacts {
 pub struct Prepared {
     /// Where the data lie.
     pub layout: Layout,
-    /// Facts about the data.
+    /// Facts about the data, as far as preparing had to know them. What is in
+    /// the page cache is not looked at.
     pub data: DataReport,
     /// How the files can be opened.
     pub open: OpenFacts,
@@ -172,9 +172,7 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    let mut prepared = Prepared::assemble(layout, data, ledger, test_files, claim);
-    prepared.look_at_data();
-    Ok(prepared)
+    Ok(Prepared::assemble(layout, data, ledger, test_files, claim))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -223,44 +221,6 @@ impl Prepared {
             drive: None,
             test_files,
             _claim: claim,
-        }
-    }
-
-    /// Finds out which data are unwritten and which are cached right before
-    /// the load.
-    fn look_at_data(&mut self) {
-        let (mut unwritten, mut cached, mut total) = (0.0, 0, 0);
-        let mut method = None;
-        let mut cache_known = true;
-        for facts in &self.layout.files {
-            let Ok(file) = File::open(&facts.path) else {
-                return;
-            };
-            total += facts.span_bytes;
-            match cached_bytes(&file, facts.start_bytes, facts.span_bytes) {
-                Some(bytes) => cached += bytes,
-                None => cache_known = false,
-            }
-            if self.layout.kind == TargetKind::Directory {
-                let share = unwritten_share(&file, facts.start_bytes, facts.span_bytes);
-                unwritten += share.value.unwrap_or(f64::NAN) * facts.span_bytes as f64;
-                method = Some(share.method.to_owned());
-            }
-        }
-        if let Some(method) = method {
-            let share = unwritten / (total as f64).max(1.0);
-            self.data.unwritten_share = share.is_finite().then_some(share);
-            self.data.unwritten_method = Some(method);
-        }
-        if self.layout.kind == TargetKind::Stream {
-            return;
-        }
-        if cache_known && total > 0 {
-            self.data.cached_share = Some(cached as f64 / total as f64);
-            self.data.cached_method = Some("cachestat".to_owned());
-        } else {
-            self.data.cached_method =
-                Some("not known: the kernel has no cachestat (6.5)".to_owned());
         }
     }
 }

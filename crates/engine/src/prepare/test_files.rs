@@ -15,10 +15,10 @@ use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
 
 use super::classify::not_permitted;
 use super::cleanup::{OwnFile, OwnFiles};
-use super::data_state::unwritten_share;
 use super::fill::{self, Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::manifest::{Entry, FileState, Manifest};
+use super::unwritten::unwritten_share;
 use super::{Data, direct, space};
 use crate::Error;
 use crate::access::{Layout, TargetKind};

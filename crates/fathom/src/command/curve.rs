@@ -7,7 +7,6 @@ pub(crate) use arguments::Curve;
 
 use fathom_analysis::curve::CurveConductor;
 use fathom_model::Target;
-use fathom_model::curve::Sweep;
 use fathom_model::schedule::Purpose;
 use fathom_observe::Sysroot;
 
@@ -66,10 +65,9 @@ pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
         sweep: sweep.name().to_owned(),
         slo,
     };
-    let label = match sweep {
-        Sweep::Position => None,
-        _ => Some("burst".to_owned()),
-    };
+    // Writes of a few seconds may stay in caches.
+    let writes = schedule.trials.iter().any(|t| t.workload.mix.modifies());
+    let label = writes.then(|| "burst".to_owned());
     let request = Request {
         plan,
         schedule,

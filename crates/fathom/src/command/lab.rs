@@ -276,10 +276,12 @@ impl Signals {
 fn summary(truth: &Truth) -> String {
     let mut text = format!("\nWhat the drive did ({}):\n", truth.model);
     for (kind, of) in &truth.operations {
-        let rate = truth.rate(kind).unwrap_or(0.0);
+        let rate = truth
+            .rate(kind)
+            .map_or_else(String::new, |rate| format!("{rate:.1}/s"));
         let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), milliseconds);
         text += &format!(
-            "  {kind:<6} {ops:>9} ops  {rate:>9.1}/s  {bytes:>11}  p50 {p50}  p99 {p99}\n",
+            "  {kind:<6} {ops:>9} ops  {rate:>11}  {bytes:>11}  p50 {p50}  p99 {p99}\n",
             ops = of.ops,
             bytes = unit::bytes(of.bytes),
             p50 = time(of.delivered.p50_ns),

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use fathom_lab::real::{or_skip, tool};
+
 use crate::bench::Bench;
 
 fn root() -> PathBuf {
@@ -29,6 +31,7 @@ fn every_console_line_of_the_documents_runs() {
         "README.md",
         "docs/plan.md",
         "docs/checks.md",
+        "docs/lab.md",
         "CONTRIBUTING.md",
     ];
     let mut ran = 0;
@@ -50,6 +53,9 @@ fn every_console_line_of_the_documents_runs() {
             std::env::var("PATH").unwrap_or_default()
         );
         for command in console_lines(&text) {
+            if command.contains("lab drive") && or_skip(tool::need_fuse()).is_none() {
+                continue;
+            }
             let output = Command::new("sh")
                 .args(["-c", &command])
                 .current_dir(bench.data())

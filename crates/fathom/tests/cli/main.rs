@@ -6,10 +6,12 @@
 
 mod bench;
 mod commands;
+mod curve;
 mod documents;
 mod faults;
 mod io;
 mod judge;
+mod lab;
 mod plans;
 mod quick;
 mod signals;

@@ -4,7 +4,6 @@
 
 use std::cmp::Ordering as Order;
 use std::collections::BinaryHeap;
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 use fathom_model::OpKind;
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 
+use super::punctual::{Priority, be_punctual};
 use super::record::{Answered, Record};
 
 /// Nothing is due.
@@ -184,7 +184,7 @@ impl Delivery {
 
     /// The thread's work, until [`Delivery::close`]; `wake` lets the model go on.
     pub(super) fn run(&self, wake: impl Fn()) {
-        be_punctual();
+        be_punctual(Priority::Delivery);
         let mut alarm = Alarm::default();
         let mut due = Vec::new();
         while self.wait(&mut alarm) {
@@ -308,13 +308,6 @@ fn gone(pending: Pending) -> Pending {
         stuck: true,
         ..pending
     }
-}
-
-/// Asks the kernel to wake this thread without slack, and before others where
-/// that is allowed. Refusals only show in the lateness.
-pub(super) fn be_punctual() {
-    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-    let _ = rustix::process::setpriority_process(None, -15);
 }
 
 /// How much before its time the thread has itself woken.

@@ -10,8 +10,9 @@ use fathom_model::OpKind;
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 
 use super::content::content_of;
-use super::delivery::{Delivery, Pending, Reply, be_punctual, lock};
+use super::delivery::{Delivery, Pending, Reply, lock};
 use super::path_cost::PathCost;
+use super::punctual::{Priority, be_punctual};
 use super::store::Store;
 
 /// A longer trim is several for the model.
@@ -19,7 +20,7 @@ const TRIM_BYTES_MAX: u64 = 1 << 30;
 
 thread_local! {
     /// Made at the first operation that a thread takes.
-    static PUNCTUAL: () = be_punctual();
+    static PUNCTUAL: () = be_punctual(Priority::Intake);
 }
 
 /// An operation of a program that the model is busy with. It may be several to

@@ -10,6 +10,7 @@ mod delivery;
 mod files;
 mod intake;
 mod path_cost;
+mod punctual;
 mod record;
 mod store;
 mod unmount;
@@ -220,6 +221,7 @@ impl Facts {
             last_reply_ns: record.last_reply_ns,
             in_flight_max: intake.delivery.in_flight_max(),
             operations: record.operations(),
+            spells: record.spells.clone(),
             seconds: record.seconds.clone(),
             regions: record.regions.clone(),
             laboratory: LaboratoryTruth {

@@ -6,7 +6,8 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use fathom_model::OpKind;
 
@@ -15,8 +16,12 @@ use crate::truth::PathTruth;
 
 const SMALL_BYTES: usize = 4096;
 const LARGE_BYTES: usize = 1 << 20;
-const SMALL_ROUNDS: usize = 300;
+const SMALL_ROUNDS: usize = 120;
 const LARGE_ROUNDS: usize = 24;
+
+/// Between two rounds, so that both sides sleep and are woken as they are by a
+/// drive that takes its time.
+const PAUSE: Duration = Duration::from_micros(500);
 
 /// More than this is no usual cost, but a disturbance of the measurement.
 const BASE_NS_MAX: f64 = 200_000.0;
@@ -75,6 +80,7 @@ impl PathCost {
         let mut rounds = |n: usize, bytes: usize, write: bool| -> Result<f64, Error> {
             let mut times = Vec::with_capacity(n);
             for _ in 0..n {
+                sleep(PAUSE);
                 let start = Instant::now();
                 if write {
                     file.write_all_at(&data[..bytes], 0)

@@ -6,10 +6,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fathom_model::OpKind;
 use fathom_model::histogram::Histogram;
 
-use crate::truth::{OperationTruth, RegionTruth, SecondTruth};
+use crate::truth::{OperationTruth, RegionTruth, SecondTruth, SpellTruth};
 
 /// Parts of the drive that are counted apart.
 const REGIONS: u64 = 16;
+
+/// A pause this long ends a spell.
+const PAUSE_NS: u64 = 10_000_000;
+
+/// Spells that are recorded at most; later ones lengthen the last.
+const SPELLS_MAX: usize = 10_000;
 
 /// Seconds that are recorded at most: a week.
 const SECONDS_MAX: usize = 7 * 86_400;
@@ -55,6 +61,7 @@ pub(super) struct Record {
     pub(super) mounted_unix_ns: u64,
     region_bytes: u64,
     kinds: BTreeMap<&'static str, OfKind>,
+    pub(super) spells: Vec<SpellTruth>,
     pub(super) seconds: Vec<SecondTruth>,
     pub(super) regions: Vec<RegionTruth>,
     pub(super) first_arrival_ns: Option<u64>,
@@ -75,6 +82,7 @@ impl Record {
             mounted_unix_ns: unix_ns(),
             region_bytes,
             kinds: BTreeMap::new(),
+            spells: Vec::new(),
             seconds: Vec::new(),
             regions: (0..REGIONS).map(part).collect(),
             first_arrival_ns: None,
@@ -94,6 +102,7 @@ impl Record {
         let first = self.first_arrival_ns.get_or_insert(op.arrived_ns);
         *first = op.arrived_ns.min(*first);
         self.last_reply_ns = self.last_reply_ns.max(Some(op.sent_ns));
+        self.by_spell(op);
         let of_kind = self.kinds.entry(op.kind.name()).or_default();
         match op.result {
             Ok(bytes) => {
@@ -114,6 +123,29 @@ impl Record {
         let allowed = (op.modelled_ns as f64 * TOLERANCE) as u64;
         if op.late_ns > allowed.max(FLOOR_NS) {
             self.late += 1;
+        }
+    }
+
+    fn by_spell(&mut self, op: &Answered) {
+        let full = self.spells.len() >= SPELLS_MAX;
+        let paused = |last: &SpellTruth| op.arrived_ns > last.to_ns.saturating_add(PAUSE_NS);
+        if self.spells.last().is_none_or(|last| paused(last) && !full) {
+            self.spells.push(SpellTruth {
+                from_ns: op.arrived_ns,
+                ..SpellTruth::default()
+            });
+        }
+        let Some(spell) = self.spells.last_mut() else {
+            return;
+        };
+        spell.from_ns = spell.from_ns.min(op.arrived_ns);
+        spell.to_ns = spell.to_ns.max(op.sent_ns);
+        spell.replies += 1;
+        let well = u64::from(op.result.is_ok());
+        match op.kind {
+            OpKind::Read => spell.read_ops += well,
+            OpKind::Write => spell.write_ops += well,
+            OpKind::Trim | OpKind::Sync | OpKind::Commit => {}
         }
     }
 
@@ -224,6 +256,8 @@ mod tests {
         );
         let seconds: Vec<u64> = record.seconds.iter().map(|row| row.second).collect();
         assert_eq!(seconds, [1, 3]);
+        let spells: Vec<u64> = record.spells.iter().map(|spell| spell.replies).collect();
+        assert_eq!(spells, [1, 1, 1], "pauses of 10 ms and more part them");
         assert_eq!(record.regions[0].read_ops, 1);
         assert_eq!(record.regions[15].read_bytes, 4096);
         assert_eq!(record.first_arrival_ns, Some(1_499_000_000));

@@ -6,7 +6,7 @@ use fathom_model::{JudgedTrial, OpKind};
 use super::axis::Quantity;
 use super::series::{Series, Timeline, per_second};
 use super::time::TimeChart;
-use super::{distribution, heat};
+use super::{distribution, heat, levels};
 use crate::summary;
 
 /// How much a drawing may hold.
@@ -20,7 +20,10 @@ pub(crate) struct Drawing {
 /// whole, then each kind of operation. None for a trial without any data.
 pub(crate) fn draw(trial: &JudgedTrial, drawing: Drawing) -> Vec<Vec<String>> {
     let line = Timeline::new(&trial.intervals, drawing.buckets);
-    let mut groups = vec![whole(trial, &line)];
+    let mut first = whole(trial, &line);
+    first.extend(levels::render(trial));
+    first.extend(levels::zones(trial));
+    let mut groups = vec![first];
     for kind in OpKind::ALL {
         let mut group = Vec::new();
         if line.len() > 0 {

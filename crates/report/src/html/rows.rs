@@ -1,11 +1,11 @@
 //! Results as rows of cells.
 
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::unit;
+use fathom_model::{JudgedRun, JudgedTrial, unit};
 
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid};
-use crate::{names, summary};
+use crate::{levels, names, summary};
 
 /// One number in a table.
 #[derive(Debug, Clone, Default)]
@@ -115,7 +115,10 @@ pub(super) struct ResultLine {
 }
 
 /// The results table of rows.
-pub(super) fn lines<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> Vec<ResultLine> {
+pub(super) fn lines<'a>(
+    run: &'a JudgedRun,
+    rows: impl IntoIterator<Item = &'a ResultRow>,
+) -> Vec<ResultLine> {
     let mut out = Vec::new();
     for row in rows {
         let line = |op: String, cells| ResultLine {
@@ -130,11 +133,21 @@ pub(super) fn lines<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> Vec<Re
         if row.ops.is_empty() {
             out.push(line("none succeeded".to_owned(), vec![Shown::default(); 8]));
         }
-        for op in &row.ops {
-            for (name, cells) in op_cells(op) {
-                out.push(line(name, cells));
+        for level in levels::of_row(run, row) {
+            for (name, cells) in level.ops.iter().flat_map(op_cells) {
+                out.push(line(levels::named(&name, &level.when), cells));
             }
         }
+    }
+    out
+}
+
+/// Results of a trial, level by level where it has several.
+pub(super) fn trial_cells(trial: &JudgedTrial) -> Vec<(String, Vec<Shown>)> {
+    let mut out = Vec::new();
+    for level in levels::of_trial(trial) {
+        let cells = level.ops.iter().flat_map(op_cells);
+        out.extend(cells.map(|(name, cells)| (levels::named(&name, &level.when), cells)));
     }
     out
 }
@@ -228,12 +241,11 @@ fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<Shown> {
         return cells;
     };
     let percentile = |p| Shown::estimate(&summary::percentile_estimate(&op.service, p), true);
-    vec![
-        Shown::estimate(&op.bytes_per_second, false),
-        Shown::estimate(&op.ops_per_second, false),
-        percentile(50.0),
-        percentile(99.0),
-    ]
+    let [bytes, ops] = match cell.levels(Throughput::Binary) {
+        Some(levels) => levels.map(|text| Shown::text(&text)),
+        None => [&op.bytes_per_second, &op.ops_per_second].map(|e| Shown::estimate(e, false)),
+    };
+    vec![bytes, ops, percentile(50.0), percentile(99.0)]
 }
 
 /// The durable writes of the grid.

@@ -1,13 +1,15 @@
 //! What the page's template is filled with.
 
 use askama::Template;
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
+use crate::curve::{self, CurveView};
 use crate::grid::Grid;
+use crate::steady::{self, RungLine};
 use crate::{facts, figure, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
@@ -42,6 +44,8 @@ pub(super) struct Page<'a> {
     limiter: &'static str,
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
+    fitness: Option<FitnessView<'a>>,
+    curve: Option<CurveSection>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
@@ -63,6 +67,20 @@ pub(super) struct Unfinished {
     reason: String,
 }
 
+/// The third question, where it was asked.
+pub(super) struct FitnessView<'a> {
+    fitness: &'a Fitness,
+    words: &'static str,
+    class: &'static str,
+    sign: &'static str,
+}
+
+/// The curve of a run.
+pub(super) struct CurveSection {
+    view: CurveView,
+    figures: Vec<String>,
+}
+
 /// One trial.
 pub(super) struct TrialView<'a> {
     trial: &'a JudgedTrial,
@@ -77,6 +95,8 @@ pub(super) struct TrialView<'a> {
     lines: Vec<(String, Vec<Shown>)>,
     charts: Vec<Vec<String>>,
     objections: Vec<&'a Finding>,
+    steadiness: Option<String>,
+    ladder: Vec<RungLine>,
 }
 
 /// One check.
@@ -121,9 +141,11 @@ impl<'a> Page<'a> {
             limiter: names::limiter(run.verdict.limiter),
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
+            fitness: run.verdict.fitness.as_ref().map(fitness_view),
+            curve: curve_section(run),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
-            results: rows::lines(grid.rest.iter().copied()),
+            results: rows::lines(run, grid.rest.iter().copied()),
             several_targets: targets.len() > 1,
             iterations: run.trials.iter().any(|t| t.iteration > 0),
             targets: targets.join(", "),
@@ -138,6 +160,30 @@ impl<'a> Page<'a> {
             command: run.run.command_line.join(" "),
         }
     }
+}
+
+fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
+    let (class, sign) = match fitness.outcome {
+        Fit::Met => ("good", "✓"),
+        Fit::NotProven => ("warn", "▲"),
+        Fit::NotMet => ("bad", "✕"),
+    };
+    FitnessView {
+        fitness,
+        words: names::fit(fitness.outcome),
+        class,
+        sign,
+    }
+}
+
+fn curve_section(run: &JudgedRun) -> Option<CurveSection> {
+    let view = curve::view(run, figure::Throughput::Binary)?;
+    let plots = view.plots.iter().map(chart::sweep::plot);
+    let map = view.map.as_ref().and_then(chart::sweep::map);
+    Some(CurveSection {
+        figures: plots.chain(map).collect(),
+        view,
+    })
 }
 
 /// What lies under the targets, for the head of the page.
@@ -210,9 +256,15 @@ fn trial_view<'a>(trial: &'a JudgedTrial, charts: Vec<Vec<String>>) -> TrialView
         badge: Badge::of(trial.verdict.validity),
         limiter: names::limiter(trial.verdict.limiter),
         facts: trial_facts(trial),
-        lines: trial.summary.ops.iter().flat_map(rows::op_cells).collect(),
+        lines: rows::trial_cells(trial),
         charts,
         objections: names::objections(&trial.verdict.findings),
+        steadiness: trial.steadiness.as_ref().map(steady::headline),
+        ladder: trial
+            .steadiness
+            .as_ref()
+            .map(steady::ladder)
+            .unwrap_or_default(),
     }
 }
 

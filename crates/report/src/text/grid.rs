@@ -77,10 +77,12 @@ fn cells(cell: Option<&Cell<'_>>, throughput: Throughput) -> [String; 4] {
     let Some(op) = cell.op else {
         return [names::state(cell.state), "-", "-", "-"].map(str::to_owned);
     };
-    let bytes = Figure::of(&op.bytes_per_second, throughput);
+    let [bytes, ops] = cell.levels(throughput).unwrap_or_else(|| {
+        [&op.bytes_per_second, &op.ops_per_second].map(|e| Figure::of(e, throughput).number())
+    });
     [
-        format!("{}{}", mark(cell.row.verdict.validity), bytes.number()),
-        Figure::of(&op.ops_per_second, throughput).number(),
+        format!("{}{bytes}", mark(cell.row.verdict.validity)),
+        ops,
         percentile(&op.service, 50.0).value(),
         percentile(&op.service, 99.0).value(),
     ]

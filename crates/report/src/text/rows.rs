@@ -8,7 +8,7 @@ use crate::figure::{Figure, Throughput, longer};
 use crate::grid::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
-use crate::{facts, names};
+use crate::{facts, levels, names};
 
 /// Percentiles of the table.
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
@@ -26,18 +26,19 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throu
         return;
     }
     let several_targets = facts::targets(run).len() > 1;
-    let inline = build(rows, throughput, page.width, several_targets, true);
+    let inline = build(run, rows, throughput, page.width, several_targets, true);
     let table = if inline.width() <= page.width {
         inline
     } else {
-        build(rows, throughput, page.width, several_targets, false)
+        build(run, rows, throughput, page.width, several_targets, false)
     };
     page.block(&table.render());
     page.blank();
-    write_notes(page, rows, throughput);
+    write_notes(page, run, rows, throughput);
 }
 
 fn build(
+    run: &JudgedRun,
     rows: &[&ResultRow],
     throughput: Throughput,
     width: usize,
@@ -52,8 +53,10 @@ fn build(
         };
         format!("{}{target}", row.label)
     };
-    let all: Vec<(&ResultRow, Vec<Entry<'_>>)> =
-        rows.iter().map(|r| (*r, entries(r, throughput))).collect();
+    let all: Vec<(&ResultRow, Vec<Entry<'_>>)> = rows
+        .iter()
+        .map(|r| (*r, entries(run, r, throughput)))
+        .collect();
     // With one line of results per row its name fits in front of them.
     let mut bare = table(throughput);
     for (_, entries) in &all {
@@ -106,14 +109,20 @@ fn title_details(row: &ResultRow) -> String {
     details
 }
 
-fn entries(row: &ResultRow, throughput: Throughput) -> Vec<Entry<'_>> {
+fn entries<'a>(run: &'a JudgedRun, row: &'a ResultRow, throughput: Throughput) -> Vec<Entry<'a>> {
+    let levels = levels::of_row(run, row);
+    let ops = levels.iter().flat_map(|level| {
+        let ops = level.ops.iter().filter(|op| op.ops > 0);
+        ops.map(move |op| (&level.when, op))
+    });
     let mut out = Vec::new();
-    for op in row.ops.iter().filter(|op| op.ops > 0) {
+    for (when, op) in ops {
         for (i, (which, latency)) in summary::latencies(op).into_iter().enumerate() {
             let name = match op.response {
                 Some(_) => format!("{} {which}", op.kind.name()),
                 None => op.kind.name().to_owned(),
             };
+            let name = levels::named(&name, when);
             let rates = [&op.ops_per_second, &op.bytes_per_second];
             let mut figures = vec![Figure::of(&latency.mean_ns, throughput)];
             figures.extend(PERCENTILES.map(|p| summary::percentile(latency, p)));
@@ -168,10 +177,10 @@ fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
     }
 }
 
-fn write_notes(page: &mut Page, rows: &[&ResultRow], throughput: Throughput) {
+fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) {
     let figures: Vec<Figure> = rows
         .iter()
-        .flat_map(|r| entries(r, throughput))
+        .flat_map(|r| entries(run, r, throughput))
         .flat_map(|e| e.figures.into_iter().flatten().chain(e.latency))
         .collect();
     let mut notes = Vec::new();

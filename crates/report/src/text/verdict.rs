@@ -1,6 +1,6 @@
 //! The three questions, each answered apart, and where to read more.
 
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{FindingStatus, Fit};
 use fathom_model::{Finding, JudgedRun, Validity};
 
 use super::page::{Page, Tone};
@@ -13,7 +13,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, report: Option<&str>) {
     page.blank();
     write_validity(page, run);
     write_limiter(page, run);
-    page.field("Fitness", "no target was set");
+    write_fitness(page, run);
     if let Some(text) = limits::ceiling_line(run) {
         page.field("Ceiling", &text);
     }
@@ -53,6 +53,25 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
             write_finding(page, finding);
         }
     }
+}
+
+fn write_fitness(page: &mut Page, run: &JudgedRun) {
+    let Some(fitness) = &run.verdict.fitness else {
+        page.field("Fitness", "no target was set");
+        return;
+    };
+    let words = names::fit(fitness.outcome);
+    let tone = match fitness.outcome {
+        Fit::Met => Tone::Good,
+        Fit::NotProven => Tone::Warning,
+        Fit::NotMet => Tone::Bad,
+    };
+    // A curve has said its figures above.
+    let text = match run.curve.is_some() {
+        true => format!("{words}: {}", fitness.target),
+        false => format!("{words}: {}: {}", fitness.target, fitness.evidence),
+    };
+    page.field_toned("Fitness", &text, Some((words, tone)));
 }
 
 fn write_finding(page: &mut Page, finding: &Finding) {

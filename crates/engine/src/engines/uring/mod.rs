@@ -104,18 +104,6 @@ impl Uring {
         }
     }
 
-    /// Carries out the operations that have no entry.
-    #[cold]
-    fn block(&mut self, out: &mut Vec<Completion>) {
-        for op in self.blocking.drain(..) {
-            let fd = self.fds[op.file as usize];
-            out.push(Completion {
-                slot: op.slot,
-                result: blocking::carry_out(fd, &op, self.sync),
-            });
-        }
-    }
-
     /// One system call: hands over what is queued and waits for `min`.
     #[inline]
     fn enter(&mut self, min: u32, timeout_ns: Option<u64>) -> Result<(), Broken> {
@@ -212,7 +200,7 @@ impl Engine for Uring {
     ) -> Result<(), Broken> {
         if !self.blocking.is_empty() {
             self.submit()?;
-            self.block(out);
+            blocking::carry_out_all(&mut self.blocking, &self.fds, self.sync, out);
         }
         let min = if out.is_empty() { min } else { 0 };
         if self.polled && min > 0 {

@@ -131,7 +131,7 @@ pub(crate) struct WorkingSet {
 /// Latency by share of reads and offered load: which mix holds a target?
 ///
 /// 100, 75, 50, 25 and 0 % reads, each at several loads in an open loop with
-/// Poisson arrivals. 2 s a point.
+/// Poisson arrivals, until it is saturated. 3 s a point, about 2 minutes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

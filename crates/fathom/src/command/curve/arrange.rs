@@ -69,9 +69,9 @@ pub(super) fn conflict(sweep: Sweep, flags: &IoFlags) -> Option<String> {
 /// Fills in what makes sense for the sweep and was not given.
 pub(super) fn fill_in(sweep: Sweep, flags: &mut IoFlags, target: &Target, seconds: Option<u32>) {
     let seconds = seconds.unwrap_or(match sweep {
-        Sweep::Depth | Sweep::Block => 3,
+        Sweep::Depth | Sweep::Block | Sweep::Mix => 3,
         Sweep::Load => 5,
-        Sweep::WorkingSet | Sweep::Mix => 2,
+        Sweep::WorkingSet => 2,
         Sweep::Position => 1,
     });
     flags.fill_in("runtime", &format!("{seconds}s"));
@@ -90,6 +90,13 @@ pub(super) fn fill_in(sweep: Sweep, flags: &mut IoFlags, target: &Target, second
             flags.fill_in("bs", "1m");
             flags.fill_in("iodepth", "4");
         }
+    }
+    if let (Target::Sim(model), Sweep::WorkingSet | Sweep::Position) = (target, sweep)
+        && let Ok(drive) = fathom_engine::sim::open_drive(model, 0)
+    {
+        let capacity = drive.capacity_bytes();
+        let whole = capacity - capacity % MOST_BLOCK_BYTES;
+        flags.fill_in("size", &whole.to_string());
     }
     // A test file is made in a directory only.
     if let Some(path) = target.path().filter(|path| path.is_dir()) {
@@ -225,12 +232,9 @@ fn size_of(plan: &Plan, target: &Target, base: &Workload) -> Result<u64, String>
         return Ok(size);
     }
     match target {
-        Target::Sim(model) => {
-            let drive = fathom_engine::sim::open_drive(model, 0);
-            let drive = drive.map_err(|error| error.to_string())?;
-            Ok(drive.capacity_bytes())
+        Target::Null | Target::Sim(_) => {
+            Err(format!("the size of {target} is not known; give --size"))
         }
-        Target::Null => Err("null: has no size; this curve says nothing about it".to_owned()),
         Target::Path(path) => {
             let facts = surroundings::of(plan).facts;
             let size = facts.get(target).and_then(|facts| facts.size_bytes);

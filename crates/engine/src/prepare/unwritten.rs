@@ -1,10 +1,7 @@
-//! What the kernel knows about a file's data: whether they were written at
-//! all, and whether they are in the page cache.
-//!
-//! A read of a hole or an unwritten extent never reaches the device, and
-//! neither does one of a cached page: both make a benchmark measure memory.
+//! Whether a file must be written before it is read: a read of a hole or an
+//! unwritten extent never reaches the device, and makes a benchmark measure
+//! memory.
 
-use std::ffi::c_void;
 use std::fs::File;
 
 use rustix::fs::SeekFrom;
@@ -142,47 +139,6 @@ fn data_by_seek(file: &File, start: u64, length: u64) -> Result<u64, Errno> {
     Ok(data)
 }
 
-/// Number of `cachestat(2)`, the same on every architecture.
-const SYS_CACHESTAT: libc::c_long = 451;
-
-#[repr(C)]
-struct CachestatRange {
-    offset: u64,
-    length: u64,
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct Cachestat {
-    cached: u64,
-    dirty: u64,
-    writeback: u64,
-    evicted: u64,
-    recently_evicted: u64,
-}
-
-/// Bytes of `start .. start + length` that are in the page cache.
-pub(crate) fn cached_bytes(file: &File, start: u64, length: u64) -> Option<u64> {
-    use std::os::fd::AsRawFd;
-    let range = CachestatRange {
-        offset: start,
-        length,
-    };
-    let mut answer = Cachestat::default();
-    // SAFETY: both structures have the kernel's layout and outlive the call,
-    // which writes nothing but `answer`; an unknown call number is ENOSYS.
-    let result = unsafe {
-        libc::syscall(
-            SYS_CACHESTAT,
-            file.as_raw_fd(),
-            std::ptr::from_ref(&range).cast::<c_void>(),
-            std::ptr::from_mut(&mut answer).cast::<c_void>(),
-            0u32,
-        )
-    };
-    (result == 0).then(|| (answer.cached * rustix::param::page_size() as u64).min(length))
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::FileExt;
@@ -227,15 +183,5 @@ mod tests {
         assert_eq!(share.value, Some(0.5), "{share:?}");
         let seek = data_by_seek(&file, 0, 1200 * 8192);
         assert!(seek.is_err() || seek == Ok(600 * 8192), "{seek:?}");
-    }
-
-    #[test]
-    fn what_was_just_written_is_cached() {
-        let file = file();
-        file.write_all_at(&vec![1; MIB as usize], 0).unwrap();
-        match cached_bytes(&file, 0, MIB) {
-            Some(bytes) => assert_eq!(bytes, MIB),
-            None => println!("skipped: this kernel has no cachestat"),
-        }
     }
 }

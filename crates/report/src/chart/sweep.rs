@@ -1,0 +1,309 @@
+//! The charts of a curve as SVG: lines with markers and intervals, and the map
+//! of a mix curve.
+
+use std::fmt::Write as _;
+
+use fathom_model::unit;
+
+use super::axis::{Axis, Tick};
+use super::svg;
+use crate::curve::{Cell, Guide, Map, Plot, PlotPoint, PlotSeries, Sign};
+
+/// Steps of colour.
+const LEVELS: f64 = 8.0;
+
+/// A chart as a `<figure>`.
+pub(crate) fn plot(plot: &Plot) -> String {
+    let mut out = format!(
+        "<figure class=\"sweep\"><figcaption>{}</figcaption>",
+        plot.title
+    );
+    push_legend(&mut out, plot);
+    let label = plot.title.clone();
+    out.push_str(&svg::open(
+        &label,
+        &plot.x,
+        &plot.y,
+        plot.x_title,
+        &plot.y_title,
+    ));
+    for guide in &plot.guides {
+        push_guide(&mut out, guide, plot);
+    }
+    for series in &plot.series {
+        push_series(&mut out, series, plot);
+    }
+    out.push_str("</svg></figure>");
+    out
+}
+
+fn push_legend(out: &mut String, plot: &Plot) {
+    out.push_str("<div class=\"keys\">");
+    for series in &plot.series {
+        let _ = write!(
+            out,
+            "<span class=\"key\"><svg viewBox=\"0 0 22 8\" aria-hidden=\"true\"><path class=\"{}\" d=\"M0 4H22\"/></svg>{}</span>",
+            series.class, series.name
+        );
+    }
+    let has = |sign: Sign| {
+        plot.series
+            .iter()
+            .flat_map(|s| &s.points)
+            .any(|p| p.sign == sign)
+    };
+    if has(Sign::Saturated) {
+        out.push_str("<span>▽ saturated</span>");
+    }
+    if has(Sign::Untrusted) {
+        out.push_str("<span>✕ not trusted</span>");
+    }
+    out.push_str("</div>");
+}
+
+fn push_guide(out: &mut String, guide: &Guide, plot: &Plot) {
+    let at = |(x, y): (f64, f64)| (svg::x(&plot.x, x), svg::y(&plot.y, y));
+    let (from, to) = (at(guide.from), at(guide.to));
+    let class = if guide.strong { "mk" } else { "gd" };
+    let _ = write!(
+        out,
+        "<g class=\"{class}\"><path d=\"M{} {}L{} {}\"/>",
+        svg::n(from.0),
+        svg::n(from.1),
+        svg::n(to.0),
+        svg::n(to.1)
+    );
+    if !guide.label.is_empty() {
+        let upright = guide.from.0 == guide.to.0;
+        let (x, y, anchor) = match upright {
+            true if to.0 < svg::RIGHT - 60.0 => (to.0 + 3.0, svg::TOP + 10.0, "start"),
+            true => (to.0 - 3.0, svg::TOP + 10.0, "end"),
+            false => (to.0 - 3.0, to.1 - 4.0, "end"),
+        };
+        let _ = write!(
+            out,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+            svg::n(x),
+            svg::n(y.max(svg::TOP + 8.0)),
+            escaped(&guide.label)
+        );
+    }
+    out.push_str("</g>");
+}
+
+fn push_series(out: &mut String, series: &PlotSeries, plot: &Plot) {
+    let mut d = String::new();
+    for point in &series.points {
+        let command = if d.is_empty() { 'M' } else { 'L' };
+        let _ = write!(
+            d,
+            "{command}{} {}",
+            svg::n(svg::x(&plot.x, point.x)),
+            svg::n(svg::y(&plot.y, point.y))
+        );
+    }
+    let _ = write!(
+        out,
+        "<g class=\"ln\"><path class=\"{}\" d=\"{d}\"/></g><g class=\"pt\">",
+        series.class
+    );
+    for point in &series.points {
+        push_point(out, point, series.class, plot);
+    }
+    out.push_str("</g>");
+}
+
+fn push_point(out: &mut String, point: &PlotPoint, class: &str, plot: &Plot) {
+    let (x, y) = (svg::x(&plot.x, point.x), svg::y(&plot.y, point.y));
+    if let Some((low, high)) = point.interval {
+        let _ = write!(
+            out,
+            "<path class=\"{class}\" d=\"M{} {}V{}\"/>",
+            svg::n(x),
+            svg::n(svg::y(&plot.y, low)),
+            svg::n(svg::y(&plot.y, high))
+        );
+    }
+    let shape = match point.sign {
+        Sign::Plain => format!(
+            "M{} {}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0",
+            svg::n(x),
+            svg::n(y)
+        ),
+        Sign::Saturated => format!("M{} {}m-4 -3h8l-4 7z", svg::n(x), svg::n(y)),
+        Sign::Untrusted => format!("M{} {}m-4 -4l8 8m0 -8l-8 8", svg::n(x), svg::n(y)),
+    };
+    let _ = write!(
+        out,
+        "<path class=\"dt {class}\" d=\"{shape}\"><title>{}</title></path>",
+        escaped(&point.hint)
+    );
+}
+
+/// The map as a `<figure>`: colour is the 99th percentile, the line the
+/// highest load that holds the target.
+pub(crate) fn map(map: &Map) -> Option<String> {
+    let (low, high) = map.extent()?;
+    let xs = columns_axis(map);
+    let ys = rows_axis(map);
+    let mut out = String::from(
+        "<figure class=\"sweep\"><figcaption>p99 of the response by mix and load</figcaption>",
+    );
+    push_scale(&mut out, low, high);
+    out.push_str(&svg::open(
+        "99th percentile of the response latency by share of reads and offered load",
+        &xs,
+        &ys,
+        "offered operations per second",
+        "reads",
+    ));
+    for (row, cells) in map.cells.iter().enumerate() {
+        for (column, cell) in cells.iter().enumerate() {
+            if let Some(cell) = cell {
+                push_cell(&mut out, cell, (column, row), (low, high), (&xs, &ys));
+            }
+        }
+    }
+    push_contour(&mut out, map, &xs, &ys);
+    out.push_str("</svg></figure>");
+    Some(out)
+}
+
+fn columns_axis(map: &Map) -> Axis {
+    let tick = |(i, load): (usize, &f64)| Tick {
+        value: i as f64 + 0.5,
+        label: unit::count(*load),
+    };
+    Axis {
+        low: 0.0,
+        high: map.loads.len().max(1) as f64,
+        log: false,
+        ticks: map.loads.iter().enumerate().map(tick).collect(),
+        unit: "operations per second",
+    }
+}
+
+fn rows_axis(map: &Map) -> Axis {
+    let count = map.mixes.len().max(1);
+    let tick = |(i, mix): (usize, &u8)| Tick {
+        value: (count - i) as f64 - 0.5,
+        label: format!("{mix} %"),
+    };
+    Axis {
+        low: 0.0,
+        high: count as f64,
+        log: false,
+        ticks: map.mixes.iter().enumerate().map(tick).collect(),
+        unit: "reads",
+    }
+}
+
+fn level(latency: f64, (low, high): (f64, f64)) -> usize {
+    let share = if high > low * 1.01 {
+        (latency / low).ln() / (high / low).ln()
+    } else {
+        0.0
+    };
+    (share * LEVELS).clamp(0.0, LEVELS - 1.0) as usize
+}
+
+fn push_scale(out: &mut String, low: f64, high: f64) {
+    let _ = write!(
+        out,
+        "<div class=\"keys\"><span class=\"scale\">{} ",
+        unit::latency(low)
+    );
+    for level in 0..LEVELS as usize {
+        let _ = write!(out, "<i class=\"h{level}\"></i>");
+    }
+    let _ = write!(
+        out,
+        " {}</span><span>sat: saturated</span><span>empty: beyond saturation</span></div>",
+        unit::latency(high)
+    );
+}
+
+fn push_cell(
+    out: &mut String,
+    cell: &Cell,
+    (column, row): (usize, usize),
+    extent: (f64, f64),
+    (xs, ys): (&Axis, &Axis),
+) {
+    let rows = ys.high;
+    let (left, right) = (svg::x(xs, column as f64), svg::x(xs, column as f64 + 1.0));
+    let top = svg::y(ys, rows - row as f64);
+    let bottom = svg::y(ys, rows - row as f64 - 1.0);
+    let level = cell.latency_ns.map(|ns| level(ns, extent));
+    let class = match (cell.saturated, level) {
+        (false, Some(level)) => format!("h{level}"),
+        _ => "sat".to_owned(),
+    };
+    let dark = level.is_some_and(|l| l >= 4) && !cell.saturated;
+    let _ = write!(
+        out,
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        svg::n(left),
+        svg::n(top),
+        svg::n(right - left),
+        svg::n(bottom - top)
+    );
+    // What holds the target lies left of the contour.
+    let sign = if cell.untrusted { "! " } else { "" };
+    let text = match (cell.saturated, cell.latency_ns) {
+        (true, _) => "sat".to_owned(),
+        (_, Some(ns)) => unit::latency(ns),
+        _ => "n/a".to_owned(),
+    };
+    let _ = write!(
+        out,
+        "<text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{sign}{text}</text>",
+        if dark { "on" } else { "of" },
+        svg::n((left + right) / 2.0),
+        svg::n((top + bottom) / 2.0 + 4.0)
+    );
+}
+
+/// The edge between loads that hold the target and those that do not.
+fn push_contour(out: &mut String, map: &Map, xs: &Axis, ys: &Axis) {
+    if map.target.is_none() {
+        return;
+    }
+    let mut d = String::new();
+    for (row, held) in map.held.iter().enumerate() {
+        let columns = held.map_or(0, |held| {
+            let below = map.loads.iter().filter(|load| **load <= held * 1.001);
+            below.count()
+        });
+        let x = svg::n(svg::x(xs, columns as f64));
+        let top = svg::n(svg::y(ys, ys.high - row as f64));
+        let bottom = svg::n(svg::y(ys, ys.high - row as f64 - 1.0));
+        let command = if d.is_empty() {
+            format!("M{x} {top}")
+        } else {
+            format!("H{x}")
+        };
+        let _ = write!(d, "{command}V{bottom}");
+    }
+    let target = map.target.as_deref().unwrap_or_default();
+    let _ = write!(
+        out,
+        "<path class=\"slo\" d=\"{d}\"><title>{}</title></path>",
+        escaped(&format!("{target} holds to the left"))
+    );
+}
+
+/// Text inside SVG.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in crate::table::clean(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

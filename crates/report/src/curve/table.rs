@@ -1,0 +1,154 @@
+//! The points of a curve as a table.
+
+use fathom_model::curve::{Curve, CurvePoint, Sweep};
+use fathom_model::estimate::Estimate;
+use fathom_model::{Limiter, unit};
+
+use crate::figure::{Figure, Throughput, digits, percent};
+use crate::grid::mark;
+use crate::names;
+
+/// A table of words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct CurveTable {
+    /// Heads of the columns.
+    pub(crate) head: Vec<String>,
+    /// The rows; each as long as the head.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// One column: its head and what stands in it.
+type Column<'a> = (String, Box<dyn Fn(&CurvePoint) -> String + 'a>);
+
+/// The table of a curve.
+pub(crate) fn of(curve: &Curve, throughput: Throughput) -> CurveTable {
+    let columns = columns(curve, throughput);
+    CurveTable {
+        head: columns.iter().map(|c| c.0.clone()).collect(),
+        rows: curve
+            .points
+            .iter()
+            .map(|point| columns.iter().map(|c| (c.1)(point)).collect())
+            .collect(),
+    }
+}
+
+fn columns<'a>(curve: &'a Curve, throughput: Throughput) -> Vec<Column<'a>> {
+    let mut out: Vec<Column<'a>> = vec![first(curve)];
+    let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
+    let (sweep, position) = (curve.sweep, curve.sweep == Sweep::Position);
+    if open {
+        out.push(column("ceiling", |p| of_ceiling(curve, p)));
+    }
+    if !position {
+        out.push(column("IOPS", |p| {
+            number(&p.ops_per_second, Throughput::Binary)
+        }));
+    }
+    if !open {
+        let rate = move |p: &CurvePoint| number(&p.bytes_per_second, throughput);
+        out.push((throughput.name().to_owned(), Box::new(rate)));
+    }
+    out.push(column("±", |p| spread(&p.ops_per_second)));
+    if !open {
+        out.push(latency("mean", |l| &l.mean_ns));
+    }
+    out.push(latency("p50", |l| &l.p50_ns));
+    out.push(latency("p99", |l| &l.p99_ns));
+    if !position {
+        out.push(latency("p99.9", |l| &l.p999_ns));
+    }
+    if open {
+        out.push(column("late p99", |p| {
+            p.lateness_p99_ns.map_or(String::new(), unit::latency)
+        }));
+    }
+    out.push(column("", move |p| remark(sweep, p)));
+    out
+}
+
+fn column<'a>(head: &str, cell: impl Fn(&CurvePoint) -> String + 'a) -> Column<'a> {
+    (head.to_owned(), Box::new(cell))
+}
+
+fn latency<'a>(
+    head: &str,
+    pick: impl Fn(&fathom_model::curve::CurveLatency) -> &Estimate + 'a,
+) -> Column<'a> {
+    column(head, move |p| match &p.latency {
+        Some(latency) => Figure::of(pick(latency), Throughput::Binary).value(),
+        None => "-".to_owned(),
+    })
+}
+
+fn first<'a>(curve: &Curve) -> Column<'a> {
+    let sweep = curve.sweep;
+    let head = match sweep {
+        Sweep::Depth => "depth",
+        Sweep::Load => "load/s",
+        Sweep::Mix => "reads, load/s",
+        Sweep::Block => "block",
+        Sweep::WorkingSet => "set",
+        Sweep::Position => "offset",
+    };
+    column(head, move |p| {
+        let load = || match p.offered_per_second {
+            Some(load) => digits(load),
+            None => format!("q{}", unit::group(p.depth)),
+        };
+        let name = match sweep {
+            Sweep::Depth => unit::group(p.depth),
+            Sweep::Load => load(),
+            Sweep::Mix => format!("{} % {}", p.read_percent, load()),
+            Sweep::Block => unit::bytes_exact(p.block_bytes),
+            Sweep::WorkingSet => unit::bytes_exact(p.active_bytes),
+            Sweep::Position => unit::bytes(p.offset_bytes).to_string(),
+        };
+        format!("{}{name}", mark(p.validity))
+    })
+}
+
+fn number(estimate: &Estimate, throughput: Throughput) -> String {
+    Figure::of(estimate, throughput).number()
+}
+
+/// Half the interval over the value.
+fn spread(estimate: &Estimate) -> String {
+    estimate
+        .relative_half_width()
+        .map_or("?".to_owned(), percent)
+}
+
+fn of_ceiling(curve: &Curve, point: &CurvePoint) -> String {
+    match (&curve.ceiling, point.offered_per_second) {
+        (Some(ceiling), Some(load)) => {
+            format!("{:.0} %", 100.0 * load / ceiling.ops_per_second)
+        }
+        _ => String::new(),
+    }
+}
+
+/// What sets the point apart: saturated, the target, or the limiter.
+fn remark(sweep: Sweep, point: &CurvePoint) -> String {
+    let open = matches!(sweep, Sweep::Load | Sweep::Mix);
+    if open && point.offered_per_second.is_none() {
+        let which = if point.probe {
+            "closed loop"
+        } else {
+            "ceiling"
+        };
+        return which.to_owned();
+    }
+    let telling = !matches!(point.limiter, Limiter::Unknown | Limiter::Rate);
+    let word = match (&point.fitness, point.saturated) {
+        (_, true) => "saturated",
+        (Some(fitness), _) => names::fit(fitness.outcome),
+        (None, _) if telling => names::limiter(point.limiter),
+        _ => "",
+    };
+    match (word, point.trials) {
+        (word, 0 | 1) => word.to_owned(),
+        ("", n) => format!("×{n}"),
+        (word, n) => format!("{word} ×{n}"),
+    }
+}
