@@ -208,6 +208,7 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
             depth_probe: false,
             purpose: Purpose::Measure,
             trials: trials.iter().map(|trial| trial.spec.clone()).collect(),
+            depth_probe: false,
         },
         host: case.host.fingerprint(),
     }
