@@ -19,6 +19,7 @@ mod link;
 mod load;
 mod power;
 mod precision;
+mod stall;
 mod state;
 mod steadiness;
 mod write_path;
@@ -74,6 +75,7 @@ const CHECKS: &[CheckFn] = &[
     integrity::unit_identity,
     integrity::io_errors,
     generator::stall,
+    stall::target_stall,
     integrity::engine_fallback,
     integrity::incomplete,
     host::foreign_io,
