@@ -12,6 +12,7 @@ use crate::across;
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::comparison;
 use crate::curve;
 use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
@@ -37,7 +38,8 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     let judged = judge_trials(&trials);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
-    let repeated = rows.iter().filter_map(|row| {
+    let results = rows.iter().filter(|row| row.role != TrialRole::Control);
+    let repeated = results.filter_map(|row| {
         let finding = row.verdict.findings.iter().find(|f| f.id == "V18")?;
         Some((row.label.clone(), finding.clone()))
     });
@@ -55,8 +57,10 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         rows,
         trials: judged,
         verdict,
+        comparison: None,
         curve: None,
     };
+    run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     run
 }
@@ -258,10 +262,11 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         let evidence = format!("none of {planned} planned trials ran{because}");
         return nothing(missing_trials(FindingStatus::Invalid, planned, evidence));
     }
+    // A control is no result: what it finds is in the comparison.
     let sources: Vec<Source<'_>> = judged
         .iter()
         .zip(&evidence)
-        .filter(|(_, evidence)| !**evidence)
+        .filter(|(trial, evidence)| !**evidence && trial.role != TrialRole::Control)
         .map(|(trial, _)| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,

@@ -18,6 +18,7 @@ mod charts;
 mod check_page;
 mod check_table;
 mod checks;
+mod comparison;
 pub mod curve;
 mod fitness;
 mod fold;
@@ -49,6 +50,9 @@ pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, MissingCheck, TargetKind, check_table, check_table_version, find_check,
     missing_checks, suggest_checks,
+};
+pub use comparison::{
+    CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use judge::judge;
 pub use probe::{Probing, depth_probe};

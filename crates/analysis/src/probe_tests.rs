@@ -100,7 +100,7 @@ fn the_conductor_slips_the_probe_in() {
     assert!(conductor.looks());
     let next = |conductor: &mut Probing, last: Option<&TrialRecord>| match conductor.next(last) {
         Step::Run(spec) => Some((spec.row, spec.role)),
-        Step::End(_) => None,
+        Step::End(_) | Step::Fail(_) => None,
     };
     assert_eq!(next(&mut conductor, None), Some((0, TrialRole::Measure)));
     let first = Some(&record.trials[0]);

@@ -23,6 +23,8 @@ Examples:
   fathom curve load /data --slo 'p99<2ms'
                                      How much load keeps the tail short?
   fathom runs list                   What has been measured so far
+  fathom ab /mnt/old /mnt/new --rw randread
+                                     Which is faster? Measured in turns
   fathom explain V01                 What a finding means and what to do
   fathom judge fio.json              What can be believed of a result of fio
 
@@ -30,7 +32,8 @@ Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
 
 Exit status: 0 trusted, 1 failure, 2 usage, 3 caveats (only with --strict),
-4 not trusted, 5 interrupted, 6 a target (--slo) is not proven to be held.";
+4 not trusted, 5 interrupted, 6 a target (--slo) is not proven to be held;
+comparisons: 7 slower, 8 faster, 9 not decided, as --fail-on asks.";
 
 /// Measure storage honestly, and learn what limits it.
 #[derive(Debug, Parser)]
@@ -47,6 +50,8 @@ pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
     Run(Box<Run>),
+    Ab(Box<crate::command::ab::Ab>),
+    Compare(Box<crate::command::compare::Compare>),
     #[command(subcommand)]
     Curve(crate::command::curve::Curve),
     /// Write, check and show plans.

@@ -24,6 +24,12 @@ pub(crate) enum Exit {
     TargetNotHeld,
     /// What a command that fathom ran for the user ended with.
     OfCommand(u8),
+    /// Of a comparison: B is slower, and that was to fail.
+    Slower,
+    /// B is faster, and any difference was to fail.
+    Faster,
+    /// Neither a difference nor its absence is proved, and that was to fail.
+    Inconclusive,
 }
 
 impl Exit {
@@ -60,6 +66,9 @@ impl From<Exit> for ExitCode {
             Exit::Interrupted => 5,
             Exit::TargetNotHeld => 6,
             Exit::OfCommand(status) => status,
+            Exit::Slower => 7,
+            Exit::Faster => 8,
+            Exit::Inconclusive => 9,
         })
     }
 }

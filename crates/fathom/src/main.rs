@@ -32,6 +32,8 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
         Command::Run(run) => command::run::run(*run),
+        Command::Ab(ab) => command::ab::run(*ab),
+        Command::Compare(compare) => command::compare::run(&compare),
         Command::Curve(curve) => command::curve::run(curve),
         Command::Plan(plan) => command::plan::run(plan),
         Command::Runs(runs) => command::runs::run(runs),

@@ -115,7 +115,7 @@ impl Measured {
 }
 
 /// Prints a judged run and writes its HTML report.
-fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
+pub(crate) fn show(judged: &JudgedRun, output: &Output) -> anyhow::Result<()> {
     let html = present::write_html(judged, output.html.as_deref(), &output.store);
     present::print(judged, &output.format, html.as_ref().ok())?;
     if let Err(error) = html {

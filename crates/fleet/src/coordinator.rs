@@ -81,6 +81,9 @@ pub fn run_schedule(
     }
 }
 
+/// Why a run ended between two trials.
+const BETWEEN: &str = "ended by the user between two trials";
+
 struct Walk<'a> {
     agent: &'a LocalAgent,
     sink: &'a mut dyn Sink,
@@ -107,13 +110,21 @@ impl Walk<'_> {
                         reason,
                     });
                 }
+                // Ctrl-C reaches a command of the user's as well.
+                Step::Fail(_) if self.interrupt.is_raised() => return Ok(interrupted(BETWEEN)),
+                Step::Fail(reason) => {
+                    return Ok(Outcome {
+                        state: RunState::Failed,
+                        reason: Some(reason),
+                    });
+                }
             };
             if let Some(last) = last.take() {
                 let pause = Command::Pause(last.spec.pause);
                 self.command_and_listen(pause, last.spec.index, None)?;
             }
             if self.interrupt.is_raised() {
-                return Ok(interrupted("ended by the user between two trials"));
+                return Ok(interrupted(BETWEEN));
             }
             let (index, rule) = (spec.index, rules(&spec));
             let ended = self.command_and_listen(Command::Trial(spec), index, rule)?;

@@ -17,6 +17,8 @@ pub enum Step {
     Run(Box<ScheduledTrial>),
     /// The run is complete; why, when that is earlier than planned.
     End(Option<String>),
+    /// The run cannot go on, and why: a command that the user gave failed.
+    Fail(String),
 }
 
 /// Hands out the trials of a run one at a time.

@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::Comparison;
 use crate::curve::Curve;
 use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
@@ -34,6 +35,9 @@ pub struct JudgedRun {
     /// The trials' verdicts folded: the worst validity, and every finding of
     /// any trial once, with the trials it concerns in the evidence.
     pub verdict: Verdict,
+    /// The two sides compared, when that is what the run is for.
+    #[serde(default)]
+    pub comparison: Option<Comparison>,
     /// The curve, where the run is one.
     #[serde(default)]
     pub curve: Option<Curve>,

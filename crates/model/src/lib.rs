@@ -6,6 +6,7 @@
 //! the same thing whether it came from a live trial, the store or an import.
 //! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
 
+pub mod comparison;
 pub mod conduct;
 pub mod curve;
 pub mod estimate;
@@ -30,6 +31,7 @@ pub mod unit;
 pub mod verdict;
 pub mod workload;
 
+pub use comparison::{COMPARISON_SCHEMA, Comparison, ComparisonOutcome, Metric, Standing};
 pub use estimate::{Estimate, Unit};
 pub use fingerprint::Fingerprint;
 pub use histogram::Histogram;

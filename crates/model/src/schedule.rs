@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::ComparisonDesign;
 use crate::target::Target;
 use crate::workload::Workload;
 
@@ -83,6 +84,9 @@ pub enum Purpose {
     Comparison {
         /// Differences up to this many percent count as none.
         margin_percent: f64,
+        /// Sides, rows, factor and control.
+        #[serde(default)]
+        design: Box<ComparisonDesign>,
     },
     /// A figure against a swept quantity.
     Curve {

@@ -6,6 +6,7 @@ pub(crate) mod axis;
 mod distribution;
 mod heat;
 mod levels;
+pub(crate) mod pairs;
 mod series;
 mod svg;
 pub(crate) mod sweep;

@@ -5,6 +5,7 @@
 //! zoom, sorting and a choice of theme. Templates escape every text; charts
 //! contain only this crate's own words and numbers.
 
+mod comparison;
 mod fingerprint;
 mod rows;
 mod view;

@@ -6,7 +6,7 @@
 //! that guess guess differently.
 
 use fathom_model::workload::{Distribution, Pattern};
-use fathom_model::{JudgedRun, Workload};
+use fathom_model::{Comparison, JudgedRun, Workload};
 
 use crate::{Error, Result};
 
@@ -25,12 +25,30 @@ pub fn render(run: &JudgedRun, pretty: bool) -> Result<String> {
     Ok(text)
 }
 
+/// A comparison as one JSON document, indented, ended by a newline.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn render_comparison(comparison: &Comparison) -> Result<String> {
+    let mut text = serde_json::to_string_pretty(comparison)?;
+    text.push('\n');
+    Ok(text)
+}
+
 /// The JSON Schema (draft 2020-12) of [`render`]'s document, indented.
 ///
 /// # Errors
 /// Only when serialisation itself fails.
 pub fn schema() -> Result<String> {
     schema_of::<JudgedRun>(fathom_model::RUN_SCHEMA, "fathom run")
+}
+
+/// The JSON Schema of [`render_comparison`]'s document, indented.
+///
+/// # Errors
+/// Only when serialisation itself fails.
+pub fn comparison_schema() -> Result<String> {
+    schema_of::<Comparison>(fathom_model::COMPARISON_SCHEMA, "fathom comparison")
 }
 
 /// The schema of a document whose `schema` field is always `id`.

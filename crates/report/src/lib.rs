@@ -8,6 +8,7 @@
 //! questions (validity, limiter, fitness) are answered apart, each with its
 //! evidence, and never folded into one score.
 
+pub mod comparison;
 pub mod csv;
 pub mod html;
 pub mod json;

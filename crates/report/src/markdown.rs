@@ -27,6 +27,9 @@ pub fn render(run: &JudgedRun) -> String {
     );
     push_alarms(&mut out, run);
     push_facts(&mut out, run);
+    if let Some(comparison) = &run.comparison {
+        crate::comparison::push_markdown(&mut out, comparison);
+    }
     if let Some(view) = curve::view(run, Throughput::Binary) {
         push_curve(&mut out, &view);
     } else if facts::is_quick(run) {
@@ -309,7 +312,7 @@ fn push_plan(out: &mut String, run: &JudgedRun) {
 }
 
 /// A text that Markdown shows as it is, on one line.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         match c {

@@ -4,6 +4,7 @@
 //! display width, without colour unless asked. What changes how the numbers
 //! must be read (interrupted, failures) comes before them.
 
+mod comparison;
 mod curve;
 mod details;
 mod grid;
@@ -14,7 +15,7 @@ mod rows;
 mod steady;
 mod verdict;
 
-use fathom_model::JudgedRun;
+use fathom_model::{Comparison, JudgedRun};
 
 use crate::facts;
 use crate::figure::Throughput;
@@ -54,8 +55,15 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     header::write(&mut page, run);
     page.blank();
     let throughput = Throughput::decimal(options.decimal_units);
+    let compared = run.comparison.as_ref().filter(|c| comparison::shows(c));
+    if let Some(comparison) = &run.comparison {
+        comparison::write(&mut page, comparison, throughput);
+        page.blank();
+    }
     if let Some(view) = crate::curve::view(run, throughput) {
         curve::write(&mut page, run, &view);
+    } else if compared.is_some() && !options.verbose {
+        // The table of the sides says it all.
     } else if facts::is_quick(run) {
         let grid = crate::grid::Grid::of(run);
         grid::write(&mut page, &grid, throughput);
@@ -69,5 +77,13 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         details::write(&mut page, run, throughput);
     }
     verdict::write(&mut page, run, options.report.as_deref());
+    page.finish()
+}
+
+/// A comparison of stored runs as text, ended by a newline.
+pub fn render_comparison(comparison: &Comparison, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    let throughput = Throughput::decimal(options.decimal_units);
+    comparison::write(&mut page, comparison, throughput);
     page.finish()
 }

@@ -1,10 +1,13 @@
 //! One file a command. Each is thin: it turns flags into calls of the rooms
 //! below and their answers into text.
 
+pub(crate) mod ab;
 pub(crate) mod clean;
+pub(crate) mod compare;
 pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod gate;
 pub(crate) mod io;
 pub(crate) mod judge;
 pub(crate) mod lab;

@@ -93,7 +93,9 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
 #[test]
 fn every_command_teaches_by_example() {
     let bench = Bench::new();
-    let commands: [&[&str]; 15] = [
+    let commands: [&[&str]; 17] = [
+        &["ab"],
+        &["compare"],
         &["quick"],
         &["io"],
         &["run"],

@@ -6,6 +6,7 @@
 
 mod bench;
 mod commands;
+mod compare;
 mod curve;
 mod documents;
 mod faults;

@@ -103,6 +103,32 @@ impl Axis {
         }
     }
 
+    /// A linear axis of changes in percent that holds `min`, 0 and `max`.
+    pub(crate) fn change(min: f64, max: f64, wanted_ticks: usize) -> Axis {
+        let (min, max) = (min.clamp(-1e6, 0.0), max.clamp(0.0, 1e6));
+        let step = step_125(((max - min) / wanted_ticks.max(1) as f64).max(1e-6));
+        let decimals = decimals_of(step);
+        let first = (min / step * 1.02).floor() as i64;
+        let last = (max / step * 1.02).ceil().max(first as f64 + 1.0) as i64;
+        let ticks = (first..=last)
+            .map(|i| {
+                let value = i as f64 * step;
+                let label = match i {
+                    0 => "0".to_owned(),
+                    _ => format!("{value:+.decimals$}"),
+                };
+                Tick { value, label }
+            })
+            .collect();
+        Axis {
+            low: first as f64 * step,
+            high: last as f64 * step,
+            log: false,
+            ticks,
+            unit: "%",
+        }
+    }
+
     /// A log axis around `min` to `max`, both made positive.
     pub(crate) fn log(quantity: Quantity, min: f64, max: f64) -> Axis {
         let min = if min.is_finite() && min > 0.0 {
@@ -274,6 +300,14 @@ mod tests {
         assert_eq!(labels(&axis), ["0", "10", "20", "30", "40"]);
         let axis = Axis::linear(Quantity::BytesPerSecond, 0.93, 4);
         assert_eq!(labels(&axis), ["0.0", "0.5", "1.0"]);
+    }
+
+    #[test]
+    fn changes_hold_zero_and_both_ends() {
+        let axis = Axis::change(-6.2, 1.0, 4);
+        assert_eq!(labels(&axis), ["-8", "-6", "-4", "-2", "0", "+2"]);
+        let flat = Axis::change(0.0, 0.0, 4);
+        assert!(flat.high > flat.low);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use askama::Template;
 use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
+use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use crate::chart::{self, Drawing};
@@ -46,6 +47,7 @@ pub(super) struct Page<'a> {
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
     curve: Option<CurveSection>,
+    compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
     results: Vec<ResultLine>,
@@ -101,12 +103,12 @@ pub(super) struct TrialView<'a> {
 
 /// One check.
 pub(super) struct FindingLine<'a> {
-    finding: &'a Finding,
-    status: &'static str,
-    class: &'static str,
-    sign: &'static str,
-    measured: String,
-    threshold: String,
+    pub(super) finding: &'a Finding,
+    pub(super) status: &'static str,
+    pub(super) class: &'static str,
+    pub(super) sign: &'static str,
+    pub(super) measured: String,
+    pub(super) threshold: String,
 }
 
 impl<'a> Page<'a> {
@@ -143,6 +145,7 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             curve: curve_section(run),
+            compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
             results: rows::lines(run, grid.rest.iter().copied()),
@@ -311,7 +314,7 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     out
 }
 
-fn finding_line(finding: &Finding) -> FindingLine<'_> {
+pub(super) fn finding_line(finding: &Finding) -> FindingLine<'_> {
     let (class, sign) = match finding.status {
         FindingStatus::Pass => ("good", "✓"),
         FindingStatus::NotMeasured => ("none", "○"),

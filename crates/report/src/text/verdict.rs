@@ -74,7 +74,7 @@ fn write_fitness(page: &mut Page, run: &JudgedRun) {
     page.field_toned("Fitness", &text, Some((words, tone)));
 }
 
-fn write_finding(page: &mut Page, finding: &Finding) {
+pub(super) fn write_finding(page: &mut Page, finding: &Finding) {
     let status = names::status(finding.status);
     let text = format!("{} {status}: {}", finding.id, finding.evidence);
     page.paragraph(2, 6, &text);

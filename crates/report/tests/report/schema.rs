@@ -21,6 +21,19 @@ fn the_committed_schema_is_the_code_s() {
 }
 
 #[test]
+fn the_committed_schema_of_comparisons_is_the_code_s() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/comparison.schema.json"
+    );
+    assert!(
+        std::fs::read_to_string(path).unwrap_or_default() == json::comparison_schema().unwrap(),
+        "docs/comparison.schema.json is stale; run \
+         `cargo run -p fathom-report --example schema comparison > docs/comparison.schema.json`"
+    );
+}
+
+#[test]
 fn the_committed_schema_of_opinions_is_the_code_s() {
     let path = COMMITTED.replace("run.schema.json", "opinion.schema.json");
     let committed = std::fs::read_to_string(path).unwrap_or_default();

@@ -188,6 +188,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         rows,
         trials,
         verdict,
+        comparison: None,
         curve: None,
     }
 }

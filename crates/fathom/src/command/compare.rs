@@ -1,0 +1,152 @@
+//! `fathom compare`: stored runs side by side.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::Context;
+use clap::Args;
+use fathom_analysis::CompareOptions;
+use fathom_model::{Comparison, JudgedRun, RUN_SCHEMA};
+use fathom_report::text::TextOptions;
+
+use crate::cli::{Color, StorePath};
+use crate::command::ab::{MetricChoice, parse_percent};
+use crate::command::gate::{FailOn, gate};
+use crate::command::runs;
+use crate::exit::Exit;
+use crate::present;
+
+/// More than any result is; keeps a wrong file from being read whole.
+const RESULT_BYTES_MAX: u64 = 512 << 20;
+
+/// Compare stored runs.
+///
+/// Rows are matched by label and target. The runs were not measured in turns,
+/// so that whatever changed meanwhile is in the difference: the comparison is
+/// indicative at best. `fathom ab` measures both sides in turns and proves it.
+/// Several runs per side show how much runs differ by themselves.
+///
+/// What differs between the hosts, targets and workloads is listed, unless it
+/// was declared to be what is compared.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom compare latest~1 latest     The last two runs
+  fathom compare latest~3,latest~1 latest~2,latest
+                                     Two runs a side
+  fathom compare before.json after.json --markdown
+                                     Results that were kept with --json
+  fathom compare latest~1 latest --declare kernel
+                                     The kernel is what is compared
+
+Exit status: 0, unless --fail-on asks for more: 7 B is slower, 8 B is faster
+(different), 9 not decided or unproven (inconclusive).")]
+pub(crate) struct Compare {
+    /// Side A: runs, separated by commas: ids, starts of ids, `latest`,
+    /// `latest~N`, or files that --json wrote.
+    a: String,
+    /// Side B, in the same way.
+    b: String,
+    /// Differences up to this count as none.
+    #[arg(long, default_value = "3%", value_name = "PERCENT", value_parser = parse_percent)]
+    margin: f64,
+    /// The figure that decides. Default: ops, bytes where the block sizes
+    /// differ, p99 of the response where a rate is asked for.
+    #[arg(long, value_enum)]
+    metric: Option<MetricChoice>,
+    /// Fields that are meant to differ, separated by commas: `kernel`,
+    /// `workload.queue_depth`, `target`, ….
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    declare: Vec<String>,
+    /// Outcomes that end with an exit status of their own.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "never")]
+    fail_on: Vec<FailOn>,
+    /// Print JSON (schema fathom.comparison/1) and nothing else on standard
+    /// output.
+    #[arg(long, group = "format", help_heading = "Output")]
+    json: bool,
+    /// Print Markdown.
+    #[arg(long, group = "format", help_heading = "Output")]
+    markdown: bool,
+    /// Show throughput in decimal units (MB/s = 10^6 bytes/s).
+    #[arg(long, help_heading = "Output")]
+    decimal: bool,
+    /// Show every check, also those that passed.
+    #[arg(long, short, help_heading = "Output")]
+    verbose: bool,
+    /// When to use colour.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "WHEN",
+        help_heading = "Output"
+    )]
+    color: Color,
+    #[command(flatten)]
+    store: StorePath,
+}
+
+pub(crate) fn run(compare: &Compare) -> anyhow::Result<Exit> {
+    let a = load(&compare.a, &compare.store)?;
+    let b = load(&compare.b, &compare.store)?;
+    let options = CompareOptions {
+        margin_percent: compare.margin,
+        decides: compare.metric.map(MetricChoice::metric),
+        declared: compare.declare.clone(),
+    };
+    let comparison = fathom_analysis::compare_runs(&a, &b, &options);
+    present::write_stdout(&text(compare, &comparison)?)?;
+    Ok(gate(&comparison, &compare.fail_on))
+}
+
+fn text(compare: &Compare, comparison: &Comparison) -> anyhow::Result<String> {
+    if compare.json {
+        return Ok(fathom_report::json::render_comparison(comparison)?);
+    }
+    if compare.markdown {
+        return Ok(fathom_report::comparison::markdown(comparison));
+    }
+    let options = TextOptions {
+        color: present::use_color(compare.color, &std::io::stdout()),
+        decimal_units: compare.decimal,
+        verbose: compare.verbose,
+        ..TextOptions::default()
+    };
+    Ok(fathom_report::text::render_comparison(comparison, &options))
+}
+
+/// The runs of a side.
+fn load(list: &str, store: &StorePath) -> anyhow::Result<Vec<JudgedRun>> {
+    let names = list
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
+    let runs: Vec<JudgedRun> = names
+        .map(|name| one(name, store))
+        .collect::<anyhow::Result<_>>()?;
+    anyhow::ensure!(!runs.is_empty(), "'{list}' names no run");
+    Ok(runs)
+}
+
+fn one(name: &str, store: &StorePath) -> anyhow::Result<JudgedRun> {
+    let path = Path::new(name);
+    let extension = path.extension().and_then(|e| e.to_str());
+    if extension != Some("json") && !name.contains('/') {
+        let record = runs::load(&present::store_path(store)?, name)?;
+        return Ok(fathom_analysis::judge(&record));
+    }
+    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let mut text = String::new();
+    file.take(RESULT_BYTES_MAX)
+        .read_to_string(&mut text)
+        .with_context(|| format!("cannot read {name}"))?;
+    let run: JudgedRun = serde_json::from_str(&text)
+        .with_context(|| format!("{name} is no result of fathom (schema {RUN_SCHEMA})"))?;
+    anyhow::ensure!(
+        run.schema == RUN_SCHEMA,
+        "{name} has the schema {}; this fathom reads {RUN_SCHEMA}",
+        run.schema
+    );
+    Ok(run)
+}

@@ -1,0 +1,348 @@
+//! A comparison in words: the same in text, Markdown and HTML.
+
+use std::fmt::Write as _;
+
+use fathom_model::Estimate;
+use fathom_model::comparison::{
+    ComparedControl, ComparedMetric, ComparedRow, ComparedSide, Comparison, ComparisonOutcome,
+    Difference, Metric, Standing,
+};
+
+use crate::figure::{Figure, Throughput};
+use crate::markdown::escape;
+use crate::names;
+
+/// Differences that are named at most.
+const NAMED: usize = 4;
+
+/// What a figure is called: `ops/s`, `read p99`, `CPU per op`.
+pub(crate) fn metric_name(metric: &ComparedMetric) -> String {
+    let name = match metric.metric {
+        Metric::OpsPerSecond => "ops/s",
+        Metric::BytesPerSecond => "throughput",
+        Metric::LatencyP50 => "p50",
+        Metric::LatencyP99 => "p99",
+        Metric::LatencyP999 => "p99.9",
+        Metric::CpuPerOp => "CPU per op",
+    };
+    match metric.op {
+        Some(op) => format!("{} {name}", op.name()),
+        None => name.to_owned(),
+    }
+}
+
+/// The word for an outcome; CPU is not fast or slow.
+pub(crate) fn outcome_word(outcome: ComparisonOutcome, metric: Metric) -> &'static str {
+    match (outcome, metric) {
+        (ComparisonOutcome::Faster, Metric::CpuPerOp) => "less",
+        (ComparisonOutcome::Slower, Metric::CpuPerOp) => "more",
+        (ComparisonOutcome::Faster, _) => "faster",
+        (ComparisonOutcome::Slower, _) => "slower",
+        (ComparisonOutcome::Equivalent, _) => "equivalent",
+        (ComparisonOutcome::Inconclusive, _) => "inconclusive",
+    }
+}
+
+/// How a ratio and its interval are printed.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    /// As a change in percent with so many decimals.
+    Percent(i32),
+    /// As a factor: three times as much and more.
+    Factor,
+}
+
+fn form(ratio: &Estimate) -> Form {
+    let half = ratio.low.zip(ratio.high).map(|(low, high)| high - low);
+    match (ratio.value, half) {
+        (Some(value), _) if value >= 3.0 => Form::Factor,
+        (_, Some(width)) if width < 0.001 => Form::Percent(2),
+        (_, Some(width)) if width > 0.2 => Form::Percent(0),
+        _ => Form::Percent(1),
+    }
+}
+
+fn printed(ratio: f64, form: Form) -> String {
+    match form {
+        Form::Factor => format!("x{}", crate::figure::digits(ratio)),
+        Form::Percent(decimals) => {
+            let step = 10f64.powi(decimals);
+            // Adding zero takes the sign from a zero.
+            let rounded = ((ratio - 1.0) * 100.0 * step).round() / step + 0.0;
+            format!("{rounded:+.*}", decimals as usize)
+        }
+    }
+}
+
+/// `-4.8 %`, `x4.81` or `n/a`.
+pub(crate) fn change_text(ratio: &Estimate) -> String {
+    let Some(value) = ratio.value else {
+        return "n/a".to_owned();
+    };
+    with_unit(printed(value, form(ratio)), form(ratio))
+}
+
+/// `-5.2 to -4.4 %`, or nothing.
+pub(crate) fn interval_text(ratio: &Estimate) -> String {
+    let Some((low, high)) = ratio.low.zip(ratio.high) else {
+        return String::new();
+    };
+    let form = form(ratio);
+    with_unit(
+        format!("{} to {}", printed(low, form), printed(high, form)),
+        form,
+    )
+}
+
+/// A factor has no percent.
+fn with_unit(text: String, form: Form) -> String {
+    match form {
+        Form::Factor => text,
+        Form::Percent(_) => format!("{text} %"),
+    }
+}
+
+/// `±3 %`.
+pub(crate) fn margin_text(comparison: &Comparison) -> String {
+    format!("±{} %", (comparison.margin_percent * 100.0).round() / 100.0)
+}
+
+/// A figure of one side: `12,300` or `84.2 µs`.
+pub(crate) fn side_value(estimate: &Estimate, throughput: Throughput) -> String {
+    Figure::of(estimate, throughput).value()
+}
+
+/// The whole in one sentence.
+pub(crate) fn headline(comparison: &Comparison) -> String {
+    let what = match comparison.rows.as_slice() {
+        [] => "nothing could be compared".to_owned(),
+        [row] => row_sentence(comparison, row),
+        rows => {
+            let counts = [
+                (ComparisonOutcome::Slower, "slower".to_owned()),
+                (ComparisonOutcome::Faster, "faster".to_owned()),
+                (
+                    ComparisonOutcome::Equivalent,
+                    format!("equivalent within {}", margin_text(comparison)),
+                ),
+                (ComparisonOutcome::Inconclusive, "inconclusive".to_owned()),
+            ];
+            let parts = counts.into_iter().filter_map(|(outcome, word)| {
+                let n = rows.iter().filter(|row| row.outcome == outcome).count();
+                (n > 0).then(|| format!("{n} {word}"))
+            });
+            let parts: Vec<String> = parts.collect();
+            format!("B against A in {} rows: {}", rows.len(), parts.join(", "))
+        }
+    };
+    match comparison.standing {
+        Standing::Proven => what,
+        Standing::Indicative => format!("{what}; indicative only"),
+        Standing::Unproven => format!("UNPROVEN: {what}"),
+    }
+}
+
+fn row_sentence(comparison: &Comparison, row: &ComparedRow) -> String {
+    let Some(metric) = row.metrics.first() else {
+        return "nothing could be compared".to_owned();
+    };
+    let name = metric_name(metric);
+    let figures = match metric.ratio.value {
+        Some(_) => format!(
+            "{name} {} (95 % interval {})",
+            change_text(&metric.ratio),
+            interval_text(&metric.ratio)
+        ),
+        None => format!(
+            "{name} n/a ({})",
+            metric.ratio.reason.as_deref().unwrap_or("not measured")
+        ),
+    };
+    match metric.outcome {
+        ComparisonOutcome::Faster | ComparisonOutcome::Slower => {
+            let word = outcome_word(metric.outcome, metric.metric);
+            let verb = if metric.metric == Metric::CpuPerOp {
+                format!("B takes {word} CPU")
+            } else {
+                format!("B is {word}")
+            };
+            format!("{verb}: {figures}")
+        }
+        ComparisonOutcome::Equivalent => {
+            let margin = margin_text(comparison);
+            format!("B is equivalent to A within {margin}: {figures}")
+        }
+        ComparisonOutcome::Inconclusive => {
+            let more = more_text(comparison, metric);
+            let more = more.map_or(String::new(), |more| format!("; {more}"));
+            format!("inconclusive: {figures}{more}")
+        }
+    }
+}
+
+/// What would decide an open figure.
+pub(crate) fn more_text(comparison: &Comparison, metric: &ComparedMetric) -> Option<String> {
+    let unit = match comparison.planned_pairs {
+        Some(_) => "pairs",
+        None => "trials or runs a side",
+    };
+    metric
+        .more_pairs
+        .map(|more| format!("about {more} more {unit} would decide"))
+}
+
+/// `A` with its command, as a line.
+pub(crate) fn side_line(side: &ComparedSide) -> String {
+    match &side.before {
+        Some(before) => format!("{}; before each trial: {before}", side.label),
+        None => side.label.clone(),
+    }
+}
+
+/// Up to four differences, and how many more.
+pub(crate) fn differences_line(list: &[Difference]) -> String {
+    let named: Vec<String> = list
+        .iter()
+        .take(NAMED)
+        .map(|d| format!("{} ({} against {})", d.field, d.a, d.b))
+        .collect();
+    let more = match list.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    format!("{}{more}", named.join(", "))
+}
+
+/// How it was measured.
+pub(crate) fn design_line(comparison: &Comparison) -> String {
+    let margin = margin_text(comparison);
+    match comparison.planned_pairs {
+        Some(pairs) => format!("{pairs} pairs in turns (A B B A), margin {margin}"),
+        None => format!("stored runs, not in turns; margin {margin}"),
+    }
+}
+
+/// What the control did.
+pub(crate) fn control_line(control: &ComparedControl) -> String {
+    let change = match control.metric.ratio.value {
+        Some(_) => format!(
+            "{} {} ({})",
+            control_word(control),
+            change_text(&control.metric.ratio),
+            interval_text(&control.metric.ratio)
+        ),
+        None => "n/a".to_owned(),
+    };
+    format!("{} {change}; {}", control.target, control.why)
+}
+
+fn control_word(control: &ComparedControl) -> &'static str {
+    match (control.moved, control.metric.outcome) {
+        (true, _) => "MOVED by",
+        (false, ComparisonOutcome::Equivalent) => "stayed:",
+        (false, _) => "was not seen to move:",
+    }
+}
+
+/// Why figures of the rows are missing, once each.
+pub(crate) fn missing(comparison: &Comparison) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for metric in comparison.rows.iter().flat_map(|row| &row.metrics) {
+        let (have, planned) = (metric.pairs.len(), comparison.planned_pairs);
+        if let Some(planned) = planned.filter(|p| have > 0 && have < *p as usize) {
+            let name = metric_name(metric);
+            notes.push(format!("{name}: {have} of {planned} pairs gave it"));
+        }
+        if let (None, Some(reason)) = (metric.ratio.value, &metric.ratio.reason) {
+            let note = format!("{} n/a: {reason}", metric_name(metric));
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}
+
+/// The comparison as Markdown.
+pub fn markdown(comparison: &Comparison) -> String {
+    let mut out = "### fathom compare\n\n".to_owned();
+    push_markdown(&mut out, comparison);
+    out
+}
+
+pub(crate) fn push_markdown(out: &mut String, comparison: &Comparison) {
+    let _ = writeln!(out, "**{}**\n", escape(&headline(comparison)));
+    let _ = writeln!(out, "- A: {}", escape(&side_line(&comparison.a)));
+    let _ = writeln!(out, "- B: {}", escape(&side_line(&comparison.b)));
+    let _ = writeln!(out, "- {}", escape(&design_line(comparison)));
+    if !comparison.declared.is_empty() {
+        let line = differences_line(&comparison.declared);
+        let _ = writeln!(out, "- Differs as declared: {}", escape(&line));
+    }
+    if let Some(control) = &comparison.control {
+        let _ = writeln!(out, "- Control: {}", escape(&control_line(control)));
+    }
+    for reason in &comparison.reasons {
+        let _ = writeln!(out, "- {}", escape(reason));
+    }
+    out.push_str(
+        "\n| row | figure | A | B | B against A | 95 % interval | outcome |\n\
+         |---|---|--:|--:|--:|--:|---|\n",
+    );
+    for row in &comparison.rows {
+        for (i, metric) in row.metrics.iter().enumerate() {
+            let star = if i == 0 { "\\*" } else { "" };
+            let _ = writeln!(
+                out,
+                "| {} | {}{star} | {} | {} | {} | {} | {} |",
+                escape(if i == 0 { &row.label } else { "" }),
+                escape(&metric_name(metric)),
+                side_value(&metric.a, Throughput::Binary),
+                side_value(&metric.b, Throughput::Binary),
+                change_text(&metric.ratio),
+                interval_text(&metric.ratio),
+                outcome_word(metric.outcome, metric.metric),
+            );
+        }
+    }
+    out.push_str("\n\\* decides the row.\n\n");
+    for name in &comparison.unmatched {
+        let _ = writeln!(out, "- not compared: {}", escape(name));
+    }
+    for finding in names::objections(&comparison.findings) {
+        let _ = writeln!(
+            out,
+            "- {} {} ({}): {} *{}*",
+            escape(&finding.id),
+            escape(&finding.name),
+            names::status(finding.status),
+            escape(&finding.evidence),
+            escape(finding.remedy.trim())
+        );
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::Unit;
+
+    use super::*;
+
+    fn ratio(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate::known(Unit::Ratio, value, low, high, 6.0)
+    }
+
+    #[test]
+    fn changes_are_percent_with_the_digits_that_their_interval_carries() {
+        let small = ratio(0.9521, 0.9484, 0.9558);
+        assert_eq!(change_text(&small), "-4.8 %");
+        assert_eq!(interval_text(&small), "-5.2 to -4.4 %");
+        assert_eq!(change_text(&ratio(0.99999, 0.95, 1.05)), "+0.0 %");
+        assert_eq!(change_text(&ratio(1.00012, 1.0001, 1.0002)), "+0.01 %");
+        let large = ratio(12.34, 11.0, 13.0);
+        assert_eq!(change_text(&large), "x12.3");
+        assert_eq!(interval_text(&large), "x11.0 to x13.0");
+        assert_eq!(change_text(&Estimate::unknown(Unit::Ratio, "none")), "n/a");
+    }
+}

@@ -1,0 +1,144 @@
+//! The section of a page that compares two sides.
+
+use fathom_model::comparison::{
+    ComparedMetric, ComparedRow, Comparison, ComparisonOutcome, Difference, Metric, Standing,
+};
+
+use super::view::{FindingLine, finding_line};
+use crate::chart::pairs;
+use crate::comparison as words;
+use crate::figure::Throughput;
+
+/// Charts that are drawn at most.
+const MOST_CHARTS: usize = 40;
+
+/// What the section is filled with.
+pub(super) struct ComparisonView<'a> {
+    pub(super) headline: String,
+    pub(super) class: &'static str,
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) reasons: &'a [String],
+    pub(super) lines: Vec<Line<'a>>,
+    pub(super) unmatched: &'a [String],
+    pub(super) missing: Vec<String>,
+    pub(super) charts: Vec<(String, Vec<String>)>,
+    pub(super) undeclared: &'a [Difference],
+    pub(super) declared: &'a [Difference],
+    pub(super) findings: Vec<FindingLine<'a>>,
+}
+
+/// One figure of one row.
+pub(super) struct Line<'a> {
+    pub(super) row: &'a str,
+    pub(super) name: String,
+    pub(super) decides: bool,
+    pub(super) a: String,
+    pub(super) b: String,
+    pub(super) change: String,
+    pub(super) interval: String,
+    pub(super) pairs: String,
+    pub(super) p: String,
+    pub(super) p_flip: String,
+    pub(super) class: &'static str,
+    pub(super) outcome: &'static str,
+    pub(super) more: String,
+}
+
+impl<'a> ComparisonView<'a> {
+    pub(super) fn of(comparison: &'a Comparison) -> ComparisonView<'a> {
+        let mut facts = vec![
+            ("A", words::side_line(&comparison.a)),
+            ("B", words::side_line(&comparison.b)),
+            ("Design", words::design_line(comparison)),
+        ];
+        if let Some(control) = &comparison.control {
+            facts.push(("Control", words::control_line(control)));
+        }
+        let class = match comparison.standing {
+            Standing::Unproven => "warn",
+            _ => class(comparison.outcome),
+        };
+        ComparisonView {
+            headline: words::headline(comparison),
+            class,
+            facts,
+            reasons: &comparison.reasons,
+            lines: lines(comparison),
+            unmatched: &comparison.unmatched,
+            missing: words::missing(comparison),
+            charts: charts(comparison),
+            undeclared: &comparison.undeclared,
+            declared: &comparison.declared,
+            findings: comparison.findings.iter().map(finding_line).collect(),
+        }
+    }
+}
+
+fn class(outcome: ComparisonOutcome) -> &'static str {
+    match outcome {
+        ComparisonOutcome::Faster | ComparisonOutcome::Equivalent => "good",
+        ComparisonOutcome::Slower => "bad",
+        ComparisonOutcome::Inconclusive => "none",
+    }
+}
+
+fn lines(comparison: &Comparison) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    for row in &comparison.rows {
+        for (i, metric) in row.metrics.iter().enumerate() {
+            let value = |side| words::side_value(side, Throughput::Binary);
+            let units = metric.ratio.n_effective;
+            lines.push(Line {
+                row: if i == 0 { &row.label } else { "" },
+                name: words::metric_name(metric),
+                decides: i == 0,
+                a: value(&metric.a),
+                b: value(&metric.b),
+                change: words::change_text(&metric.ratio),
+                interval: words::interval_text(&metric.ratio),
+                pairs: units.map_or("–".to_owned(), |n| format!("{n:.0}")),
+                p: probability(metric.p_adjusted),
+                p_flip: probability(metric.p_sign_flip),
+                class: class(metric.outcome),
+                outcome: words::outcome_word(metric.outcome, metric.metric),
+                more: words::more_text(comparison, metric).unwrap_or_default(),
+            });
+        }
+    }
+    lines
+}
+
+fn probability(p: Option<f64>) -> String {
+    match p {
+        None => "–".to_owned(),
+        Some(p) if p < 0.001 => "< 0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
+fn charts(comparison: &Comparison) -> Vec<(String, Vec<String>)> {
+    let mut room = MOST_CHARTS;
+    let mut groups = Vec::new();
+    for row in &comparison.rows {
+        let drawn: Vec<String> = row
+            .metrics
+            .iter()
+            .filter(|metric| !repeats(row, metric))
+            .filter_map(|metric| pairs::render(comparison, metric))
+            .take(room)
+            .collect();
+        room -= drawn.len();
+        if !drawn.is_empty() {
+            groups.push((row.label.clone(), drawn));
+        }
+    }
+    groups
+}
+
+/// Bytes of blocks of one size say the same as operations.
+fn repeats(row: &ComparedRow, metric: &ComparedMetric) -> bool {
+    let same = |other: &ComparedMetric| {
+        other.metric == Metric::OpsPerSecond && other.ratio == metric.ratio
+    };
+    metric.metric == Metric::BytesPerSecond && row.metrics.iter().any(same)
+}

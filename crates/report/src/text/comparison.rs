@@ -1,0 +1,113 @@
+//! Two sides compared: one table, one sentence.
+
+use fathom_model::Comparison;
+use fathom_model::comparison::{ComparisonOutcome, Standing};
+
+use super::page::{Page, Tone};
+use super::verdict::write_finding;
+use crate::comparison as words;
+use crate::figure::Throughput;
+use crate::names;
+use crate::table::{Align, Table, truncate};
+
+/// Whether there is anything to see in the table.
+pub(super) fn shows(comparison: &Comparison) -> bool {
+    let mut metrics = comparison.rows.iter().flat_map(|row| &row.metrics);
+    metrics.any(|metric| metric.ratio.value.is_some())
+}
+
+pub(super) fn write(page: &mut Page, comparison: &Comparison, throughput: Throughput) {
+    page.field("A", &words::side_line(&comparison.a));
+    page.field("B", &words::side_line(&comparison.b));
+    if !comparison.declared.is_empty() {
+        page.field("Differs", &words::differences_line(&comparison.declared));
+    }
+    page.field("Design", &words::design_line(comparison));
+    if let Some(control) = &comparison.control {
+        page.field("Control", &words::control_line(control));
+    }
+    page.blank();
+    if shows(comparison) {
+        let table = table(comparison, throughput, page.width);
+        page.block(&table.render());
+        page.blank();
+    }
+    notes(page, comparison);
+    outcome(page, comparison);
+}
+
+fn table(comparison: &Comparison, throughput: Throughput, width: usize) -> Table {
+    let mut table = Table::new([
+        ("", Align::Left),
+        ("A", Align::Right),
+        ("B", Align::Right),
+        ("change", Align::Right),
+        ("95 % interval", Align::Right),
+        ("B is", Align::Left),
+    ]);
+    for row in &comparison.rows {
+        table.line(truncate(&row.label, width));
+        for (i, metric) in row.metrics.iter().enumerate() {
+            let star = if i == 0 { " *" } else { "" };
+            table.row([
+                format!("  {}{star}", words::metric_name(metric)),
+                words::side_value(&metric.a, throughput),
+                words::side_value(&metric.b, throughput),
+                words::change_text(&metric.ratio),
+                words::interval_text(&metric.ratio),
+                words::outcome_word(metric.outcome, metric.metric).to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+fn notes(page: &mut Page, comparison: &Comparison) {
+    if !shows(comparison) {
+        return;
+    }
+    let margin = words::margin_text(comparison);
+    let mut text = vec!["* decides its row.".to_owned()];
+    let metrics = || comparison.rows.iter().flat_map(|row| &row.metrics);
+    if metrics().any(|m| m.outcome == ComparisonOutcome::Equivalent) {
+        text.push(format!(
+            "Equivalent: proved to differ by less than {margin}."
+        ));
+    }
+    if metrics().any(|m| m.outcome == ComparisonOutcome::Inconclusive) {
+        text.push("Inconclusive: neither a difference nor its absence is proved.".to_owned());
+    }
+    page.paragraph(0, 0, &text.join(" "));
+    for missing in words::missing(comparison) {
+        page.paragraph(0, 2, &missing);
+    }
+    page.blank();
+}
+
+fn outcome(page: &mut Page, comparison: &Comparison) {
+    let text = words::headline(comparison);
+    let tone = match (comparison.standing, comparison.outcome) {
+        (Standing::Unproven, _) | (_, ComparisonOutcome::Inconclusive) => Tone::Warning,
+        (_, ComparisonOutcome::Slower) => Tone::Bad,
+        (_, ComparisonOutcome::Faster | ComparisonOutcome::Equivalent) => Tone::Good,
+    };
+    let first = text.split([':', ';']).next().unwrap_or_default().to_owned();
+    page.field_toned("Outcome", &text, Some((&first, tone)));
+    for reason in &comparison.reasons {
+        page.paragraph(10, 12, reason);
+    }
+    for name in &comparison.unmatched {
+        page.paragraph(10, 12, &format!("not compared: {name}"));
+    }
+    let verbose = page.verbose;
+    let objections = names::objections(&comparison.findings);
+    for finding in &objections {
+        write_finding(page, finding);
+    }
+    if verbose {
+        let others = comparison.findings.iter();
+        for finding in others.filter(|f| !objections.contains(f)) {
+            write_finding(page, finding);
+        }
+    }
+}
