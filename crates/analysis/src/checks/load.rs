@@ -60,7 +60,8 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
         unit::group(total),
         100.0 * kept,
     );
-    if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, kept < 1.0) {
+    let short = kept < 1.0 && check(ID).grade(kept).0 != FindingStatus::Pass;
+    if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, short) {
         let evidence = format!("{evidence}; {cost}");
         let remedy = "Submission takes CPU time, during which the operation is not in flight: use \
                       more workers with a smaller depth each; look at V22.";
