@@ -45,6 +45,8 @@ pub struct Answer {
     pub objections: Vec<String>,
     /// What a user of fio would have seen.
     pub fio: FioView,
+    /// What was said about steadiness of the first trial.
+    pub steadiness: Option<String>,
 }
 
 /// All answers of an exam.
@@ -106,6 +108,11 @@ fn answer(scenario: &Scenario, seed: u64) -> Result<Answer, String> {
         limiter: limiter_of(&judged),
         objections: objections(&judged),
         fio: fio_view(&record),
+        steadiness: judged
+            .trials
+            .first()
+            .and_then(|trial| trial.steadiness.as_ref())
+            .map(|steadiness| format!("{:?}: {}", steadiness.class, steadiness.sentence)),
     })
 }
 

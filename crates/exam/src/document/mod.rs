@@ -73,7 +73,7 @@ pub fn sit_seeds(seed: u64, seeds: u32, repeats: u32) -> Paper {
         let started: Vec<_> = (0..u64::from(seeds))
             .map(|offset| scope.spawn(move || sit(seed + offset, repeats)))
             .collect();
-        let joined = started.into_iter().map(|thread| thread.join());
+        let joined = started.into_iter().map(std::thread::ScopedJoinHandle::join);
         // A case that panics is a fault of the exam and must be seen.
         joined
             .map(|paper| paper.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))

@@ -47,7 +47,7 @@ pub(crate) struct Exam {
 ///
 /// Simulates the promises of the statistics, sits the exam with several seeds,
 /// and measures shaped real targets with fathom and, where it is installed,
-/// fio. Takes about ten minutes with an optimized build; progress goes to
+/// fio. Takes ten to twenty minutes with an optimized build; progress goes to
 /// standard error. `scripts/accuracy` builds and writes the file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
