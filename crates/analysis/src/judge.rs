@@ -19,6 +19,7 @@ use crate::intervals::intervals;
 use crate::limiter::{self, Member};
 use crate::outcome::Outcome;
 use crate::repeatability;
+use crate::snia;
 use crate::steadiness;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
 use crate::trial::{Trial, add};
@@ -40,6 +41,7 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         .map(|(trial, written)| judge_trial(trial, written))
         .collect();
     apply_siblings(&trials, &mut judged);
+    let standard = snia::of_run(record, &trials, &mut judged);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
     let results = rows.iter().filter(|row| row.role != TrialRole::Control);
@@ -63,6 +65,7 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         verdict,
         comparison: None,
         curve: None,
+        snia: standard,
     };
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
@@ -218,6 +221,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
             let members: Vec<usize> = (0..judged.len())
                 .filter(|i| judged[*i].row == row)
                 .collect();
+            let members = results_of(members, judged);
             let first = &judged[*members.first()?];
             let measured: Vec<&Trial<'_>> = members
                 .iter()
@@ -256,6 +260,13 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .collect()
 }
 
+/// Of rounds until steady only the last are a result.
+fn results_of(members: Vec<usize>, judged: &[JudgedTrial]) -> Vec<usize> {
+    let result = |i: &usize| judged[*i].role != TrialRole::Precondition;
+    let results: Vec<usize> = members.iter().copied().filter(result).collect();
+    if results.is_empty() { members } else { results }
+}
+
 /// Levels in time, or the zones of a disk.
 fn several_rates(steadiness: &Steadiness) -> bool {
     steadiness.has_no_single_rate() || steadiness.zones.is_some()
@@ -283,8 +294,11 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         let evidence = format!("none of {planned} planned trials ran{because}");
         return nothing(missing_trials(FindingStatus::Invalid, planned, evidence));
     }
-    // A control is no result: what it finds is in the comparison.
-    let results = judged.iter().filter(|t| t.role != TrialRole::Control);
+    // A control is no result: what it finds is in the comparison. Nor is what
+    // only brings a drive into its state, as long as there is a result.
+    let no_result = |role| matches!(role, TrialRole::Control | TrialRole::Precondition);
+    let any = judged.iter().any(|t| !no_result(t.role));
+    let results = judged.iter().filter(|t| !any || !no_result(t.role));
     let sources: Vec<Source<'_>> = results
         .map(|trial| Source {
             label: trial.label.clone(),

@@ -27,6 +27,7 @@ mod outcome;
 mod plateau;
 mod repeatability;
 mod second_opinion;
+pub mod snia;
 mod statistics;
 mod steadiness;
 mod summary;
