@@ -70,15 +70,38 @@ fn requirement(name: &str, kept: bool, evidence: impl Into<String>) -> SniaRequi
 
 fn target(test: &Test<'_>) -> SniaRequirement {
     let (kept, words) = match test.settings.on {
-        SniaTarget::Device => (true, "a block device, written to directly"),
+        SniaTarget::Device => device(test),
         SniaTarget::File => (
             false,
             "a file: its file system and what else lies on the drive take part, and the rest of \
-             the drive keeps its state",
+             the drive keeps its state"
+                .to_owned(),
         ),
-        SniaTarget::Simulated => (false, "a simulated drive under a virtual clock"),
+        SniaTarget::Simulated => (false, "a simulated drive under a virtual clock".to_owned()),
     };
     requirement("whole device", kept, words)
+}
+
+/// A drive that can be named, and not a part of one or several together.
+fn device(test: &Test<'_>) -> (bool, String) {
+    let before = test
+        .trials
+        .iter()
+        .find_map(|t| t.record.target_before.as_ref());
+    let Some(top) = before.and_then(|target| target.devices.first()) else {
+        return (false, "what the device is made of is not known".to_owned());
+    };
+    match (top.kind.as_str(), &top.model) {
+        ("disk" | "nvme", Some(_)) => (true, "a block device, written to directly".to_owned()),
+        ("disk" | "nvme", None) => (
+            false,
+            format!("{} has no model: what it is made of is not known", top.name),
+        ),
+        (kind, _) => (
+            false,
+            format!("{} is no drive but of the kind {kind}", top.name),
+        ),
+    }
 }
 
 /// How the target was purged, and whether that was asked for everywhere.

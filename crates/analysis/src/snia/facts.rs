@@ -7,6 +7,7 @@ use fathom_model::unit;
 
 use super::Test;
 use super::conformance::purge;
+use crate::trial::Trial;
 
 /// Every fact in order.
 pub(super) fn all(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaFact> {
@@ -34,17 +35,7 @@ pub(super) fn all(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaFact> {
         fact("Active range", active(test)),
         fact(
             "Threads and OIO",
-            format!(
-                "{} {} with {} outstanding each, {} in all",
-                settings.threads,
-                if settings.threads == 1 {
-                    "thread"
-                } else {
-                    "threads"
-                },
-                settings.outstanding,
-                u64::from(settings.threads) * u64::from(settings.outstanding)
-            ),
+            outstanding(settings.threads, settings.outstanding),
         ),
         fact(
             "Data pattern",
@@ -59,6 +50,16 @@ pub(super) fn all(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaFact> {
     facts
 }
 
+fn outstanding(threads: u32, each: u32) -> String {
+    match threads {
+        1 => format!("1 thread with {each} outstanding"),
+        _ => format!(
+            "{threads} threads with {each} outstanding each, {} in all",
+            u64::from(threads) * u64::from(each)
+        ),
+    }
+}
+
 fn fact(name: &str, value: String) -> SniaFact {
     SniaFact {
         name: name.to_owned(),
@@ -67,9 +68,7 @@ fn fact(name: &str, value: String) -> SniaFact {
 }
 
 fn leaves<'a>(test: &'a Test<'_>) -> Vec<&'a DeviceFacts> {
-    test.trials
-        .first()
-        .map_or(Vec::new(), |trial| trial.leaves())
+    test.trials.first().map_or(Vec::new(), Trial::leaves)
 }
 
 /// A fact of the devices at the bottom; `None` when one of them has none.
@@ -131,7 +130,7 @@ fn rounds(test: &Test<'_>, parts: &[SniaPart]) -> String {
 }
 
 fn engine(test: &Test<'_>) -> Option<String> {
-    let measured = |t: &&crate::trial::Trial<'_>| t.record.spec.role == TrialRole::Measure;
+    let measured = |t: &&Trial<'_>| t.record.spec.role == TrialRole::Measure;
     let trial = test.trials.iter().find(measured)?;
     let direct = match trial.direct() {
         true => ", O_DIRECT",

@@ -98,6 +98,7 @@ fn trial(spec: &ScheduledTrial, ops_per_second: u64) -> TrialRecord {
             filesystem: None,
             devices: vec![DeviceFacts {
                 name: "nvme0n1".to_owned(),
+                kind: "nvme".to_owned(),
                 model: Some("Example 960".to_owned()),
                 firmware: Some("1.0".to_owned()),
                 write_cache: Some("write back".to_owned()),
@@ -329,4 +330,48 @@ fn write_saturation_ends_at_four_capacities_and_is_cut_into_rounds() {
     assert_eq!(part.cells[0].rounds, 5);
     let kept = |name: &str| report.requirements.iter().any(|r| r.name == name && r.kept);
     assert!(kept("four capacities or 24 hours") && kept("purge"));
+}
+
+/// A day at 12 operations a second on a drive that is too large to be written
+/// four times in it.
+#[test]
+fn write_saturation_ends_after_a_day() {
+    let a_day = SniaSettings {
+        round_ns: ROUND_NS,
+        capacity_bytes: 64 * GIB,
+        active_bytes: 64 * GIB,
+        ..settings(SniaTest::Wsat)
+    };
+    let mut rounds = SniaRounds::new(options(SniaTest::Wsat, a_day.clone()));
+    let spec = loop {
+        match rounds.next(None) {
+            Step::Run(spec) if spec.role == TrialRole::Measure => break spec,
+            Step::Run(_) => {}
+            end => panic!("{end:?} without a load"),
+        }
+    };
+    assert_eq!(spec.workload.bounds.time_ns, Some(86_400 * SECOND));
+    assert_eq!(spec.workload.bounds.bytes, Some(256 * GIB));
+    assert_eq!(rounds.next(None), Step::End(None));
+    let mut record = play(SniaTest::Wsat, settings(SniaTest::Wsat), &|_| 8192);
+    record.meta.schedule.purpose = Purpose::Snia {
+        test: "wsat".to_owned(),
+        settings: a_day,
+    };
+    let mut load = trial(&spec, 12);
+    // A minute for each second keeps the test small.
+    load.samples.truncate(1440);
+    for (sample, minute) in load.samples.iter_mut().zip(0..) {
+        sample.start_ns = minute * ROUND_NS;
+        sample.duration_ns = ROUND_NS;
+    }
+    record.trials = vec![load];
+    let report = report(&record);
+    assert_eq!(report.parts[0].rounds(), 1440);
+    let enough = report
+        .requirements
+        .iter()
+        .find(|r| r.name == "four capacities or 24 hours")
+        .unwrap();
+    assert!(enough.kept, "{}", enough.evidence);
 }

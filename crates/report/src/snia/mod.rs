@@ -78,7 +78,7 @@ fn headline(part: &SniaPart) -> String {
     match (part.window_from, part.steady) {
         (None, _) => format!("{rounds}: too few for a measurement window"),
         (Some(from), true) => format!(
-            "steady state achieved: rounds {} to {} of {rounds}",
+            "steady state achieved in {rounds}, measurement window {} to {}",
             unit::group(u64::from(from)),
             unit::group(part.rounds() as u64)
         ),

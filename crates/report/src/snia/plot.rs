@@ -179,23 +179,7 @@ fn measurement_window(
     let x = rounds_axis(first, last);
     let lowest = window.rounds.iter().copied().fold(average * 0.85, f64::min);
     let highest = window.rounds.iter().copied().fold(average * 1.15, f64::max);
-    let margin = 0.03 * (highest - lowest);
-    let steps = [-0.5, -0.4, -0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3, 0.4, 0.5];
-    let y = Axis {
-        low: lowest - margin,
-        high: highest + margin,
-        log: false,
-        ticks: steps
-            .iter()
-            .map(|step| average * (1.0 + step))
-            .filter(|v| (lowest..=highest).contains(v))
-            .map(|v| Tick {
-                value: v,
-                label: short(part.unit, v, throughput),
-            })
-            .collect(),
-        unit: quantity(part.unit).1,
-    };
+    let y = window_axis(part, average, lowest, highest, throughput);
     let across = |share: f64, label: &str| Guide {
         from: (x.low, average * share),
         to: (x.high, average * share),
@@ -206,12 +190,12 @@ fn measurement_window(
     let fitted = |place: f64| window.intercept + window.slope * place;
     let guides = vec![
         across(1.1, "+10 %"),
-        across(1.0, "average"),
+        across(1.0, ""),
         across(0.9, "-10 %"),
         Guide {
             from: (first, fitted(1.0)),
             to: (last, fitted(window.rounds.len() as f64)),
-            label: "fitted".to_owned(),
+            label: String::new(),
             strong: true,
         },
     ];
@@ -221,9 +205,9 @@ fn measurement_window(
         point(round, *v, format!("round {round}: {text}"))
     };
     Plot {
-        title: "Measurement window".to_owned(),
+        title: "Measurement window: fitted line, average ± 10 %".to_owned(),
         x,
-        y_title: y.unit.to_owned(),
+        y_title: quantity(part.unit).1.to_owned(),
         y,
         x_title: "round",
         series: vec![PlotSeries {
@@ -232,6 +216,36 @@ fn measurement_window(
             points: window.rounds.iter().enumerate().map(at).collect(),
         }],
         guides,
+    }
+}
+
+/// Tenths of the average where the rounds lie close to it.
+fn window_axis(
+    part: &SniaPart,
+    average: f64,
+    lowest: f64,
+    highest: f64,
+    throughput: Throughput,
+) -> Axis {
+    let (quantity, words) = quantity(part.unit);
+    if highest - lowest > 0.8 * average {
+        return Axis::linear(quantity, highest, 4);
+    }
+    let margin = 0.03 * (highest - lowest);
+    let ticks = (-4..=4)
+        .map(|tenths| average * (1.0 + f64::from(tenths) / 10.0))
+        .filter(|v| (lowest..=highest).contains(v));
+    Axis {
+        low: lowest - margin,
+        high: highest + margin,
+        log: false,
+        ticks: ticks
+            .map(|value| Tick {
+                value,
+                label: short(part.unit, value, throughput),
+            })
+            .collect(),
+        unit: words,
     }
 }
 

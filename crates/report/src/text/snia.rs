@@ -73,8 +73,7 @@ fn write_part(page: &mut Page, part: &PartView) {
 /// Eight lines of characters would hide one another.
 fn tracked_only(convergence: &Plot) -> Plot {
     let mut plot = convergence.clone();
-    plot.series.truncate(2);
-    if plot.series.len() > 1 && plot.y.log {
+    if plot.series.len() > 2 {
         plot.series.truncate(1);
     }
     plot
