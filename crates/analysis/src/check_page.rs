@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::check_table::{Check, TargetKind, check_table, check_table_version};
+use crate::check_table::{Check, TargetKind, check_table, check_table_version, missing_checks};
 
 /// `docs/checks.md`: every check with its method, thresholds and source.
 pub fn checks_markdown() -> String {
@@ -30,6 +30,10 @@ pub fn checks_markdown() -> String {
     }
     for check in check_table() {
         page.push_str(&section(check));
+    }
+    page.push_str("\n## What is not checked, and why\n\n");
+    for missing in missing_checks() {
+        let _ = writeln!(page, "- **{}**. {}", missing.what, missing.reason);
     }
     page
 }
@@ -122,6 +126,14 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
             check.busy_thread.map(percent),
         ),
         (
+            "caveat, periods cut short by a CPU quota",
+            check.quota.map(|share| format!("> {} %", share * 100.0)),
+        ),
+        (
+            "caveat, one CPU in interrupts",
+            check.interrupts.map(percent),
+        ),
+        (
             "caveat, excursion of the fitted line",
             check.excursion.map(|share| format!("> {share}")),
         ),
@@ -136,6 +148,14 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
                 .map(|b| format!("{} KiB/s", b / 1024.0)),
         ),
         ("caveat, CPU pressure", check.pressure.map(percent)),
+        (
+            "caveat, distance to the warning temperature",
+            check.margin_celsius.map(|c| format!("<= {c} °C")),
+        ),
+        (
+            "info, time to wake from idle",
+            check.deep_idle_us.map(|us| format!("> {us} µs")),
+        ),
         (
             "caveat, workers waiting for a CPU",
             check.run_delay.map(percent),

@@ -85,6 +85,10 @@ pub struct Check {
     pub invalid_share: Option<f64>,
     /// Share of time at which a worker thread counts as saturated.
     pub busy_thread: Option<f64>,
+    /// Share of a CPU quota's periods that were cut short that counts.
+    pub quota: Option<f64>,
+    /// Share of one CPU's time in interrupts at which it counts as saturated.
+    pub interrupts: Option<f64>,
     /// Cost of one clock reading that counts as slow, in nanoseconds.
     pub slow_read_ns: Option<f64>,
     /// Rate below which nothing is concluded, in bytes per second.
@@ -93,6 +97,10 @@ pub struct Check {
     pub pressure: Option<f64>,
     /// Share of the workers' time spent waiting for a CPU that counts.
     pub run_delay: Option<f64>,
+    /// Distance to the warning temperature that counts as near, in °C.
+    pub margin_celsius: Option<f64>,
+    /// Time to wake from sleep that counts as deep, in microseconds.
+    pub deep_idle_us: Option<f64>,
     /// Kinds of target on which "not measured" is a caveat.
     pub required: Vec<TargetKind>,
     /// Public source of the method or the threshold.
@@ -105,10 +113,21 @@ pub struct Check {
     pub since: String,
 }
 
+/// A check of the method that is not made.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MissingCheck {
+    /// What would be checked.
+    pub what: String,
+    /// Why it is not.
+    pub reason: String,
+}
+
 #[derive(Deserialize)]
 struct Table {
     version: u32,
     check: Vec<Check>,
+    missing: Vec<MissingCheck>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -119,6 +138,11 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 /// Every check, by id.
 pub fn check_table() -> &'static [Check] {
     &TABLE.check
+}
+
+/// What is not checked, and why.
+pub fn missing_checks() -> &'static [MissingCheck] {
+    &TABLE.missing
 }
 
 /// Version of the table. It changes when a threshold or a method changes.

@@ -8,6 +8,7 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::steadiness::Steadiness;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
+use crate::across;
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
@@ -16,7 +17,7 @@ use crate::curve;
 use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
-use crate::limiter::{self, Member};
+use crate::limiter;
 use crate::outcome::Outcome;
 use crate::repeatability;
 use crate::snia;
@@ -35,12 +36,7 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         .iter()
         .map(|trial| Trial::new(trial, &record.meta.host))
         .collect();
-    let mut judged: Vec<JudgedTrial> = trials
-        .iter()
-        .zip(written_before(&trials))
-        .map(|(trial, written)| judge_trial(trial, written))
-        .collect();
-    apply_siblings(&trials, &mut judged);
+    let mut judged = judge_trials(&trials);
     let standard = snia::of_run(record, &trials, &mut judged);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
@@ -70,6 +66,17 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     run
+}
+
+/// Judges trials of one run, each by itself and beside the others.
+pub(crate) fn judge_trials(trials: &[Trial<'_>]) -> Vec<JudgedTrial> {
+    let mut judged: Vec<JudgedTrial> = trials
+        .iter()
+        .zip(written_before(trials))
+        .map(|(trial, written)| judge_trial(trial, written))
+        .collect();
+    across::apply(trials, &mut judged);
+    judged
 }
 
 fn run_summary(meta: &RunMeta) -> RunSummary {
@@ -175,40 +182,8 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
     }
 }
 
-/// Names limiters that only several trials together prove.
-fn apply_siblings(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
-    let members: Vec<Member<'_>> = trials
-        .iter()
-        .zip(judged.iter())
-        .map(|(trial, judged)| Member {
-            trial,
-            rate: main_rate(judged),
-            named: (
-                judged.verdict.limiter,
-                judged.verdict.limiter_evidence.clone(),
-            ),
-            usable: judged.verdict.validity != Validity::NotTrusted,
-        })
-        .collect();
-    let proven: Vec<_> = (0..members.len())
-        .map(|index| limiter::by_siblings(&members, index))
-        .collect();
-    drop(members);
-    for (judged, proven) in judged.iter_mut().zip(proven) {
-        if let Some((limiter, evidence)) = proven {
-            judged.verdict.limiter = limiter;
-            judged.verdict.limiter_evidence = evidence;
-        }
-    }
-}
-
-/// The rate of the data operation that took place most.
-fn main_rate(judged: &JudgedTrial) -> Option<&fathom_model::Estimate> {
-    let data = judged.summary.ops.iter().filter(|op| op.kind.is_data());
-    data.max_by_key(|op| op.ops).map(|op| &op.ops_per_second)
-}
-
 fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
+    let evidence = across::evidence(judged);
     let mut numbers: Vec<u32> = Vec::new();
     for trial in judged {
         if !numbers.contains(&trial.row) {
@@ -219,7 +194,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .into_iter()
         .filter_map(|row| {
             let members: Vec<usize> = (0..judged.len())
-                .filter(|i| judged[*i].row == row)
+                .filter(|i| judged[*i].row == row && !evidence[*i])
                 .collect();
             let members = results_of(members, judged);
             let first = &judged[*members.first()?];
@@ -288,7 +263,11 @@ fn combined(measured: &[&Trial<'_>], judged: &[&JudgedTrial]) -> Vec<OpSummary> 
 
 fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     let planned = record.meta.schedule.trials.len();
-    let ran = judged.len();
+    let evidence = across::evidence(judged);
+    // A probe at twice the depth comes on top of what was planned.
+    let on_top =
+        |(trial, evidence): (&JudgedTrial, &bool)| *evidence && trial.role == TrialRole::Probe;
+    let ran = judged.len() - judged.iter().zip(&evidence).filter(|t| on_top(*t)).count();
     if ran == 0 {
         let because = reason_of(&record.meta);
         let evidence = format!("none of {planned} planned trials ran{because}");
@@ -298,9 +277,11 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     // only brings a drive into its state, as long as there is a result.
     let no_result = |role| matches!(role, TrialRole::Control | TrialRole::Precondition);
     let any = judged.iter().any(|t| !no_result(t.role));
-    let results = judged.iter().filter(|t| !any || !no_result(t.role));
-    let sources: Vec<Source<'_>> = results
-        .map(|trial| Source {
+    let sources: Vec<Source<'_>> = judged
+        .iter()
+        .zip(&evidence)
+        .filter(|(trial, evidence)| !**evidence && !(any && no_result(trial.role)))
+        .map(|(trial, _)| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,
         })

@@ -2,6 +2,7 @@
 
 use fathom_model::Histogram;
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
+use fathom_model::host_load::{BusiestThread, DeviceInterrupts, HostLoad, QuotaUse};
 use fathom_model::observation::{
     CpuActivity, DeviceActivity, MemoryState, Observation, OwnActivity, Pressure,
 };
@@ -189,6 +190,36 @@ impl Odd {
             target_after: None,
             final_flush_ns: self.maybe(Odd::number),
             dirty_bytes_at_end: self.maybe(Odd::number),
+            host: self.maybe(Odd::host_load),
+        }
+    }
+
+    fn host_load(&mut self) -> HostLoad {
+        HostLoad {
+            duration_ns: self.number(),
+            swap_in_bytes: self.maybe(Odd::number),
+            swap_out_bytes: self.maybe(Odd::number),
+            cpu_quota: self.maybe(|o| QuotaUse {
+                group: "/a".to_owned(),
+                periods: o.number(),
+                throttled_periods: o.number(),
+                throttled_ns: o.number(),
+            }),
+            core_throttles: self.maybe(Odd::number),
+            interrupts: (0..self.below(3))
+                .map(|_| DeviceInterrupts {
+                    device: "nvme0n1".to_owned(),
+                    total: self.number(),
+                    busiest_cpu: self.number() as u32,
+                    on_busiest_cpu: self.number(),
+                })
+                .collect(),
+            busiest_thread: self.maybe(|o| BusiestThread {
+                name: "fathom-w0".to_owned(),
+                cpu: o.maybe(|o| o.number() as u32),
+                cpu_ns: o.number(),
+                duration_ns: o.number(),
+            }),
         }
     }
 

@@ -10,7 +10,9 @@
 //! autocorrelation), whether it is true (checks with thresholds from
 //! `checks.toml`), and what set it (the limiter, named only on proof).
 
+mod above_the_device;
 mod accuracy;
+mod across;
 mod activity;
 mod charts;
 mod check_page;
@@ -22,9 +24,13 @@ mod fitness;
 mod fold;
 mod intervals;
 mod judge;
+mod knee;
 mod limiter;
 mod outcome;
+mod payload;
 mod plateau;
+mod probe;
+mod repeat;
 mod repeatability;
 mod second_opinion;
 pub mod snia;
@@ -43,11 +49,13 @@ mod test_records;
 pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use check_page::checks_markdown;
 pub use check_table::{
-    Axis, Check, TargetKind, check_table, check_table_version, find_check, suggest_checks,
+    Axis, Check, MissingCheck, TargetKind, check_table, check_table_version, find_check,
+    missing_checks, suggest_checks,
 };
 pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use judge::judge;
+pub use probe::{Probing, depth_probe};
 pub use second_opinion::judge_foreign;
 pub use steadiness::{stop_rule, zone_profile};

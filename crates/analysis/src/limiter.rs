@@ -4,17 +4,16 @@
 //! proof: a wrong name sends people to buy the wrong part. Without proof the
 //! limiter is unknown, with what was excluded and what would tell.
 
-use fathom_model::estimate::Estimate;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
-use fathom_model::workload::Workload;
 
+use crate::above_the_device;
 use crate::check_table::TargetKind;
-use crate::checks::{Facts, achieved, busy_worker, depth_kept, in_memory, share_of_ceiling};
+use crate::checks::{
+    Facts, achieved, cap_evidence, cpu_bound, depth_kept, heat_limited, in_memory, share_of_ceiling,
+};
 use crate::outcome::check;
-use crate::plateau::plateau;
-use crate::trial::Trial;
 
 /// A name and its evidence.
 pub(crate) type Named = (Limiter, String);
@@ -38,15 +37,17 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         let evidence = "the null target does nothing: this is the generator's own rate";
         return (Limiter::GeneratorCpu, evidence.to_owned());
     }
-    let rules: [Rule; 8] = [
+    let rules: [Rule; 10] = [
         by_rate,
         by_memory,
         by_cache,
         by_generator,
         by_foreign_load,
+        by_heat,
         by_flush,
         by_cap,
         by_depth,
+        above_the_device::by_filesystem,
     ];
     rules
         .iter()
@@ -95,8 +96,11 @@ fn by_cache(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
 fn by_generator(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     let table = check("V22");
     let near = share_of_ceiling(facts.trial).is_some_and(|s| s > table.invalid.unwrap_or(1.0));
-    let busy = busy_worker(facts.trial).is_some_and(|b| b > table.busy_thread.unwrap_or(1.0));
-    (near || busy).then(|| (Limiter::GeneratorCpu, evidence(findings, "V22")))
+    let bound = cpu_bound(facts.trial);
+    match bound {
+        Some(bound) => Some((Limiter::GeneratorCpu, bound.text)),
+        None => near.then(|| (Limiter::GeneratorCpu, evidence(findings, "V22"))),
+    }
 }
 
 fn by_foreign_load(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
@@ -132,7 +136,11 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
 }
 
 fn by_cap(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
-    plateau(facts).map(|text| (Limiter::Cap, text))
+    cap_evidence(facts.trial).map(|text| (Limiter::Cap, text))
+}
+
+fn by_heat(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
+    heat_limited(facts.trial).map(|text| (Limiter::Thermal, text))
 }
 
 /// One operation at a time, and the device was idle in between.
@@ -155,6 +163,10 @@ fn by_depth(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
         (Limiter::QueueDepth, text)
     })
 }
+
+/// How an unknown limiter could be told.
+pub(crate) const WOULD_TELL: &str =
+    "; the same workload at twice the depth would tell device from depth";
 
 fn unknown(facts: &Facts<'_>) -> String {
     let trial = facts.trial;
@@ -180,98 +192,7 @@ fn unknown(facts: &Facts<'_>) -> String {
         )),
         Err(reason) => parts.push(reason.clone()),
     }
-    format!(
-        "nothing is proved: {}; the same workload at twice the depth would tell device from depth",
-        parts.join(", ")
-    )
-}
-
-/// One trial of a run for comparison with its siblings.
-pub(crate) struct Member<'a> {
-    pub(crate) trial: &'a Trial<'a>,
-    pub(crate) rate: Option<&'a Estimate>,
-    pub(crate) named: Named,
-    /// Whether its number may serve as evidence.
-    pub(crate) usable: bool,
-}
-
-/// Throughput may grow by this much at twice the depth and the device still
-/// counts as saturated.
-const KNEE: f64 = 0.05;
-
-/// What the trials of a run prove about one another: the same workload on the
-/// same target at another depth. Throughput is concave in depth (asymptotic
-/// bounds, Denning & Buzen 1978), so a rise from a lower depth also bounds the
-/// rise to twice the own one.
-pub(crate) fn by_siblings(members: &[Member<'_>], index: usize) -> Option<Named> {
-    let own = &members[index];
-    if own.named.0 != Limiter::Unknown || !own.usable {
-        return None;
-    }
-    members
-        .iter()
-        .enumerate()
-        .filter(|(i, other)| *i != index && other.usable && same_but_depth(own, other))
-        .find_map(|(_, other)| compare_depths(own, other))
-}
-
-fn same_but_depth(own: &Member<'_>, other: &Member<'_>) -> bool {
-    let shape = |trial: &Trial<'_>| Workload {
-        name: String::new(),
-        workers: 1,
-        queue_depth: 1,
-        batch: 0,
-        bounds: fathom_model::workload::Bounds::default(),
-        until: None,
-        ..trial.workload.clone()
-    };
-    own.trial.record.spec.target == other.trial.record.spec.target
-        && own.trial.engine() == other.trial.engine()
-        && !own.trial.open_loop()
-        && own.trial.workload.think_ns == 0
-        && shape(own.trial) == shape(other.trial)
-}
-
-fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Named> {
-    let (mine, theirs) = (
-        own.trial.total_depth() as f64,
-        other.trial.total_depth() as f64,
-    );
-    let (low, rate, high) = (own.rate?.low?, own.rate?.value?, own.rate?.high?);
-    let (their_low, their_high) = (other.rate?.low?, other.rate?.high?);
-    if !(low > 0.0 && their_low > 0.0) {
-        return None;
-    }
-    let with = |what: &str, growth: f64| {
-        format!(
-            "at {} operations in flight in place of {} {what} ({:+.1} %)",
-            unit::group(theirs as u64),
-            unit::group(mine as u64),
-            100.0 * growth
-        )
-    };
-    let at_least = their_low / high - 1.0;
-    let at_most = their_high / low - 1.0;
-    if theirs > mine && at_least > KNEE {
-        return Some((Limiter::QueueDepth, with("throughput was higher", at_least)));
-    }
-    if theirs >= 2.0 * mine && at_most <= KNEE {
-        let text = with("throughput was no higher", at_most);
-        return Some((Limiter::Device, saturated(text)));
-    }
-    if mine > theirs {
-        // Slope of the chord from the lower depth, continued to twice the own.
-        let bound = (high - their_low) / (mine - theirs) * mine / rate;
-        if (bound - KNEE).is_sign_negative() {
-            let text = with("throughput was hardly lower", their_low / high - 1.0);
-            return Some((Limiter::Device, saturated(text)));
-        }
-    }
-    None
-}
-
-fn saturated(text: String) -> String {
-    format!("{text}: the device or the path to it is saturated, the generator is not")
+    format!("nothing is proved: {}{WOULD_TELL}", parts.join(", "))
 }
 
 /// Folds the limiters of several trials: one name if all agree.

@@ -35,6 +35,8 @@ pub(crate) struct Outcome {
     measured: Option<f64>,
     threshold: Option<f64>,
     evidence: String,
+    /// In place of the table's, where the evidence calls for another one.
+    remedy: Option<String>,
 }
 
 /// The check that a piece of code implements.
@@ -53,6 +55,7 @@ impl Outcome {
             measured: Some(measured),
             threshold,
             evidence,
+            remedy: None,
         }
     }
 
@@ -70,6 +73,7 @@ impl Outcome {
             measured: Some(measured),
             threshold,
             evidence,
+            remedy: None,
         }
     }
 
@@ -81,7 +85,14 @@ impl Outcome {
             measured: None,
             threshold: None,
             evidence: reason.into(),
+            remedy: None,
         }
+    }
+
+    /// With another remedy than the table's.
+    pub(crate) fn with_remedy(mut self, remedy: impl Into<String>) -> Outcome {
+        self.remedy = Some(remedy.into());
+        self
     }
 
     /// Not worse than `limit`.
@@ -105,7 +116,7 @@ impl Outcome {
             evidence: self.evidence,
             remedy: match self.status {
                 FindingStatus::Pass => String::new(),
-                _ => self.check.remedy.clone(),
+                _ => self.remedy.unwrap_or_else(|| self.check.remedy.clone()),
             },
         }
     }

@@ -1,59 +1,87 @@
 //! A provisioned or configured limit shows as a plateau: the rate does not
-//! move, the operations that do not fit wait, and the rate is a number that a
-//! person chose.
+//! move, and the operations that do not fit wait.
 //!
-//! A healthy drive can be just as steady and hit a round figure by chance, so
-//! all of these are asked for at once: a closed loop at depth 2 or more with
-//! the depth kept, 20 seconds or more whose coefficient of variation is below
-//! 0.5 %, latency that Little's law puts at depth over rate, a rate within
-//! 0.25 % of a round figure, and a place where caps exist (a virtual machine or
-//! a simulated drive).
+//! A healthy drive can be steady as well, so a cap is named only where caps
+//! exist (a virtual machine or a simulated drive), in a closed loop at depth 2
+//! or more with the depth kept, on 20 seconds or more whose coefficient of
+//! variation is below 0.5 %, with a latency that Little's law puts at depth
+//! over rate; and then only with one of two signs of a hand:
+//!
+//! - the rate is within 0.25 % of a figure that people choose;
+//! - over a minute of random access or more the rate is not merely steady but
+//!   held to a line. The service times of a device are random, so its count of
+//!   operations wanders off a straight line (a random walk); a limiter pays
+//!   every deficit back. The test is the lower tail of the Cramér-von Mises
+//!   statistic of the bridge of the seconds' deviations (Kwiatkowski and others
+//!   1992 use its upper tail for the opposite question); 0.0173 is its 0.1 %
+//!   quantile for independent seconds.
+//!
+//! A burst before the plateau (credits being spent) is set aside: the longest
+//! flat end of the trial is judged.
 
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 
 use crate::check_table::TargetKind;
-use crate::checks::{Facts, depth_kept};
-use crate::trial::{Trial, add, data_kinds};
+use crate::checks::depth_kept;
+use crate::trial::{Second, Trial, add, data_kinds};
 
 const LEAST_SECONDS: usize = 20;
 const LARGEST_VARIATION: f64 = 0.005;
+/// A burst must have been this much faster than the plateau after it.
+const LEAST_BURST: f64 = 1.05;
 const ROUNDNESS: f64 = 0.0025;
 const ROUND: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5];
 /// Binary steps of throughput that providers sell, in MiB/s.
 const ROUND_MIB: [f64; 9] = [
     100.0, 125.0, 128.0, 200.0, 250.0, 256.0, 500.0, 512.0, 1000.0,
 ];
+/// Seconds that the test of the line needs.
+const LINE_SECONDS: usize = 60;
+const LINE_QUANTILE: f64 = 0.0173;
 
 /// The evidence for a cap, when there is one.
-pub(crate) fn plateau(facts: &Facts<'_>) -> Option<String> {
-    let trial = facts.trial;
+pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {
     if !caps_exist(trial) || trial.open_loop() || trial.workload.think_ns > 0 {
         return None;
     }
     if trial.total_depth() < 2 || depth_kept(trial)? < 0.95 {
         return None;
     }
-    let variation = variation(trial)?;
-    if variation >= LARGEST_VARIATION {
+    let flat = Flat::of(trial)?;
+    let depth = trial.total_depth() as f64;
+    let expected = depth / flat.ops * 1e9;
+    if (flat.latency_ns / expected - 1.0).abs() > 0.05 {
         return None;
     }
-    let seconds = trial.duration_seconds();
-    let ops = trial.data_ops() as f64 / seconds;
-    let bytes = trial.data_bytes() as f64 / seconds;
-    let expected = trial.total_depth() as f64 / ops * 1e9;
-    let latency = mean_latency(trial)?;
-    if (latency / expected - 1.0).abs() > 0.05 {
-        return None;
-    }
-    let figure = round_figure(ops, bytes)?;
+    let (figure, sign) = match round_figure(flat.ops, flat.bytes) {
+        Some(figure) => (figure, "a round figure"),
+        None if trial.workload.pattern.is_random() && flat.held_to_a_line() => (
+            format!("{} ops/s", unit::count(flat.ops)),
+            "every deficit was made up for",
+        ),
+        None => return None,
+    };
+    let burst = flat.burst.as_ref().map(|(seconds, ratio)| {
+        format!(" after {seconds} s of a burst at {ratio:.1} times the rate")
+    });
     Some(format!(
-        "a flat plateau at {figure} (variation {:.2} % over {seconds:.0} s) with a mean latency \
+        "a flat plateau at {figure}{} (variation {:.2} % over {} s, {sign}) with a mean latency \
          of {}, as a queue of {} before a limit has",
-        100.0 * variation,
-        unit::latency(latency),
+        burst.unwrap_or_default(),
+        100.0 * flat.variation,
+        flat.rates.len(),
+        unit::latency(flat.latency_ns),
         unit::group(trial.total_depth()),
     ))
+}
+
+/// Whether saturation alone cannot tell device from cap: caps exist here, and
+/// the rate is as flat as one makes it.
+pub(crate) fn may_be_capped(trial: &Trial<'_>) -> bool {
+    let seconds: Vec<&Second<'_>> = whole_seconds(trial);
+    let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
+    caps_exist(trial) && variation(&rates).is_some_and(|v| v < LARGEST_VARIATION)
 }
 
 fn caps_exist(trial: &Trial<'_>) -> bool {
@@ -61,31 +89,113 @@ fn caps_exist(trial: &Trial<'_>) -> bool {
     trial.kind == TargetKind::Sim || hypervisor.is_some_and(|v| v != "none")
 }
 
-/// Coefficient of variation of operations per second, without the last second.
-fn variation(trial: &Trial<'_>) -> Option<f64> {
-    let count = trial.measured().count();
-    let rates: Vec<f64> = trial
-        .measured()
-        .take(count.saturating_sub(1))
-        .filter(|s| s.duration_ns > 0)
-        .map(|s| {
-            let ops = add(data_kinds().flat_map(|kind| s.ops(kind)).map(|op| op.ops));
-            ops as f64 / s.duration_ns as f64 * 1e9
+/// The longest flat end of a trial.
+struct Flat {
+    rates: Vec<f64>,
+    variation: f64,
+    ops: f64,
+    bytes: f64,
+    latency_ns: f64,
+    /// Seconds before it, and how much faster they were.
+    burst: Option<(usize, f64)>,
+}
+
+impl Flat {
+    fn of(trial: &Trial<'_>) -> Option<Flat> {
+        let seconds = whole_seconds(trial);
+        let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
+        let start = flat_from(&rates)?;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let burst = match start {
+            0 => None,
+            _ => {
+                let ratio = mean(&rates[..start]) / mean(&rates[start..]);
+                // Slower at first is no burst: then nothing is understood.
+                Some((start, ratio)).filter(|(_, ratio)| *ratio >= LEAST_BURST)
+            }
+        };
+        if start > 0 && burst.is_none() {
+            return None;
+        }
+        let flat = &seconds[start..];
+        let length_ns: f64 = flat.iter().map(|s| s.duration_ns as f64).sum();
+        let bytes: f64 = flat.iter().map(|s| amount(s, |op| op.bytes)).sum();
+        let ops: f64 = flat.iter().map(|s| amount(s, |op| op.ops)).sum();
+        Some(Flat {
+            variation: variation(&rates[start..])?,
+            rates: rates[start..].to_vec(),
+            ops: ops / length_ns * 1e9,
+            bytes: bytes / length_ns * 1e9,
+            latency_ns: mean_latency(flat)?,
+            burst,
         })
-        .collect();
-    if rates.len() < LEAST_SECONDS {
+    }
+
+    fn held_to_a_line(&self) -> bool {
+        self.rates.len() >= LINE_SECONDS
+            && bridge(&self.rates).is_some_and(|value| value < LINE_QUANTILE)
+    }
+}
+
+/// Where the longest flat end begins: the whole is tried first, then ever
+/// shorter ends, in steps of a second, down to the least length.
+fn flat_from(rates: &[f64]) -> Option<usize> {
+    let last = rates.len().checked_sub(LEAST_SECONDS)?;
+    // Very long trials are tried in larger steps: the rest stays flat.
+    let step = (last / 1000).max(1);
+    (0..=last)
+        .step_by(step)
+        .find(|start| variation(&rates[*start..]).is_some_and(|v| v < LARGEST_VARIATION))
+}
+
+/// Cramér-von Mises statistic of the bridge: n⁻² Σ Sₜ² over the variance, with
+/// Sₜ the sums of deviations from the mean. `None` when nothing varies.
+fn bridge(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let mut sum = 0.0;
+    let area: f64 = values
+        .iter()
+        .map(|v| {
+            sum += v - mean;
+            sum * sum
+        })
+        .sum();
+    let value = area / (n * squares);
+    (squares > (mean * 1e-9).powi(2) * n).then_some(value)
+}
+
+/// The seconds of the measure phase without the last, in which workers end.
+fn whole_seconds<'t, 'a>(trial: &'t Trial<'a>) -> Vec<&'t Second<'a>> {
+    let count = trial.measured().count();
+    let whole = trial.measured().take(count.saturating_sub(1));
+    whole.filter(|s| s.duration_ns > 0).collect()
+}
+
+fn amount(second: &Second<'_>, field: fn(&fathom_model::OpSample) -> u64) -> f64 {
+    add(data_kinds().flat_map(|kind| second.ops(kind)).map(field)) as f64
+}
+
+fn rate(second: &Second<'_>) -> f64 {
+    amount(second, |op| op.ops) / second.duration_ns as f64 * 1e9
+}
+
+/// Coefficient of variation.
+fn variation(rates: &[f64]) -> Option<f64> {
+    if rates.len() < 2 {
         return None;
     }
     let n = rates.len() as f64;
     let mean = rates.iter().sum::<f64>() / n;
     let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean > 0.0).then(|| variance.sqrt() / mean)
+    (mean > 0.0 && variance.is_finite()).then(|| variance.sqrt() / mean)
 }
 
 /// Mean service latency of the data operations.
-fn mean_latency(trial: &Trial<'_>) -> Option<f64> {
+fn mean_latency(seconds: &[&Second<'_>]) -> Option<f64> {
     let sum = |kind: OpKind| {
-        let ops = trial.measured().flat_map(move |s| s.ops(kind));
+        let ops = seconds.iter().flat_map(move |s| s.ops(kind));
         ops.fold((0.0, 0.0), |(sum, count), op| {
             (
                 sum + op.service.sum() as f64,
@@ -122,21 +232,5 @@ fn round_figure(ops: f64, bytes: f64) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_figures_that_people_choose_are_round() {
-        assert_eq!(
-            round_figure(3001.0, 3001.0 * 4096.0).as_deref(),
-            Some("3,000 ops/s")
-        );
-        assert_eq!(round_figure(9_995.0, 1e6).as_deref(), Some("10,000 ops/s"));
-        assert_eq!(
-            round_figure(125.0 * 4.1, 131_072_000.0).as_deref(),
-            Some("125 MiB/s")
-        );
-        assert_eq!(round_figure(3_061.0, 3_061.0 * 4096.0), None);
-        assert_eq!(round_figure(87_412.0, 87_412.0 * 4096.0), None);
-    }
-}
+#[path = "plateau_tests.rs"]
+mod tests;

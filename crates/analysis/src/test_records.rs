@@ -117,6 +117,41 @@ impl RecordBuilder {
         })
     }
 
+    /// Facts of the drive before the trial, and those that changed until after.
+    pub(crate) fn drive_facts(
+        self,
+        before: &[(&str, &str)],
+        after: &[(&str, &str)],
+    ) -> RecordBuilder {
+        let put = |target: &mut TargetFingerprint, facts: &[(&str, &str)]| {
+            for (name, value) in facts {
+                let facts = &mut target.devices[0].facts;
+                facts.insert((*name).to_owned(), (*value).to_owned());
+            }
+        };
+        self.with(|b| {
+            let mut target = b.fingerprint.take().unwrap();
+            put(&mut target, before);
+            b.fingerprint = Some(target.clone());
+            put(&mut target, after);
+            if let Some(end) = &mut b.end {
+                end.target_after = Some(target);
+            }
+        })
+    }
+
+    /// Facts of the file system before the trial.
+    pub(crate) fn filesystem_facts(self, facts: &[(&str, &str)]) -> RecordBuilder {
+        self.with(|b| {
+            let target = b.fingerprint.as_mut().unwrap();
+            let filesystem = target.filesystem.as_mut().unwrap();
+            for (name, value) in facts {
+                let facts = &mut filesystem.facts;
+                facts.insert((*name).to_owned(), (*value).to_owned());
+            }
+        })
+    }
+
     /// The trial.
     pub(crate) fn trial(&self) -> TrialRecord {
         let samples = self.samples();
@@ -281,6 +316,7 @@ pub(crate) fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunReco
                 keep_files: false,
                 purpose: Purpose::Measure,
                 trials: trials.iter().map(|t| t.spec.clone()).collect(),
+                depth_probe: true,
             },
             host,
         },

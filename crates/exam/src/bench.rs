@@ -205,6 +205,7 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
             seed,
             destructive: false,
             keep_files: false,
+            depth_probe: false,
             purpose: Purpose::Measure,
             trials: trials.iter().map(|trial| trial.spec.clone()).collect(),
         },

@@ -5,6 +5,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
+use fathom_analysis::Probing;
 use fathom_fleet::{Interrupt, Outcome, Settings};
 use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::rng::splitmix64;
@@ -45,7 +46,13 @@ pub(crate) struct Measured {
 
 /// Runs a schedule in order, judges it and shows the result.
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
-    let mut in_order = InOrder::new(&request.schedule);
+    let schedule = &request.schedule;
+    if schedule.depth_probe {
+        let host = fathom_observe::host_fingerprint(&Sysroot::host());
+        let mut probing = Probing::new(schedule, host);
+        return conduct(request, &mut probing);
+    }
+    let mut in_order = InOrder::new(schedule);
     conduct(request, &mut in_order)
 }
 

@@ -11,7 +11,7 @@ use fathom_engine::sim::KeptDrive;
 use fathom_model::run::{ErrorDetail, TrialEnd};
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial, Target};
-use fathom_observe::{Observer, Sysroot};
+use fathom_observe::{HostWatch, Observer, Sysroot};
 
 use crate::ceiling::Ceilings;
 use crate::coordinator::Settings;
@@ -160,12 +160,13 @@ impl Agent {
         }
         let group = Group::start(job, prepared).map_err(Early::failed)?;
         // Fingerprinted again: the files that exist now tell the devices.
-        let observer = self.observer_of(job, prepared);
+        let (observer, host) = self.observer_of(job, prepared).unzip();
         let load = Load {
             link: &self.link,
             interrupt: &self.interrupt,
             job,
             observer,
+            host,
             measured: (0, 0),
         };
         let loaded = load.run(group, end);
@@ -248,7 +249,7 @@ impl Agent {
     }
 
     /// Real hosts are observed; a simulated drive has no host and no real time.
-    fn observer_of(&self, job: &Job, prepared: &Prepared) -> Option<Observer> {
+    fn observer_of(&self, job: &Job, prepared: &Prepared) -> Option<(Observer, HostWatch)> {
         let place = match &job.target {
             Target::Sim(_) => return None,
             Target::Null => None,
@@ -262,7 +263,8 @@ impl Agent {
         let fingerprint = place
             .map(|path| fathom_observe::target_fingerprint(&self.sysroot, &path))
             .unwrap_or_default();
-        Some(Observer::new(&self.sysroot, &fingerprint))
+        let host = HostWatch::new(&self.sysroot, &fingerprint);
+        Some((Observer::new(&self.sysroot, &fingerprint), host))
     }
 
     fn verify(&mut self, job: &Job, prepared: &Prepared, end: &mut TrialEnd) -> Result<(), Early> {

@@ -7,7 +7,7 @@ use fathom_engine::{EndReason, Group, GroupEnd};
 use fathom_model::run::{EngineReport, TrialEnd};
 use fathom_model::sample::Phase;
 use fathom_model::{Job, Observation, Sample};
-use fathom_observe::{Observer, monotonic_ns};
+use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
 use crate::agent::Early;
 use crate::interrupt::{Interrupt, Urgency};
@@ -32,6 +32,7 @@ pub(crate) struct Load<'a> {
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) job: &'a Job,
     pub(crate) observer: Option<Observer>,
+    pub(crate) host: Option<HostWatch>,
     /// Data operations of the measure phase so far, and its length.
     pub(crate) measured: (u64, u64),
 }
@@ -75,6 +76,7 @@ impl Load<'_> {
             self.until_finished(&mut group)
         };
         end.dirty_bytes_at_end = memory;
+        end.host = self.host.as_ref().map(HostWatch::finish);
         let stuck = match ending {
             Some(Ending::Stuck) => group.stuck(self.job.workload.io_deadline_ns),
             _ => Vec::new(),
@@ -191,6 +193,9 @@ impl Load<'_> {
             .iter_mut()
             .map(|o| o.sample(Some(origin_ns)))
             .collect();
+        if let Some(host) = &mut self.host {
+            host.tick();
+        }
         let memory = observations.last().and_then(|o| o.memory);
         self.send(group.drain(), observations);
         memory.map(|m| m.dirty_bytes + m.writeback_bytes)

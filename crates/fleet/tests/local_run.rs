@@ -48,6 +48,7 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
         keep_files: false,
         purpose: Purpose::Measure,
         trials,
+        depth_probe: false,
     }
 }
 

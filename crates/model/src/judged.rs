@@ -116,7 +116,7 @@ pub struct JudgedTrial {
     pub workload: Workload,
     /// Seed of the trial.
     pub seed: u64,
-    /// What the trial is for.
+    /// What the trial was for: a probe is no part of its row's results.
     #[serde(default)]
     pub role: TrialRole,
     /// Start, nanoseconds since 1970-01-01 UTC.

@@ -13,6 +13,7 @@ pub mod estimate;
 pub mod fingerprint;
 pub mod foreign;
 pub mod histogram;
+pub mod host_load;
 pub mod job;
 pub mod judged;
 pub mod observation;

@@ -77,6 +77,23 @@ pub struct CpuActivity {
     pub steal_ns: u64,
     /// Busy time (all but idle and iowait) of the busiest single CPU.
     pub busiest_cpu_ns: u64,
+    /// Number of that CPU.
+    #[serde(default)]
+    pub busiest_cpu: Option<u32>,
+    /// The CPU that spent most time in hard and soft interrupts.
+    #[serde(default)]
+    pub interrupt_cpu: Option<InterruptCpu>,
+}
+
+/// The CPU that spent most of an interval in interrupts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterruptCpu {
+    /// Its number.
+    pub cpu: u32,
+    /// Its time in hard and soft interrupts.
+    pub interrupt_ns: u64,
+    /// All of its time in the interval, idle included.
+    pub all_ns: u64,
 }
 
 /// Memory at one instant, in bytes (`/proc/meminfo`).

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
+use crate::host_load::HostLoad;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
 use crate::sample::Sample;
@@ -98,6 +99,9 @@ pub struct TrialEnd {
     pub final_flush_ns: Option<u64>,
     /// Dirty and writeback bytes of the host right at the end of the load.
     pub dirty_bytes_at_end: Option<u64>,
+    /// What the host did over the load.
+    #[serde(default)]
+    pub host: Option<HostLoad>,
 }
 
 /// How an engine really worked.

@@ -62,6 +62,16 @@ pub enum TrialRole {
     Control,
     /// Brings the target into a defined state. No result of its own.
     Precondition,
+    /// Evidence for another row: its writes with a payload of one kind. No
+    /// result of its own.
+    PayloadProbe,
+}
+
+impl TrialRole {
+    /// Whether it is evidence for another row and no result.
+    pub fn is_probe(self) -> bool {
+        matches!(self, TrialRole::Probe | TrialRole::PayloadProbe)
+    }
 }
 
 /// What a run is for: decides how its result is shown.
@@ -113,4 +123,8 @@ pub struct Schedule {
     pub purpose: Purpose,
     /// The trials in order.
     pub trials: Vec<ScheduledTrial>,
+    /// A row whose limiter is unknown is followed by a probe at twice its
+    /// depth.
+    #[serde(default)]
+    pub depth_probe: bool,
 }

@@ -15,8 +15,11 @@ pub(crate) fn add_link_facts(sys: &Sysroot, device: &Path, facts: &mut BTreeMap<
             .or_insert_with(|| transport.to_owned());
     }
     if let Some(port) = component_with_digits(device, "ata") {
-        let path = format!("/sys/class/ata_link/link{port}/sata_spd");
-        insert(facts, "sata_link", sys.text(path));
+        let of_link = |file: &str| sys.text(format!("/sys/class/ata_link/link{port}/{file}"));
+        insert(facts, "sata_link", of_link("sata_spd"));
+        insert(facts, "sata_link_port_max", of_link("hw_sata_spd_limit"));
+        let drops = sys.text(format!("/sys/class/ata_device/dev{port}.0/spdn_cnt"));
+        insert(facts, "sata_link_slowdowns", drops);
     }
     // The nearest PCI device above: the drive itself for NVMe, else its adapter.
     let pci = device
@@ -36,10 +39,53 @@ pub(crate) fn add_link_facts(sys: &Sysroot, device: &Path, facts: &mut BTreeMap<
                 .filter(|value| is_link_value(value)),
         );
     }
+    add_port_facts(sys, pci, facts);
+    add_error_counts(sys, pci, facts);
     let node = sys.text(pci.join("numa_node")).filter(|node| node != "-1");
     insert(facts, "numa_node", node);
     let address = pci.file_name().and_then(|name| name.to_str());
     insert(facts, "pcie_address", address.map(str::to_owned));
+}
+
+/// What the port above could do: a drive that is faster than its slot is no
+/// fault of the link.
+fn add_port_facts(sys: &Sysroot, pci: &Path, facts: &mut BTreeMap<String, String>) {
+    let Some(port) = pci.parent() else { return };
+    for (name, file) in [
+        ("pcie_port_link_speed_max", "max_link_speed"),
+        ("pcie_port_link_width_max", "max_link_width"),
+    ] {
+        let value = sys.text(port.join(file));
+        insert(facts, name, value.filter(|value| is_link_value(value)));
+    }
+}
+
+/// Errors that the adapter counted (Advanced Error Reporting,
+/// Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats).
+fn add_error_counts(sys: &Sysroot, pci: &Path, facts: &mut BTreeMap<String, String>) {
+    for (name, file, total) in [
+        (
+            "pcie_errors_corrected",
+            "aer_dev_correctable",
+            "TOTAL_ERR_COR",
+        ),
+        (
+            "pcie_errors_nonfatal",
+            "aer_dev_nonfatal",
+            "TOTAL_ERR_NONFATAL",
+        ),
+        ("pcie_errors_fatal", "aer_dev_fatal", "TOTAL_ERR_FATAL"),
+    ] {
+        let text = sys.text(pci.join(file));
+        let count = text.as_deref().and_then(|text| error_total(text, total));
+        insert(facts, name, count.map(|count| count.to_string()));
+    }
+}
+
+/// The line `TOTAL_ERR_COR 12` of a list of error counts.
+fn error_total(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().parse().ok()
 }
 
 /// Emulated drives have no link: speed `Unknown`, width 0 of 255.
@@ -90,6 +136,33 @@ fn component_with_digits<'a>(path: &'a Path, prefix: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_port_above_and_its_errors_are_found() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let port = "sys/devices/pci0000:00/0000:00:01.1";
+        write(&format!("{port}/max_link_speed"), "16.0 GT/s PCIe\n");
+        write(&format!("{port}/max_link_width"), "4\n");
+        let drive = format!("{port}/0000:01:00.0");
+        write(&format!("{drive}/current_link_speed"), "8.0 GT/s PCIe\n");
+        write(&format!("{drive}/max_link_speed"), "16.0 GT/s PCIe\n");
+        let errors = "RxErr 3\nBadTLP 9\nTOTAL_ERR_COR 12\n";
+        write(&format!("{drive}/aer_dev_correctable"), errors);
+        let mut facts = BTreeMap::new();
+        let device = format!("/{drive}/nvme/nvme0/nvme0n1");
+        add_link_facts(&Sysroot::at(root.path()), Path::new(&device), &mut facts);
+        assert_eq!(facts["pcie_link_speed"], "8.0 GT/s PCIe");
+        assert_eq!(facts["pcie_port_link_speed_max"], "16.0 GT/s PCIe");
+        assert_eq!(facts["pcie_port_link_width_max"], "4");
+        assert_eq!(facts["pcie_errors_corrected"], "12");
+        assert_eq!(facts.get("pcie_errors_fatal"), None);
+        assert_eq!(error_total("TOTAL_ERR_COR x", "TOTAL_ERR_COR"), None);
+    }
 
     #[test]
     fn the_path_tells_the_transport() {

@@ -25,7 +25,7 @@ const LIMITS: [(&str, &str, &str); 9] = [
 /// Version 1 shows "no limit" as a number near 2^63.
 const NO_LIMIT: u64 = 1 << 60;
 /// Groups above one another that are looked at.
-const DEPTH_LIMIT: usize = 32;
+pub(crate) const DEPTH_LIMIT: usize = 32;
 
 /// The limits that hold for this process, by the name of the fact.
 pub(crate) fn limit_facts(sys: &Sysroot, mounts: &[Mount]) -> BTreeMap<String, String> {
@@ -56,7 +56,11 @@ pub(crate) fn limit_facts(sys: &Sysroot, mounts: &[Mount]) -> BTreeMap<String, S
 }
 
 /// Where the hierarchy of a controller is mounted, and this process's folder.
-fn folder_of(mounts: &[Mount], groups: &str, controller: &str) -> Option<(PathBuf, PathBuf)> {
+pub(crate) fn folder_of(
+    mounts: &[Mount],
+    groups: &str,
+    controller: &str,
+) -> Option<(PathBuf, PathBuf)> {
     let path = groups.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let named = fields.next()?.split(',').any(|name| name == controller);

@@ -1,6 +1,6 @@
 //! CPU time of the host: `/proc/stat` (proc(5)), in ticks of 1/`CLK_TCK` s.
 
-use fathom_model::observation::CpuActivity;
+use fathom_model::observation::{CpuActivity, InterruptCpu};
 
 /// Ticks of one CPU, or of all together. Guest time is part of `user`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -100,19 +100,30 @@ impl CpuWatch {
     pub(crate) fn advance(&mut self, text: &str, tick_ns: u64) -> Option<CpuActivity> {
         let all = parse_cpu_ticks(text, &mut self.now);
         let grown = all.zip(self.all).map(|(now, last)| now.since(&last));
-        let busiest = self.now.iter().filter_map(|(number, now)| {
-            // A CPU that just came online has no history to differ from.
-            let at = self
-                .each
-                .binary_search_by_key(number, |&(number, _)| number)
-                .ok()?;
-            Some(now.since(&self.each[at].1).busy())
-        });
-        let busiest = busiest.max().unwrap_or(0);
+        let ns = |ticks: u64| ticks.saturating_mul(tick_ns);
+        let grown_each = || {
+            self.now.iter().filter_map(|(number, now)| {
+                // A CPU that just came online has no history to differ from.
+                let at = self
+                    .each
+                    .binary_search_by_key(number, |&(number, _)| number)
+                    .ok()?;
+                Some((*number, now.since(&self.each[at].1)))
+            })
+        };
+        let busiest = grown_each().max_by_key(|(_, ticks)| ticks.busy());
+        let interrupted = grown_each().max_by_key(|(_, ticks)| ticks.interrupt);
+        let interrupt_cpu =
+            interrupted
+                .filter(|(_, ticks)| ticks.interrupt > 0)
+                .map(|(cpu, ticks)| InterruptCpu {
+                    cpu,
+                    interrupt_ns: ns(ticks.interrupt),
+                    all_ns: ns(ticks.total()),
+                });
         self.all = all;
         std::mem::swap(&mut self.each, &mut self.now);
         self.each.sort_unstable_by_key(|&(number, _)| number);
-        let ns = |ticks: u64| ticks.saturating_mul(tick_ns);
         grown.map(|grown| CpuActivity {
             cpus: u32::try_from(self.each.len()).unwrap_or(u32::MAX),
             user_ns: ns(grown.user),
@@ -121,7 +132,9 @@ impl CpuWatch {
             idle_ns: ns(grown.idle),
             iowait_ns: ns(grown.iowait),
             steal_ns: ns(grown.steal),
-            busiest_cpu_ns: ns(busiest),
+            busiest_cpu_ns: ns(busiest.map_or(0, |(_, ticks)| ticks.busy())),
+            busiest_cpu: busiest.map(|(number, _)| number),
+            interrupt_cpu,
         })
     }
 }
@@ -145,6 +158,11 @@ mod tests {
         assert_eq!(activity.steal_ns, 20_000_000);
         assert_eq!(activity.iowait_ns, 0, "iowait went back");
         assert_eq!(activity.busiest_cpu_ns, (45 + 5 + 2) * 10_000_000);
+        assert_eq!(activity.busiest_cpu, Some(0));
+        let interrupts = activity.interrupt_cpu.unwrap();
+        assert_eq!(interrupts.cpu, 0, "two ticks against one");
+        assert_eq!(interrupts.interrupt_ns, 20_000_000);
+        assert_eq!(interrupts.all_ns, (45 + 5 + 5 + 2) * 10_000_000);
     }
 
     #[test]

@@ -73,6 +73,16 @@ pub(crate) fn device_facts(sys: &Sysroot, name: &str) -> DeviceFacts {
         insert(&mut facts, file, attribute(file));
     }
     insert(&mut facts, "iostats", attribute("iostats"));
+    // Of a partition, for which it matters: bytes off the physical blocks.
+    let offset = sys.text(dir.join("alignment_offset"));
+    insert(
+        &mut facts,
+        "alignment_offset",
+        offset.filter(|offset| offset != "0"),
+    );
+    // Newer kernels describe a VDO volume (compression, deduplication) here.
+    let vdo = sys.exists(dir.join("vdo")).then(|| "yes".to_owned());
+    insert(&mut facts, "vdo", vdo);
     insert(
         &mut facts,
         "read_only",

@@ -10,6 +10,7 @@ use crate::block_link::insert;
 use crate::cgroup::limit_facts;
 use crate::memory::meminfo_bytes;
 use crate::mount::Mount;
+use crate::power_facts::add_power_facts;
 use crate::process::{ProcessLimits, allowed_cpus, effective_uid, parse_limits};
 use crate::target::mounts;
 use crate::virtualization::virtualization;
@@ -216,6 +217,7 @@ fn further_facts(
     ] {
         insert(&mut facts, name, sys.text(path));
     }
+    add_power_facts(sys, &mut facts);
     let huge = sys.text("/sys/kernel/mm/transparent_hugepage/enabled");
     insert(&mut facts, "transparent_hugepage", huge);
     let microcode = cpuinfo

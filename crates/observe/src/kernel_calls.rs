@@ -185,8 +185,6 @@ pub(crate) fn try_libaio() -> io::Result<()> {
     Ok(())
 }
 
-/// Length of NVMe log page 2.
-pub(crate) const HEALTH_PAGE_BYTES: usize = 512;
 /// `NVME_IOCTL_ADMIN_CMD` of `linux/nvme_ioctl.h`.
 const NVME_IOCTL_ADMIN_CMD: u32 = 0xC048_4E41;
 
@@ -211,19 +209,24 @@ struct AdminCommand {
 
 const _: () = assert!(size_of::<AdminCommand>() == 72);
 
-/// Reads log page 2 of the controller that `file` (`/dev/nvme0`) is. The time
-/// limit is the kernel's own: at a shorter one it would reset the controller.
-pub(crate) fn nvme_health_page(file: &File) -> io::Result<[u8; HEALTH_PAGE_BYTES]> {
+/// Reads the first `N` bytes (at most 4 KiB, whole words) of a log page of the
+/// controller that `file` (`/dev/nvme0`) is. The time limit is the kernel's
+/// own: at a shorter one it would reset the controller.
+pub(crate) fn nvme_log_page<const N: usize>(
+    file: &File,
+    log: u8,
+    namespace: u32,
+) -> io::Result<[u8; N]> {
     const GET_LOG_PAGE: u8 = 2;
-    const HEALTH: u32 = 2;
-    let mut page = [0_u8; HEALTH_PAGE_BYTES];
-    let last_word = (HEALTH_PAGE_BYTES / 4 - 1) as u32;
+    const { assert!(N >= 4 && N <= 4096 && N.is_multiple_of(4)) };
+    let mut page = [0_u8; N];
+    let last_word = (N / 4 - 1) as u32;
     let mut command = AdminCommand {
         opcode: GET_LOG_PAGE,
-        namespace: u32::MAX,
+        namespace,
         address: page.as_mut_ptr() as u64,
-        data_length: HEALTH_PAGE_BYTES as u32,
-        words10: [HEALTH | last_word << 16, 0, 0, 0, 0, 0],
+        data_length: N as u32,
+        words10: [u32::from(log) | last_word << 16, 0, 0, 0, 0, 0],
         ..AdminCommand::default()
     };
     // SAFETY: the command has the layout of `struct nvme_admin_cmd`, and the

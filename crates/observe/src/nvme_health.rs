@@ -12,7 +12,13 @@ use std::path::Path;
 use crate::Sysroot;
 use crate::block_link::insert;
 use crate::device::device_dir;
-use crate::kernel_calls::{HEALTH_PAGE_BYTES, nvme_health_page};
+use crate::kernel_calls::nvme_log_page;
+use crate::nvme_logs::{add_cloud_facts, add_self_test_facts};
+
+/// Log page 2: SMART / Health Information.
+const HEALTH: u8 = 2;
+/// Its length.
+const HEALTH_PAGE_BYTES: usize = 512;
 
 /// Adds temperatures (of any drive that has a sensor) and, for NVMe on the
 /// running host, the health page. `name` is the device's kernel name.
@@ -35,12 +41,23 @@ pub(crate) fn add_health_facts(sys: &Sysroot, name: &str, facts: &mut BTreeMap<S
     let Some(controller) = controller.filter(is_controller) else {
         return;
     };
-    let page = File::open(format!("/dev/{controller}")).and_then(|file| nvme_health_page(&file));
-    match page {
+    let file = match File::open(format!("/dev/{controller}")) {
+        Ok(file) => file,
+        Err(error) => {
+            facts.insert("health".to_owned(), format!("not read: {error}"));
+            return;
+        }
+    };
+    match nvme_log_page(&file, HEALTH, u32::MAX) {
         Ok(page) => facts.extend(parse_health_page(&page)),
         Err(error) => {
             facts.insert("health".to_owned(), format!("not read: {error}"));
         }
+    }
+    add_self_test_facts(&file, facts);
+    let model = sys.text(device.join("model"));
+    if model.is_some_and(|model| model.starts_with("Amazon Elastic Block Store")) {
+        add_cloud_facts(&file, facts);
     }
 }
 

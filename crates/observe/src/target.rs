@@ -7,8 +7,10 @@ use std::path::Path;
 use fathom_model::fingerprint::TargetFingerprint;
 
 use crate::Sysroot;
+use crate::cgroup_io::add_io_limits;
 use crate::device_stack::{device_by_number, device_by_path, device_stack};
 use crate::filesystem::{devices_under_path, filesystem_facts, mount_under_path, nearest_existing};
+use crate::filesystem_state::add_state_facts;
 use crate::mount::{Mount, parse_mountinfo};
 
 /// Facts of what lies under `path`: a file, a folder, one that is yet to be
@@ -24,19 +26,27 @@ pub fn target_fingerprint(sys: &Sysroot, path: &Path) -> TargetFingerprint {
     let path = absolute.as_path();
     let mounts = mounts(sys);
     if let Some(name) = block_device(sys, path) {
+        let mut devices = device_stack(sys, &mounts, &[name], 0);
+        add_io_limits(sys, &mounts, &mut devices);
         return TargetFingerprint {
             target,
             filesystem: None,
-            devices: device_stack(sys, &mounts, &[name], 0),
+            devices,
         };
     }
     let existing = nearest_existing(sys, path);
     let mount = mount_under_path(sys, &mounts, &existing);
     let tops = devices_under_path(sys, &mounts, &existing, 0);
+    let mut devices = device_stack(sys, &mounts, &tops, 0);
+    add_io_limits(sys, &mounts, &mut devices);
+    let mut filesystem = mount.map(|mount| filesystem_facts(sys, &mounts, mount, &existing));
+    if let Some(facts) = &mut filesystem {
+        add_state_facts(sys, facts, &devices);
+    }
     TargetFingerprint {
         target,
-        filesystem: mount.map(|mount| filesystem_facts(sys, &mounts, mount, &existing)),
-        devices: device_stack(sys, &mounts, &tops, 0),
+        filesystem,
+        devices,
     }
 }
 

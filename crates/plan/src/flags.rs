@@ -135,7 +135,15 @@ pub(crate) fn has_flag(key: &Key) -> bool {
 }
 
 /// Keys of the plan that are flags. Targets and workloads are not.
-const PLAN_FLAGS: [&str; 5] = ["iterations", "order", "seed", "destructive", "keep_files"];
+const PLAN_FLAGS: [&str; 7] = [
+    "iterations",
+    "order",
+    "seed",
+    "destructive",
+    "keep_files",
+    "probe",
+    "payload_probe",
+];
 
 /// Ids of arguments do not meet those of the command that takes the flags in.
 fn id(key: &Key) -> String {

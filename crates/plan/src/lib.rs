@@ -40,6 +40,7 @@ mod limits;
 mod lint;
 mod nearest;
 mod node;
+mod payload_probe;
 mod plan;
 mod quick;
 mod reference;

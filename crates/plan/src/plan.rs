@@ -180,6 +180,16 @@ impl Plan {
         self.keys.keep_files.as_ref().is_some_and(|k| k.value.0)
     }
 
+    /// Whether a row whose limiter is unknown is probed at twice its depth.
+    pub fn depth_probe(&self) -> bool {
+        self.keys.probe.as_ref().is_none_or(|p| p.value.0)
+    }
+
+    /// Whether the effect of the payload is probed.
+    pub fn payload_probe(&self) -> bool {
+        self.keys.payload_probe.as_ref().is_some_and(|p| p.value.0)
+    }
+
     /// The plan as a plan file that [`parse`] reads back to an equal plan.
     pub fn to_yaml(&self) -> String {
         yaml::write(&Out::Map(self.keys.entries()))

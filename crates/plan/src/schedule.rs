@@ -111,13 +111,18 @@ impl Plan {
             return Err(problems.finish(&self.source));
         }
         let seed = self.seed().unwrap_or(context.seed);
+        let mut trials = self.unroll(&cells, seed);
+        if self.payload_probe() {
+            crate::payload_probe::append(&mut trials);
+        }
         Ok(Schedule {
             name: self.name(),
             seed,
             destructive: self.destructive() || context.destructive,
             keep_files: self.keep_files() || context.keep_files,
             purpose: Purpose::Measure,
-            trials: self.unroll(&cells, seed),
+            trials,
+            depth_probe: self.depth_probe(),
         })
     }
 

@@ -35,6 +35,7 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             keep_files: false,
             purpose: Purpose::Measure,
             trials: (0..trials).map(trial).collect(),
+            depth_probe: true,
         },
         host: Fingerprint {
             hostname: "node1".to_owned(),
@@ -108,6 +109,7 @@ pub fn end() -> TrialEnd {
         target_after: Some(target_facts()),
         final_flush_ns: Some(12),
         dirty_bytes_at_end: None,
+        host: None,
     }
 }
 
@@ -261,6 +263,8 @@ pub fn observation(rng: &mut Rng, index: u32, devices: usize) -> Observation {
             iowait_ns: near(50) * 10_000_000,
             steal_ns: 0,
             busiest_cpu_ns: near(60) * 10_000_000,
+            busiest_cpu: None,
+            interrupt_cpu: None,
         }),
         memory: Some(MemoryState {
             total_bytes: 64 << 30,

@@ -5,6 +5,7 @@ use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::RateUnit;
 
 use super::Facts;
+use super::generator_cpu::{CpuBound, busiest_thread, cpu_bound};
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
 use crate::summary::usable;
@@ -54,21 +55,20 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     }
     let table = check(ID);
-    let busy = busy_worker(trial);
-    let limit = table.busy_thread.unwrap_or(1.0);
-    let cpu = busy.map(|b| format!("the busiest worker thread used {:.0} % of a CPU", 100.0 * b));
-    let saturated = busy.is_some_and(|b| b > limit);
+    let bound = cpu_bound(trial);
+    let cpu = match &bound {
+        Some(bound) => Some(bound.text.clone()),
+        None => busiest_thread(trial),
+    };
+    let caveat = |bound: &CpuBound, evidence: String| {
+        let limit = Some(bound.limit);
+        Outcome::decided(ID, FindingStatus::Caveat, bound.share, limit, evidence)
+    };
     let Some(share) = share_of_ceiling(trial) else {
         let known = cpu.map(|c| format!(" ({c})")).unwrap_or_default();
-        return Some(match busy {
-            Some(busy) if saturated => {
-                let evidence = format!(
-                    "the busiest worker thread used {:.0} % of a CPU",
-                    100.0 * busy
-                );
-                Outcome::decided(ID, FindingStatus::Caveat, busy, Some(limit), evidence)
-            }
-            _ => Outcome::not_measured(
+        return Some(match &bound {
+            Some(bound) => caveat(bound, bound.text.clone()),
+            None => Outcome::not_measured(
                 ID,
                 format!("the ceiling of the generator is not known for this load{known}"),
             ),
@@ -85,17 +85,10 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
         cpu.map(|c| format!("; {c}")).unwrap_or_default(),
     );
     let (status, threshold) = table.grade(share);
-    if saturated && status < FindingStatus::Caveat {
-        let busy = busy.unwrap_or(1.0);
-        return Some(Outcome::decided(
-            ID,
-            FindingStatus::Caveat,
-            busy,
-            Some(limit),
-            evidence,
-        ));
+    match &bound {
+        Some(bound) if status < FindingStatus::Caveat => Some(caveat(bound, evidence)),
+        _ => Some(Outcome::decided(ID, status, share, threshold, evidence)),
     }
-    Some(Outcome::decided(ID, status, share, threshold, evidence))
 }
 
 /// V27: did the generator stop?

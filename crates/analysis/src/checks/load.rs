@@ -1,5 +1,6 @@
 //! V20, V23: was the load the one that was asked for?
 
+use fathom_model::Sample;
 use fathom_model::judged::LatencySummary;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
@@ -59,10 +60,41 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
         unit::group(total),
         100.0 * kept,
     );
+    if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, kept < 1.0) {
+        let evidence = format!("{evidence}; {cost}");
+        let remedy = "Submission takes CPU time, during which the operation is not in flight: use \
+                      more workers with a smaller depth each; look at V22.";
+        return Some(Outcome::graded(ID, kept, evidence).with_remedy(remedy));
+    }
     let outcome = Outcome::graded(ID, kept, evidence);
     Some(match busy_otherwise {
         Some(_) if kept < 1.0 => outcome.at_most(FindingStatus::Info),
         _ => outcome,
+    })
+}
+
+/// Submission that costs so much CPU time that it explains the missing depth.
+/// A worker that goes through a batch of completions has on average half of it
+/// out of flight, and a batch holds at most the depth: while it computes for a
+/// share b of the time, up to b/2 of its depth can be missing.
+fn submission_cost(trial: &Trial<'_>, kept: f64) -> Option<String> {
+    let ops = trial.data_ops() as f64;
+    let workers = f64::from(trial.workload.workers.max(1));
+    let sum = |field: fn(&Sample) -> u64| {
+        let seconds = trial.measured().map(|second| second.sum(field) as f64);
+        seconds.sum::<f64>()
+    };
+    let (user, system) = (sum(|s| s.cpu_user_ns), sum(|s| s.cpu_system_ns));
+    let busy = (user + system) / (trial.duration_ns as f64 * workers);
+    let explained = trial.depth() > 1 && !trial.workload.poll && 1.0 - kept <= busy / 2.0;
+    (ops > 0.0 && explained).then(|| {
+        format!(
+            "submitting and completing one takes {} of CPU time, {} of it in the kernel, and \
+             the workers were busy with that for {:.0} % of the time",
+            unit::latency((user + system) / ops),
+            unit::latency(system / ops),
+            100.0 * busy.min(1.0)
+        )
     })
 }
 

@@ -108,3 +108,30 @@ fn late_submission_is_a_caveat() {
     let empty = open(1000.0, Arrival::Constant).with(|b| b.seconds = 0);
     assert_eq!(empty.status("V23"), Some(NotMeasured));
 }
+
+#[test]
+fn a_depth_that_submission_costs_is_explained() {
+    let missing = |cpu_ns: u64| {
+        RecordBuilder::reads()
+            .with(|b| b.noise = 0.0)
+            .edit(match cpu_ns {
+                0 => |t| {
+                    t.samples
+                        .iter_mut()
+                        .for_each(|s| s.in_flight_ns = s.in_flight_ns * 85 / 100);
+                },
+                _ => |t| {
+                    for sample in &mut t.samples {
+                        sample.in_flight_ns = sample.in_flight_ns * 85 / 100;
+                        sample.cpu_system_ns = 600_000_000;
+                    }
+                },
+            })
+    };
+    let cheap = missing(0).finding("V20").unwrap();
+    let dear = missing(1).finding("V20").unwrap();
+    assert_eq!((cheap.status, dear.status), (Caveat, Caveat));
+    assert!(!cheap.evidence.contains("CPU time"), "{cheap:?}");
+    assert!(dear.evidence.contains("of it in the kernel"), "{dear:?}");
+    assert!(dear.remedy.contains("more workers"), "{dear:?}");
+}

@@ -4,15 +4,24 @@
 //! of a closed loop) says nothing. A check that has a meaning but no data says
 //! "not measured" and why; it never passes silently and never alarms.
 
+mod cap;
 mod data_set;
 mod device_bytes;
+mod device_facts;
+mod drive;
 mod durability;
 mod generator;
+mod generator_cpu;
 mod host;
 mod integrity;
+mod layers;
+mod link;
 mod load;
+mod power;
 mod precision;
+mod state;
 mod steadiness;
+mod write_path;
 
 use fathom_model::judged::TrialSummary;
 use fathom_model::steadiness::Steadiness;
@@ -22,8 +31,12 @@ use crate::activity::Activity;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
+pub(crate) use cap::{evidence as cap_evidence, is_limited};
 pub(crate) use data_set::in_memory;
+pub(crate) use drive::heat_limited;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
+pub(crate) use generator_cpu::cpu_bound;
+pub(crate) use layers::is_compressible;
 pub(crate) use load::{achieved, depth_kept};
 
 /// What the checks of one trial share.
@@ -65,6 +78,17 @@ const CHECKS: &[CheckFn] = &[
     integrity::incomplete,
     host::foreign_io,
     host::contention,
+    layers::compress_dedup,
+    write_path::host_write_amplification,
+    write_path::filesystem_state,
+    state::background_job,
+    state::degraded,
+    drive::thermal,
+    drive::health,
+    link::link,
+    power::power,
+    power::swapping,
+    cap::cap,
 ];
 
 /// Every check that has something to say about a trial, worst first.

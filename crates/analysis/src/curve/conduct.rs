@@ -145,6 +145,7 @@ fn empty_record(host: Fingerprint) -> RunRecord {
                 keep_files: false,
                 purpose: Purpose::Measure,
                 trials: Vec::new(),
+                depth_probe: false,
             },
             host,
         },

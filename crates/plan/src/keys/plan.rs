@@ -51,6 +51,15 @@ section! {
         /// Wait between trials: {floor, ceiling, until_quiet}.
         [REPETITION; default "1s to 30s, until the devices are quiet"; example "{floor: 5s, ceiling: 60s}"]
         pause: PauseKeys,
+        /// After a row whose limiter is unknown, run its workload at twice the depth for 3 to 15
+        /// seconds: that tells whether the depth or the device set the number. No part of the
+        /// row's result.
+        [REPETITION; default "true"; example "no"]
+        probe: Switch,
+        /// After each row that writes, four trials of 10 s with a payload of random bytes, zeros,
+        /// zeros and random bytes: tells whether the content sets the speed.
+        [REPETITION; default "false"; example "yes"]
+        payload_probe: Switch,
 
         /// Allow devices, and files that fathom did not create, to be overwritten.
         [SAFETY; default "false"; example "true"]

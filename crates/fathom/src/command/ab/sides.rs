@@ -148,6 +148,7 @@ impl Sides {
             name: format!("ab {} / {}", self.a.label, self.b.label),
             seed: self.seed,
             destructive: self.a.schedule.destructive,
+            depth_probe: false,
             keep_files: self.a.schedule.keep_files || self.b.schedule.keep_files,
             purpose: fathom_model::schedule::Purpose::default(),
             trials: Vec::new(),

@@ -1,0 +1,115 @@
+//! What only several trials of a run together prove: the knee of the depth
+//! (V21), the effect of the payload (V05), the speed of a second pass (V08).
+
+use std::collections::BTreeSet;
+
+use fathom_model::judged::JudgedTrial;
+use fathom_model::verdict::{FindingStatus, Limiter, Validity};
+
+use crate::checks;
+use crate::fold::validity;
+use crate::knee::{self, Member};
+use crate::limiter::{Named, WOULD_TELL};
+use crate::outcome::Outcome;
+use crate::trial::Trial;
+use crate::{payload, repeat};
+
+/// Which trials are evidence for a row and no result: probes that share the row
+/// of what they probe. A row that consists of probes alone (a search for the
+/// highest load) is a result.
+pub(crate) fn evidence(judged: &[JudgedTrial]) -> Vec<bool> {
+    let results: BTreeSet<u32> = judged
+        .iter()
+        .filter(|trial| !trial.role.is_probe())
+        .map(|trial| trial.row)
+        .collect();
+    judged
+        .iter()
+        .map(|trial| trial.role.is_probe() && results.contains(&trial.row))
+        .collect()
+}
+
+/// Adds findings and limiters to the trials that they concern.
+pub(crate) fn apply(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
+    apply_knees(trials, judged);
+    for (index, outcome) in payload::outcomes(trials, judged) {
+        put(&trials[index], &mut judged[index], outcome);
+    }
+    for (index, outcome) in repeat::outcomes(trials, judged) {
+        put(&trials[index], &mut judged[index], outcome);
+    }
+}
+
+fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
+    let evidence = evidence(judged);
+    let members: Vec<Member<'_>> = trials
+        .iter()
+        .zip(judged.iter())
+        .zip(&evidence)
+        .map(|((trial, judged), evidence)| Member {
+            trial,
+            evidence: *evidence,
+            rate: main_rate(judged),
+            limiter: judged.verdict.limiter,
+            usable: judged.verdict.validity != Validity::NotTrusted,
+        })
+        .collect();
+    let knees: Vec<_> = (0..members.len())
+        .map(|index| {
+            let knee = knee::of_member(&members, index);
+            let unknown = members[index].limiter == Limiter::Unknown;
+            let probed = knee::is_probed(&members, index);
+            let named = match &knee {
+                Some(knee) => Some(knee.named(&trials[index])),
+                None => probed.then(|| still_unknown(&judged[index])),
+            };
+            let outcome = match &knee {
+                Some(knee) => Some(knee.outcome()),
+                None => knee::not_measured(&trials[index], probed),
+            };
+            let outcome = outcome.filter(|_| !members[index].evidence);
+            (named.filter(|_| unknown), outcome)
+        })
+        .collect();
+    drop(members);
+    for ((trial, judged), (named, outcome)) in trials.iter().zip(judged.iter_mut()).zip(knees) {
+        if let Some((limiter, evidence)) = named {
+            judged.verdict.limiter = limiter;
+            judged.verdict.limiter_evidence = evidence;
+        }
+        if let Some(outcome) = outcome {
+            put(trial, judged, outcome);
+        }
+    }
+}
+
+/// A probe was made and told nothing: then it need not be recommended.
+fn still_unknown(judged: &JudgedTrial) -> Named {
+    let known = judged.verdict.limiter_evidence.as_str();
+    let known = known.split(WOULD_TELL).next().unwrap_or(known);
+    (Limiter::Unknown, format!("{known}; {}", knee::UNDECIDED))
+}
+
+/// The rate of the data operation that took place most.
+fn main_rate(judged: &JudgedTrial) -> Option<&fathom_model::Estimate> {
+    let data = judged.summary.ops.iter().filter(|op| op.kind.is_data());
+    data.max_by_key(|op| op.ops).map(|op| &op.ops_per_second)
+}
+
+/// A finding from several trials replaces a milder one of the same check, and
+/// one that could not be measured.
+fn put(trial: &Trial<'_>, judged: &mut JudgedTrial, outcome: Outcome) {
+    let finding = outcome.finding();
+    let verdict = &mut judged.verdict;
+    match verdict.findings.iter_mut().find(|f| f.id == finding.id) {
+        Some(known)
+            if known.status > finding.status && known.status != FindingStatus::NotMeasured =>
+        {
+            return;
+        }
+        Some(known) => *known = finding,
+        None => verdict.findings.push(finding),
+    }
+    checks::sort(&mut verdict.findings);
+    verdict.validity = validity(&verdict.findings, trial.kind);
+}

@@ -1,0 +1,67 @@
+use fathom_model::verdict::FindingStatus::{Info, NotMeasured, Pass};
+use fathom_model::verdict::Limiter;
+
+use crate::test_records::RecordBuilder;
+
+fn limited(facts: &[(&str, &str)]) -> RecordBuilder {
+    RecordBuilder::reads().drive_facts(facts, &[])
+}
+
+#[test]
+fn a_control_groups_limit_that_was_reached_is_named() {
+    let reached = limited(&[
+        ("cgroup_read_ops", "1000"),
+        ("cgroup_read_ops_group", "/bench"),
+    ]);
+    let judged = crate::judge(&reached.run());
+    let verdict = &judged.trials[0].verdict;
+    assert_eq!(verdict.limiter, Limiter::Cap);
+    for part in ["1,000 reads/s", "nvme0n1", "/bench"] {
+        assert!(
+            verdict.limiter_evidence.contains(part),
+            "{}",
+            verdict.limiter_evidence
+        );
+    }
+    assert_eq!(reached.status("V38"), Some(Info));
+    let bytes = limited(&[("cgroup_read_bytes", "4096000")]);
+    assert_eq!(bytes.limiter(), Limiter::Cap);
+}
+
+#[test]
+fn limits_that_do_not_bind_are_not_named() {
+    for facts in [
+        [("cgroup_read_ops", "1200")],
+        [("cgroup_read_ops", "800")],
+        [("cgroup_write_ops", "1000")],
+        [("cgroup_read_bytes", "9000000")],
+    ] {
+        let trial = limited(&facts);
+        assert_eq!(trial.limiter(), Limiter::Unknown, "{facts:?}");
+        assert_eq!(trial.status("V38"), Some(Pass), "{facts:?}");
+    }
+    // Read-ahead moves more than the workload asks for.
+    let buffered = limited(&[("cgroup_read_ops", "1000")]).buffered();
+    assert_eq!(buffered.limiter(), Limiter::Unknown);
+}
+
+#[test]
+fn a_cloud_volume_that_counts_its_time_at_the_limit_is_believed() {
+    let name = "cloud_volume_iops_exceeded_us";
+    let at_limit = |us: &str| RecordBuilder::reads().drive_facts(&[(name, "5")], &[(name, us)]);
+    assert_eq!(at_limit("55000005").limiter(), Limiter::Cap);
+    assert_eq!(
+        at_limit("2000005").limiter(),
+        Limiter::Unknown,
+        "2 s of 60 s"
+    );
+    assert_eq!(at_limit("2000005").status("V38"), Some(Info));
+    assert_eq!(at_limit("5").status("V38"), Some(Pass));
+}
+
+#[test]
+fn without_facts_nothing_is_measured() {
+    assert_eq!(RecordBuilder::reads().status("V38"), Some(Pass));
+    let unknown = RecordBuilder::reads().with(|b| b.fingerprint = None);
+    assert_eq!(unknown.status("V38"), Some(NotMeasured));
+}

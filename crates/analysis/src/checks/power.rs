@@ -1,0 +1,92 @@
+//! V36, V39: does the host save power or memory at the cost of the result?
+
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+
+use super::Facts;
+use super::state::pass;
+use crate::check_table::TargetKind;
+use crate::outcome::{Outcome, check};
+
+/// V36: throttled cores, slow governors, deep sleep under light load.
+pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V36";
+    let trial = facts.trial;
+    if trial.kind == TargetKind::Sim {
+        return None;
+    }
+    let host = trial.host;
+    let throttles = trial
+        .end()
+        .and_then(|end| end.host.as_ref()?.core_throttles);
+    if let Some(count) = throttles.filter(|count| *count > 0) {
+        let evidence = format!("CPUs throttled themselves for heat {count} times in the trial");
+        let status = FindingStatus::Caveat;
+        return Some(Outcome::decided(
+            ID,
+            status,
+            count as f64,
+            check(ID).caveat,
+            evidence,
+        ));
+    }
+    let fact = |name: &str| host.facts.get(name).map(String::as_str);
+    let mut notes: Vec<String> = Vec::new();
+    let governor = host.cpu_governor.as_deref();
+    let driver = fact("cpu_scaling_driver").unwrap_or_default();
+    // The drivers of the CPU's own governor scale under "powersave" as well.
+    let own_governor = driver.starts_with("intel_pstate") || driver.starts_with("amd-pstate-epp");
+    if governor == Some("powersave") && !own_governor {
+        notes.push("the governor powersave keeps the CPUs at their lowest frequency".to_owned());
+    }
+    if fact("power_source") == Some("battery") {
+        notes.push("the host runs on battery".to_owned());
+    }
+    let latency = fact("cpu_idle_latency_us").and_then(|us| us.parse::<f64>().ok());
+    let deep = check(ID).deep_idle_us.unwrap_or(50.0);
+    if let Some(us) = latency.filter(|us| *us > deep && trial.total_depth() == 1) {
+        notes.push(format!(
+            "at one operation at a time the CPU may sleep in between; it wakes within {us:.0} µs"
+        ));
+    }
+    if !notes.is_empty() {
+        let status = FindingStatus::Info;
+        let count = notes.len() as f64;
+        return Some(Outcome::decided(ID, status, count, None, notes.join("; ")));
+    }
+    let known = governor.is_some() || throttles.is_some() || latency.is_some();
+    Some(match known {
+        true => pass(ID, format!("governor {}", governor.unwrap_or("not known"))),
+        false => Outcome::not_measured(ID, "this host does not show how it saves power"),
+    })
+}
+
+/// V39: did the host swap during the load?
+pub(super) fn swapping(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V39";
+    let trial = facts.trial;
+    if trial.kind == TargetKind::Sim {
+        return None;
+    }
+    let Some(load) = trial.end().and_then(|end| end.host.as_ref()) else {
+        return Some(Outcome::not_measured(ID, "the host was not observed"));
+    };
+    let (Some(came), Some(went)) = (load.swap_in_bytes, load.swap_out_bytes) else {
+        return Some(Outcome::not_measured(
+            ID,
+            "the host does not count its swapping",
+        ));
+    };
+    let seconds = load.duration_ns as f64 / 1e9;
+    let rate = (came as f64 + went as f64) / seconds.max(1.0);
+    let evidence = format!(
+        "{} came back from swap and {} went there during the load",
+        unit::bytes(came),
+        unit::bytes(went)
+    );
+    Some(Outcome::graded(ID, rate, evidence))
+}
+
+#[cfg(test)]
+#[path = "power_tests.rs"]
+mod tests;

@@ -1,0 +1,306 @@
+//! V21: would more operations in flight have given more?
+//!
+//! Two sources answer. A sibling is a trial of the same run with the same
+//! workload on the same target at another depth. A probe is a short trial at
+//! twice the depth right after a row; it is compared with the last seconds of
+//! the row, so that what changes slowly (a filling cache, garbage collection)
+//! touches both alike.
+//!
+//! Throughput is concave in depth (asymptotic bounds, Denning & Buzen 1978), so
+//! a rise from a lower depth also bounds the rise to twice the own one.
+
+use fathom_model::estimate::Estimate;
+use fathom_model::schedule::TrialRole;
+use fathom_model::unit;
+use fathom_model::verdict::{FindingStatus, Limiter};
+use fathom_model::workload::Workload;
+
+use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
+use crate::limiter::Named;
+use crate::outcome::{Outcome, check};
+use crate::plateau::may_be_capped;
+use crate::statistics::quantiles::student_975;
+use crate::statistics::series::mean_error;
+use crate::trial::{Trial, add, data_kinds};
+
+const ID: &str = "V21";
+/// A probe whose rate fell by more than this met another state of the device:
+/// it says nothing about the row.
+const OTHER_STATE: f64 = 0.25;
+/// Share of the asked-for depth that a probe must have kept.
+const LEAST_KEPT: f64 = 0.8;
+
+/// One trial of a run for comparison with others.
+pub(crate) struct Member<'a> {
+    pub(crate) trial: &'a Trial<'a>,
+    pub(crate) rate: Option<&'a Estimate>,
+    pub(crate) limiter: Limiter,
+    /// Evidence for its row, no result of its own.
+    pub(crate) evidence: bool,
+    /// Whether its number may serve as evidence.
+    pub(crate) usable: bool,
+}
+
+impl Member<'_> {
+    fn is_probe_of(&self, row: u32) -> bool {
+        let spec = &self.trial.record.spec;
+        self.evidence && spec.role == TrialRole::Probe && spec.row == row
+    }
+}
+
+/// What another depth proves about a trial.
+pub(crate) struct Knee {
+    limiter: Limiter,
+    /// Growth of the throughput towards more depth, as far as it is sure.
+    growth: f64,
+    text: String,
+}
+
+impl Knee {
+    /// The limiter with its evidence. Where caps exist and the rate is as
+    /// steady as a cap makes it, saturation alone does not tell which it was.
+    pub(crate) fn named(&self, trial: &Trial<'_>) -> Named {
+        if self.limiter == Limiter::Device && may_be_capped(trial) {
+            let text = format!(
+                "{}; the rate is as steady as a cap would make it: device and cap cannot be told \
+                 apart",
+                self.text
+            );
+            return (Limiter::Unknown, text);
+        }
+        let text = match self.limiter {
+            Limiter::Device => format!(
+                "{}: the device or the path to it is saturated, the generator is not",
+                self.text
+            ),
+            _ => self.text.clone(),
+        };
+        (self.limiter, text)
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        let status = match self.limiter {
+            Limiter::QueueDepth => FindingStatus::Info,
+            _ => FindingStatus::Pass,
+        };
+        Outcome::decided(ID, status, self.growth, Some(knee()), self.text.clone())
+    }
+}
+
+fn knee() -> f64 {
+    check(ID).info.unwrap_or(0.05)
+}
+
+/// V21 where no other depth told; nothing where depth has no meaning.
+pub(crate) fn not_measured(trial: &Trial<'_>, probed: bool) -> Option<Outcome> {
+    let meaningful = depth_matters(trial) && trial.data_ops() > 0;
+    meaningful.then(|| {
+        let reason = match probed {
+            true => UNDECIDED,
+            false => {
+                "no trial at another depth tells: run it at twice the depth, or allow the probe"
+            }
+        };
+        Outcome::not_measured(ID, reason)
+    })
+}
+
+/// What is said of a row whose probe did not tell.
+pub(crate) const UNDECIDED: &str = "a probe at twice the depth did not tell: its difference is \
+                                    within its error, the depth was not kept, or the generator \
+                                    was at its own limit";
+
+/// Whether the row of a trial was probed.
+pub(crate) fn is_probed(members: &[Member<'_>], index: usize) -> bool {
+    let row = members[index].trial.record.spec.row;
+    members.iter().any(|other| other.is_probe_of(row))
+}
+
+/// Closed loops on real or simulated drives.
+pub(crate) fn depth_matters(trial: &Trial<'_>) -> bool {
+    let null = trial.kind == crate::check_table::TargetKind::Null;
+    !null && !trial.open_loop() && trial.workload.think_ns == 0
+}
+
+/// What the other trials of a run prove about one of them.
+pub(crate) fn of_member(members: &[Member<'_>], index: usize) -> Option<Knee> {
+    let own = &members[index];
+    if !own.usable || own.evidence || !depth_matters(own.trial) {
+        return None;
+    }
+    let others = || {
+        let all = members.iter().enumerate();
+        all.filter(|(i, other)| {
+            *i != index && other.usable && same_but_depth(own.trial, other.trial)
+        })
+        .map(|(_, other)| other)
+    };
+    let row = own.trial.record.spec.row;
+    let probed = others()
+        .filter(|o| o.is_probe_of(row))
+        .find_map(|probe| compare_probe(own.trial, probe.trial));
+    probed.or_else(|| {
+        others()
+            .filter(|o| !o.evidence)
+            .find_map(|other| compare_depths(own, other))
+    })
+}
+
+/// Whether two trials differ in nothing but the operations in flight, the
+/// length and the seed.
+pub(crate) fn same_but_depth(own: &Trial<'_>, other: &Trial<'_>) -> bool {
+    own.record.spec.target == other.record.spec.target
+        && own.engine() == other.engine()
+        && same_shape(own.workload, other.workload)
+}
+
+/// The same of two workloads.
+pub(crate) fn same_shape(own: &Workload, other: &Workload) -> bool {
+    let shape = |workload: &Workload| Workload {
+        name: String::new(),
+        workers: 1,
+        queue_depth: 1,
+        batch: 0,
+        warmup_ns: 0,
+        bounds: fathom_model::workload::Bounds::default(),
+        until: None,
+        precondition: fathom_model::workload::Precondition::None,
+        ..workload.clone()
+    };
+    shape(own) == shape(other)
+}
+
+fn compare_depths(own: &Member<'_>, other: &Member<'_>) -> Option<Knee> {
+    let (mine, theirs) = (
+        own.trial.total_depth() as f64,
+        other.trial.total_depth() as f64,
+    );
+    let (low, rate, high) = (own.rate?.low?, own.rate?.value?, own.rate?.high?);
+    let (their_low, their_high) = (other.rate?.low?, other.rate?.high?);
+    if !(low > 0.0 && their_low > 0.0) {
+        return None;
+    }
+    let found = |limiter, what: &str, growth: f64| Knee {
+        limiter,
+        growth,
+        text: at_depths(what, theirs as u64, mine as u64, growth),
+    };
+    let at_least = their_low / high - 1.0;
+    let at_most = their_high / low - 1.0;
+    if theirs > mine && at_least > knee() {
+        return Some(found(
+            Limiter::QueueDepth,
+            "throughput was higher",
+            at_least,
+        ));
+    }
+    if theirs >= 2.0 * mine && at_most <= knee() {
+        return Some(found(Limiter::Device, "throughput was no higher", at_most));
+    }
+    if mine > theirs {
+        // Slope of the chord from the lower depth, continued to twice the own.
+        let bound = (high - their_low) / (mine - theirs) * mine / rate;
+        if (bound - knee()).is_sign_negative() {
+            let growth = their_low / high - 1.0;
+            return Some(found(
+                Limiter::Device,
+                "throughput was hardly lower",
+                growth,
+            ));
+        }
+    }
+    None
+}
+
+fn at_depths(what: &str, theirs: u64, mine: u64, growth: f64) -> String {
+    format!(
+        "at {} operations in flight in place of {} {what} ({:+.1} %)",
+        unit::group(theirs),
+        unit::group(mine),
+        100.0 * growth
+    )
+}
+
+/// Mean rate of a few seconds with a rough 95 % half width.
+struct Window {
+    mean: f64,
+    half: f64,
+    seconds: usize,
+}
+
+impl Window {
+    /// The last `most` whole seconds of the measure phase, without the very
+    /// last one, in which the workers end one by one.
+    fn last(trial: &Trial<'_>, most: usize) -> Option<Window> {
+        let rates = second_rates(trial);
+        let used = match rates.len() {
+            0..=2 => return None,
+            n => &rates[..n - 1],
+        };
+        let values = &used[used.len().saturating_sub(most)..];
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let error = mean_error(values)?;
+        // With so few seconds the autocorrelation is a guess: it may at most
+        // double the error of independent seconds.
+        let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
+        let half = cautious.min(2.0 * student_975(n - 1.0) * error.independent);
+        (mean > 0.0 && half.is_finite()).then_some(Window {
+            mean,
+            half,
+            seconds: values.len(),
+        })
+    }
+}
+
+/// Data operations per second of each second of the measure phase that is not
+/// cut short.
+pub(crate) fn second_rates(trial: &Trial<'_>) -> Vec<f64> {
+    let seconds = trial.measured().filter(|s| s.duration_ns >= 500_000_000);
+    seconds
+        .map(|second| {
+            let ops = add(data_kinds()
+                .flat_map(|kind| second.ops(kind))
+                .map(|op| op.ops));
+            ops as f64 / second.duration_ns as f64 * 1e9
+        })
+        .collect()
+}
+
+fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
+    let (mine, theirs) = (own.total_depth(), probe.total_depth());
+    let kept = depth_kept(probe).is_some_and(|kept| kept >= LEAST_KEPT);
+    let table = check("V22");
+    let generator = share_of_ceiling(probe).is_some_and(|s| s > table.invalid.unwrap_or(1.0))
+        || busy_worker(probe).is_some_and(|b| b > table.busy_thread.unwrap_or(1.0));
+    if theirs < mine.saturating_mul(2) || !kept {
+        return None;
+    }
+    let after = Window::last(probe, usize::MAX)?;
+    let before = Window::last(own, after.seconds.max(3))?;
+    let growth = after.mean / before.mean - 1.0;
+    // Error of a ratio of independent means, first order.
+    let error = ((after.half / after.mean).powi(2) + (before.half / before.mean).powi(2)).sqrt();
+    let spread = (1.0 + growth) * error;
+    let found = |limiter, what: &str| Knee {
+        limiter,
+        growth,
+        text: format!(
+            "a probe of {} s {} (at most {:.1} % of error)",
+            after.seconds,
+            at_depths(what, theirs, mine, growth),
+            100.0 * spread,
+        ),
+    };
+    if growth - spread > knee() {
+        return Some(found(Limiter::QueueDepth, "was faster"));
+    }
+    // A generator at its own limit could not have shown a faster device.
+    let same_state = growth + spread > -OTHER_STATE;
+    let saturated = growth + spread <= knee() && same_state && !generator;
+    saturated.then(|| found(Limiter::Device, "was no faster"))
+}
+
+#[cfg(test)]
+#[path = "knee_tests.rs"]
+mod tests;

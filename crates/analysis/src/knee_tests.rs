@@ -1,0 +1,114 @@
+use fathom_model::judged::JudgedRun;
+use fathom_model::schedule::TrialRole;
+use fathom_model::verdict::FindingStatus::{Info, NotMeasured, Pass};
+use fathom_model::verdict::{FindingStatus, Limiter};
+
+use crate::test_records::{RecordBuilder, run_of};
+
+fn row(depth: u32, ops_per_second: u64) -> RecordBuilder {
+    RecordBuilder::reads().with(|b| {
+        b.workload.queue_depth = depth;
+        b.ops_per_second = ops_per_second;
+    })
+}
+
+/// A row of a minute and a probe of five seconds at twice its depth.
+fn probed(row: RecordBuilder, probe: RecordBuilder) -> JudgedRun {
+    let host = row.host.clone();
+    let mut probe = probe.with(|b| b.seconds = 5).trial();
+    probe.spec.role = TrialRole::Probe;
+    let mut record = run_of(vec![row.trial(), probe], host);
+    record.trials[1].spec.row = 0;
+    record.meta.schedule.trials.truncate(1);
+    crate::judge(&record)
+}
+
+fn knee(judged: &JudgedRun) -> (Limiter, FindingStatus) {
+    let verdict = &judged.rows[0].verdict;
+    let finding = verdict.findings.iter().find(|f| f.id == "V21").unwrap();
+    (verdict.limiter, finding.status)
+}
+
+#[test]
+fn a_probe_that_is_faster_names_the_depth() {
+    let judged = probed(row(32, 1000), row(64, 1300));
+    assert_eq!(knee(&judged), (Limiter::QueueDepth, Info));
+}
+
+#[test]
+fn a_probe_that_is_no_faster_names_the_device() {
+    let judged = probed(row(32, 1000), row(64, 1000));
+    assert_eq!(knee(&judged), (Limiter::Device, Pass));
+}
+
+#[test]
+fn a_probe_is_no_part_of_its_rows_result() {
+    let alone = crate::judge(&row(32, 1000).run());
+    let judged = probed(row(32, 1000), row(64, 1900));
+    assert_eq!(judged.rows.len(), 1);
+    assert_eq!(judged.rows[0].trials, [0]);
+    assert_eq!(judged.rows[0].ops, alone.rows[0].ops);
+    assert_eq!(
+        (judged.trials.len(), judged.trials[1].role),
+        (2, TrialRole::Probe)
+    );
+    let missing = judged
+        .verdict
+        .findings
+        .iter()
+        .find(|f| f.id == "V29")
+        .unwrap();
+    assert_eq!(missing.status, Pass, "{missing:?}");
+}
+
+#[test]
+fn doubtful_probes_name_nothing() {
+    // Within the noise of a few seconds.
+    let noisy = probed(row(32, 1000), row(64, 1060).with(|b| b.noise = 0.15));
+    assert_eq!(noisy.rows[0].verdict.limiter, Limiter::Unknown);
+    // Another state of the device.
+    let cliff = probed(row(32, 1000), row(64, 500));
+    assert_eq!(cliff.rows[0].verdict.limiter, Limiter::Unknown);
+    // The depth was not kept.
+    let shallow = row(64, 1000).edit(|t| {
+        t.samples.iter_mut().for_each(|s| s.in_flight_ns /= 2);
+    });
+    assert_eq!(
+        probed(row(32, 1000), shallow).rows[0].verdict.limiter,
+        Limiter::Unknown
+    );
+    // The generator itself had no more to give.
+    let bound = row(64, 1000).edit(|t| {
+        t.samples
+            .iter_mut()
+            .for_each(|s| s.busiest_worker_cpu_ns = 990_000_000);
+    });
+    assert_eq!(
+        probed(row(32, 1000), bound).rows[0].verdict.limiter,
+        Limiter::Unknown
+    );
+}
+
+#[test]
+fn a_rate_as_steady_as_a_cap_is_not_called_the_device() {
+    let steady = |b: &mut RecordBuilder| {
+        b.noise = 0.001;
+        b.host.virtualization = Some("kvm".to_owned());
+    };
+    let judged = probed(row(32, 1070).with(steady), row(64, 1070).with(steady));
+    assert_eq!(judged.rows[0].verdict.limiter, Limiter::Unknown);
+    assert!(judged.rows[0].verdict.limiter_evidence.contains("cap"));
+}
+
+#[test]
+fn without_another_depth_the_knee_is_not_measured() {
+    assert_eq!(row(32, 1000).status("V21"), Some(NotMeasured));
+    let open = row(32, 1000).with(|b| {
+        b.workload.rate = Some(fathom_model::workload::Rate {
+            per_second: 1000.0,
+            unit: fathom_model::workload::RateUnit::Ops,
+            arrival: fathom_model::workload::Arrival::Constant,
+        });
+    });
+    assert_eq!(open.status("V21"), None);
+}

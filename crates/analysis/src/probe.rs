@@ -1,0 +1,217 @@
+//! The probe at twice the depth: which trial would tell device from depth?
+//!
+//! Asked after every trial. A probe is worth its time when the last iteration
+//! of a row has just ended, its limiter is unknown, more depth could have an
+//! effect, and no other trial of the schedule answers the question anyway.
+
+use std::collections::VecDeque;
+
+use fathom_model::Fingerprint;
+use fathom_model::conduct::{Conductor, Step};
+use fathom_model::run::{RunRecord, RunState, TrialRecord};
+use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
+use fathom_model::verdict::{Limiter, Validity};
+use fathom_model::workload::{Bounds, EngineKind, Precondition, Workload};
+
+use crate::judge::judge_trials;
+use crate::knee::{depth_matters, same_shape};
+use crate::trial::Trial;
+
+/// Rows that are shorter have no time for a probe.
+const LEAST_ROW_NS: u64 = 5_000_000_000;
+const LEAST_NS: u64 = 3_000_000_000;
+const MOST_NS: u64 = 15_000_000_000;
+const WARMUP_NS: u64 = 1_000_000_000;
+/// Deeper queues than this are not asked for.
+const DEEPEST: u32 = 4096;
+
+/// The trial that would tell whether the depth or the device set the number of
+/// the trial that ended last; `None` when it is known, cannot be told so, or is
+/// told by another trial of the schedule.
+pub fn depth_probe(record: &RunRecord) -> Option<ScheduledTrial> {
+    let (last, earlier) = record.trials.split_last()?;
+    let probed: Vec<u32> = earlier
+        .iter()
+        .filter(|t| t.spec.role == TrialRole::Probe)
+        .map(|t| t.spec.row)
+        .collect();
+    let ran: Vec<u32> = record.trials.iter().map(|t| t.spec.index).collect();
+    probe_after(
+        &record.meta.schedule,
+        &record.meta.host,
+        earlier,
+        last,
+        &Done { probed, ran },
+    )
+}
+
+/// Hands out the trials of a schedule in order, and a probe at twice the depth
+/// after each row whose limiter it would tell.
+#[derive(Debug)]
+pub struct Probing {
+    schedule: Schedule,
+    host: Fingerprint,
+    left: VecDeque<ScheduledTrial>,
+    /// Trials with a sibling at another depth, which may explain it.
+    siblings: Vec<TrialRecord>,
+    done: Done,
+}
+
+/// What has ended.
+#[derive(Debug, Default)]
+struct Done {
+    /// Rows that have their probe.
+    probed: Vec<u32>,
+    /// Indexes of the trials.
+    ran: Vec<u32>,
+}
+
+impl Probing {
+    /// Walks this schedule on a host with these facts.
+    pub fn new(schedule: &Schedule, host: Fingerprint) -> Probing {
+        Probing {
+            left: schedule.trials.iter().cloned().collect(),
+            schedule: schedule.clone(),
+            host,
+            siblings: Vec::new(),
+            done: Done::default(),
+        }
+    }
+
+    fn has_sibling(&self, spec: &ScheduledTrial) -> bool {
+        let planned = &self.schedule.trials;
+        planned.iter().any(|other| {
+            other.row != spec.row
+                && other.target == spec.target
+                && same_shape(&other.workload, &spec.workload)
+        })
+    }
+}
+
+impl Conductor for Probing {
+    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
+        if let Some(last) = last {
+            self.done.ran.push(last.spec.index);
+            let probe = probe_after(&self.schedule, &self.host, &self.siblings, last, &self.done);
+            if last.spec.role == TrialRole::Measure && self.has_sibling(&last.spec) {
+                self.siblings.push(last.clone());
+            }
+            if let Some(probe) = probe {
+                self.done.probed.push(probe.row);
+                return Step::Run(Box::new(probe));
+            }
+        }
+        match self.left.pop_front() {
+            Some(spec) => Step::Run(Box::new(spec)),
+            None => Step::End(None),
+        }
+    }
+
+    fn looks(&self) -> bool {
+        self.schedule.depth_probe
+    }
+}
+
+fn probe_after(
+    schedule: &Schedule,
+    host: &Fingerprint,
+    earlier: &[TrialRecord],
+    last: &TrialRecord,
+    done: &Done,
+) -> Option<ScheduledTrial> {
+    let spec = &last.spec;
+    if !schedule.depth_probe
+        || schedule.purpose != Purpose::Measure
+        || spec.role != TrialRole::Measure
+        || last.state != RunState::Complete
+        || done.probed.contains(&spec.row)
+        || is_answered_otherwise(schedule, spec, &done.ran)
+    {
+        return None;
+    }
+    let workload = twice_as_deep(last, host)?;
+    let planned = schedule.trials.iter().map(|t| t.index);
+    let highest = planned.chain(done.ran.iter().copied()).max().unwrap_or(0);
+    is_unknown(host, earlier, last).then(|| ScheduledTrial {
+        index: highest.saturating_add(1),
+        iteration: 0,
+        label: format!("{}, probe at twice the depth", spec.label),
+        workload,
+        role: TrialRole::Probe,
+        ..spec.clone()
+    })
+}
+
+/// Later iterations of the row come first; other rows with the same workload at
+/// twice the depth or more answer the question, now or later.
+fn is_answered_otherwise(schedule: &Schedule, spec: &ScheduledTrial, ran: &[u32]) -> bool {
+    let deep = spec.workload.total_depth().saturating_mul(2);
+    let mut planned = schedule.trials.iter().filter(|t| !t.role.is_probe());
+    planned.any(|t| {
+        let later_iteration = t.row == spec.row && !ran.contains(&t.index);
+        let deeper = t.target == spec.target
+            && t.workload.engine == spec.workload.engine
+            && t.workload.total_depth() >= deep
+            && same_shape(&t.workload, &spec.workload);
+        later_iteration || deeper
+    })
+}
+
+/// The workload of the probe; `None` where depth has no meaning or cannot be
+/// doubled without other files.
+fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
+    let trial = Trial::new(record, host);
+    let workload = &record.spec.workload;
+    // At depth 1 the latency sets the rate, and another rule says so.
+    if !depth_matters(&trial)
+        || trial.total_depth() < 2
+        || trial.duration_ns < LEAST_ROW_NS
+        || workload.verify.is_some()
+    {
+        return None;
+    }
+    let (workers, queue_depth) = match trial.engine() {
+        // They work one at a time, so only workers add depth.
+        EngineKind::Psync | EngineKind::Mmap if !workload.files.shared => return None,
+        EngineKind::Psync | EngineKind::Mmap => {
+            (workload.workers.checked_mul(2)?, workload.queue_depth)
+        }
+        EngineKind::Null => return None,
+        _ => (workload.workers, workload.queue_depth.checked_mul(2)?),
+    };
+    if workers > DEEPEST || queue_depth > DEEPEST {
+        return None;
+    }
+    Some(Workload {
+        workers,
+        queue_depth,
+        bounds: Bounds {
+            time_ns: Some((trial.duration_ns / 3).clamp(LEAST_NS, MOST_NS)),
+            ..Bounds::default()
+        },
+        until: None,
+        warmup_ns: workload.warmup_ns.min(WARMUP_NS),
+        precondition: Precondition::None,
+        ..workload.clone()
+    })
+}
+
+/// Judges the trial beside those of its target that may explain it.
+fn is_unknown(host: &Fingerprint, earlier: &[TrialRecord], last: &TrialRecord) -> bool {
+    let siblings = earlier.iter().filter(|t| {
+        t.spec.target == last.spec.target && same_shape(&t.spec.workload, &last.spec.workload)
+    });
+    let trials: Vec<Trial<'_>> = siblings
+        .chain([last])
+        .map(|trial| Trial::new(trial, host))
+        .collect();
+    let judged = judge_trials(&trials);
+    judged.last().is_some_and(|judged| {
+        judged.verdict.limiter == Limiter::Unknown
+            && judged.verdict.validity != Validity::NotTrusted
+    })
+}
+
+#[cfg(test)]
+#[path = "probe_tests.rs"]
+mod tests;
