@@ -280,7 +280,7 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
     let sources: Vec<Source<'_>> = judged
         .iter()
         .zip(&evidence)
-        .filter(|(trial, evidence)| !**evidence && !(any && no_result(trial.role)))
+        .filter(|(trial, evidence)| !(**evidence || any && no_result(trial.role)))
         .map(|(trial, _)| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,
