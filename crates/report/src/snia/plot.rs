@@ -111,7 +111,7 @@ fn convergence(part: &SniaPart, throughput: Throughput) -> Option<Plot> {
     let (quantity, words) = quantity(part.unit);
     let y = match lines.len() > 2 && high > 4.0 * low {
         true => Axis::log(quantity, low, high),
-        false => Axis::linear(quantity, high, 4),
+        false => linear(part.unit, high, throughput),
     };
     let mut guides = Vec::new();
     if let Some(from) = part.window_from.filter(|from| *from > 1) {
@@ -227,9 +227,9 @@ fn window_axis(
     highest: f64,
     throughput: Throughput,
 ) -> Axis {
-    let (quantity, words) = quantity(part.unit);
+    let (_, words) = quantity(part.unit);
     if highest - lowest > 0.8 * average {
-        return Axis::linear(quantity, highest, 4);
+        return linear(part.unit, highest, throughput);
     }
     let margin = 0.03 * (highest - lowest);
     let ticks = (-4..=4)
@@ -247,6 +247,17 @@ fn window_axis(
             .collect(),
         unit: words,
     }
+}
+
+/// A linear axis from 0; latencies with their unit.
+fn linear(unit: Unit, high: f64, throughput: Throughput) -> Axis {
+    let mut axis = Axis::linear(quantity(unit).0, high, 4);
+    if unit == Unit::Nanoseconds {
+        for tick in &mut axis.ticks {
+            tick.label = short(unit, tick.value, throughput);
+        }
+    }
+    axis
 }
 
 /// A value for a tick.
