@@ -20,13 +20,17 @@ use crate::limiter::Named;
 use crate::outcome::{Outcome, check};
 use crate::plateau::may_be_capped;
 use crate::statistics::quantiles::student_975;
-use crate::statistics::series::mean_error;
 use crate::trial::{Trial, add, data_kinds};
 
 const ID: &str = "V21";
 /// A probe whose rate fell by more than this met another state of the device:
 /// it says nothing about the row.
 const OTHER_STATE: f64 = 0.25;
+/// Seconds of the row that a probe is compared with at least.
+const LEAST_BEFORE: usize = 5;
+/// Neighbouring seconds resemble one another; with so few of them by how much
+/// is a guess. This is the inflation of AR(1) noise with φ near 0.4.
+const AUTOCORRELATED: f64 = 1.5;
 /// Share of the asked-for depth that a probe must have kept.
 const LEAST_KEPT: f64 = 0.8;
 
@@ -221,35 +225,37 @@ fn at_depths(what: &str, theirs: u64, mine: u64, growth: f64) -> String {
     )
 }
 
-/// Mean rate of a few seconds with a rough 95 % half width.
+/// Mean rate of a few seconds and how they scatter around it.
 struct Window {
     mean: f64,
-    half: f64,
+    /// Sum of squared deviations, relative to the mean.
+    squares: f64,
     seconds: usize,
 }
 
 impl Window {
-    /// The last `most` whole seconds of the measure phase, without the very
-    /// last one, in which the workers end one by one.
+    /// The last `most` seconds of the measure phase.
     fn last(trial: &Trial<'_>, most: usize) -> Option<Window> {
         let rates = second_rates(trial);
-        let used = match rates.len() {
-            0..=2 => return None,
-            n => &rates[..n - 1],
-        };
-        let values = &used[used.len().saturating_sub(most)..];
+        let values = &rates[rates.len().saturating_sub(most)..];
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
-        let error = mean_error(values)?;
-        // With so few seconds the autocorrelation is a guess: it may at most
-        // double the error of independent seconds.
-        let cautious = student_975((error.n_effective - 1.0).max(2.0)) * error.likely;
-        let half = cautious.min(2.0 * student_975(n - 1.0) * error.independent);
-        (mean > 0.0 && half.is_finite()).then_some(Window {
+        let squares = values.iter().map(|v| (v / mean - 1.0).powi(2)).sum::<f64>();
+        (values.len() >= 2 && mean > 0.0 && squares.is_finite()).then_some(Window {
             mean,
-            half,
+            squares,
             seconds: values.len(),
         })
+    }
+
+    /// Relative 95 % half width of the ratio of two means, from the pooled
+    /// variance: a few seconds by themselves have too few degrees of freedom.
+    fn error_with(&self, other: &Window) -> f64 {
+        let (mine, theirs) = (self.seconds as f64, other.seconds as f64);
+        let degrees = mine + theirs - 2.0;
+        let deviation = ((self.squares + other.squares) / degrees).sqrt();
+        let error = deviation * (1.0 / mine + 1.0 / theirs).sqrt();
+        AUTOCORRELATED * student_975(degrees) * error
     }
 }
 
@@ -277,16 +283,14 @@ fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
         return None;
     }
     let after = Window::last(probe, usize::MAX)?;
-    let before = Window::last(own, after.seconds.max(3))?;
+    let before = Window::last(own, after.seconds.max(LEAST_BEFORE))?;
     let growth = after.mean / before.mean - 1.0;
-    // Error of a ratio of independent means, first order.
-    let error = ((after.half / after.mean).powi(2) + (before.half / before.mean).powi(2)).sqrt();
-    let spread = (1.0 + growth) * error;
+    let spread = (1.0 + growth) * after.error_with(&before);
     let found = |limiter, what: &str| Knee {
         limiter,
         growth,
         text: format!(
-            "a probe of {} s {} (at most {:.1} % of error)",
+            "a probe of {} s {} (± {:.1} %)",
             after.seconds,
             at_depths(what, theirs, mine, growth),
             100.0 * spread,

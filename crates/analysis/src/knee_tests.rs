@@ -41,6 +41,31 @@ fn a_probe_that_is_no_faster_names_the_device() {
     assert_eq!(knee(&judged), (Limiter::Device, Pass));
 }
 
+/// Identical rates must hardly ever be told apart, and a true rise of a third
+/// must mostly be found, from three noisy seconds.
+#[test]
+fn three_seconds_are_enough_for_a_clear_rise_and_not_for_a_false_one() {
+    let named = |growth: f64, seed: u64| {
+        let mut noise = crate::statistics::noise::Noise::new(seed);
+        let mut window = |mean: f64, seconds: usize| {
+            let values: Vec<f64> = noise.ar1(0.4, seconds).iter().map(|v| 0.04 * v).collect();
+            let average = values.iter().sum::<f64>() / seconds as f64;
+            super::Window {
+                mean: mean * (1.0 + average),
+                squares: values.iter().map(|v| (v - average).powi(2)).sum(),
+                seconds,
+            }
+        };
+        let (before, after) = (window(1.0, 5), window(growth, 3));
+        let rise = after.mean / before.mean;
+        rise * (1.0 - after.error_with(&before)) - 1.0 > super::knee()
+    };
+    let share = |growth: f64| (0..2000).filter(|seed| named(growth, *seed)).count() as f64 / 2000.0;
+    assert!(share(1.0) <= 0.01, "{}", share(1.0));
+    assert!(share(1.05) <= 0.05, "{}", share(1.05));
+    assert!(share(1.35) >= 0.9, "{}", share(1.35));
+}
+
 #[test]
 fn a_probe_is_no_part_of_its_rows_result() {
     let alone = crate::judge(&row(32, 1000).run());

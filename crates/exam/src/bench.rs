@@ -72,7 +72,8 @@ fn run_trial(
     let moved: u64 = samples.iter().map(written).sum();
     end.dirty_bytes_at_end = host.dirty_share.map(|share| (share * moved as f64) as u64);
     end.final_flush_ns = host.final_flush_ns.or(end.final_flush_ns);
-    end.target_after = Some(host.target());
+    end.target_after = Some(host.target_after());
+    end.host = Some(host.load.clone());
     let mut record = TrialRecord {
         spec: spec(case, trial, index, seed),
         started_unix_ns: u64::from(index) * 3_600 * SECOND_NS,

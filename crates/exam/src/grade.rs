@@ -42,6 +42,8 @@ pub struct Answer {
     pub limiter: Limiter,
     /// Checks that objected, with their evidence.
     pub objections: Vec<String>,
+    /// What was said about steadiness of the first trial.
+    pub steadiness: Option<String>,
 }
 
 /// All answers of an exam.
@@ -102,6 +104,11 @@ fn answer(scenario: &Scenario, seed: u64) -> Result<Answer, String> {
         validity: judged.verdict.validity,
         limiter: limiter_of(&judged),
         objections: objections(&judged),
+        steadiness: judged
+            .trials
+            .first()
+            .and_then(|trial| trial.steadiness.as_ref())
+            .map(|steadiness| format!("{:?}: {}", steadiness.class, steadiness.sentence)),
     })
 }
 

@@ -1,7 +1,10 @@
 //! The simulated host: what stands between the load and the drive, and what
 //! the kernel would show of it.
 
+use std::collections::BTreeMap;
+
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, Fingerprint, TargetFingerprint};
+use fathom_model::host_load::HostLoad;
 use fathom_model::observation::{
     CpuActivity, DeviceActivity, MemoryState, Observation, OwnActivity, Pressure,
 };
@@ -57,6 +60,12 @@ pub struct Host {
     pub dirty_share: Option<f64>,
     /// Duration of the final flush.
     pub final_flush_ns: Option<u64>,
+    /// Facts of the host by name.
+    pub facts: BTreeMap<String, String>,
+    /// Facts of the drive that are others after the trial.
+    pub device_after: BTreeMap<String, String>,
+    /// Counters of the host over the load.
+    pub load: HostLoad,
 }
 
 impl Default for Host {
@@ -113,6 +122,9 @@ impl Default for Host {
             },
             dirty_share: None,
             final_flush_ns: None,
+            facts: BTreeMap::new(),
+            device_after: BTreeMap::new(),
+            load: HostLoad::default(),
         }
     }
 }
@@ -131,6 +143,7 @@ impl Host {
             virtualization: Some(self.virtualization.clone()),
             cpu_governor: Some("performance".to_owned()),
             open_files_limit: 1 << 20,
+            facts: self.facts.clone(),
             ..Fingerprint::default()
         }
     }
@@ -145,6 +158,15 @@ impl Host {
             filesystem: self.filesystem.clone(),
             devices: vec![self.device.clone()],
         }
+    }
+
+    /// The target's facts after the trial.
+    pub(crate) fn target_after(&self) -> TargetFingerprint {
+        let mut target = self.target();
+        for device in &mut target.devices {
+            device.facts.extend(self.device_after.clone());
+        }
+        target
     }
 
     /// The generator's own ceiling.

@@ -58,6 +58,9 @@ impl fmt::Display for Paper {
                 answer.validity,
                 answer.limiter,
             )?;
+            if let Some(steadiness) = &answer.steadiness {
+                writeln!(f, "  {steadiness}")?;
+            }
             for objection in &answer.objections {
                 writeln!(f, "  {objection}")?;
             }

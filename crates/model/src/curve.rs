@@ -112,10 +112,13 @@ pub struct CurvePoint {
     pub lateness_p99_ns: Option<f64>,
     /// Mean number of operations in flight, over the trials.
     pub mean_in_flight: Option<f64>,
-    /// The asked-for rate was not reached, or operations were submitted later
-    /// than they took: the target is saturated and the latency grows with the
-    /// length of the trial.
+    /// The asked-for rate was not reached: the target is saturated, and the
+    /// latency grows with the length of the trial.
     pub saturated: bool,
+    /// The rate was reached, but operations were submitted later than they
+    /// took: the generator or its host was busy, and the response latency is
+    /// not the target's alone.
+    pub late: bool,
     /// Is it true?
     pub validity: Validity,
     /// What set it?

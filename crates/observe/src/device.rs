@@ -73,16 +73,7 @@ pub(crate) fn device_facts(sys: &Sysroot, name: &str) -> DeviceFacts {
         insert(&mut facts, file, attribute(file));
     }
     insert(&mut facts, "iostats", attribute("iostats"));
-    // Of a partition, for which it matters: bytes off the physical blocks.
-    let offset = sys.text(dir.join("alignment_offset"));
-    insert(
-        &mut facts,
-        "alignment_offset",
-        offset.filter(|offset| offset != "0"),
-    );
-    // Newer kernels describe a VDO volume (compression, deduplication) here.
-    let vdo = sys.exists(dir.join("vdo")).then(|| "yes".to_owned());
-    insert(&mut facts, "vdo", vdo);
+    add_layout_facts(sys, &dir, &mut facts);
     insert(
         &mut facts,
         "read_only",
@@ -124,6 +115,17 @@ pub(crate) fn device_facts(sys: &Sysroot, name: &str) -> DeviceFacts {
         discard_max_bytes: number("discard_max_bytes"),
         facts,
     }
+}
+
+/// How the device lies on what is below it.
+fn add_layout_facts(sys: &Sysroot, dir: &Path, facts: &mut BTreeMap<String, String>) {
+    // Of a partition, for which it matters: bytes off the physical blocks.
+    let offset = sys.text(dir.join("alignment_offset"));
+    let offset = offset.filter(|offset| offset != "0");
+    insert(facts, "alignment_offset", offset);
+    // Newer kernels describe a VDO volume (compression, deduplication) here.
+    let vdo = sys.exists(dir.join("vdo")).then(|| "yes".to_owned());
+    insert(facts, "vdo", vdo);
 }
 
 fn kind(sys: &Sysroot, name: &str) -> &'static str {

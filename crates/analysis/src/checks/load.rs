@@ -60,7 +60,8 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
         unit::group(total),
         100.0 * kept,
     );
-    if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, kept < 1.0) {
+    let short = kept < 1.0 && check(ID).grade(kept).0 != FindingStatus::Pass;
+    if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, short) {
         let evidence = format!("{evidence}; {cost}");
         let remedy = "Submission takes CPU time, during which the operation is not in flight: use \
                       more workers with a smaller depth each; look at V22.";
@@ -160,6 +161,10 @@ impl Achieved {
     }
 }
 
+/// How the evidence of V23 begins when the load was more than the target took,
+/// and not only submitted late.
+pub(crate) const NOT_REACHED: &str = "the rate was not reached";
+
 /// V23: did the open loop keep its rate, and submit on time?
 pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V23";
@@ -172,7 +177,7 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let threshold = check(ID).caveat;
     if !achieved.reached() {
-        let evidence = format!("the rate was not reached: {}", achieved.text);
+        let evidence = format!("{NOT_REACHED}: {}", achieved.text);
         let status = FindingStatus::Caveat;
         return Some(Outcome::decided(
             ID,

@@ -19,6 +19,7 @@ mod link;
 mod load;
 mod power;
 mod precision;
+mod stall;
 mod state;
 mod steadiness;
 mod write_path;
@@ -37,7 +38,7 @@ pub(crate) use drive::heat_limited;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
 pub(crate) use generator_cpu::cpu_bound;
 pub(crate) use layers::is_compressible;
-pub(crate) use load::{achieved, depth_kept};
+pub(crate) use load::{NOT_REACHED, achieved, depth_kept};
 
 /// What the checks of one trial share.
 pub(crate) struct Facts<'a> {
@@ -74,6 +75,7 @@ const CHECKS: &[CheckFn] = &[
     integrity::unit_identity,
     integrity::io_errors,
     generator::stall,
+    stall::target_stall,
     integrity::engine_fallback,
     integrity::incomplete,
     host::foreign_io,

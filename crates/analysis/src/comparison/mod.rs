@@ -5,7 +5,7 @@
 //! interval and a t test; an exact test by flipping signs stands beside it,
 //! which assumes no distribution but cannot find a difference in six pairs
 //! unless all six agree. Equivalence is proved by two one-sided tests, never
-//! by the absence of a difference. `docs/decisions/0015-comparison.md` has the
+//! by the absence of a difference. `docs/decisions/0010-comparison.md` has the
 //! error rates and the reasons.
 
 mod decide;

@@ -63,6 +63,16 @@ fn load(curve: &Curve) -> Vec<String> {
             share(curve, offered)
         ));
     }
+    let late: Vec<&CurvePoint> = open().filter(|p| p.late && !p.saturated).collect();
+    if let Some(first) = late.first() {
+        out.push(format!(
+            "{} of {} loads (from {} ops/s on) were submitted late: the generator or its host was \
+             busy, and their latency is not the target's alone",
+            late.len(),
+            open().count(),
+            unit::count(first.offered_per_second.unwrap_or(0.0))
+        ));
+    }
     out
 }
 

@@ -115,8 +115,20 @@ fn answer(candidates: &[&CurvePoint], read_percent: u8) -> Option<HoldingLoad> {
         failed_per_second: fails.map(load),
         failed_row: fails.map(|p| p.row),
         confirmed,
-        evidence: evidence(&fitness.target, holds, fails, confirmed),
+        evidence: evidence(
+            &fitness.target,
+            holds,
+            fails,
+            confirmed,
+            fails_at_least(candidates),
+        ),
     })
+}
+
+/// Whether even the least load that was tried fails.
+pub(super) fn fails_at_least(candidates: &[&CurvePoint]) -> bool {
+    let least = candidates.first();
+    least.is_some_and(|p| standing(p) == Standing::Fails)
 }
 
 fn evidence(
@@ -124,6 +136,7 @@ fn evidence(
     holds: Option<&CurvePoint>,
     fails: Option<&CurvePoint>,
     confirmed: bool,
+    least: bool,
 ) -> String {
     let at = |p: &CurvePoint| match p.offered_per_second {
         Some(load) => format!("{} ops/s", unit::count(load)),
@@ -135,18 +148,13 @@ fn evidence(
             at(p),
             held_text(p, confirmed)
         ),
-        None => match fails {
-            Some(p) => format!(
-                "{target} is not held at {}, the least that was tried",
-                at(p)
-            ),
-            None => format!("{target} could not be decided at any load"),
-        },
+        None if fails.is_some() && least => format!("{target} is not held by any load"),
+        None => format!("no load is known to hold {target}"),
     };
     match (holds, fails) {
         (Some(_), Some(p)) => format!("{held}; {} does not hold it: {}", at(p), failed_text(p)),
         (Some(_), None) => format!("{held}; no load that was tried is known to break it"),
-        (None, Some(p)) => format!("{held}: {}", failed_text(p)),
+        (None, Some(p)) => format!("{held}: not by {}: {}", at(p), failed_text(p)),
         (None, None) => held,
     }
 }

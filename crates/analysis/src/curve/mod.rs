@@ -116,6 +116,10 @@ fn ceiling(sweep: Sweep, points: &[CurvePoint]) -> Option<CurveCeiling> {
 fn fitness(curve: &Curve) -> Option<Fitness> {
     let target = curve.holds.first()?.target.clone();
     let held: Vec<_> = curve.holds.iter().collect();
+    let refused = held.iter().all(|h| {
+        let candidates = holds::candidates(curve.sweep, &curve.points, h.read_percent);
+        holds::fails_at_least(&candidates)
+    });
     let any = held.iter().any(|h| h.held_per_second.is_some());
     let confirmed = held
         .iter()
@@ -125,8 +129,8 @@ fn fitness(curve: &Curve) -> Option<Fitness> {
         outcome: match (any, confirmed) {
             (true, true) => Fit::Met,
             (true, false) => Fit::NotProven,
-            (false, _) if curve.points.iter().all(|p| p.fitness.is_none()) => Fit::NotProven,
-            (false, _) => Fit::NotMet,
+            (false, _) if refused => Fit::NotMet,
+            (false, _) => Fit::NotProven,
         },
         worst_ratio: None,
         evidence: match held.as_slice() {

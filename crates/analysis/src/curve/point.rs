@@ -4,9 +4,10 @@ use fathom_model::curve::{CurveLatency, CurvePoint};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::judged::{JudgedRun, JudgedTrial, LatencySummary, OpSummary, ResultRow};
 use fathom_model::schedule::TrialRole;
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{Finding, FindingStatus};
 use fathom_model::workload::RateUnit;
 
+use crate::checks::NOT_REACHED;
 use crate::fitness::sum;
 
 /// The point of a row; nothing for a row without trials.
@@ -66,6 +67,7 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         mean_in_flight: (!in_flight.is_empty())
             .then(|| in_flight.iter().sum::<f64>() / in_flight.len() as f64),
         saturated: trials.iter().any(|t| saturated(t)),
+        late: trials.iter().any(|t| lag(t).is_some() && !saturated(t)),
         validity: row.verdict.validity,
         limiter: row.verdict.limiter,
         trials_holding: told(holding),
@@ -75,11 +77,15 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
     })
 }
 
-/// V23 says that the rate was not reached, or that operations were later than
-/// they took.
-fn saturated(trial: &JudgedTrial) -> bool {
+/// The objection of V23: the rate was not reached, or operations were later
+/// than they took.
+fn lag(trial: &JudgedTrial) -> Option<&Finding> {
     let lag = trial.verdict.findings.iter().find(|f| f.id == "V23");
-    lag.is_some_and(|f| f.status >= FindingStatus::Caveat)
+    lag.filter(|f| f.status >= FindingStatus::Caveat)
+}
+
+fn saturated(trial: &JudgedTrial) -> bool {
+    lag(trial).is_some_and(|f| f.evidence.starts_with(NOT_REACHED))
 }
 
 /// The latency of the kind of operation with the worst 99th percentile, or

@@ -11,6 +11,7 @@ use super::modes::{Modes, two_modes};
 use super::robust::log_rates;
 use super::snia;
 use super::track::Track;
+use super::trend::trend;
 use super::warmup::{WarmupCut, warmup_cut};
 use crate::statistics::ratio::{Part, Ratio};
 use crate::statistics::series::MIN_EFFECTIVE;
@@ -38,6 +39,9 @@ pub(crate) struct Assessment {
     pub(crate) last: Range<usize>,
     pub(crate) warmup: WarmupCut,
     pub(crate) drift: Option<Drift>,
+    /// Change from the first to the last third of the last level, where it is
+    /// too smooth for the test of drift.
+    pub(crate) trend: Option<f64>,
     pub(crate) snia: Option<SniaWindow>,
     pub(crate) modes: Option<Modes>,
     /// First cell that the modes describe.
@@ -69,10 +73,11 @@ pub(crate) fn assess(track: &Track) -> Option<Assessment> {
     };
     let last = from + cut..rates.len();
     let drift = drift(&logs[cut..]);
+    let trend = trend(&logs[cut..]).filter(|_| drift.is_none());
     let class = match (rates.len(), &modes) {
         (..LEAST_SERIES, _) => SteadinessClass::TooShort,
         (_, Some(_)) => SteadinessClass::TwoModes,
-        _ => class(track, &levels, &last, warmup, drift),
+        _ => class(track, &levels, &last, warmup, drift, trend),
     };
     Some(Assessment {
         class,
@@ -81,6 +86,7 @@ pub(crate) fn assess(track: &Track) -> Option<Assessment> {
         last,
         warmup,
         drift,
+        trend,
         snia: snia::window(track),
         modes,
         modes_from,
@@ -123,8 +129,9 @@ fn class(
     last: &Range<usize>,
     warmup: WarmupCut,
     drift: Option<Drift>,
+    trend: Option<f64>,
 ) -> SteadinessClass {
-    let drifts = drift.is_some_and(|d| d.beyond(DRIFT_MARGIN));
+    let drifts = trend.is_some() || drift.is_some_and(|d| d.beyond(DRIFT_MARGIN));
     let level = &levels[levels.len() - 1];
     let towards = |before: f64| match level.rate < before {
         true => SteadinessClass::Slowdown,

@@ -164,6 +164,15 @@ fn drift(track: &Track, found: &Assessment) -> Rung {
         .drift
         .filter(|_| found.class != SteadinessClass::TooShort);
     let Some(drift) = drift else {
+        if let Some(change) = found.trend {
+            let evidence = format!(
+                "{:+.0} % from the first to the last third of the last {}",
+                100.0 * change,
+                unit::span((seconds * 1e9) as u64),
+            );
+            let figures = Some((change.abs(), DRIFT_MARGIN));
+            return rung(NAME, RungStatus::NotHeld, figures, evidence);
+        }
         return missing(NAME, "too few independent seconds to tell drift from noise");
     };
     let evidence = format!(

@@ -16,6 +16,7 @@ mod modes;
 mod robust;
 pub(crate) mod snia;
 mod track;
+mod trend;
 mod until;
 mod warmup;
 mod words;
@@ -119,6 +120,7 @@ fn by_position(found: &mut Assessment) {
     }
     found.modes = None;
     found.drift = None;
+    found.trend = None;
     found.warmup = warmup::WarmupCut::Cut(0);
     if found.class != SteadinessClass::TooShort {
         found.class = SteadinessClass::Flat;

@@ -76,7 +76,14 @@ pub(crate) fn sentence(track: &Track, found: &Assessment) -> String {
                 100.0 * drift.low.abs().min(drift.high.abs()),
                 100.0 * drift.low.abs().max(drift.high.abs()),
             ),
-            None => format!("the rate moves throughout {time}"),
+            None => match found.trend {
+                Some(change) => format!(
+                    "the rate {} by {:.0} % from the first to the last third of {time}",
+                    if change < 0.0 { "falls" } else { "rises" },
+                    100.0 * change.abs(),
+                ),
+                None => format!("the rate moves throughout {time}"),
+            },
         },
         SteadinessClass::NeverSteady => format!("the rate had not settled after {time}"),
         _ => match found.warmup {

@@ -10,8 +10,7 @@ use crate::case::{Case, Scenario, Trial};
 pub(super) fn scenarios() -> Vec<Scenario> {
     let device = &[Limiter::Device];
     let cap = &[Limiter::Cap];
-    let depth = &[Limiter::QueueDepth];
-    vec![
+    let mut scenarios = vec![
         faulty(
             "SLC cache fills",
             &["V13"],
@@ -52,13 +51,17 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             &[Limiter::Thermal],
             hot,
         ),
-        faulty(
-            "drive hangs for seconds",
-            &["V26", "V27", "V16", "V13", "V11"],
-            &[],
-            hangs,
-        ),
+        faulty("drive hangs for seconds", &["V45"], &[], hangs),
         faulty("noisy drive", &["V16"], &[], noisy),
+    ];
+    scenarios.extend(of_limits());
+    scenarios
+}
+
+/// Scenarios that ask for the limiter, or for a remark.
+fn of_limits() -> Vec<Scenario> {
+    let depth = &[Limiter::QueueDepth];
+    vec![
         limited(
             "limited by depth, shown by a deeper row",
             Limiter::QueueDepth,
@@ -124,7 +127,7 @@ fn credits(d: &mut Draw) -> Case {
 
 fn step(d: &mut Draw) -> Case {
     let seconds = d.whole(60, 120);
-    let factor = d.one_of(&[0.6, 0.75, 1.4, 1.8]);
+    let factor = d.one_of(&[0.5, 0.6, 0.75]);
     let drive = format!(
         "{},step_at_s={:.0},step_factor={factor}",
         ssd(d),

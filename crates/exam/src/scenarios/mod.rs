@@ -4,6 +4,7 @@ mod cache;
 mod device;
 mod generator;
 mod sound;
+mod state;
 
 use fathom_model::rng::Rng;
 use fathom_model::verdict::{FindingStatus, Limiter};
@@ -21,6 +22,7 @@ pub fn all() -> Vec<Scenario> {
     scenarios.extend(cache::scenarios());
     scenarios.extend(device::scenarios());
     scenarios.extend(generator::scenarios());
+    scenarios.extend(state::scenarios());
     scenarios
 }
 

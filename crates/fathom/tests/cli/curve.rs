@@ -175,6 +175,27 @@ fn the_zones_of_a_hard_disk_are_named() {
 }
 
 #[test]
+fn a_working_set_curve_finds_where_the_cache_ends() {
+    let bench = Bench::new();
+    let run = curve(
+        &bench,
+        &[
+            "working-set",
+            "sim:array?cache=64MiB,size=10GiB",
+            "--sets",
+            "8m,16m,32m,64m,512m,1g",
+            "--size",
+            "1g",
+            "--seconds",
+            "1",
+        ],
+    );
+    let levels = run["curve"]["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 2, "{levels:?}");
+    assert_eq!(levels[0]["to_bytes"], 64 << 20);
+}
+
+#[test]
 fn other_sweeps_say_what_they_show() {
     let bench = Bench::new();
     let block = curve(&bench, &["block", "sim:ssd", "--seconds", "1"]);

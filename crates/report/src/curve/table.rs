@@ -146,7 +146,13 @@ fn remark(sweep: Sweep, point: &CurvePoint) -> String {
         (None, _) if telling => names::limiter(point.limiter),
         _ => "",
     };
-    match (word, point.trials) {
+    let late = if point.late && !point.saturated {
+        "late "
+    } else {
+        ""
+    };
+    let word = format!("{late}{word}");
+    match (word.trim_end(), point.trials) {
         (word, 0 | 1) => word.to_owned(),
         ("", n) => format!("×{n}"),
         (word, n) => format!("{word} ×{n}"),
