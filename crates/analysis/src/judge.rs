@@ -20,6 +20,7 @@ use crate::intervals::intervals;
 use crate::limiter;
 use crate::outcome::Outcome;
 use crate::repeatability;
+use crate::snia;
 use crate::steadiness;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
 use crate::trial::{Trial, add};
@@ -35,7 +36,8 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         .iter()
         .map(|trial| Trial::new(trial, &record.meta.host))
         .collect();
-    let judged = judge_trials(&trials);
+    let mut judged = judge_trials(&trials);
+    let standard = snia::of_run(record, &trials, &mut judged);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
     let results = rows.iter().filter(|row| row.role != TrialRole::Control);
@@ -59,6 +61,7 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
         verdict,
         comparison: None,
         curve: None,
+        snia: standard,
     };
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
@@ -193,6 +196,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
             let members: Vec<usize> = (0..judged.len())
                 .filter(|i| judged[*i].row == row && !evidence[*i])
                 .collect();
+            let members = results_of(members, judged);
             let first = &judged[*members.first()?];
             let measured: Vec<&Trial<'_>> = members
                 .iter()
@@ -231,6 +235,13 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
         .collect()
 }
 
+/// Of rounds until steady only the last are a result.
+fn results_of(members: Vec<usize>, judged: &[JudgedTrial]) -> Vec<usize> {
+    let result = |i: &usize| judged[*i].role != TrialRole::Precondition;
+    let results: Vec<usize> = members.iter().copied().filter(result).collect();
+    if results.is_empty() { members } else { results }
+}
+
 /// Levels in time, or the zones of a disk.
 fn several_rates(steadiness: &Steadiness) -> bool {
     steadiness.has_no_single_rate() || steadiness.zones.is_some()
@@ -262,11 +273,14 @@ fn run_verdict(record: &RunRecord, judged: &[JudgedTrial]) -> Verdict {
         let evidence = format!("none of {planned} planned trials ran{because}");
         return nothing(missing_trials(FindingStatus::Invalid, planned, evidence));
     }
-    // A control is no result: what it finds is in the comparison.
+    // A control is no result: what it finds is in the comparison. Nor is what
+    // only brings a drive into its state, as long as there is a result.
+    let no_result = |role| matches!(role, TrialRole::Control | TrialRole::Precondition);
+    let any = judged.iter().any(|t| !no_result(t.role));
     let sources: Vec<Source<'_>> = judged
         .iter()
         .zip(&evidence)
-        .filter(|(trial, evidence)| !**evidence && trial.role != TrialRole::Control)
+        .filter(|(trial, evidence)| !(**evidence || any && no_result(trial.role)))
         .map(|(trial, _)| Source {
             label: trial.label.clone(),
             verdict: &trial.verdict,

@@ -34,6 +34,7 @@ mod probe;
 mod repeat;
 mod repeatability;
 mod second_opinion;
+pub mod snia;
 mod statistics;
 mod steadiness;
 mod summary;

@@ -127,15 +127,28 @@ fn summarize_op(trials: &[&Trial<'_>], latencies: &KindLatencies<'_>) -> OpSumma
     }
 }
 
+/// The latency from submission of reads, writes and trims together.
+pub(crate) fn data_latency(trials: &[&Trial<'_>]) -> LatencySummary {
+    latencies_of(trials, OpKind::is_data, Which::Service).summary()
+}
+
 /// The latencies of one kind of operation, second by second.
 fn latencies<'a>(trials: &[&'a Trial<'_>], kind: OpKind, which: Which) -> Latencies<'a> {
+    latencies_of(trials, |other| other == kind, which)
+}
+
+fn latencies_of<'a>(
+    trials: &[&'a Trial<'_>],
+    counts: impl Fn(OpKind) -> bool,
+    which: Which,
+) -> Latencies<'a> {
     let seconds_of = |trial: &&'a Trial<'_>| -> Vec<Vec<&'a Histogram>> {
         trial
             .measured()
             .map(|s| {
                 s.groups
                     .iter()
-                    .flat_map(|g| g.ops.iter().filter(|op| op.kind == kind))
+                    .flat_map(|g| g.ops.iter().filter(|op| counts(op.kind)))
                     .filter_map(|op| which.of(op))
                     .collect()
             })

@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Compare(Box<crate::command::compare::Compare>),
     #[command(subcommand)]
     Curve(crate::command::curve::Curve),
+    #[command(subcommand)]
+    Snia(crate::command::snia::Snia),
     /// Write, check and show plans.
     #[command(subcommand)]
     Plan(Plan),

@@ -35,6 +35,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Ab(ab) => command::ab::run(*ab),
         Command::Compare(compare) => command::compare::run(&compare),
         Command::Curve(curve) => command::curve::run(curve),
+        Command::Snia(snia) => command::snia::run(snia),
         Command::Plan(plan) => command::plan::run(plan),
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),

@@ -14,6 +14,7 @@ use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
 use crate::sample::Phase;
 use crate::schedule::{Purpose, TrialRole};
+use crate::snia::SniaReport;
 use crate::steadiness::Steadiness;
 use crate::target::Target;
 use crate::verdict::Verdict;
@@ -41,6 +42,9 @@ pub struct JudgedRun {
     /// The curve, where the run is one.
     #[serde(default)]
     pub curve: Option<Curve>,
+    /// The report of a test of the SNIA specification, where the run is one.
+    #[serde(default)]
+    pub snia: Option<SniaReport>,
 }
 
 /// Facts of the run itself.

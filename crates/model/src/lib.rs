@@ -24,6 +24,7 @@ pub mod run;
 pub mod sample;
 pub mod schedule;
 pub mod slo;
+pub mod snia;
 pub mod steadiness;
 pub mod stop;
 pub mod target;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::ComparisonDesign;
+use crate::snia::SniaSettings;
 use crate::target::Target;
 use crate::workload::Workload;
 
@@ -100,6 +101,9 @@ pub enum Purpose {
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.
         test: String,
+        /// What was decided before it began.
+        #[serde(default)]
+        settings: SniaSettings,
     },
 }
 

@@ -90,8 +90,9 @@ pub struct Rung {
 pub struct SniaWindow {
     /// Length of a round.
     pub round_ns: u64,
-    /// Average rate of each round of the measurement window, bytes per second
-    /// (operations per second where nothing moves).
+    /// The tracked variable in each round of the measurement window: bytes per
+    /// second (operations per second where nothing moves), or that of the test
+    /// of the standard.
     pub rounds: Vec<f64>,
     /// Their average.
     pub average: f64,

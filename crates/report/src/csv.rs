@@ -3,7 +3,8 @@
 //! Base units (bytes, nanoseconds, operations per second), plain numbers, an
 //! empty field where there is no number, quoting after RFC 4180 and lines
 //! that end in `\n`. [`COLUMNS`] names every column and its meaning;
-//! columns are only ever added at the end.
+//! columns are only ever added at the end. A test of the SNIA specification
+//! gives its matrix instead: one row per cell.
 
 use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::{ErrorClass, Estimate, JudgedRun, JudgedTrial};
@@ -89,6 +90,9 @@ const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// The run as CSV with a header line.
 pub fn render(run: &JudgedRun) -> String {
+    if let Some(report) = &run.snia {
+        return crate::snia::csv(&run.run.id, report);
+    }
     let mut out = String::new();
     push_record(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
     for trial in &run.trials {

@@ -8,6 +8,7 @@
 mod comparison;
 mod fingerprint;
 mod rows;
+mod snia;
 mod view;
 
 use askama::Template;

@@ -27,6 +27,7 @@ mod limits;
 mod moment;
 mod names;
 mod shape;
+mod snia;
 mod steady;
 mod summary;
 

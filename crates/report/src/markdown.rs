@@ -30,7 +30,9 @@ pub fn render(run: &JudgedRun) -> String {
     if let Some(comparison) = &run.comparison {
         crate::comparison::push_markdown(&mut out, comparison);
     }
-    if let Some(view) = curve::view(run, Throughput::Binary) {
+    if let Some(view) = crate::snia::view(run, Throughput::Binary) {
+        crate::snia::push_markdown(&mut out, &view);
+    } else if let Some(view) = curve::view(run, Throughput::Binary) {
         push_curve(&mut out, &view);
     } else if facts::is_quick(run) {
         let grid = Grid::of(run);
@@ -39,7 +41,9 @@ pub fn render(run: &JudgedRun) -> String {
     } else {
         push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
     }
-    push_steadiness(&mut out, run);
+    if run.snia.is_none() {
+        push_steadiness(&mut out, run);
+    }
     push_verdict(&mut out, run);
     push_plan(&mut out, run);
     out

@@ -12,6 +12,7 @@ mod header;
 pub(crate) mod page;
 mod plot;
 mod rows;
+mod snia;
 mod steady;
 mod verdict;
 
@@ -60,7 +61,10 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         comparison::write(&mut page, comparison, throughput);
         page.blank();
     }
-    if let Some(view) = crate::curve::view(run, throughput) {
+    let standard = crate::snia::view(run, throughput);
+    if let Some(view) = &standard {
+        snia::write(&mut page, view);
+    } else if let Some(view) = crate::curve::view(run, throughput) {
         curve::write(&mut page, run, &view);
     } else if compared.is_some() && !options.verbose {
         // The table of the sides says it all.
@@ -72,7 +76,9 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
-    steady::write(&mut page, run);
+    if standard.is_none() || options.verbose {
+        steady::write(&mut page, run);
+    }
     if options.verbose {
         details::write(&mut page, run, throughput);
     }

@@ -14,7 +14,7 @@ mod levels;
 mod logged;
 mod modes;
 mod robust;
-mod snia;
+pub(crate) mod snia;
 mod track;
 mod trend;
 mod until;

@@ -36,10 +36,11 @@ pub(crate) fn window(track: &Track) -> Option<SniaWindow> {
         end = start;
     }
     rounds.reverse();
-    evaluate(rounds)
+    evaluate(rounds, (ROUND_SECONDS * 1e9) as u64)
 }
 
-fn evaluate(rounds: Vec<f64>) -> Option<SniaWindow> {
+/// The rule over rounds of some length; `None` when nothing was measured.
+pub(crate) fn evaluate(rounds: Vec<f64>, round_ns: u64) -> Option<SniaWindow> {
     let n = rounds.len() as f64;
     let average = rounds.iter().sum::<f64>() / n;
     if !(average > 0.0 && average.is_finite()) {
@@ -55,7 +56,7 @@ fn evaluate(rounds: Vec<f64>) -> Option<SniaWindow> {
     let range = (highest - lowest) / average;
     let excursion = (slope * (n - 1.0)).abs() / average;
     Some(SniaWindow {
-        round_ns: (ROUND_SECONDS * 1e9) as u64,
+        round_ns,
         average,
         range,
         slope,
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_rule_is_the_standards() {
-        let steady = evaluate(vec![100.0, 104.0, 98.0, 101.0, 97.0]).unwrap();
+        let steady = evaluate(vec![100.0, 104.0, 98.0, 101.0, 97.0], 1).unwrap();
         assert!(steady.steady);
         assert!((steady.range - 0.07).abs() < 1e-12);
         assert!((steady.slope + 0.9).abs() < 1e-12, "{steady:?}");
@@ -81,11 +82,11 @@ mod tests {
         assert!((steady.excursion - 0.036).abs() < 1e-12);
         assert_eq!(steady.formula(1.0), "y = -0.900·x + 102.7");
         // A slope of 3 % per round is 12 % over the window.
-        let sloping = evaluate(vec![94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
+        let sloping = evaluate(vec![94.0, 97.0, 100.0, 103.0, 106.0], 1).unwrap();
         assert!(!sloping.steady && sloping.range < RANGE);
-        let jumping = evaluate(vec![100.0, 125.0, 100.0, 125.0, 100.0]).unwrap();
+        let jumping = evaluate(vec![100.0, 125.0, 100.0, 125.0, 100.0], 1).unwrap();
         assert!(!jumping.steady && jumping.excursion < EXCURSION);
-        assert_eq!(evaluate(vec![0.0; 5]), None);
+        assert_eq!(evaluate(vec![0.0; 5], 1), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod arguments;
 mod arrange;
 
 pub(crate) use arguments::Curve;
+pub(crate) use arrange::least_block;
 
 use fathom_analysis::curve::CurveConductor;
 use fathom_model::Target;

@@ -17,4 +17,5 @@ mod lab;
 mod plans;
 mod quick;
 mod signals;
+mod snia;
 mod store;

@@ -7,6 +7,7 @@ use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 use super::comparison::ComparisonView;
 use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
+use super::snia::{self, SniaSection};
 use crate::chart::{self, Drawing};
 use crate::curve::{self, CurveView};
 use crate::grid::Grid;
@@ -47,6 +48,7 @@ pub(super) struct Page<'a> {
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
     curve: Option<CurveSection>,
+    standard: Option<SniaSection<'a>>,
     compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
     durable: Vec<DurableLine>,
@@ -145,6 +147,7 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             curve: curve_section(run),
+            standard: SniaSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),
             durable: rows::durable_lines(&grid),
@@ -229,6 +232,7 @@ fn trial_views(run: &JudgedRun) -> (Vec<TrialView<'_>>, usize) {
     let views = run
         .trials
         .iter()
+        .filter(|trial| snia::is_shown(run, trial))
         .map(|trial| {
             let charts = if room > 0 {
                 chart::draw(trial, Drawing { buckets })

@@ -159,7 +159,7 @@ fn blocks(swept: &Swept, target: &Target) -> Vec<u64> {
 }
 
 /// The smallest block that the target is known to take.
-fn least_block(target: &Target) -> u64 {
+pub(crate) fn least_block(target: &Target) -> u64 {
     let Some(path) = target.path() else {
         return 512;
     };

@@ -190,5 +190,6 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         verdict,
         comparison: None,
         curve: None,
+        snia: None,
     }
 }
