@@ -39,13 +39,13 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
 /// Start and length of the longest time of whole seconds without a completion
 /// while operations were in flight throughout.
 fn longest(trial: &Trial<'_>) -> (u64, u64) {
-    let (mut best, mut run) = ((0, 0), (0, 0));
+    let (mut best, mut run) = ((0u64, 0u64), (0u64, 0u64));
     for second in trial.measured() {
         if stands_still(second) {
             if run.1 == 0 {
                 run.0 = second.start_ns;
             }
-            run.1 += second.duration_ns;
+            run.1 = run.1.saturating_add(second.duration_ns);
         } else {
             run = (0, 0);
         }
@@ -59,7 +59,7 @@ fn longest(trial: &Trial<'_>) -> (u64, u64) {
 fn stands_still(second: &Second<'_>) -> bool {
     let done = |kind| add(second.ops(kind).map(|op| op.ops));
     let in_flight: f64 = second.groups.iter().map(|g| g.in_flight_ns as f64).sum();
-    data_kinds().map(done).sum::<u64>() == 0 && in_flight >= 0.9 * second.duration_ns as f64
+    add(data_kinds().map(done)) == 0 && in_flight >= 0.9 * second.duration_ns as f64
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use fathom_lab::real::{Behind, Disturber, Faults, FaultyFile, LimitedFile, Limit
 use fathom_model::verdict::Limiter;
 
 use super::rig::{Load, Rig, while_changing};
-use super::{Held, RealScenario, Seen, faulty};
+use super::{Held, RealScenario, Seen, faulty, remarked};
 
 /// Threads that compete for each core.
 const HOGS: usize = 3;
@@ -15,7 +15,9 @@ const HOGS: usize = 3;
 pub(super) fn scenarios() -> Vec<RealScenario> {
     vec![
         faulty("device that returns EIO", &["V26"], &[], errors),
-        faulty(
+        // A load that sleeps most of the time gets a core when it wakes: the
+        // number stays true, and the crowd deserves a remark.
+        remarked(
             "programs on every core",
             &["V37"],
             &[Limiter::GeneratorCpu],
@@ -38,7 +40,7 @@ fn errors(rig: &Rig) -> Result<Seen, Error> {
     let load = Load {
         depth: 1,
         fathom: &["--on-error", "continue"],
-        // With libaio this fio waits for the failed read for ever.
+        // With libaio this fio has been seen to wait without end here.
         fio: &["--continue_on_error=read", "--ioengine=psync"],
         ..Load::READS
     };

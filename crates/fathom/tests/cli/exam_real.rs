@@ -70,7 +70,7 @@ fn a_cap_lowered_in_the_middle_is_a_change_of_level() {
 }
 
 #[test]
-#[ignore = "the user-space server sometimes loses a failed request of fio, which then hangs"]
+#[ignore = "fio has been seen to hang on the failed request through this user-space server"]
 fn errors_are_seen_and_never_counted_as_work() {
     for answer in expect_right(&["device that returns EIO"]) {
         let held = &answer.held[0];
