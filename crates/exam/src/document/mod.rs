@@ -137,7 +137,7 @@ only as true as its model, and who wrote the models wrote the judgement.
 file systems, FUSE, QEMU's storage daemon, nbdkit, control groups, on whatever machine ran the
 script. They are few, and most are limited or broken on purpose by software.
 
-**What is not covered.** Drives of flesh and blood: no real hard disk, SSD, array or cloud volume is
+**What is not covered.** Drives that one can hold: no real hard disk, SSD, array or cloud volume is
 behind any figure here. Networks and object stores. More than one host. Faults that nobody thought
 of: the share of right answers is that of these scenarios, not of the world.
 ",
