@@ -95,7 +95,10 @@ impl Warp {
             return u64::MAX;
         }
         let wanted = model_ns as f64;
-        while self.last().model_end_ns() < wanted && self.pieces.len() < PIECES_AHEAD {
+        while self.last().model_end_ns() < wanted
+            && self.last().end_ns < NEVER_NS
+            && self.pieces.len() < PIECES_AHEAD
+        {
             self.extend();
         }
         let after = self.pieces.partition_point(|p| p.model_ns < wanted);
@@ -198,7 +201,7 @@ impl Speeds {
     fn piece(&mut self, start_ns: u64, model_ns: f64) -> Piece {
         let second = start_ns / SECOND_NS;
         let mut speed = 1.0;
-        let mut end_ns = NEVER_NS.max(start_ns + NEVER_NS);
+        let mut end_ns = start_ns.saturating_add(NEVER_NS);
         let mut cut = |at_ns: u64| {
             if at_ns > start_ns {
                 end_ns = end_ns.min(at_ns);
@@ -206,11 +209,11 @@ impl Speeds {
         };
         if self.drift_per_second != 0.0 {
             speed = (1.0 + self.drift_per_second * second as f64).max(LEAST_SPEED);
-            cut((second + 1) * SECOND_NS);
+            cut((second + 1).saturating_mul(SECOND_NS));
         }
         if let Some(noise) = &mut self.noise {
             speed *= noise.at(second);
-            cut((second + 1) * SECOND_NS);
+            cut((second + 1).saturating_mul(SECOND_NS));
         }
         if start_ns >= self.step_at_ns {
             speed *= self.step_factor;
@@ -243,9 +246,9 @@ impl Hiccups {
     /// The hiccup under way or next.
     fn at(&mut self, now_ns: u64) -> (u64, u64) {
         let mut end_ns = self.start_ns.saturating_add(self.length_ns);
-        while end_ns <= now_ns {
+        while end_ns <= now_ns.min(NEVER_NS) {
             // A moment of work lies between any two.
-            let gap_ns = self.gap_ns().max(self.length_ns + LEAST_GAP_NS);
+            let gap_ns = self.gap_ns().max(self.length_ns.saturating_add(LEAST_GAP_NS));
             self.start_ns = self.start_ns.saturating_add(gap_ns);
             end_ns = self.start_ns.saturating_add(self.length_ns);
         }
