@@ -25,6 +25,7 @@ pub mod rng;
 pub mod run;
 pub mod sample;
 pub mod schedule;
+pub mod seconds;
 pub mod slo;
 pub mod snia;
 pub mod steadiness;

@@ -129,6 +129,20 @@ impl ThreadUse {
         self.major_faults += other.major_faults;
         self.minor_faults += other.minor_faults;
     }
+
+    /// What was used since `before` was read.
+    pub fn since(&self, before: &ThreadUse) -> ThreadUse {
+        ThreadUse {
+            voluntary_switches: self
+                .voluntary_switches
+                .saturating_sub(before.voluntary_switches),
+            involuntary_switches: self
+                .involuntary_switches
+                .saturating_sub(before.involuntary_switches),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+        }
+    }
 }
 
 #[cfg(test)]
