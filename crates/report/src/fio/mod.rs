@@ -5,9 +5,21 @@
 //! fio asked for them. Nothing of fathom's judgement is mixed in. fio's formats
 //! are matched by behaviour (its `HOWTO`, and runs side by side with it).
 
+mod buckets;
+mod clients;
+mod disk;
+mod gather;
+mod json;
+mod latency;
+mod native;
+mod series;
+mod tree;
+mod version;
 mod view;
+mod when;
 
+pub use json::json;
 pub use view::{
-    DEFAULT_PERCENTILES, DEFAULT_VERSION, FioJob, FioLogs, FioView, PercentilesOf, Unified,
-    WindowValue,
+    DEFAULT_PERCENTILES, DEFAULT_VERSION, FioJob, FioLogs, FioView, LatencyTarget, PercentilesOf,
+    Unified, WindowValue,
 };
