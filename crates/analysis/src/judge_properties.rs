@@ -175,6 +175,7 @@ impl Odd {
                     .collect(),
                 impossible_latencies: self.number(),
                 workers: self.number() as u32,
+                ..EngineReport::default()
             },
             data: DataReport {
                 active_bytes: self.number(),

@@ -7,6 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use crate::recording::Recording;
+
 /// How operations reach the target.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -445,6 +447,9 @@ pub struct Workload {
     /// What the user calls good enough; changes nothing in what is done.
     #[serde(default)]
     pub slo: Option<crate::slo::Slo>,
+    /// What is recorded beyond counts and latencies.
+    #[serde(default)]
+    pub recording: Recording,
 }
 
 impl Workload {
@@ -490,6 +495,7 @@ impl Workload {
             on_error: OnError::Stop,
             io_deadline_ns: 60_000_000_000,
             slo: None,
+            recording: Recording::default(),
         }
     }
 

@@ -6,8 +6,8 @@ mod operations;
 use fathom_model::Target;
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, Content, EngineKind, FileLayout, OnError, OpMix, Payload,
-    Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until, Verify, WeightedSize,
-    Workload,
+    Precondition, Rate, RateUnit, Recording, SyncCall, SyncOpen, SyncPolicy, Until, Verify,
+    WeightedSize, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -111,6 +111,7 @@ pub(crate) fn resolve(
             .as_ref()
             .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
+        recording: Recording::default(),
         block,
         mix,
     }
