@@ -4,6 +4,7 @@
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::TrialRecord;
 use fathom_model::sample::Phase;
+use fathom_model::seconds::{self, BySecond};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::{RunState, ScheduledTrial};
 
@@ -126,7 +127,12 @@ impl Walk<'_> {
             if self.interrupt.is_raised() {
                 return Ok(interrupted(BETWEEN));
             }
-            let (index, rule) = (spec.index, rules(&spec));
+            let index = spec.index;
+            // A rule sees seconds, however finely they are recorded.
+            let rule = rules(&spec).map(|rule| match spec.workload.recording.interval_ns {
+                Some(_) => Box::new(BySecond::new(rule)),
+                None => rule,
+            });
             let ended = self.command_and_listen(Command::Trial(spec), index, rule)?;
             let record = ended.ok_or(Error::AgentLost { trial: index })?;
             if record.state != RunState::Complete {
@@ -222,6 +228,9 @@ fn remember(record: &mut Option<TrialRecord>, event: &Event, looks: bool) {
         (Event::TrialEnded { state, end }, Some(record)) => {
             record.state = *state;
             record.end = Some((**end).clone());
+            if record.spec.workload.recording.interval_ns.is_some() {
+                record.samples = seconds::seconds(&record.samples);
+            }
         }
         _ => {}
     }

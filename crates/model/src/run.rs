@@ -8,6 +8,7 @@ use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::host_load::HostLoad;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
+use crate::recording::{DepthCounts, ThreadUse};
 use crate::sample::Sample;
 use crate::schedule::{Schedule, ScheduledTrial};
 use crate::workload::EngineKind;
@@ -123,6 +124,17 @@ pub struct EngineReport {
     pub impossible_latencies: u64,
     /// Threads the load used.
     pub workers: u32,
+    /// What the threads used of the scheduler and of memory; `None` where time
+    /// is virtual.
+    #[serde(default)]
+    pub threads: Option<ThreadUse>,
+    /// How deep the queue was and how large the batches; `None` unless the
+    /// workload asked for it.
+    #[serde(default)]
+    pub depths: Option<DepthCounts>,
+    /// Operations for which the log had no room any more.
+    #[serde(default)]
+    pub unlogged_ops: u64,
 }
 
 /// One failed operation.

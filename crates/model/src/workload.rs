@@ -28,6 +28,7 @@ use crate::OpKind;
 fn unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
+pub use crate::recording::Recording;
 
 /// How operations reach the target.
 #[derive(
@@ -393,6 +394,9 @@ pub struct Workload {
     /// What ends the trial as failed.
     #[serde(default, skip_serializing_if = "unset")]
     pub fail_if: FailIf,
+    /// What is recorded beyond counts and latencies.
+    #[serde(default)]
+    pub recording: Recording,
 }
 
 impl Workload {
@@ -449,6 +453,7 @@ impl Workload {
             allocation: Allocation::default(),
             replay: None,
             fail_if: FailIf::default(),
+            recording: Recording::default(),
         }
     }
 

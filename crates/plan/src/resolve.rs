@@ -6,8 +6,8 @@ mod operations;
 use fathom_model::Target;
 use fathom_model::workload::{
     Allocation, BlockSizes, Bounds, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout,
-    OnError, OpMix, Payload, Precondition, Rate, RateUnit, Sequencer, SyncCall, SyncOpen,
-    SyncPolicy, Until, Verify, WeightedSize, WorkerBounds, WorkerRegion, Workload,
+    OnError, OpMix, Payload, Precondition, Rate, RateUnit, Recording, Sequencer, SyncCall,
+    SyncOpen, SyncPolicy, Until, Verify, WeightedSize, WorkerBounds, WorkerRegion, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -122,6 +122,7 @@ pub(crate) fn resolve(
         allocation: Allocation::default(),
         replay: None,
         fail_if: FailIf::default(),
+        recording: Recording::default(),
         block,
         mix,
     }

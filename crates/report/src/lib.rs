@@ -10,6 +10,7 @@
 
 pub mod comparison;
 pub mod csv;
+pub mod fio;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -12,7 +12,7 @@ use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
-use crate::record::Shape;
+use crate::record::{Detail, Shape};
 use crate::verify::Ledger;
 
 /// Threads that one group may have.
@@ -62,6 +62,13 @@ impl GroupPlan {
                 workload.queue_depth
             ));
         }
+        if workload.recording.submission && !door::goes_on_by_itself(engine) {
+            fallbacks.push(format!(
+                "engine {} does not return between submission and completion: service latency \
+                 is not split",
+                engine.name()
+            ));
+        }
         let opener = Opener::new(mode, &layout, workload.workers)?;
         Ok(GroupPlan {
             job: job.clone(),
@@ -94,6 +101,11 @@ impl GroupPlan {
             wanted.map(|(kind, _)| kind).collect(),
             workload.rate.is_some(),
         )
+        .with(Detail::new(
+            &workload.recording,
+            workload.workers,
+            door::goes_on_by_itself(self.engine),
+        ))
     }
 
     pub(crate) fn stops_on_error(&self) -> bool {
