@@ -8,6 +8,7 @@ mod block;
 mod content;
 mod each_worker;
 mod kinds;
+mod named;
 mod order;
 mod replay;
 
@@ -15,6 +16,7 @@ pub use block::{BlockSizes, WeightedSize};
 pub use content::{Content, Part, Payload, Verify};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use kinds::ByKind;
+pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
 pub use replay::{Replay, ReplayTiming};
 
@@ -310,6 +312,9 @@ pub struct Workload {
     pub batch: u32,
     /// Files of a directory target.
     pub files: FileLayout,
+    /// These files by name; `files` says how they are divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<NamedFiles>,
     /// Bytes of the whole data set on the target, all files and workers
     /// together. `None` on a device or an existing file: all of it.
     pub size_bytes: Option<u64>,
@@ -418,6 +423,7 @@ impl Workload {
                 count: 1,
                 shared: false,
             },
+            named: None,
             size_bytes: Some(1 << 30),
             working_set_bytes: None,
             offset_bytes: 0,

@@ -110,6 +110,7 @@ pub(crate) fn resolve(
             .deadline
             .as_ref()
             .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
+        named: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block_by_kind: ByKind::default(),
         distribution_by_kind: ByKind::default(),
