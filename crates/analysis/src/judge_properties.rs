@@ -282,6 +282,7 @@ impl Odd {
         workload.verify = self.maybe(|o| Verify {
             on_read: o.chance(),
             after: o.chance(),
+            ..Verify::default()
         });
         workload.rate = self.maybe(|o| Rate {
             per_second: o.pick(&[0.0, 1e-300, 1000.0, 1e300, -5.0]),

@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
     Run(Box<Run>),
+    Fio(crate::command::fio::Fio),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
     #[command(subcommand)]

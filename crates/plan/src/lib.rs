@@ -31,6 +31,7 @@
 mod check;
 mod cost;
 mod diagnostic;
+pub mod fio;
 mod fit;
 mod flags;
 mod foreign;
