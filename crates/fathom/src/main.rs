@@ -19,7 +19,8 @@ use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    let arguments = arguments::join_switch_values(std::env::args_os(), &Cli::command());
+    let arguments = arguments::name_the_command(std::env::args_os());
+    let arguments = arguments::join_switch_values(arguments, &Cli::command());
     let exit = dispatch(Cli::parse_from(arguments).command).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));
         Exit::Failure
@@ -31,6 +32,8 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
+        Command::AtIoIops(command) => command::at_io_iops::run(*command),
+        Command::Ping(ping) => command::ping::run(*ping),
         Command::Run(run) => command::run::run(*run),
         Command::Ab(ab) => command::ab::run(*ab),
         Command::Compare(compare) => command::compare::run(&compare),

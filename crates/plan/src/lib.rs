@@ -28,6 +28,7 @@
 //! # Ok::<(), fathom_plan::Diagnostics>(())
 //! ```
 
+mod at_io_iops;
 mod check;
 mod cost;
 mod diagnostic;
@@ -55,6 +56,7 @@ mod template;
 mod value;
 mod yaml;
 
+pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use flags::{IoFlags, PlanFlags};

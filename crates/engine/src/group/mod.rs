@@ -5,7 +5,7 @@
 
 mod gate;
 mod live;
-mod plan;
+pub(crate) mod plan;
 mod simulated;
 mod spawn;
 mod watch;
