@@ -49,7 +49,7 @@ pub(super) fn operations(trial: &ScheduledTrial, prefix: &str) -> String {
     let Ok(layout) = Layout::new(TargetKind::Directory, workload, size_bytes, path_of) else {
         return String::new();
     };
-    let mut text = String::new();
+    let mut text = String::from("the first operations of each thread:\n");
     for thread in 0..workload.workers.min(THREADS) {
         let Ok(mut stream) = AccessStream::new(workload, &layout, thread, trial.seed) else {
             continue;

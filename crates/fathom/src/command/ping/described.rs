@@ -11,10 +11,16 @@ pub(super) struct Described {
     /// File system and device, or the kind, with the size.
     pub(super) what: String,
     pub(super) simulated: bool,
+    /// Files of this file system are memory.
+    pub(super) memory: bool,
 }
+
+/// File systems whose files are in memory and nowhere else.
+const MEMORY_FILE_SYSTEMS: [&str; 2] = ["tmpfs", "ramfs"];
 
 /// Looks at a target.
 pub(super) fn describe(target: &Target) -> Described {
+    let mut memory = false;
     let what = match target {
         Target::Null => "nothing is done".to_owned(),
         Target::Sim(_) => "simulated".to_owned(),
@@ -22,8 +28,12 @@ pub(super) fn describe(target: &Target) -> Described {
             let facts = fathom_observe::target_fingerprint(&Sysroot::host(), path);
             match (&facts.filesystem, facts.devices.first()) {
                 (Some(fs), _) => {
+                    memory = MEMORY_FILE_SYSTEMS.contains(&fs.kind.as_str());
                     let size = unit::bytes(fs.total_bytes);
-                    format!("{} {} {size}", fs.kind, fs.source)
+                    match fs.kind == fs.source {
+                        true => format!("{} {size}", fs.kind),
+                        false => format!("{} {} {size}", fs.kind, fs.source),
+                    }
                 }
                 (None, Some(device)) => {
                     let model = device.model.as_deref().unwrap_or(&device.kind);
@@ -37,5 +47,6 @@ pub(super) fn describe(target: &Target) -> Described {
         target: target.to_string(),
         what,
         simulated: matches!(target, Target::Sim(_)),
+        memory,
     }
 }

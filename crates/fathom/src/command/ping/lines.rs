@@ -17,6 +17,8 @@ use crate::present;
 const LONG: Duration = Duration::from_millis(1500);
 /// The longest bar.
 const BAR_COLUMNS: u64 = 40;
+/// So many empty rows of the histogram are drawn as a gap.
+const GAP_ROWS: usize = 3;
 /// Share of the data in the page cache from which it is worth a word.
 const CACHED_SHARE: f64 = 0.01;
 
@@ -119,7 +121,9 @@ impl Lines {
             text.push_str(&percentiles(&tally.summary()));
         }
         text.push_str(&remarks(tally));
-        if facts.direct || facts.kind.is_virtual() || latencies.is_empty() {
+        if self.described.memory {
+            text.push_str("these files are in memory: no device has answered\n");
+        } else if facts.direct || facts.kind.is_virtual() || latencies.is_empty() {
             // The device itself has answered, or there is none.
         } else {
             text.push_str(&cache_remark(facts));
@@ -225,15 +229,8 @@ fn percentiles(summary: &LatencySummary) -> String {
     }
     if let Some(percentile) = missing {
         let reason = percentile.latency_ns.reason.as_deref();
-        let more = percentile.latency_ns.run_longer_ns;
-        let more = more.map(|ns| format!("; about {} more", unit::span(ns)));
-        let _ = writeln!(
-            text,
-            "p{}: {}{}",
-            percentile.percent,
-            reason.unwrap_or("the requests do not support it"),
-            more.unwrap_or_default()
-        );
+        let reason = reason.unwrap_or("the requests do not support more percentiles");
+        let _ = writeln!(text, "{reason}");
     }
     text
 }
@@ -245,7 +242,7 @@ fn remarks(tally: &Tally) -> String {
             text,
             "{} {} slow: more than {SLOW_TIMES} times the median of those before",
             unit::group(tally.slow()),
-            plural(tally.slow(), "request"),
+            were(tally.slow()),
         );
     }
     let (overlong, missed) = tally.overlong();
@@ -293,7 +290,19 @@ fn histogram(tally: &Tally) -> String {
     let most = rows.iter().map(|row| row.count).max().unwrap_or(1).max(1);
     let digits = unit::group(most).len();
     let mut text = String::from("\n");
-    for row in rows {
+    let long_gap = |at: usize| {
+        let gap = rows.get(at..at + GAP_ROWS).unwrap_or_default();
+        gap.len() == GAP_ROWS && gap.iter().all(|row| row.count == 0)
+    };
+    let mut at = 0;
+    while let Some(row) = rows.get(at) {
+        if long_gap(at) {
+            let next = rows[at..].iter().position(|row| row.count > 0);
+            at += next.unwrap_or(rows.len());
+            let _ = writeln!(text, "{:>10}", '⋮');
+            continue;
+        }
+        at += 1;
         let from = unit::latency(row.from_ns);
         let to = unit::latency(row.to_ns);
         // What is there is seen, however little.
@@ -306,6 +315,13 @@ fn histogram(tally: &Tally) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text
+}
+
+fn were(count: u64) -> &'static str {
+    match count {
+        1 => "request was",
+        _ => "requests were",
+    }
 }
 
 fn plural(count: u64, word: &str) -> String {
