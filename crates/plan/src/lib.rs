@@ -66,7 +66,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
-pub use template::{Template, templates};
+pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]
 mod defaults_tests;
