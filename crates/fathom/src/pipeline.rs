@@ -72,6 +72,15 @@ pub(crate) fn measure(
     request: &Request,
     conductor: &mut dyn Conductor,
 ) -> anyhow::Result<Measured> {
+    measure_in_files(request, FILE_PREFIX, conductor)
+}
+
+/// As [`measure`], with test files whose names begin with `file_prefix`.
+pub(crate) fn measure_in_files(
+    request: &Request,
+    file_prefix: &str,
+    conductor: &mut dyn Conductor,
+) -> anyhow::Result<Measured> {
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt).context("cannot install the signal handlers")?;
     let output = &request.output;
@@ -79,7 +88,7 @@ pub(crate) fn measure(
     let meta = meta_of(request)?;
     let settings = Settings {
         run_tag: run_tag(&meta.id),
-        file_prefix: FILE_PREFIX.to_owned(),
+        file_prefix: file_prefix.to_owned(),
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
         ceiling_ns: CEILING_NS,

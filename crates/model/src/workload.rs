@@ -259,6 +259,9 @@ pub enum Precondition {
     /// Nothing beyond making sure that every block that is read was written.
     #[default]
     None,
+    /// What is not known to have been written before is written once, also
+    /// for a workload that only writes.
+    Written,
     /// The whole size is written once in sequence.
     Fill,
     /// The whole size is written in sequence, then once more at random with

@@ -28,6 +28,7 @@
 //! # Ok::<(), fathom_plan::Diagnostics>(())
 //! ```
 
+mod at_io_iops;
 mod check;
 mod cost;
 mod diagnostic;
@@ -57,6 +58,7 @@ mod together;
 mod value;
 mod yaml;
 
+pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use flags::{IoFlags, PlanFlags};
@@ -66,7 +68,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
-pub use template::{Template, templates};
+pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]
 mod defaults_tests;

@@ -25,7 +25,8 @@ mod test_files;
 mod unwritten;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
-pub use of_run::remove_files_of_run;
+pub use of_run::{remove_files_of_run, remove_surplus_files};
+pub(crate) use space::check_room;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -109,8 +109,8 @@ section! {
         /// All workers use the same files instead of files of their own.
         [DATA; default "false"; example "true"]
         shared_files: Switch,
-        /// What is written before the trial: none (only what will be read), fill (the whole
-        /// size once) or random_fill (fill, then once more at random). A new SSD is fast until
+        /// What is written before the trial: none (only what will be read), written (what was
+        /// never written, also when nothing is read), fill (the whole size once) or random_fill (fill, then once more at random). A new SSD is fast until
         /// it was written; fill brings it to where it will live.
         [DATA; default "none"; example "fill"]
         precondition: PreconditionChoice,
