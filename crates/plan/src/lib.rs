@@ -33,6 +33,7 @@ mod check;
 mod cost;
 mod diagnostic;
 pub mod fio;
+mod fio_export;
 mod fit;
 mod flags;
 mod foreign;
@@ -61,6 +62,9 @@ mod yaml;
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use fio_export::{
+    FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
+};
 pub use flags::{IoFlags, PlanFlags};
 pub use node::Span;
 pub use plan::{Plan, parse};
