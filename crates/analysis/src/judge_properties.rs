@@ -191,6 +191,7 @@ impl Odd {
             final_flush_ns: self.maybe(Odd::number),
             dirty_bytes_at_end: self.maybe(Odd::number),
             host: self.maybe(Odd::host_load),
+            load_started_ns: self.maybe(Odd::number),
         }
     }
 

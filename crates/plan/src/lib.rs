@@ -53,6 +53,7 @@ mod schema;
 mod section;
 mod spelling;
 mod template;
+mod together;
 mod value;
 mod yaml;
 

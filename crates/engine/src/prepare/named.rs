@@ -18,7 +18,7 @@ use super::unwritten::{Share, unwritten_share};
 use super::{Data, direct, given, space};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
-use crate::guard::{DeviceClaim, file_users, inspect_device};
+use crate::guard::{DeviceClaim, file_users};
 use crate::verify::Ledger;
 
 /// The named files as they were found.
@@ -42,10 +42,6 @@ impl Files<'_> {
         for path in &named.paths {
             match classify(path) {
                 Ok((path, kind)) => {
-                    found.push(Found {
-                        size_bytes: Some(size_of(&path)?),
-                        path,
-                    });
                     kinds.push(match kind {
                         Kind::File => TargetKind::File,
                         Kind::Device => TargetKind::Device,
@@ -54,6 +50,8 @@ impl Files<'_> {
                             return Err(Error::target(&path, "is a directory, not a file"));
                         }
                     });
+                    let size_bytes = Some(size_of(&path)?);
+                    found.push(Found { path, size_bytes });
                 }
                 Err(Error::Missing { .. }) if named.create && has_directory(path) => {
                     found.push(Found {
@@ -140,7 +138,7 @@ impl Files<'_> {
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
                     self.permit(job, found, true)?;
-                    claims.push(inspect_device(&found.path)?.claim()?);
+                    claims.push(given::claim_device(&found.path)?);
                 }
                 Some(_) => {}
             }
