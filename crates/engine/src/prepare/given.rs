@@ -154,14 +154,7 @@ pub(crate) fn prepare_device(
                 ),
             });
         }
-        let guard = inspect_device(path)?;
-        let claim = guard.claim()?;
-        if guard.read_only {
-            return Err(Error::target(
-                path,
-                "the device is read-only; choose a workload that only reads",
-            ));
-        }
+        let claim = claim_device(path)?;
         check_writable(path)?;
         data.writable = true;
         Some(claim)
@@ -179,6 +172,22 @@ pub(crate) fn prepare_device(
     };
     fill_given(job, layout, ledger, data, &share, hooks)?;
     Ok(claim)
+}
+
+/// Claims a device that nothing speaks against.
+pub(crate) fn claim_device(path: &Path) -> Result<DeviceClaim, Error> {
+    if let Some(claim) = DeviceClaim::shared(path) {
+        return Ok(claim);
+    }
+    let guard = inspect_device(path)?;
+    let claim = guard.claim()?;
+    match guard.read_only {
+        false => Ok(claim),
+        true => Err(Error::target(
+            path,
+            "the device is read-only; choose a workload that only reads",
+        )),
+    }
 }
 
 /// Fills a given target if the workload needs it and may write to it, and

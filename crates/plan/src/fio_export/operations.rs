@@ -61,6 +61,7 @@ fn kinds(workload: &Workload, draft: &mut Draft) {
 fn step(workload: &Workload, draft: &mut Draft) -> String {
     let (key, stride) = match workload.pattern {
         Pattern::Sequential | Pattern::Random(_) => return String::new(),
+        Pattern::Skipping { skip_bytes } => return format!(":{skip_bytes}"),
         Pattern::Backwards => ("pattern", None),
         Pattern::Strided { stride_bytes } => ("pattern", Some(stride_bytes)),
     };
@@ -123,10 +124,9 @@ fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
         }
         Distribution::Zipf { theta } => distributed(draft, "zipf", theta),
         Distribution::Pareto { h } => distributed(draft, "pareto", h),
-        Distribution::Zoned(_) => draft.refuse(
-            "distribution",
-            "zones are not written to job files yet",
-        ),
+        Distribution::Zoned(_) => {
+            draft.refuse("distribution", "zones are not written to job files yet")
+        }
         Distribution::Normal { center_percent, .. } if center_percent != 50.0 => draft.refuse(
             "distribution",
             "centres of normal distributions are not written to job files yet",
@@ -234,7 +234,7 @@ fn alignment(workload: &Workload, draft: &mut Draft) {
     if align == least {
         return;
     }
-    let Pattern::Random(distribution) = workload.pattern else {
+    let Pattern::Random(distribution) = &workload.pattern else {
         let unit = match &workload.block {
             BlockSizes::Fixed(bytes) => bytes.is_multiple_of(align.max(1)),
             BlockSizes::Range { step_bytes, .. } => step_bytes.is_multiple_of(align.max(1)),
@@ -249,7 +249,7 @@ fn alignment(workload: &Workload, draft: &mut Draft) {
         return;
     };
     draft.set("blockalign", align);
-    if distribution == Distribution::EachOnce {
+    if *distribution == Distribution::EachOnce {
         draft.differs("with an alignment of its own fio keeps no random map: blocks repeat");
     }
 }
