@@ -20,6 +20,7 @@ mod check_table;
 mod checks;
 mod comparison;
 mod coverage;
+mod crosscheck;
 pub mod curve;
 mod fitness;
 mod fold;
@@ -57,6 +58,7 @@ pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use coverage::{CoverageRow, interval_coverage};
+pub use crosscheck::{CrossMargins, CrossPair, CrossRow, crosscheck_rows};
 pub use judge::judge;
 pub use probe::{Probing, depth_probe};
 pub use second_opinion::judge_foreign;

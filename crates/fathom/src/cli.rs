@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Run(Box<Run>),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
+    Crosscheck(Box<crate::command::crosscheck::Crosscheck>),
     #[command(subcommand)]
     Curve(crate::command::curve::Curve),
     #[command(subcommand)]
