@@ -27,6 +27,7 @@ mod fold;
 mod intervals;
 mod judge;
 mod knee;
+mod latencies;
 mod limiter;
 mod outcome;
 mod payload;
@@ -60,6 +61,7 @@ pub use comparison::{
 pub use coverage::{CoverageRow, interval_coverage};
 pub use crosscheck::{CrossMargins, CrossPair, CrossRow, crosscheck_rows};
 pub use judge::judge;
+pub use latencies::summarize_latencies;
 pub use probe::{Probing, depth_probe};
 pub use second_opinion::judge_foreign;
 pub use steadiness::{stop_rule, zone_profile};

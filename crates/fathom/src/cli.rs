@@ -18,6 +18,7 @@ Examples:
   fathom quick                       How fast is the disk under this directory?
   fathom io /data --rw randread --bs 4k --iodepth 32
                                      One workload, with the flags you know
+  fathom ping /data                  Latency, request by request
   fathom plan new database > db.yaml && fathom run db.yaml
                                      A plan with comments, then its run
   fathom curve load /data --slo 'p99<2ms'
@@ -49,7 +50,11 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
+    Ping(Box<crate::command::ping::Ping>),
+    #[command(name = "at_io_iops")]
+    AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     Run(Box<Run>),
+    Fio(crate::command::fio::Fio),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
     Crosscheck(Box<crate::command::crosscheck::Crosscheck>),

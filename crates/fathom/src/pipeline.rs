@@ -72,13 +72,33 @@ pub(crate) fn measure(
     request: &Request,
     conductor: &mut dyn Conductor,
 ) -> anyhow::Result<Measured> {
-    let id = run_id(unix_now_ns())?;
-    measure_as(request, conductor, id, &Interrupt::new())
+    measure_in_files(request, FILE_PREFIX, conductor)
 }
 
-/// The same under an id, and an interrupt, that the caller knows too.
+/// As [`measure`], with test files whose names begin with `file_prefix`.
+pub(crate) fn measure_in_files(
+    request: &Request,
+    file_prefix: &str,
+    conductor: &mut dyn Conductor,
+) -> anyhow::Result<Measured> {
+    let id = run_id(unix_now_ns())?;
+    carry_out(request, file_prefix, conductor, id, &Interrupt::new())
+}
+
+/// As [`measure`], under an id and with an interrupt that the caller knows
+/// too.
 pub(crate) fn measure_as(
     request: &Request,
+    conductor: &mut dyn Conductor,
+    id: String,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Measured> {
+    carry_out(request, FILE_PREFIX, conductor, id, interrupt)
+}
+
+fn carry_out(
+    request: &Request,
+    file_prefix: &str,
     conductor: &mut dyn Conductor,
     id: String,
     interrupt: &Interrupt,
@@ -89,7 +109,7 @@ pub(crate) fn measure_as(
     let meta = meta_of(request, id);
     let settings = Settings {
         run_tag: run_tag(&meta.id),
-        file_prefix: FILE_PREFIX.to_owned(),
+        file_prefix: file_prefix.to_owned(),
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
         ceiling_ns: CEILING_NS,

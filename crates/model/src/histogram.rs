@@ -39,6 +39,8 @@ pub struct Histogram {
     /// Counts that no longer fit into 32 bits, as multiples of 2^32 per
     /// bucket. Empty for all but merges of very long runs.
     carries: Vec<(u32, u32)>,
+    /// Sum of the squares, where it was recorded.
+    squares_ns2: Option<u128>,
 }
 
 /// The bucket of a value.
@@ -80,6 +82,7 @@ impl PartialEq for Histogram {
     fn eq(&self, other: &Histogram) -> bool {
         (self.total, self.sum_ns, self.min_ns, self.max_ns)
             == (other.total, other.sum_ns, other.min_ns, other.max_ns)
+            && self.squares_ns2 == other.squares_ns2
             && self.buckets().eq(other.buckets())
     }
 }
@@ -107,7 +110,20 @@ impl Histogram {
             min_ns: u64::MAX,
             max_ns: 0,
             carries: Vec::new(),
+            squares_ns2: None,
         }
+    }
+
+    /// The same with an exact sum of squares, which makes the standard
+    /// deviation exact. Later single values add to it.
+    pub fn with_squares(mut self, squares_ns2: u128) -> Histogram {
+        self.squares_ns2 = Some(squares_ns2);
+        self
+    }
+
+    /// Exact sum of the squares of all values, where it was recorded.
+    pub fn squares(&self) -> Option<u128> {
+        self.squares_ns2
     }
 
     /// Counts one latency.
@@ -124,6 +140,9 @@ impl Histogram {
         self.sum_ns += u128::from(value_ns);
         self.min_ns = self.min_ns.min(value_ns);
         self.max_ns = self.max_ns.max(value_ns);
+        if let Some(squares) = &mut self.squares_ns2 {
+            *squares = squares.saturating_add(u128::from(value_ns).pow(2));
+        }
     }
 
     #[cold]
@@ -155,6 +174,10 @@ impl Histogram {
             self.clone_from(other);
             return;
         }
+        self.squares_ns2 = match (self.squares_ns2, other.squares_ns2) {
+            (Some(mine), Some(theirs)) => Some(mine.saturating_add(theirs)),
+            _ => None,
+        };
         for (bucket, count) in other.buckets() {
             self.add_to_bucket(bucket, count);
         }
@@ -172,6 +195,7 @@ impl Histogram {
         let last = bucket_of(self.max_ns);
         self.counts.clear(first, last);
         self.carries.clear();
+        self.squares_ns2 = self.squares_ns2.map(|_| 0);
         self.total = 0;
         self.sum_ns = 0;
         self.min_ns = u64::MAX;
@@ -274,14 +298,31 @@ impl Histogram {
         (self.total > 0).then(|| self.sum_ns as f64 / self.total as f64)
     }
 
-    /// Standard deviation, from bucket middles around the exact mean.
+    /// Standard deviation: exact where squares were recorded, otherwise from
+    /// bucket middles around the exact mean.
     pub fn standard_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
+        if let Some(squares) = self.squares_ns2 {
+            return Some(self.exact_variance(squares).sqrt());
+        }
         let sum: f64 = self
             .buckets()
             .map(|(b, n)| n as f64 * (bucket_middle(b) as f64 - mean).powi(2))
             .sum();
         Some((sum / self.total as f64).sqrt())
+    }
+
+    /// Variance from the exact sums: (n Σx² − (Σx)²) / n², in integers as far
+    /// as they reach, because the two terms are nearly alike.
+    fn exact_variance(&self, squares_ns2: u128) -> f64 {
+        let n = u128::from(self.total);
+        let of_squares = n.checked_mul(squares_ns2);
+        let of_sum = self.sum_ns.checked_mul(self.sum_ns);
+        let n = self.total as f64;
+        match of_squares.zip(of_sum) {
+            Some((squares, sum)) => squares.saturating_sub(sum) as f64 / n / n,
+            None => (squares_ns2 as f64 / n - (self.sum_ns as f64 / n).powi(2)).max(0.0),
+        }
     }
 
     /// The value at a quantile from 0 to 1: the middle of the first bucket at

@@ -81,7 +81,6 @@ const FOREIGN: &[Foreign] = &[
         "loops",
         "use `iterations` in the plan, or bound the workload by `io_size`",
     ),
-    refused("startdelay", "use `pause` in the plan"),
     refused("filesize", "use `size` (all files together) and `nrfiles`"),
     refused("fill_device", "use `precondition: fill`"),
     refused("zonemode", "zoned devices are not supported"),

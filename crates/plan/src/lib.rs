@@ -28,9 +28,11 @@
 //! # Ok::<(), fathom_plan::Diagnostics>(())
 //! ```
 
+mod at_io_iops;
 mod check;
 mod cost;
 mod diagnostic;
+pub mod fio;
 mod fio_export;
 mod fit;
 mod flags;
@@ -53,9 +55,11 @@ mod schema;
 mod section;
 mod spelling;
 mod template;
+mod together;
 mod value;
 mod yaml;
 
+pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use fio_export::{
@@ -68,7 +72,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
-pub use template::{Template, templates};
+pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]
 mod defaults_tests;

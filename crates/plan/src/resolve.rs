@@ -5,9 +5,9 @@ mod operations;
 
 use fathom_model::Target;
 use fathom_model::workload::{
-    BlockSizes, Bounds, CacheMode, Content, EngineKind, FileLayout, OnError, OpMix, Payload,
-    Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until, Verify, WeightedSize,
-    Workload,
+    Allocation, BlockSizes, Bounds, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout,
+    OnError, OpMix, Payload, Precondition, Rate, RateUnit, Recording, Sequencer, SyncCall,
+    SyncOpen, SyncPolicy, Until, Verify, WeightedSize, WorkerBounds, WorkerRegion, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -110,7 +110,20 @@ pub(crate) fn resolve(
             .deadline
             .as_ref()
             .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
+        named: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
+        block_by_kind: ByKind::default(),
+        distribution_by_kind: ByKind::default(),
+        each_worker: WorkerBounds::default(),
+        region: WorkerRegion::default(),
+        sequencer: Sequencer::default(),
+        think_every_ops: 0,
+        think_spin_ns: 0,
+        trim_first: false,
+        allocation: Allocation::default(),
+        replay: None,
+        fail_if: FailIf::default(),
+        recording: Recording::default(),
         block,
         mix,
     }
@@ -129,7 +142,11 @@ fn verify(keys: &WorkloadKeys, mix: OpMix) -> Option<Verify> {
         VerifyChoice::After => (false, true),
         VerifyChoice::Both => (mix.reads(), mix.write_percent > 0),
     };
-    Some(Verify { on_read, after })
+    Some(Verify {
+        on_read,
+        after,
+        ..Verify::default()
+    })
 }
 
 fn engine(keys: &WorkloadKeys, shape: TargetShape) -> EngineKind {
@@ -231,6 +248,7 @@ fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Syn
         call,
         open: keys.sync.as_ref().map_or(SyncOpen::No, |s| s.value.open()),
         final_flush: switch(keys.end_fsync.as_ref(), false),
+        other_every_writes: 0,
     }
 }
 

@@ -11,6 +11,7 @@
 pub mod comparison;
 pub mod crosscheck;
 pub mod csv;
+pub mod fio;
 pub mod html;
 pub mod json;
 pub mod markdown;

@@ -26,6 +26,8 @@ pub(crate) struct Ground {
     pub(crate) align: u64,
     /// Distance of cells.
     pub(crate) cell_bytes: u64,
+    /// The largest block.
+    pub(crate) max_block: u64,
     /// Cells in each file.
     pub(crate) cells_per_file: u64,
     /// Which of the workers that share the files this is, and how many share.
@@ -63,6 +65,7 @@ impl Ground {
             span,
             align,
             cell_bytes,
+            max_block,
             cells_per_file,
             share: (
                 u64::from(if layout.shared { worker } else { 0 }),

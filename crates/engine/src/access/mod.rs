@@ -24,6 +24,7 @@ mod scatter;
 mod size;
 mod walk;
 mod zipf;
+mod zones;
 
 pub use layout::{Layout, LayoutFile, TargetKind};
 pub(crate) use permutation::Permutation;
@@ -98,9 +99,10 @@ impl AccessStream {
             Pattern::Sequential => walk(Gait::Forward),
             Pattern::Backwards => walk(Gait::Backward),
             Pattern::Strided { stride_bytes } => walk(Gait::Stride(*stride_bytes)),
+            Pattern::Skipping { skip_bytes } => walk(Gait::Skip(*skip_bytes)),
             Pattern::Random(distribution) => Place::Scatter(Box::new(Scatter::new(
                 &ground,
-                *distribution,
+                distribution,
                 max_bytes,
                 !size.is_fixed(),
                 derive_seed(own_seed, label::PLACE),

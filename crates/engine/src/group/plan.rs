@@ -12,7 +12,7 @@ use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
-use crate::record::Shape;
+use crate::record::{Detail, Shape};
 use crate::verify::Ledger;
 
 /// Threads that one group may have.
@@ -62,6 +62,13 @@ impl GroupPlan {
                 workload.queue_depth
             ));
         }
+        if workload.recording.submission && !door::goes_on_by_itself(engine) {
+            fallbacks.push(format!(
+                "engine {} does not return between submission and completion: service latency \
+                 is not split",
+                engine.name()
+            ));
+        }
         let opener = Opener::new(mode, &layout, workload.workers)?;
         Ok(GroupPlan {
             job: job.clone(),
@@ -94,11 +101,57 @@ impl GroupPlan {
             wanted.map(|(kind, _)| kind).collect(),
             workload.rate.is_some(),
         )
+        .with(Detail::new(
+            &workload.recording,
+            workload.workers,
+            door::goes_on_by_itself(self.engine),
+        ))
     }
 
     pub(crate) fn stops_on_error(&self) -> bool {
         self.job.workload.on_error == OnError::Stop
     }
+}
+
+/// What cannot be done yet must not be left out silently.
+fn unhonoured(workload: &Workload) -> Option<&'static str> {
+    let verify = workload.verify.unwrap_or_default();
+    let parts = matches!(
+        workload.payload.content,
+        fathom_model::workload::Content::Parts(_)
+    );
+    let skipping = matches!(
+        workload.pattern,
+        fathom_model::workload::Pattern::Skipping { .. }
+    );
+    let fields = [
+        ("block_by_kind", !workload.block_by_kind.is_empty()),
+        (
+            "distribution_by_kind",
+            !workload.distribution_by_kind.is_empty(),
+        ),
+        ("each_worker", workload.each_worker.is_bounded()),
+        ("region", workload.region != Default::default()),
+        ("sequencer", workload.sequencer != Default::default()),
+        ("pattern skipping", skipping),
+        ("think_every_ops", workload.think_every_ops > 0),
+        ("think_spin_ns", workload.think_spin_ns > 0),
+        ("trim_first", workload.trim_first),
+        ("allocation", workload.allocation != Default::default()),
+        ("replay", workload.replay.is_some()),
+        ("fail_if", workload.fail_if != Default::default()),
+        (
+            "sync.other_every_writes",
+            workload.sync.other_every_writes > 0,
+        ),
+        ("verify.earlier", verify.earlier),
+        ("verify.by_content", verify.by_content),
+        ("payload in parts", parts),
+    ];
+    fields
+        .into_iter()
+        .find(|(_, used)| *used)
+        .map(|(name, _)| name)
 }
 
 fn check_limits(workload: &Workload) -> Result<(), Error> {
@@ -119,7 +172,7 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
     } else if !(rate.is_finite() && rate > 0.0) {
         Some("the rate must be above 0".to_owned())
     } else {
-        None
+        unhonoured(workload).map(|field| format!("{field} is not supported yet"))
     };
     refused.map_or(Ok(()), |text| {
         Err(Error::Workload(format!(

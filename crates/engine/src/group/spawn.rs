@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use fathom_model::recording::{DepthCounts, ThreadUse};
 use fathom_model::workload::EngineKind;
 use fathom_model::{OpKind, Workload};
 
@@ -17,7 +18,7 @@ use crate::engine::{Broken, Engine};
 use crate::engines::door::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
-use crate::usage::ThreadMeter;
+use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{self, Control, EndReason, Failure, Pace, Parts, Visible, Worker};
 
@@ -28,6 +29,18 @@ pub(crate) type Readiness = Result<Vec<String>, Error>;
 #[derive(Debug, Default)]
 pub(crate) struct WorkerEnd {
     pub(crate) final_flush_ns: Option<u64>,
+    pub(crate) threads: ThreadUse,
+    pub(crate) depths: Option<DepthCounts>,
+}
+
+/// Depths and batches of all workers, if they were recorded.
+pub(crate) fn merged_depths(ends: &[WorkerEnd]) -> Option<DepthCounts> {
+    ends.iter()
+        .filter_map(|end| end.depths)
+        .reduce(|mut all, one| {
+            all.merge(&one);
+            all
+        })
 }
 
 /// The one time that a worker says whether it is ready. When a worker dies
@@ -212,7 +225,9 @@ impl Visitor for Run<'_> {
             return WorkerEnd::default();
         };
         let workload = &plan.job.workload;
-        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns);
+        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns)
+            .every(workload.recording.interval_ns());
+        let before = thread_use();
         let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
         let clock = HostClock::new();
         let driven = worker::drive(&mut worker, &mut engine, &clock, plan.may_spin);
@@ -227,6 +242,8 @@ impl Visitor for Run<'_> {
         }
         WorkerEnd {
             final_flush_ns: worker.final_flush_ns(),
+            threads: thread_use().since(&before),
+            depths: worker.depths(),
         }
     }
 }

@@ -31,7 +31,7 @@ impl Worker {
             }
             now_ns = clock.now();
             let full = self.staged.len() == self.batch;
-            self.hand_over(now_ns);
+            self.hand_over(engine, clock, now_ns)?;
             if !full {
                 break;
             }
@@ -186,7 +186,12 @@ impl Worker {
 
     /// The queued operations start now.
     #[inline(always)]
-    fn hand_over(&mut self, now_ns: u64) {
+    fn hand_over<E: Engine, C: Clock>(
+        &mut self,
+        engine: &mut E,
+        clock: &C,
+        now_ns: u64,
+    ) -> Result<(), Broken> {
         self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
         self.pass(now_ns);
         self.in_flight += self.staged.len() as u32;
@@ -196,8 +201,10 @@ impl Worker {
         if !self.plain {
             self.commit.started(now_ns);
             self.count_lateness(now_ns);
+            self.submit_in_detail(engine, clock)?;
         }
         self.staged.clear();
+        Ok(())
     }
 
     fn count_lateness(&mut self, now_ns: u64) {

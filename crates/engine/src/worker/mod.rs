@@ -14,6 +14,7 @@ mod ahead;
 mod budget;
 mod commit;
 mod control;
+mod detail;
 mod drive;
 mod failure;
 mod free;
@@ -44,6 +45,7 @@ use crate::verify::Verifier;
 use ahead::Ahead;
 use budget::Budget;
 use commit::Commit;
+use detail::Detailed;
 use free::FreeSlots;
 
 /// An idle or waiting worker looks at least this often whether to end.
@@ -114,8 +116,8 @@ pub(crate) enum Wait {
 
 /// One worker. See the module's description.
 pub(crate) struct Worker {
-    /// A closed loop without flushes, think time, verification or spare
-    /// buffers: operations start as soon as there is a slot, and the loop is
+    /// A closed loop without flushes, think time, verification, spare buffers
+    /// or details to record: operations start as soon as there is a slot, and the loop is
     /// compiled a second time for them, without all the rest.
     plain: bool,
     batch: usize,
@@ -145,6 +147,7 @@ pub(crate) struct Worker {
     origin_ns: u64,
     draining: bool,
     meter: Option<ThreadMeter>,
+    detailed: Option<Box<Detailed>>,
     flush_started_ns: Option<u64>,
     final_flush_ns: Option<u64>,
 }
@@ -168,8 +171,11 @@ impl Worker {
         );
         let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
         let waits = pace.is_some() || parts.think_ns > 0 || commit.is_active();
+        let detail = parts.visible.exchange.shape().detail();
+        let detailed = Detailed::new(detail, Worker::slots(parts.depth));
+        let simple = parts.verifier.is_none() && !ahead.is_on() && detailed.is_none();
         Worker {
-            plain: !waits && parts.verifier.is_none() && !ahead.is_on(),
+            plain: !waits && simple,
             batch: match parts.batch {
                 0 => parts.depth as usize + 1,
                 batch => batch as usize,
@@ -198,6 +204,7 @@ impl Worker {
             origin_ns: cuts.origin_ns,
             draining: false,
             meter,
+            detailed,
             flush_started_ns: None,
             final_flush_ns: None,
         }

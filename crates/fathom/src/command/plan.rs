@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::unit;
-use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal};
+use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
 use crate::cli::{Color, Plan};
@@ -12,6 +12,9 @@ use crate::command::run::{read_plan, schedule};
 use crate::exit::Exit;
 use crate::pipeline::FILE_PREFIX;
 use crate::{present, surroundings};
+
+/// Taken for the memory of a host that does not tell it.
+const FALLBACK_RAM_BYTES: u64 = 16 << 30;
 
 pub(crate) fn run(plan: Plan) -> anyhow::Result<Exit> {
     match plan {
@@ -36,25 +39,30 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
     let Some(purpose) = purpose else {
         let mut text = String::from("Purposes (fathom plan new PURPOSE > plan.yaml):\n\n");
         for template in templates {
-            text += &format!("  {:<10} {}\n", template.name, template.purpose);
+            text += &format!("  {:<13} {}\n", template.name, template.purpose);
         }
+        text += "\nPURPOSE-WORKLOAD is one of its workloads alone, for example nfs-randread.\n";
         present::write_stdout(&text)?;
         return Ok(Exit::Success);
     };
-    match templates.iter().find(|template| template.name == purpose) {
-        Some(template) => {
-            present::write_stdout(template.text)?;
-            Ok(Exit::Success)
-        }
-        None => {
-            let names: Vec<&str> = templates.iter().map(|template| template.name).collect();
-            present::complain(&format!(
-                "there is no template '{purpose}'; there are {}",
-                names.join(", ")
-            ));
-            Ok(Exit::Usage)
-        }
-    }
+    let Some((template, workload)) = fathom_plan::find_template(purpose) else {
+        let names: Vec<&str> = templates.iter().map(|template| template.name).collect();
+        present::complain(&format!(
+            "there is no template '{purpose}'; there are {}",
+            names.join(", ")
+        ));
+        return Ok(Exit::Usage);
+    };
+    let facts = TemplateFacts {
+        cpu_threads: surroundings::cpu_threads(),
+        ram_bytes: surroundings::memory_bytes().unwrap_or(FALLBACK_RAM_BYTES),
+    };
+    let text = match workload {
+        None => Some(template.written(&facts)),
+        Some(workload) => template.written_with_one(workload, &facts),
+    };
+    present::write_stdout(&text.unwrap_or_default())?;
+    Ok(Exit::Success)
 }
 
 fn check(path: &Path) -> anyhow::Result<Exit> {

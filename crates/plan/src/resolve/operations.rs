@@ -181,7 +181,7 @@ fn distribution(
             problems.push(problem.relate(distribution.span, "the other one"));
             Distribution::Uniform
         }
-        (Some(distribution), _) => distribution.value.0,
+        (Some(distribution), _) => distribution.value.0.clone(),
         (None, Some(_)) => Distribution::Uniform,
         (None, None) => Distribution::EachOnce,
     }

@@ -7,11 +7,13 @@ mod cpus;
 mod distribution;
 mod mix;
 mod number;
+mod parts;
 mod payload;
 mod rate;
 mod slo;
 mod text;
 mod until;
+mod zones;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
