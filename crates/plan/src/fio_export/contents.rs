@@ -51,6 +51,10 @@ fn payload(workload: &Workload, draft: &mut Draft) {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             draft.set("buffer_pattern", format!("0x{hex}"));
         }
+        Content::Parts(_) => draft.refuse(
+            "payload",
+            "contents with the block's offset are not written to job files yet",
+        ),
         Content::Bytes(_) => draft.refuse(
             "payload",
             format!("fio's patterns have at most {MOST_PATTERN_BYTES} bytes"),

@@ -11,7 +11,7 @@ const MOST_SIZES: usize = 64;
 
 pub(super) fn write(workload: &Workload, draft: &mut Draft) {
     kinds(workload, draft);
-    if let Pattern::Random(distribution) = workload.pattern {
+    if let Pattern::Random(distribution) = &workload.pattern {
         spread(workload, distribution, draft);
     }
     blocks(workload, draft);
@@ -99,8 +99,8 @@ fn step(workload: &Workload, draft: &mut Draft) -> String {
     }
 }
 
-fn spread(workload: &Workload, distribution: Distribution, draft: &mut Draft) {
-    match distribution {
+fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
+    match *distribution {
         Distribution::EachOnce => {
             if workload.files.shared && workload.workers > 1 {
                 draft.differs(
@@ -123,10 +123,22 @@ fn spread(workload: &Workload, distribution: Distribution, draft: &mut Draft) {
         }
         Distribution::Zipf { theta } => distributed(draft, "zipf", theta),
         Distribution::Pareto { h } => distributed(draft, "pareto", h),
-        Distribution::Normal { deviation_percent } if deviation_percent >= 100.0 => {
+        Distribution::Zoned(_) => draft.refuse(
+            "distribution",
+            "zones are not written to job files yet",
+        ),
+        Distribution::Normal { center_percent, .. } if center_percent != 50.0 => draft.refuse(
+            "distribution",
+            "centres of normal distributions are not written to job files yet",
+        ),
+        Distribution::Normal {
+            deviation_percent, ..
+        } if deviation_percent >= 100.0 => {
             draft.refuse("distribution", "fio's deviation is below 100 %");
         }
-        Distribution::Normal { deviation_percent } => {
+        Distribution::Normal {
+            deviation_percent, ..
+        } => {
             distributed(draft, "normal", deviation_percent);
         }
         Distribution::HotSpot {
