@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Fio(crate::command::fio::Fio),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
+    Crosscheck(Box<crate::command::crosscheck::Crosscheck>),
     #[command(subcommand)]
     Curve(crate::command::curve::Curve),
     #[command(subcommand)]

@@ -52,6 +52,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Fio(fio) => command::fio::run(&fio),
         Command::Ab(ab) => command::ab::run(*ab),
         Command::Compare(compare) => command::compare::run(&compare),
+        Command::Crosscheck(args) => command::crosscheck::run(&args),
         Command::Curve(curve) => command::curve::run(curve),
         Command::Snia(snia) => command::snia::run(snia),
         Command::Plan(plan) => command::plan::run(plan),

@@ -8,6 +8,7 @@
 
 pub mod comparison;
 pub mod conduct;
+pub mod crosscheck;
 pub mod curve;
 pub mod estimate;
 pub mod fingerprint;
@@ -36,6 +37,7 @@ pub mod verdict;
 pub mod workload;
 
 pub use comparison::{COMPARISON_SCHEMA, Comparison, ComparisonOutcome, Metric, Standing};
+pub use crosscheck::{Agreement, CROSSCHECK_SCHEMA, Crosscheck};
 pub use estimate::{Estimate, Unit};
 pub use fingerprint::Fingerprint;
 pub use histogram::Histogram;

@@ -5,6 +5,7 @@ pub(crate) mod ab;
 pub(crate) mod at_io_iops;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod crosscheck;
 pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
