@@ -363,7 +363,7 @@ impl PrepareHooks for Hooks<'_> {
     }
 }
 
-fn unix_now_ns() -> u64 {
+pub(crate) fn unix_now_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

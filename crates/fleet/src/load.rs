@@ -9,7 +9,7 @@ use fathom_model::sample::Phase;
 use fathom_model::{Job, Observation, Sample};
 use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
-use crate::agent::Early;
+use crate::agent::{Early, unix_now_ns};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::local::{Command, Link};
 use crate::message::Event;
@@ -69,6 +69,7 @@ impl Load<'_> {
         if let Some(observer) = &mut self.observer {
             observer.sample(None);
         }
+        end.load_started_unix_ns = Some(unix_now_ns());
         group.go();
         let (ending, memory) = if group.is_simulated() {
             (self.follow_simulation(&group), None)

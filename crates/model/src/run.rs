@@ -103,6 +103,10 @@ pub struct TrialEnd {
     /// What the host did over the load.
     #[serde(default)]
     pub host: Option<HostLoad>,
+    /// When the load began, wall clock, nanoseconds since 1970-01-01 UTC: time 0
+    /// of the samples.
+    #[serde(default)]
+    pub load_started_unix_ns: Option<u64>,
 }
 
 /// How an engine really worked.
