@@ -9,6 +9,7 @@ pub(crate) mod crosscheck;
 pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod gate;
 pub(crate) mod io;
