@@ -21,6 +21,7 @@ mod checks;
 mod comparison;
 mod coverage;
 pub mod curve;
+mod disks;
 mod fitness;
 mod fold;
 mod intervals;

@@ -19,6 +19,7 @@ pub mod text;
 
 mod chart;
 mod curve;
+mod disks;
 mod facts;
 mod figure;
 mod grid;

@@ -6,6 +6,7 @@ pub(crate) mod at_io_iops;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod curve;
+pub(crate) mod disks;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod gate;
