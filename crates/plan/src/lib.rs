@@ -34,6 +34,7 @@ mod cost;
 mod diagnostic;
 pub mod fio;
 mod fio_export;
+mod disks;
 mod fit;
 mod flags;
 mod foreign;
@@ -65,6 +66,7 @@ pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
 };
+pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
 pub use flags::{IoFlags, PlanFlags};
 pub use node::Span;
 pub use plan::{Plan, parse};

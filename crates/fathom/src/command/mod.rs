@@ -7,6 +7,7 @@ pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;
+pub(crate) mod disks;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
