@@ -10,6 +10,7 @@
 //! - Null and simulated targets need nothing.
 
 pub(crate) mod aligned;
+mod beside;
 mod classify;
 mod cleanup;
 pub(crate) mod crew;
@@ -34,6 +35,7 @@ use fathom_model::unit::bytes;
 use fathom_model::workload::{BlockSizes, CacheMode};
 use fathom_model::{Job, Target, Workload};
 
+use self::beside::{Beside, Contents};
 use self::classify::Kind;
 use self::test_files::TestFiles;
 use self::unwritten::Share;
@@ -78,7 +80,8 @@ pub struct Prepared {
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
-    _claim: Option<DeviceClaim>,
+    claim: Option<Arc<DeviceClaim>>,
+    contents: Contents,
 }
 
 /// What preparing finds out and does.
@@ -98,6 +101,19 @@ struct Data {
 /// Every reason why the trial cannot run on this target, in words. Files that
 /// were created are removed again.
 pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+    prepare_beside(job, &[], hooks)
+}
+
+/// The same for a trial that runs at the same time as others, which have been
+/// prepared before: they may share files and devices.
+///
+/// # Errors
+/// As [`prepare`]; also when a trial would change what another one checks.
+pub fn prepare_beside(
+    job: &Job,
+    others: &[&Prepared],
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     check_size(&job.workload)?;
     match &job.target {
         Target::Null => prepare_nothing(job, TargetKind::Null, NULL_BYTES),
@@ -107,7 +123,7 @@ pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Erro
             prepared.drive = Some(drive);
             Ok(prepared)
         }
-        Target::Path(path) => prepare_path(job, path, hooks),
+        Target::Path(path) => prepare_path(job, path, Beside { others }, hooks),
     }
 }
 
@@ -132,10 +148,16 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
         writable: true,
         ..Data::default()
     };
-    Ok(Prepared::assemble(layout, data, None, None, None))
+    let contents = Contents::of(job);
+    Ok(Prepared::assemble(layout, data, None, None, None, contents))
 }
 
-fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+fn prepare_path(
+    job: &Job,
+    path: &Path,
+    beside: Beside<'_>,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     let (path, kind) = classify::classify(path)?;
     let layout = match kind {
         Kind::Directory => test_files::layout(job, &path)?,
@@ -144,6 +166,7 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
         Kind::Stream => given::stream_layout(job, &path)?,
     };
     check_room_for_blocks(job, &layout)?;
+    beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
@@ -157,12 +180,14 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
     match kind {
         Kind::Directory => {
             data.writable = true;
-            let files = TestFiles::prepare(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            let files = TestFiles::prepare(job, place, beside, stamps, &mut data, hooks)?;
             test_files = Some(files);
         }
         Kind::File => given::prepare_file(job, &path, &layout, stamps, &mut data, hooks)?,
         Kind::Device => {
-            claim = given::prepare_device(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            claim = given::prepare_device(job, place, beside, stamps, &mut data, hooks)?;
         }
         Kind::Stream => data.reused = true,
     }
@@ -172,7 +197,10 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    Ok(Prepared::assemble(layout, data, ledger, test_files, claim))
+    let contents = Contents::of(job);
+    Ok(Prepared::assemble(
+        layout, data, ledger, test_files, claim, contents,
+    ))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -197,7 +225,8 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        claim: Option<DeviceClaim>,
+        claim: Option<Arc<DeviceClaim>>,
+        contents: Contents,
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {
@@ -220,7 +249,8 @@ impl Prepared {
             notes: data.notes,
             drive: None,
             test_files,
-            _claim: claim,
+            claim,
+            contents,
         }
     }
 }
