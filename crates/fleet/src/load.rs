@@ -10,6 +10,7 @@ use fathom_model::{Job, Observation, Sample};
 use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
 use crate::agent::Early;
+use crate::fail_if;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::local::{Command, Link};
 use crate::message::Event;
@@ -35,6 +36,8 @@ pub(crate) struct Load<'a> {
     pub(crate) host: Option<HostWatch>,
     /// Data operations of the measure phase so far, and its length.
     pub(crate) measured: (u64, u64),
+    /// Why the trial has failed, as far as the samples tell.
+    pub(crate) fault: Option<String>,
 }
 
 /// What is left of a load.
@@ -49,6 +52,7 @@ pub(crate) struct Loaded {
 enum Ending {
     ByUser,
     ByRule(String),
+    Failed(String),
     Stuck,
 }
 
@@ -105,6 +109,9 @@ impl Load<'_> {
     }
 
     fn count(&mut self, samples: &[Sample]) {
+        if self.fault.is_none() {
+            self.fault = fail_if::fault(&self.job.workload.fail_if, samples);
+        }
         let measured = samples.iter().filter(|s| s.phase == Phase::Measure);
         for sample in measured {
             self.measured.0 += sample.data_ops();
@@ -205,6 +212,9 @@ impl Load<'_> {
         if self.interrupt.is_raised() {
             return Some(Ending::ByUser);
         }
+        if let Some(fault) = &self.fault {
+            return Some(Ending::Failed(fault.clone()));
+        }
         match self.link.commands.try_recv() {
             Ok(Command::EndMeasure(reason)) => Some(Ending::ByRule(reason)),
             _ => None,
@@ -226,6 +236,10 @@ impl Load<'_> {
                 fathom_model::unit::span(self.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
             ))),
             (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
+            (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
+            (None, _) if self.fault.is_some() => {
+                Err(Early::failed(self.fault.clone().unwrap_or_default()))
+            }
             (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
             (Some(Ending::ByRule(reason)), _) => {
                 end.reason = Some(reason);

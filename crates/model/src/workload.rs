@@ -130,10 +130,6 @@ pub struct SyncPolicy {
     pub open: SyncOpen,
     /// Flush at the end of the trial; its time counts in the write rate.
     pub final_flush: bool,
-    /// Flush with the other call after this many writes of a worker, besides;
-    /// 0 is never.
-    #[serde(default, skip_serializing_if = "unset")]
-    pub other_every_writes: u32,
 }
 
 /// The call that flushes.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fathom_model::workload::{Allocation, Content, EngineKind, FailIf, OnError};
+use fathom_model::workload::{EngineKind, OnError};
 use fathom_model::{Job, OpKind, Workload};
 
 use crate::Error;
@@ -103,16 +103,8 @@ impl GroupPlan {
 
 /// What cannot be done yet must not be left out silently.
 fn unhonoured(workload: &Workload) -> Option<&'static str> {
-    let verify = workload.verify.unwrap_or_default();
-    let parts = matches!(workload.payload.content, Content::Parts(_));
     let fields = [
-        ("allocation", workload.allocation != Allocation::Auto),
         ("replay", workload.replay.is_some()),
-        ("fail_if", workload.fail_if != FailIf::default()),
-        ("a second flush", workload.sync.other_every_writes > 0),
-        ("verification of earlier trials", verify.earlier),
-        ("verification by content", verify.by_content),
-        ("payload in parts", parts),
     ];
     let mut used = fields.into_iter().filter(|(_, used)| *used);
     used.next().map(|(name, _)| name)

@@ -193,13 +193,14 @@ fn fill_given(
     let workload = &job.workload;
     let gaps = share.value.is_some_and(|share| share > UNWRITTEN_LIMIT);
     let wanted = ledger.is_some() || workload.precondition != Precondition::None;
+    let earlier = workload.verify.is_some_and(|verify| verify.earlier);
     let filler = Filler {
         job,
         layout,
         ledger,
         direct_align: data.direct_align,
     };
-    if data.writable && (wanted || (gaps && workload.mix.reads())) {
+    if data.writable && !earlier && (wanted || (gaps && workload.mix.reads())) {
         let stretches = if workload.precondition == Precondition::None {
             filler.accessed()
         } else {

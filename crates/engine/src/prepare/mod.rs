@@ -19,6 +19,7 @@ mod given;
 mod hooks;
 mod manifest;
 mod of_run;
+mod room;
 mod space;
 mod test_files;
 mod unwritten;

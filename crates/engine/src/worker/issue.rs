@@ -104,7 +104,7 @@ impl Worker {
             && !ahead
             && let Some(payload) = &mut self.payload
         {
-            payload.fill(self.buffers.block(slot, access.bytes));
+            payload.fill(access.offset, self.buffers.block(slot, access.bytes));
         }
         if !PLAIN && let Some(verifier) = &mut self.verifier {
             let buffer = self.ahead.buffer_of(slot);
