@@ -175,6 +175,7 @@ impl Odd {
                     .collect(),
                 impossible_latencies: self.number(),
                 workers: self.number() as u32,
+                ..EngineReport::default()
             },
             data: DataReport {
                 active_bytes: self.number(),
@@ -191,6 +192,7 @@ impl Odd {
             final_flush_ns: self.maybe(Odd::number),
             dirty_bytes_at_end: self.maybe(Odd::number),
             host: self.maybe(Odd::host_load),
+            load_started_ns: self.maybe(Odd::number),
         }
     }
 

@@ -91,8 +91,13 @@ impl Probing {
 }
 
 impl Conductor for Probing {
-    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
-        if let Some(last) = last {
+    fn next(&mut self, last: &[TrialRecord]) -> Step {
+        // What ran beside others is no base for a probe that runs alone.
+        if last.len() > 1 {
+            let ended = last.iter().map(|trial| trial.spec.index);
+            self.done.ran.extend(ended);
+        }
+        if let [last] = last {
             self.done.ran.push(last.spec.index);
             let probe = probe_after(&self.schedule, &self.host, &self.siblings, last, &self.done);
             if last.spec.role == TrialRole::Measure && self.has_sibling(&last.spec) {
@@ -103,10 +108,7 @@ impl Conductor for Probing {
                 return Step::Run(Box::new(probe));
             }
         }
-        match self.left.pop_front() {
-            Some(spec) => Step::Run(Box::new(spec)),
-            None => Step::End(None),
-        }
+        Step::take(&mut self.left).unwrap_or(Step::End(None))
     }
 
     fn looks(&self) -> bool {
@@ -125,6 +127,7 @@ fn probe_after(
     if !schedule.depth_probe
         || schedule.purpose != Purpose::Measure
         || spec.role != TrialRole::Measure
+        || spec.together.is_some()
         || last.state != RunState::Complete
         || done.probed.contains(&spec.row)
         || is_answered_otherwise(schedule, spec, &done.ran)

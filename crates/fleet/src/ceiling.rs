@@ -75,7 +75,7 @@ fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
 
 /// Everything about a workload that costs the generator CPU, as text. Names,
 /// bounds, engine and rate leave the shape as it is.
-fn shape(workload: &Workload) -> String {
+pub(crate) fn shape(workload: &Workload) -> String {
     let shape = Workload {
         name: String::new(),
         engine: EngineKind::Null,

@@ -8,6 +8,7 @@ use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::host_load::HostLoad;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
+use crate::recording::{DepthCounts, ThreadUse};
 use crate::sample::Sample;
 use crate::schedule::{Schedule, ScheduledTrial};
 use crate::workload::EngineKind;
@@ -73,6 +74,15 @@ pub struct TrialRecord {
     pub end: Option<TrialEnd>,
 }
 
+impl TrialRecord {
+    /// When the load began, from the opening of the gate of its set. Of a trial
+    /// whose end is not known, what the schedule says.
+    pub fn load_started_ns(&self) -> u64 {
+        let known = self.end.as_ref().and_then(|end| end.load_started_ns);
+        known.unwrap_or(self.spec.start_delay_ns)
+    }
+}
+
 /// A run with everything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
@@ -99,9 +109,15 @@ pub struct TrialEnd {
     pub final_flush_ns: Option<u64>,
     /// Dirty and writeback bytes of the host right at the end of the load.
     pub dirty_bytes_at_end: Option<u64>,
-    /// What the host did over the load.
+    /// What the host did over the load; for trials that ran at the same time,
+    /// over the loads of all of them.
     #[serde(default)]
     pub host: Option<HostLoad>,
+    /// When the load began, from the opening of the gate of its set (0 for a
+    /// trial that ran alone without a delay). Samples and observations count
+    /// from there. `None` when it never began.
+    #[serde(default)]
+    pub load_started_ns: Option<u64>,
 }
 
 /// How an engine really worked.
@@ -123,6 +139,17 @@ pub struct EngineReport {
     pub impossible_latencies: u64,
     /// Threads the load used.
     pub workers: u32,
+    /// What the threads used of the scheduler and of memory; `None` where time
+    /// is virtual.
+    #[serde(default)]
+    pub threads: Option<ThreadUse>,
+    /// How deep the queue was and how large the batches; `None` unless the
+    /// workload asked for it.
+    #[serde(default)]
+    pub depths: Option<DepthCounts>,
+    /// Operations for which the log had no room any more.
+    #[serde(default)]
+    pub unlogged_ops: u64,
 }
 
 /// One failed operation.

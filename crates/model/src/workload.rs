@@ -8,6 +8,7 @@ mod block;
 mod content;
 mod each_worker;
 mod kinds;
+mod named;
 mod order;
 mod replay;
 
@@ -15,6 +16,7 @@ pub use block::{BlockSizes, WeightedSize};
 pub use content::{Content, Part, Payload, Verify};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use kinds::ByKind;
+pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
 pub use replay::{Replay, ReplayTiming};
 
@@ -28,6 +30,7 @@ use crate::OpKind;
 fn unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
+pub use crate::recording::Recording;
 
 /// How operations reach the target.
 #[derive(
@@ -130,6 +133,10 @@ pub struct SyncPolicy {
     pub open: SyncOpen,
     /// Flush at the end of the trial; its time counts in the write rate.
     pub final_flush: bool,
+    /// Flush with the other call after this many writes of a worker, besides;
+    /// 0 is never. Where both are due `fsync` does for both.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub other_every_writes: u32,
 }
 
 /// The call that flushes.
@@ -252,6 +259,9 @@ pub enum Precondition {
     /// Nothing beyond making sure that every block that is read was written.
     #[default]
     None,
+    /// What is not known to have been written before is written once, also
+    /// for a workload that only writes.
+    Written,
     /// The whole size is written once in sequence.
     Fill,
     /// The whole size is written in sequence, then once more at random with
@@ -305,6 +315,9 @@ pub struct Workload {
     pub batch: u32,
     /// Files of a directory target.
     pub files: FileLayout,
+    /// These files by name; `files` says how they are divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<NamedFiles>,
     /// Bytes of the whole data set on the target, all files and workers
     /// together. `None` on a device or an existing file: all of it.
     pub size_bytes: Option<u64>,
@@ -389,6 +402,9 @@ pub struct Workload {
     /// What ends the trial as failed.
     #[serde(default, skip_serializing_if = "unset")]
     pub fail_if: FailIf,
+    /// What is recorded beyond counts and latencies.
+    #[serde(default)]
+    pub recording: Recording,
 }
 
 impl Workload {
@@ -410,6 +426,7 @@ impl Workload {
                 count: 1,
                 shared: false,
             },
+            named: None,
             size_bytes: Some(1 << 30),
             working_set_bytes: None,
             offset_bytes: 0,
@@ -445,6 +462,7 @@ impl Workload {
             allocation: Allocation::default(),
             replay: None,
             fail_if: FailIf::default(),
+            recording: Recording::default(),
         }
     }
 

@@ -132,9 +132,10 @@ impl PlanFlags {
     }
 }
 
-/// Keys of a workload that have no flag: a matrix and sections of their own.
+/// Keys of a workload that have no flag: a matrix and sections of their own,
+/// and what needs a second workload.
 pub(crate) fn has_flag(key: &Key) -> bool {
-    !key.kind.starts_with("map") && key.kind != "list"
+    key.name != "together" && !key.kind.starts_with("map") && key.kind != "list"
 }
 
 /// Keys of the plan that are flags. Targets and workloads are not.

@@ -73,7 +73,6 @@ const FOREIGN: &[Foreign] = &[
     ),
     harmless("stonewall", "workloads always run one after another"),
     refused("trimwrite", "write `rw: trimwrite`"),
-    refused("startdelay", "use `pause` in the plan"),
     refused("filesize", "use `size` (all files together) and `nrfiles`"),
     refused("fill_device", "use `precondition: fill`"),
     refused("zonemode", "zoned devices are not supported"),

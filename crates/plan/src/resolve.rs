@@ -8,7 +8,7 @@ mod operations;
 use fathom_model::Target;
 use fathom_model::workload::{
     Allocation, ByKind, CacheMode, Content, EngineKind, FileLayout, OnError, OpMix, Payload,
-    Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Verify, Workload,
+    Precondition, Rate, RateUnit, Recording, SyncCall, SyncOpen, SyncPolicy, Verify, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -110,6 +110,7 @@ pub(crate) fn resolve(
             .deadline
             .as_ref()
             .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
+        named: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block_by_kind,
         distribution_by_kind: ByKind::default(),
@@ -131,6 +132,7 @@ pub(crate) fn resolve(
             .map_or(Allocation::Auto, |a| a.value.allocation()),
         replay: None,
         fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
+        recording: Recording::default(),
         block,
         mix,
     }
@@ -201,32 +203,18 @@ fn cache(
 }
 
 fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> SyncPolicy {
-    if let (Some(fsync), Some(fdatasync)) = (&keys.fsync, &keys.fdatasync)
-        && fsync.value.0 > 0
-        && fdatasync.value.0 > 0
-    {
-        let message = format!(
-            "{} and {} cannot both be used in one workload",
-            spelling.key("fsync"),
-            spelling.key("fdatasync")
-        );
-        problems.push(
-            error("conflict", fdatasync.span, message)
-                .relate(fsync.span, "the other one")
-                .help("keep fdatasync for logs and databases, fsync where metadata must be safe"),
-        );
-    }
     let fsync = within("fsync", keys.fsync.as_ref(), 0, spelling, problems);
     let fdatasync = within("fdatasync", keys.fdatasync.as_ref(), 0, spelling, problems);
-    let (every_writes, call) = match (fsync, fdatasync) {
-        (0, every) => (every, SyncCall::Fdatasync),
-        (every, _) => (every, SyncCall::Fsync),
+    let (every_writes, call, other_every_writes) = match (fsync, fdatasync) {
+        (0, every) => (every, SyncCall::Fdatasync, 0),
+        (every, other) => (every, SyncCall::Fsync, other),
     };
     SyncPolicy {
         every_writes,
         call,
         open: keys.sync.as_ref().map_or(SyncOpen::No, |s| s.value.open()),
         final_flush: switch(keys.end_fsync.as_ref(), false),
+        other_every_writes,
     }
 }
 

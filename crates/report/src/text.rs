@@ -86,6 +86,14 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     page.finish()
 }
 
+/// The verdict alone as text, ended by a newline: for commands that show the
+/// figures in a form of their own.
+pub fn render_verdict(run: &JudgedRun, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
+    verdict::write(&mut page, run, options.report.as_deref());
+    page.finish()
+}
+
 /// A comparison of stored runs as text, ended by a newline.
 pub fn render_comparison(comparison: &Comparison, options: &TextOptions) -> String {
     let mut page = Page::new(options);

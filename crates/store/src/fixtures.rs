@@ -59,6 +59,11 @@ pub fn trial(index: u32) -> ScheduledTrial {
         workload: Workload::example("mixed"),
         seed: 7 + u64::from(index),
         role: TrialRole::Measure,
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
+        file_set: 0,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,
@@ -110,6 +115,7 @@ pub fn end() -> TrialEnd {
         final_flush_ns: Some(12),
         dirty_bytes_at_end: None,
         host: None,
+        load_started_ns: Some(5_000_000_000),
     }
 }
 
@@ -249,6 +255,9 @@ pub fn observation(rng: &mut Rng, index: u32, devices: usize) -> Observation {
         flush_time_ns: Some(near(20) * 1_000_000),
         in_flight: near(256),
         queue_time_ns: near(2_300) * 1_000_000,
+        busy_ns: None,
+        read_merges: None,
+        write_merges: None,
     };
     Observation {
         start_ns: i64::from(index) * SECOND_NS as i64 - 500,

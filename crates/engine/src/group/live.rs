@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 
 use fathom_model::Sample;
+use fathom_model::recording::ThreadUse;
 use fathom_model::run::{EngineReport, StuckOp};
 
 use super::gate::Gate;
@@ -38,7 +39,7 @@ pub(crate) struct Live {
     ends: Vec<WorkerEnd>,
     collector: Collector,
     stalls: Arc<Stalls>,
-    watch: Option<Watch>,
+    watch: Option<Arc<Watch>>,
     notes: BTreeSet<String>,
     origin_ns: u64,
 }
@@ -50,8 +51,8 @@ impl Live {
         let workers = plan.job.workload.workers;
         let shape = plan.shape();
         let visible: Result<Vec<Arc<Visible>>, Error> = (0..workers)
-            .map(|_| {
-                let exchange = Exchange::new(shape.clone()).map_err(|error| {
+            .map(|worker| {
+                let exchange = Exchange::new(shape.clone(), worker).map_err(|error| {
                     Error::Workload(format!(
                         "no memory to record {workers} workers ({error}): use fewer"
                     ))
@@ -138,8 +139,17 @@ impl Live {
         if self.origin_ns != 0 {
             return;
         }
-        self.origin_ns = HostClock::new().now().max(1);
-        self.watch = Some(Watch::start(self.origin_ns, Arc::clone(&self.stalls)));
+        self.go_at(HostClock::new().now(), &Arc::new(Watch::start()));
+    }
+
+    /// Opens the gate for a moment that may lie ahead.
+    pub(crate) fn go_at(&mut self, origin_ns: u64, watch: &Arc<Watch>) {
+        if self.origin_ns != 0 {
+            return;
+        }
+        self.origin_ns = origin_ns.max(1);
+        watch.tell(self.origin_ns, &self.stalls);
+        self.watch = Some(Arc::clone(watch));
         self.gate.open(self.origin_ns);
     }
 
@@ -228,10 +238,17 @@ impl Live {
         }
     }
 
-    fn end(mut self, stuck: Vec<StuckOp>) -> GroupEnd {
-        if let Some(mut watch) = self.watch.take() {
-            watch.end();
+    fn threads_used(&self) -> ThreadUse {
+        let mut all = ThreadUse::default();
+        for end in &self.ends {
+            all.add(&end.threads);
         }
+        all
+    }
+
+    fn end(mut self, stuck: Vec<StuckOp>) -> GroupEnd {
+        // The last one who holds the watch ends it.
+        drop(self.watch.take());
         let now_ns = HostClock::new().now().saturating_sub(self.origin_ns);
         let samples = self.collector.drain_all(now_ns);
         let plan = &self.plan;
@@ -248,6 +265,9 @@ impl Live {
                 stuck,
                 impossible_latencies: self.collector.impossible(),
                 workers: plan.job.workload.workers,
+                threads: Some(self.threads_used()),
+                depths: spawn::merged_depths(&self.ends),
+                unlogged_ops: self.collector.unlogged(),
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

@@ -12,7 +12,7 @@ use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
-use crate::record::Shape;
+use crate::record::{Detail, Shape};
 use crate::verify::Ledger;
 
 /// Threads that one group may have.
@@ -62,6 +62,13 @@ impl GroupPlan {
                 workload.queue_depth
             ));
         }
+        if workload.recording.submission && !door::goes_on_by_itself(engine) {
+            fallbacks.push(format!(
+                "engine {} does not return between submission and completion: service latency \
+                 is not split",
+                engine.name()
+            ));
+        }
         let opener = Opener::new(mode, &layout, workload.workers)?;
         Ok(GroupPlan {
             job: job.clone(),
@@ -80,7 +87,9 @@ impl GroupPlan {
     pub(crate) fn shape(&self) -> Shape {
         let workload = &self.job.workload;
         let mix = &workload.mix;
-        let batches = mix.write_percent > 0 && workload.sync.every_writes > 0;
+        let sync = &workload.sync;
+        let every = sync.every_writes > 0 || sync.other_every_writes > 0;
+        let batches = mix.write_percent > 0 && every;
         let flushes = batches || (mix.write_percent > 0 && workload.sync.final_flush);
         let kinds = [
             (OpKind::Read, mix.read_percent > 0),
@@ -94,6 +103,11 @@ impl GroupPlan {
             wanted.map(|(kind, _)| kind).collect(),
             workload.rate.is_some(),
         )
+        .with(Detail::new(
+            &workload.recording,
+            workload.workers,
+            door::goes_on_by_itself(self.engine),
+        ))
     }
 
     pub(crate) fn stops_on_error(&self) -> bool {
@@ -103,9 +117,7 @@ impl GroupPlan {
 
 /// What cannot be done yet must not be left out silently.
 fn unhonoured(workload: &Workload) -> Option<&'static str> {
-    let fields = [
-        ("replay", workload.replay.is_some()),
-    ];
+    let fields = [("replay", workload.replay.is_some())];
     let mut used = fields.into_iter().filter(|(_, used)| *used);
     used.next().map(|(name, _)| name)
 }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use fathom_model::recording::{DepthCounts, ThreadUse};
 use fathom_model::workload::EngineKind;
 use fathom_model::{OpKind, Workload};
 
@@ -17,10 +18,10 @@ use crate::engine::{Broken, Engine};
 use crate::engines::door::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
-use crate::usage::ThreadMeter;
+use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{
-    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Think, Visible, Worker,
+    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Rhythm, Think, Visible, Worker,
 };
 
 /// What a worker says before the gate.
@@ -30,6 +31,18 @@ pub(crate) type Readiness = Result<Vec<String>, Error>;
 #[derive(Debug, Default)]
 pub(crate) struct WorkerEnd {
     pub(crate) final_flush_ns: Option<u64>,
+    pub(crate) threads: ThreadUse,
+    pub(crate) depths: Option<DepthCounts>,
+}
+
+/// Depths and batches of all workers, if they were recorded.
+pub(crate) fn merged_depths(ends: &[WorkerEnd]) -> Option<DepthCounts> {
+    ends.iter()
+        .filter_map(|end| end.depths)
+        .reduce(|mut all, one| {
+            all.merge(&one);
+            all
+        })
 }
 
 /// The one time that a worker says whether it is ready. When a worker dies
@@ -109,7 +122,7 @@ pub(crate) fn parts(
         first_file: files.start,
         files: files.end - files.start,
         final_flush: workload.sync.final_flush,
-        flush_every: workload.sync.every_writes,
+        flush_every: Rhythm::of(&workload.sync),
         writes: writes(plan),
         stop_on_error: plan.stops_on_error(),
         workers: workload.workers,
@@ -218,7 +231,9 @@ impl Visitor for Run<'_> {
             return WorkerEnd::default();
         };
         let workload = &plan.job.workload;
-        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns);
+        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns)
+            .every(workload.recording.interval_ns());
+        let before = thread_use();
         let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
         let clock = HostClock::new();
         let driven = worker::drive(&mut worker, &mut engine, &clock, plan.may_spin);
@@ -233,6 +248,8 @@ impl Visitor for Run<'_> {
         }
         WorkerEnd {
             final_flush_ns: worker.final_flush_ns(),
+            threads: thread_use().since(&before),
+            depths: worker.depths(),
         }
     }
 }

@@ -345,10 +345,12 @@ fn announce(hooks: &mut dyn PrepareHooks, path: &Path) -> Result<(), Error> {
 /// What has to be written before the load.
 fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> Vec<Stretch> {
     let workload = &job.workload;
-    let always = stamped || workload.precondition != Precondition::None;
+    let precondition = workload.precondition;
+    let always = stamped || matches!(precondition, Precondition::Fill | Precondition::RandomFill);
     // What is there is what an earlier trial wrote, or a finding.
     let earlier = workload.verify.is_some_and(|verify| verify.earlier);
-    if earlier || (!always && !workload.mix.reads()) {
+    let needs_data = precondition == Precondition::Written || workload.mix.reads();
+    if earlier || (!always && !needs_data) {
         return Vec::new();
     }
     let files = (0u32..).zip(&layout.files).zip(found);

@@ -248,7 +248,9 @@ impl Hiccups {
         let mut end_ns = self.start_ns.saturating_add(self.length_ns);
         while end_ns <= now_ns.min(NEVER_NS) {
             // A moment of work lies between any two.
-            let gap_ns = self.gap_ns().max(self.length_ns.saturating_add(LEAST_GAP_NS));
+            let gap_ns = self
+                .gap_ns()
+                .max(self.length_ns.saturating_add(LEAST_GAP_NS));
             self.start_ns = self.start_ns.saturating_add(gap_ns);
             end_ns = self.start_ns.saturating_add(self.length_ns);
         }

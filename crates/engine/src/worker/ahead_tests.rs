@@ -112,7 +112,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
         first_file: 0,
         files: 1,
         final_flush: false,
-        flush_every: 0,
+        flush_every: super::super::Rhythm::NEVER,
         writes: true,
         stop_on_error: true,
         workers: 1,
@@ -124,7 +124,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
         buffers: Buffers::new(depth + spare, BLOCK, false).unwrap().0,
         visible: Arc::new(Visible {
             in_flight: InFlight::new(Worker::slots(depth)),
-            exchange: Arc::new(Exchange::new(shape).unwrap()),
+            exchange: Arc::new(Exchange::new(shape, 0).unwrap()),
         }),
         control: Arc::new(Control::new(workload, depth)),
     };

@@ -31,7 +31,7 @@ impl Worker {
             }
             now_ns = clock.now();
             let full = self.staged.len() == self.batch;
-            self.hand_over(now_ns);
+            self.hand_over(engine, clock, now_ns)?;
             if !full {
                 break;
             }
@@ -192,7 +192,10 @@ impl Worker {
             slot: self.flush_slot,
             kind: OpKind::Sync,
             file,
-            offset: 0,
+            offset: match self.commit.flushes_with_other() {
+                true => Op::OTHER_CALL,
+                false => 0,
+            },
             len: 0,
         };
         self.visible.in_flight.describe(&op, 0);
@@ -206,7 +209,12 @@ impl Worker {
 
     /// The queued operations start now.
     #[inline(always)]
-    fn hand_over(&mut self, now_ns: u64) {
+    fn hand_over<E: Engine, C: Clock>(
+        &mut self,
+        engine: &mut E,
+        clock: &C,
+        now_ns: u64,
+    ) -> Result<(), Broken> {
         self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
         self.pass(now_ns);
         self.in_flight += self.staged.len() as u32;
@@ -216,8 +224,10 @@ impl Worker {
         if !self.plain {
             self.commit.started(now_ns);
             self.count_lateness(now_ns);
+            self.submit_in_detail(engine, clock)?;
         }
         self.staged.clear();
+        Ok(())
     }
 
     fn count_lateness(&mut self, now_ns: u64) {

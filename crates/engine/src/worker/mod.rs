@@ -14,6 +14,7 @@ mod ahead;
 mod budget;
 mod commit;
 mod control;
+mod detail;
 mod drive;
 mod failure;
 mod free;
@@ -47,6 +48,8 @@ use crate::verify::Verifier;
 use ahead::Ahead;
 use budget::{Budget, UsedUp};
 use commit::Commit;
+pub(crate) use commit::Rhythm;
+use detail::Detailed;
 use free::FreeSlots;
 
 /// An idle or waiting worker looks at least this often whether to end.
@@ -69,7 +72,7 @@ pub(crate) struct Parts {
     pub(crate) first_file: u32,
     pub(crate) files: u32,
     pub(crate) final_flush: bool,
-    pub(crate) flush_every: u32,
+    pub(crate) flush_every: Rhythm,
     pub(crate) writes: bool,
     pub(crate) stop_on_error: bool,
     pub(crate) workers: u32,
@@ -120,8 +123,8 @@ pub(crate) enum Wait {
 
 /// One worker. See the module's description.
 pub(crate) struct Worker {
-    /// A closed loop without flushes, think time, verification or spare
-    /// buffers: operations start as soon as there is a slot, and the loop is
+    /// A closed loop without flushes, think time, verification, spare buffers
+    /// or details to record: operations start as soon as there is a slot, and the loop is
     /// compiled a second time for them, without all the rest.
     plain: bool,
     batch: usize,
@@ -155,6 +158,7 @@ pub(crate) struct Worker {
     origin_ns: u64,
     draining: bool,
     meter: Option<ThreadMeter>,
+    detailed: Option<Box<Detailed>>,
     flush_started_ns: Option<u64>,
     final_flush_ns: Option<u64>,
 }
@@ -173,14 +177,21 @@ impl Worker {
             parts.own_budget,
         );
         let commit = Commit::new(
-            if parts.writes { parts.flush_every } else { 0 },
+            if parts.writes {
+                parts.flush_every
+            } else {
+                Rhythm::NEVER
+            },
             parts.final_flush && parts.writes,
             parts.files,
         );
         let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
         let waits = pace.is_some() || parts.think_ns > 0 || parts.pairs || commit.is_active();
+        let detail = parts.visible.exchange.shape().detail();
+        let detailed = Detailed::new(detail, Worker::slots(parts.depth));
+        let simple = parts.verifier.is_none() && !ahead.is_on() && detailed.is_none();
         Worker {
-            plain: !waits && parts.verifier.is_none() && !ahead.is_on(),
+            plain: !waits && simple,
             batch: match parts.batch {
                 0 => parts.depth as usize + 1,
                 batch => batch as usize,
@@ -216,6 +227,7 @@ impl Worker {
             origin_ns: cuts.origin_ns,
             draining: false,
             meter,
+            detailed,
             flush_started_ns: None,
             final_flush_ns: None,
         }

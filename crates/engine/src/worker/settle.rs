@@ -16,6 +16,7 @@ impl Worker {
                 self.settle_one::<true>(now_ns, completion);
             }
         } else {
+            self.count_completed(ended.len());
             for completion in ended {
                 self.settle_one::<false>(now_ns, completion);
             }
@@ -44,6 +45,9 @@ impl Worker {
                 let intended_ns = self.visible.in_flight.intended_ns(slot);
                 self.recorder
                     .respond(kind, now_ns.saturating_sub(intended_ns));
+            }
+            if !PLAIN {
+                self.record_detail(slot, kind, now_ns, service_ns);
             }
         }
         if PLAIN {
@@ -137,6 +141,7 @@ impl Worker {
         if let Some(start_ns) = self.commit.flush_ended(succeeded) {
             let commit_ns = now_ns.saturating_sub(start_ns);
             self.recorder.complete(OpKind::Commit, 0, commit_ns);
+            self.recorder.square(OpKind::Commit, commit_ns);
         }
         if !succeeded {
             self.flush_started_ns = None;

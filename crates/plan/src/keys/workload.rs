@@ -147,8 +147,8 @@ section! {
         /// Length of each worker's part, with offset_increment.
         [DATA; default "to the end"; example "1g"]
         region_size: Size,
-        /// What is written before the trial: none (only what will be read), fill (the whole
-        /// size once) or random_fill (fill, then once more at random). A new SSD is fast until
+        /// What is written before the trial: none (only what will be read), written (what was
+        /// never written, also when nothing is read), fill (the whole size once) or random_fill (fill, then once more at random). A new SSD is fast until
         /// it was written; fill brings it to where it will live.
         [DATA; default "none"; example "fill"]
         precondition: PreconditionChoice,
@@ -173,6 +173,7 @@ section! {
         [DURABILITY; default "0"; example "1"]
         fdatasync: Count,
         /// Call fsync after this many writes of a worker; 32 resembles a database that commits.
+        /// Together with fdatasync each keeps its own count.
         [DURABILITY; default "0"; example "32"]
         fsync: Count,
         /// Open with O_DSYNC (dsync) or O_SYNC (sync).
@@ -209,6 +210,15 @@ section! {
         /// Load before the measurement starts; stored, but not judged. A bare number is seconds.
         [BOUNDS; default "0"; example "5s"; alias "ramp_time"]
         warmup: Seconds,
+        /// Workloads that follow one another and name the same set here run at the same time:
+        /// all are prepared, then start at one moment. The matrix and the iterations of the plan
+        /// repeat the set as a whole. In a directory each has test files of its own; on a file
+        /// or device they share it.
+        [BOUNDS; default "alone"; example "mixed"]
+        together: Name,
+        /// The load begins this long after the others of its set.
+        [BOUNDS; default "0"; example "5s"; alias "startdelay"]
+        start_delay: Seconds,
         /// After a failed operation: stop the trial, or count the failure and continue.
         [BOUNDS; default "stop"; example "continue"; alias "continue_on_error"]
         on_error: OnErrorChoice,

@@ -217,6 +217,8 @@ choice! {
     PreconditionChoice, "precondition", example "fill" {
         /// Only what is read is written first.
         No = "none" | "no" | "false",
+        /// What was never written is written, also when nothing is read.
+        Written = "written",
         /// The whole size once in sequence.
         Fill = "fill",
         /// In sequence, then once more at random.
@@ -228,6 +230,7 @@ impl PreconditionChoice {
     pub(crate) fn precondition(self) -> Precondition {
         match self {
             PreconditionChoice::No => Precondition::None,
+            PreconditionChoice::Written => Precondition::Written,
             PreconditionChoice::Fill => Precondition::Fill,
             PreconditionChoice::RandomFill => Precondition::RandomFill,
         }
