@@ -85,7 +85,7 @@ fn syncs() -> impl Strategy<Value = SyncPolicy> {
             call,
             open,
             final_flush,
-            other_every_writes: 0,
+            ..SyncPolicy::default()
         }
     })
 }
