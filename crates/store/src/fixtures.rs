@@ -110,6 +110,7 @@ pub fn end() -> TrialEnd {
         final_flush_ns: Some(12),
         dirty_bytes_at_end: None,
         host: None,
+        load_started_unix_ns: Some(1_700_000_000_000_000_001),
     }
 }
 
