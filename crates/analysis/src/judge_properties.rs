@@ -175,6 +175,7 @@ impl Odd {
                     .collect(),
                 impossible_latencies: self.number(),
                 workers: self.number() as u32,
+                ..EngineReport::default()
             },
             data: DataReport {
                 active_bytes: self.number(),
@@ -191,6 +192,7 @@ impl Odd {
             final_flush_ns: self.maybe(Odd::number),
             dirty_bytes_at_end: self.maybe(Odd::number),
             host: self.maybe(Odd::host_load),
+            load_started_ns: self.maybe(Odd::number),
         }
     }
 
@@ -280,6 +282,7 @@ impl Odd {
         workload.verify = self.maybe(|o| Verify {
             on_read: o.chance(),
             after: o.chance(),
+            ..Verify::default()
         });
         workload.rate = self.maybe(|o| Rate {
             per_second: o.pick(&[0.0, 1e-300, 1000.0, 1e300, -5.0]),

@@ -20,12 +20,15 @@ mod check_table;
 mod checks;
 mod comparison;
 mod coverage;
+mod crosscheck;
 pub mod curve;
+mod disks;
 mod fitness;
 mod fold;
 mod intervals;
 mod judge;
 mod knee;
+mod latencies;
 mod limiter;
 mod outcome;
 mod payload;
@@ -57,7 +60,9 @@ pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use coverage::{CoverageRow, interval_coverage};
+pub use crosscheck::{CrossMargins, CrossPair, CrossRow, crosscheck_rows};
 pub use judge::judge;
+pub use latencies::summarize_latencies;
 pub use probe::{Probing, depth_probe};
 pub use second_opinion::judge_foreign;
 pub use steadiness::{stop_rule, zone_profile};

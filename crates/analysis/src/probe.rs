@@ -11,7 +11,9 @@ use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
-use fathom_model::workload::{Bounds, EngineKind, Precondition, Workload};
+use fathom_model::workload::{
+    Bounds, EngineKind, FailIf, Precondition, WorkerBounds, WorkerRegion, Workload,
+};
 
 use crate::judge::judge_trials;
 use crate::knee::{depth_matters, same_shape};
@@ -89,8 +91,13 @@ impl Probing {
 }
 
 impl Conductor for Probing {
-    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
-        if let Some(last) = last {
+    fn next(&mut self, last: &[TrialRecord]) -> Step {
+        // What ran beside others is no base for a probe that runs alone.
+        if last.len() > 1 {
+            let ended = last.iter().map(|trial| trial.spec.index);
+            self.done.ran.extend(ended);
+        }
+        if let [last] = last {
             self.done.ran.push(last.spec.index);
             let probe = probe_after(&self.schedule, &self.host, &self.siblings, last, &self.done);
             if last.spec.role == TrialRole::Measure && self.has_sibling(&last.spec) {
@@ -101,10 +108,7 @@ impl Conductor for Probing {
                 return Step::Run(Box::new(probe));
             }
         }
-        match self.left.pop_front() {
-            Some(spec) => Step::Run(Box::new(spec)),
-            None => Step::End(None),
-        }
+        Step::take(&mut self.left).unwrap_or(Step::End(None))
     }
 
     fn looks(&self) -> bool {
@@ -123,6 +127,7 @@ fn probe_after(
     if !schedule.depth_probe
         || schedule.purpose != Purpose::Measure
         || spec.role != TrialRole::Measure
+        || spec.together.is_some()
         || last.state != RunState::Complete
         || done.probed.contains(&spec.row)
         || is_answered_otherwise(schedule, spec, &done.ran)
@@ -179,7 +184,10 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
         EngineKind::Null => return None,
         _ => (workload.workers, workload.queue_depth.checked_mul(2)?),
     };
-    if workers > DEEPEST || queue_depth > DEEPEST {
+    // A recorded list starts its operations when they are due, or a wider
+    // region is another workload.
+    let fixed = workload.replay.is_some() || workload.region != WorkerRegion::Split;
+    if workers > DEEPEST || queue_depth > DEEPEST || fixed {
         return None;
     }
     Some(Workload {
@@ -190,6 +198,8 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
             ..Bounds::default()
         },
         until: None,
+        each_worker: WorkerBounds::default(),
+        fail_if: FailIf::default(),
         warmup_ns: workload.warmup_ns.min(WARMUP_NS),
         precondition: Precondition::None,
         ..workload.clone()

@@ -52,6 +52,7 @@ fn nothing_is_probed_that_is_known_or_cannot_be_told() {
         b.workload.verify = Some(Verify {
             on_read: true,
             after: false,
+            ..Verify::default()
         });
     };
     assert_eq!(change(verified), None, "verified");
@@ -98,9 +99,11 @@ fn the_conductor_slips_the_probe_in() {
     let schedule = &record.meta.schedule;
     let mut conductor = Probing::new(schedule, record.meta.host.clone());
     assert!(conductor.looks());
-    let next = |conductor: &mut Probing, last: Option<&TrialRecord>| match conductor.next(last) {
+    let next = |conductor: &mut Probing, last: Option<&TrialRecord>| match conductor
+        .next(last.map_or(&[], std::slice::from_ref))
+    {
         Step::Run(spec) => Some((spec.row, spec.role)),
-        Step::End(_) | Step::Fail(_) => None,
+        _ => None,
     };
     assert_eq!(next(&mut conductor, None), Some((0, TrialRole::Measure)));
     let first = Some(&record.trials[0]);

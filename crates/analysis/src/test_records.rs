@@ -165,6 +165,11 @@ impl RecordBuilder {
                 workload: self.workload.clone(),
                 seed: 1,
                 role: TrialRole::Measure,
+                together: None,
+                start_delay_ns: 0,
+                follows: None,
+                ends_others: false,
+                file_set: 0,
                 pause: Pause {
                     floor_ns: 0,
                     ceiling_ns: 0,

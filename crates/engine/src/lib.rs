@@ -15,6 +15,7 @@ mod engine;
 mod engines;
 mod group;
 mod in_flight;
+mod one_by_one;
 mod open;
 mod record;
 mod usage;
@@ -30,6 +31,7 @@ pub mod verify;
 
 pub use ceiling::measure_ceiling;
 pub use error::Error;
-pub use group::{EndReason, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
+pub use group::{EndReason, Gathering, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
+pub use one_by_one::{OneByOne, OneByOneFacts, Single};
 pub use prepare::{Prepared, prepare};
 pub use record::{RecordingCost, measure_recording};

@@ -192,6 +192,11 @@ fn spec(case: &Case, trial: &Trial, index: u32, seed: u64) -> ScheduledTrial {
             until_quiet: false,
         },
         role: TrialRole::Measure,
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
+        file_set: 0,
     }
 }
 

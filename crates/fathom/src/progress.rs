@@ -4,10 +4,11 @@
 //! printed at each phase and every ten seconds. All of it goes to standard
 //! error, so that standard output holds nothing but the result.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
-use fathom_fleet::Event;
+use fathom_fleet::{Event, TrialEnding, TrialInterval};
 use fathom_model::sample::Phase;
 use fathom_model::schedule::Schedule;
 use fathom_model::{Histogram, Sample, ScheduledTrial, unit};
@@ -48,8 +49,12 @@ impl Style {
 pub(crate) struct Progress {
     style: Style,
     trials: Vec<u64>,
-    position: usize,
-    label: String,
+    /// Positions of the trials that are under way, and their labels.
+    open: Vec<(usize, String)>,
+    /// The one of them that is being dealt with alone.
+    alone: Option<usize>,
+    /// The latest interval of each.
+    latest: BTreeMap<u32, Sample>,
     phase: Phase,
     phase_expected_ns: Option<u64>,
     measured_ns: u64,
@@ -66,8 +71,9 @@ impl Progress {
         Progress {
             style,
             trials: schedule.trials.iter().map(expected_trial_ns).collect(),
-            position: 0,
-            label: String::new(),
+            open: Vec::new(),
+            alone: None,
+            latest: BTreeMap::new(),
             phase: Phase::Prepare,
             phase_expected_ns: None,
             measured_ns: 0,
@@ -84,12 +90,22 @@ impl Progress {
             return;
         }
         match event {
-            Event::TrialStarted(start) => {
-                self.position = start.spec.index as usize;
-                self.label = start.spec.label.clone();
+            Event::TrialsStarted(starts) => {
+                let specs = starts.iter().map(|start| &start.spec);
+                self.open = specs
+                    .map(|spec| (spec.index as usize, spec.label.clone()))
+                    .collect();
+                self.latest.clear();
                 self.measured_ns = 0;
             }
-            Event::PhaseStarted { phase, expected_ns } => self.phase_started(*phase, *expected_ns),
+            Event::PhaseStarted {
+                trial,
+                phase,
+                expected_ns,
+            } => {
+                self.alone = trial.map(|trial| trial as usize);
+                self.phase_started(*phase, *expected_ns);
+            }
             Event::Progress {
                 what,
                 done_bytes,
@@ -97,18 +113,10 @@ impl Progress {
             } => {
                 self.step(what, *done_bytes, *total_bytes);
             }
-            Event::Interval { samples, .. } => {
-                if let Some(sample) = samples.last() {
-                    self.interval(sample);
-                }
-            }
+            Event::Interval(intervals) => self.intervals(intervals),
             Event::Note(text) => self.line(text),
             Event::Pausing { .. } => self.live("waiting until the device is quiet"),
-            Event::TrialEnded { end, .. } => {
-                if let Some(reason) = &end.reason {
-                    self.line(&format!("{}: {reason}", self.label));
-                }
-            }
+            Event::TrialsEnded(endings) => self.ended(endings),
             Event::FileCreating(_) | Event::FileRemoved(_) => {}
         }
     }
@@ -165,9 +173,44 @@ impl Progress {
         }
     }
 
-    fn interval(&mut self, sample: &Sample) {
-        self.phase = sample.phase;
-        self.measured_ns = sample.start_ns + sample.duration_ns;
+    /// Says why trials ended early, a reason that many share only once.
+    fn ended(&mut self, endings: &[TrialEnding]) {
+        let mut said: Vec<&str> = Vec::new();
+        for ending in endings {
+            let Some(reason) = ending.end.reason.as_deref() else {
+                continue;
+            };
+            if said.contains(&reason) {
+                continue;
+            }
+            said.push(reason);
+            let index = ending.trial as usize;
+            let label = self.open.iter().find(|(at, _)| *at == index);
+            let label = label.map_or("", |(_, label)| label);
+            self.line(&format!("{label}: {reason}"));
+        }
+    }
+
+    /// Takes note of what was measured; that of several trials is added up.
+    fn intervals(&mut self, intervals: &[TrialInterval]) {
+        let mut some = false;
+        for interval in intervals {
+            if let Some(sample) = interval.samples.last() {
+                self.latest.insert(interval.trial, sample.clone());
+                let reached_ns = sample.start_ns + sample.duration_ns;
+                self.measured_ns = self.measured_ns.max(reached_ns);
+                self.phase = sample.phase;
+                some = true;
+            }
+        }
+        if some {
+            let latest = std::mem::take(&mut self.latest);
+            self.interval(&latest.values().collect::<Vec<_>>());
+            self.latest = latest;
+        }
+    }
+
+    fn interval(&mut self, samples: &[&Sample]) {
         let pause = match self.style {
             Style::Plain => PLAIN_PAUSE,
             Style::Live | Style::Quiet => SHOWN_EVERY,
@@ -175,7 +218,7 @@ impl Progress {
         if self.shown_at.is_some_and(|at| at.elapsed() < pause) {
             return;
         }
-        let text = format!("{:<8} {}", sample.phase.name(), speed(sample));
+        let text = format!("{:<8} {}", self.phase.name(), speed(samples));
         match self.style {
             Style::Live => {
                 self.shown_at = Some(Instant::now());
@@ -194,7 +237,8 @@ impl Progress {
 
     /// Time left of the whole run; `None` when a trial has no time bound.
     fn time_left(&self) -> Option<u64> {
-        let rest: &[u64] = self.trials.get(self.position + 1..).unwrap_or_default();
+        let after = self.open.last().map_or(0, |(at, _)| at + 1);
+        let rest: &[u64] = self.trials.get(after..).unwrap_or_default();
         if rest.contains(&0) {
             return None;
         }
@@ -203,11 +247,23 @@ impl Progress {
     }
 
     fn place(&self) -> String {
-        let number = self.position + 1;
+        let shown: Vec<&(usize, String)> = match self.alone {
+            Some(alone) => self.open.iter().filter(|(at, _)| *at == alone).collect(),
+            None => self.open.iter().collect(),
+        };
+        let (numbers, label, last) = match (shown.first(), shown.last()) {
+            (Some((first, _)), Some((last, _))) if shown.len() > 1 => (
+                format!("{}-{}", first + 1, last + 1),
+                format!("{} together", shown.len()),
+                *last,
+            ),
+            (Some((at, label)), _) => ((at + 1).to_string(), label.clone(), *at),
+            (None, _) => ("1".to_owned(), String::new(), 0),
+        };
         // A run that chooses its trials as it goes may need more than planned.
         match self.trials.len() {
-            planned if number <= planned => format!("[{number}/{planned}] {}", self.label),
-            _ => format!("[{number}] {}", self.label),
+            planned if last < planned => format!("[{numbers}/{planned}] {label}"),
+            _ => format!("[{numbers}] {label}"),
         }
     }
 
@@ -229,24 +285,31 @@ fn expected_trial_ns(spec: &ScheduledTrial) -> u64 {
     })
 }
 
-/// Throughput, operations and p99 of one interval.
-fn speed(sample: &Sample) -> String {
-    let seconds = sample.duration_ns.max(1) as f64 / 1e9;
+/// Throughput, operations and p99 of the latest interval of each trial that is
+/// under way, added up.
+fn speed(samples: &[&Sample]) -> String {
     let mut latencies = Histogram::new();
-    for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
-        latencies.merge(op.response.as_ref().unwrap_or(&op.service));
+    let (mut bytes, mut ops, mut failed) = (0.0, 0.0, 0);
+    for sample in samples {
+        let seconds = sample.duration_ns.max(1) as f64 / 1e9;
+        bytes += sample.data_bytes() as f64 / seconds;
+        ops += sample.data_ops() as f64 / seconds;
+        failed += sample.errors().total();
+        for op in sample.ops.iter().filter(|op| op.kind.is_data()) {
+            latencies.merge(op.response.as_ref().unwrap_or(&op.service));
+        }
     }
     let p99 = latencies
         .quantile(0.99)
         .map(|ns| format!("  p99 {}", unit::latency(ns as f64)));
-    let errors = match sample.errors().total() {
+    let errors = match failed {
         0 => String::new(),
         n => format!("  {} errors", unit::group(n)),
     };
     format!(
         "{}  {} IOPS{}{errors}",
-        unit::throughput(sample.data_bytes() as f64 / seconds),
-        unit::count(sample.data_ops() as f64 / seconds),
+        unit::throughput(bytes),
+        unit::count(ops),
         p99.unwrap_or_default(),
     )
 }

@@ -4,11 +4,12 @@
 //! second. If the store fails in the middle (its disk is full), the run goes on
 //! and the rest is kept in memory until the result has been shown.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use fathom_fleet::{Event, Sink};
+use fathom_fleet::{Event, Sink, TrialStart};
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
-use fathom_store::{RunKey, Store, TrialKey};
+use fathom_store::{Part, RunKey, Store, TrialBegin, TrialKey};
 
 use crate::progress::Progress;
 
@@ -17,7 +18,8 @@ enum Keeping {
     Store {
         store: Store,
         run: RunKey,
-        trial: Option<TrialKey>,
+        /// Trials that are under way, by their index.
+        trials: HashMap<u32, TrialKey>,
     },
     Memory(Box<RunRecord>),
 }
@@ -45,7 +47,7 @@ impl Recorder {
             Ok(Keeping::Store {
                 store,
                 run,
-                trial: None,
+                trials: HashMap::new(),
             })
         });
         let (keeping, problem) = match begun {
@@ -120,30 +122,37 @@ impl Recorder {
     }
 
     fn store_event(&mut self, event: &Event) -> Result<(), fathom_store::Error> {
-        let Keeping::Store { store, run, trial } = &mut self.keeping else {
+        let Keeping::Store { store, run, trials } = &mut self.keeping else {
             return Ok(());
         };
         match event {
-            Event::TrialStarted(start) => {
-                *trial = Some(store.begin_trial(
-                    *run,
-                    &start.spec,
-                    start.started_unix_ns,
-                    start.target_before.as_ref(),
-                )?);
+            Event::TrialsStarted(starts) => {
+                let begun: Vec<TrialBegin<'_>> = starts.iter().map(begin_of).collect();
+                let keys = store.begin_trials(*run, &begun)?;
+                trials.extend(starts.iter().map(|start| start.spec.index).zip(keys));
             }
-            Event::Interval {
-                samples,
-                observations,
-            } => {
-                if let Some(trial) = trial {
-                    store.append(*trial, samples, observations)?;
-                }
+            Event::Interval(intervals) => {
+                let parts: Vec<Part<'_>> = intervals
+                    .iter()
+                    .filter_map(|interval| {
+                        Some(Part {
+                            trial: *trials.get(&interval.trial)?,
+                            samples: &interval.samples,
+                            observations: &interval.observations,
+                        })
+                    })
+                    .collect();
+                store.append_all(&parts)?;
             }
-            Event::TrialEnded { state, end } => {
-                if let Some(trial) = trial.take() {
-                    store.end_trial(trial, *state, end)?;
-                }
+            Event::TrialsEnded(endings) => {
+                let ended: Vec<(TrialKey, RunState, &TrialEnd)> = endings
+                    .iter()
+                    .filter_map(|ending| {
+                        let key = trials.remove(&ending.trial)?;
+                        Some((key, ending.state, &ending.end))
+                    })
+                    .collect();
+                store.end_trials(&ended)?;
             }
             Event::FileCreating(path) => {
                 store.note_file(*run, &absolute(path), self.keep_files)?;
@@ -162,32 +171,50 @@ impl Recorder {
             return;
         };
         match event {
-            Event::TrialStarted(start) => record.trials.push(TrialRecord {
-                spec: start.spec,
-                started_unix_ns: start.started_unix_ns,
-                state: RunState::Running,
-                samples: Vec::new(),
-                observations: Vec::new(),
-                target_before: start.target_before,
-                end: None,
-            }),
-            Event::Interval {
-                samples,
-                observations,
-            } => {
-                if let Some(trial) = record.trials.last_mut() {
-                    trial.samples.extend(samples);
-                    trial.observations.extend(observations);
+            Event::TrialsStarted(starts) => {
+                let trials = starts.into_iter().map(|start| TrialRecord {
+                    spec: start.spec,
+                    started_unix_ns: start.started_unix_ns,
+                    state: RunState::Running,
+                    samples: Vec::new(),
+                    observations: Vec::new(),
+                    target_before: start.target_before,
+                    end: None,
+                });
+                record.trials.extend(trials);
+            }
+            Event::Interval(intervals) => {
+                for interval in intervals {
+                    if let Some(trial) = open_trial(record, interval.trial) {
+                        trial.samples.extend(interval.samples);
+                        trial.observations.extend(interval.observations);
+                    }
                 }
             }
-            Event::TrialEnded { state, end } => {
-                if let Some(trial) = record.trials.last_mut() {
-                    trial.state = state;
-                    trial.end = Some(TrialEnd::clone(&end));
+            Event::TrialsEnded(endings) => {
+                for ending in endings {
+                    if let Some(trial) = open_trial(record, ending.trial) {
+                        trial.state = ending.state;
+                        trial.end = Some(ending.end);
+                    }
                 }
             }
             _ => {}
         }
+    }
+}
+
+/// The trial with this index that is under way. Those are the latest ones.
+fn open_trial(record: &mut RunRecord, index: u32) -> Option<&mut TrialRecord> {
+    let mut latest = record.trials.iter_mut().rev();
+    latest.find(|trial| trial.spec.index == index)
+}
+
+fn begin_of(start: &TrialStart) -> TrialBegin<'_> {
+    TrialBegin {
+        spec: &start.spec,
+        started_unix_ns: start.started_unix_ns,
+        target_before: start.target_before.as_ref(),
     }
 }
 

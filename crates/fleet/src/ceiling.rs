@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fathom_model::Job;
 use fathom_model::run::Ceiling;
-use fathom_model::workload::{Bounds, EngineKind, Workload};
+use fathom_model::workload::{Bounds, EngineKind, FailIf, WorkerBounds, Workload};
 
 /// How often a shape is looked at; the best counts, because a busy host makes
 /// a single look too low.
@@ -75,12 +75,14 @@ fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
 
 /// Everything about a workload that costs the generator CPU, as text. Names,
 /// bounds, engine and rate leave the shape as it is.
-fn shape(workload: &Workload) -> String {
+pub(crate) fn shape(workload: &Workload) -> String {
     let shape = Workload {
         name: String::new(),
         engine: EngineKind::Null,
         bounds: Bounds::default(),
         until: None,
+        each_worker: WorkerBounds::default(),
+        fail_if: FailIf::default(),
         rate: None,
         warmup_ns: 0,
         io_deadline_ns: 0,

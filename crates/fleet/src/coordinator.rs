@@ -1,6 +1,8 @@
 //! Carries out the trials that a conductor hands out, and passes everything
 //! that happens to a [`Sink`].
 
+use std::collections::HashMap;
+
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::TrialRecord;
 use fathom_model::sample::Phase;
@@ -13,7 +15,7 @@ use fathom_observe::Sysroot;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::local::{Command, LocalAgent, Message};
-use crate::message::Event;
+use crate::message::{Event, TrialStart};
 
 /// What a run needs besides its schedule.
 #[derive(Debug, Clone)]
@@ -51,7 +53,8 @@ pub struct Outcome {
 /// Makes the stop rule of a trial, if it has one.
 pub type StopRules<'a> = &'a dyn Fn(&ScheduledTrial) -> Option<Box<dyn StopRule>>;
 
-/// Runs the trials that `conductor` hands out, one after the other.
+/// Runs the trials that `conductor` hands out, one after the other or in sets
+/// at the same time.
 ///
 /// A trial that fails or is interrupted ends the run; the files that the run
 /// created are removed in any case (unless they are to be kept).
@@ -71,7 +74,7 @@ pub fn run_schedule(
         looks: conductor.looks(),
     };
     let outcome = walk.all_trials(conductor, stop_rules);
-    let finished = walk.command_and_listen(Command::Finish, 0, None);
+    let finished = walk.command_and_listen(Command::Finish, 0, Rules::new());
     let sink_error = walk.sink_error.take();
     if finished.is_ok() {
         agent.join();
@@ -81,6 +84,9 @@ pub fn run_schedule(
         None => outcome,
     }
 }
+
+/// The stop rules of trials that are under way, by their index.
+type Rules = HashMap<u32, Box<dyn StopRule>>;
 
 /// Why a run ended between two trials.
 const BETWEEN: &str = "ended by the user between two trials";
@@ -101,10 +107,11 @@ impl Walk<'_> {
         conductor: &mut dyn Conductor,
         rules: StopRules<'_>,
     ) -> Result<Outcome, Error> {
-        let mut last: Option<TrialRecord> = None;
+        let mut last: Vec<TrialRecord> = Vec::new();
         loop {
-            let spec = match conductor.next(last.as_ref()) {
-                Step::Run(spec) => spec,
+            let set = match conductor.next(&last) {
+                Step::Run(spec) => vec![*spec],
+                Step::RunTogether(set) => set,
                 Step::End(reason) => {
                     return Ok(Outcome {
                         state: RunState::Complete,
@@ -120,54 +127,50 @@ impl Walk<'_> {
                     });
                 }
             };
-            if let Some(last) = last.take() {
+            if let Some(last) = std::mem::take(&mut last).pop() {
                 let pause = Command::Pause(last.spec.pause);
-                self.command_and_listen(pause, last.spec.index, None)?;
+                self.command_and_listen(pause, last.spec.index, Rules::new())?;
             }
             if self.interrupt.is_raised() {
                 return Ok(interrupted(BETWEEN));
             }
-            let index = spec.index;
-            // A rule sees seconds, however finely they are recorded.
-            let rule = rules(&spec).map(|rule| match spec.workload.recording.interval_ns {
-                Some(_) => Box::new(BySecond::new(rule)),
-                None => rule,
-            });
-            let ended = self.command_and_listen(Command::Trial(spec), index, rule)?;
-            let record = ended.ok_or(Error::AgentLost { trial: index })?;
-            if record.state != RunState::Complete {
-                return Ok(Outcome {
-                    state: record.state,
-                    reason: record.end.and_then(|end| end.reason),
-                });
+            let first = set.first().map_or(0, |spec| spec.index);
+            let of_set = set.iter();
+            let of_set =
+                of_set.filter_map(|spec| Some((spec.index, by_second(spec, rules(spec)?))));
+            let of_set: Rules = of_set.collect();
+            last = self.command_and_listen(Command::Set(set), first, of_set)?;
+            if last.iter().any(|record| record.state == RunState::Running) {
+                return Err(Error::AgentLost { trial: first });
             }
-            last = Some(record);
+            if let Some(outcome) = early_end(&last) {
+                return Ok(outcome);
+            }
         }
     }
 
     /// Sends a command and handles events until it has been carried out.
-    /// Returns the trial that ended meanwhile.
+    /// Returns the trials that ended meanwhile, in their order.
     fn command_and_listen(
         &mut self,
         command: Command,
         trial: u32,
-        mut rule: Option<Box<dyn StopRule>>,
-    ) -> Result<Option<TrialRecord>, Error> {
+        mut rules: Rules,
+    ) -> Result<Vec<TrialRecord>, Error> {
         let lost = || Error::AgentLost { trial };
         if !self.agent.command(command) {
             return Err(lost());
         }
-        let mut record = None;
+        let mut remembered = Remembered::default();
         loop {
             let (event, ack) = match self.agent.next().ok_or_else(lost)? {
-                Message::Done => return Ok(record),
+                Message::Done => return Ok(remembered.records),
                 Message::Event { event, ack } => (event, ack),
             };
-            if let Some(reason) = stop_reason(&mut rule, &event) {
-                rule = None;
-                self.agent.command(Command::EndMeasure(reason));
+            for (trial, reason) in stop_reasons(&mut rules, &event) {
+                self.agent.command(Command::EndMeasure { trial, reason });
             }
-            remember(&mut record, &event, self.looks);
+            remembered.take_note(&event, self.looks);
             let handled = self.handle(event);
             if let Some(ack) = ack {
                 // The agent waits for the answer; if it died, `next` says so.
@@ -188,51 +191,103 @@ impl Walk<'_> {
     }
 }
 
-fn stop_reason(rule: &mut Option<Box<dyn StopRule>>, event: &Event) -> Option<String> {
-    let (Some(rule), Event::Interval { samples, .. }) = (rule, event) else {
-        return None;
-    };
-    samples
-        .iter()
-        .filter(|s| s.phase == Phase::Measure)
-        .find_map(|s| match rule.observe(s) {
-            Decision::Stop(reason) => Some(reason),
-            Decision::Continue => None,
-        })
+/// A rule sees seconds, however finely they are recorded.
+fn by_second(spec: &ScheduledTrial, rule: Box<dyn StopRule>) -> Box<dyn StopRule> {
+    match spec.workload.recording.interval_ns {
+        Some(_) => Box::new(BySecond::new(rule)),
+        None => rule,
+    }
 }
 
-/// Keeps what a conductor may look at.
-fn remember(record: &mut Option<TrialRecord>, event: &Event, looks: bool) {
-    match (event, record) {
-        (Event::TrialStarted(start), record) => {
-            *record = Some(TrialRecord {
-                spec: start.spec.clone(),
-                started_unix_ns: start.started_unix_ns,
-                state: RunState::Running,
-                samples: Vec::new(),
-                observations: Vec::new(),
-                target_before: start.target_before.clone(),
-                end: None,
-            });
+/// The trials that their stop rules end now, and why. A rule speaks once.
+fn stop_reasons(rules: &mut Rules, event: &Event) -> Vec<(u32, String)> {
+    let Event::Interval(intervals) = event else {
+        return Vec::new();
+    };
+    let mut reasons = Vec::new();
+    for interval in intervals {
+        let Some(rule) = rules.get_mut(&interval.trial) else {
+            continue;
+        };
+        let mut measured = interval
+            .samples
+            .iter()
+            .filter(|s| s.phase == Phase::Measure);
+        let reason = measured.find_map(|sample| match rule.observe(sample) {
+            Decision::Stop(reason) => Some(reason),
+            Decision::Continue => None,
+        });
+        if let Some(reason) = reason {
+            rules.remove(&interval.trial);
+            reasons.push((interval.trial, reason));
         }
-        (
-            Event::Interval {
-                samples,
-                observations,
-            },
-            Some(record),
-        ) if looks => {
-            record.samples.extend_from_slice(samples);
-            record.observations.extend_from_slice(observations);
-        }
-        (Event::TrialEnded { state, end }, Some(record)) => {
-            record.state = *state;
-            record.end = Some((**end).clone());
-            if record.spec.workload.recording.interval_ns.is_some() {
-                record.samples = seconds::seconds(&record.samples);
+    }
+    reasons
+}
+
+/// Why trials that have just ended end the run: the first that failed, or else
+/// the first that was interrupted.
+fn early_end(ended: &[TrialRecord]) -> Option<Outcome> {
+    let of = |state| ended.iter().find(|record| record.state == state);
+    let early = of(RunState::Failed).or_else(|| of(RunState::Interrupted))?;
+    Some(Outcome {
+        state: early.state,
+        reason: early.end.as_ref().and_then(|end| end.reason.clone()),
+    })
+}
+
+/// What a conductor may look at.
+#[derive(Default)]
+struct Remembered {
+    records: Vec<TrialRecord>,
+    /// Places of the trials by their index.
+    places: HashMap<u32, usize>,
+}
+
+impl Remembered {
+    fn take_note(&mut self, event: &Event, looks: bool) {
+        match event {
+            Event::TrialsStarted(starts) => starts.iter().for_each(|start| self.begin(start)),
+            Event::Interval(intervals) if looks => {
+                for interval in intervals {
+                    if let Some(record) = self.record(interval.trial) {
+                        record.samples.extend_from_slice(&interval.samples);
+                        record
+                            .observations
+                            .extend_from_slice(&interval.observations);
+                    }
+                }
             }
+            Event::TrialsEnded(endings) => {
+                for ending in endings {
+                    if let Some(record) = self.record(ending.trial) {
+                        record.state = ending.state;
+                        record.end = Some(ending.end.clone());
+                        if record.spec.workload.recording.interval_ns.is_some() {
+                            record.samples = seconds::seconds(&record.samples);
+                        }
+                    }
+                }
+            }
+            _ => {}
         }
-        _ => {}
+    }
+
+    fn begin(&mut self, start: &TrialStart) {
+        self.places.insert(start.spec.index, self.records.len());
+        self.records.push(TrialRecord {
+            spec: start.spec.clone(),
+            started_unix_ns: start.started_unix_ns,
+            state: RunState::Running,
+            samples: Vec::new(),
+            observations: Vec::new(),
+            target_before: start.target_before.clone(),
+            end: None,
+        });
+    }
+
+    fn record(&mut self, trial: u32) -> Option<&mut TrialRecord> {
+        self.records.get_mut(*self.places.get(&trial)?)
     }
 }
 

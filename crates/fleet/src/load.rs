@@ -1,23 +1,36 @@
-//! The warm-up and measure phases: opens the gate, collects samples and
-//! observations every second, and ends the load when it must end.
+//! The warm-up and measure phases of a set: opens the gates, collects samples
+//! and observations every second, and ends each load when it must end.
+//!
+//! Time 0 of the set is the opening of its gate. A trial with a start delay, or
+//! one that follows another, has a time 0 of its own after that; its samples
+//! and observations count from there. A simulated trial has virtual time: where
+//! several run, the one that is furthest behind is always asked next, so that
+//! their times stay within a second or two of one another.
 
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use fathom_engine::{EndReason, Group, GroupEnd};
-use fathom_model::run::{EngineReport, TrialEnd};
+use fathom_engine::{EndReason, Gathering, Group, GroupEnd};
+use fathom_model::Sample;
+use fathom_model::run::EngineReport;
 use fathom_model::sample::Phase;
-use fathom_model::{Job, Observation, Sample};
 use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
-use crate::agent::{Early, unix_now_ns};
+use crate::agent::Early;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::local::{Command, Link};
-use crate::message::Event;
+use crate::member::{Member, beside};
+use crate::message::{Event, TrialInterval};
+use crate::runner::{Ending, Runner};
+use crate::set::unix_now_ns;
 
 /// Longest sleep of the controlling thread: how fast it answers to Ctrl-C.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
-/// Observations are taken on the whole seconds of the load.
+/// The same while the end of a trial decides about another one.
+const LOOK_CLOSELY_NS: u64 = 2_000_000;
+
+/// Observations are taken on the whole seconds of the set.
 const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Every operation in flight is looked at this often for its age.
@@ -27,213 +40,379 @@ const STUCK_EVERY_NS: u64 = 500_000_000;
 /// to end, before they are called stuck.
 const WIND_DOWN_NS: u64 = 30_000_000_000;
 
-pub(crate) struct Load<'a> {
-    pub(crate) link: &'a Link,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) job: &'a Job,
-    pub(crate) observer: Option<Observer>,
-    pub(crate) host: Option<HostWatch>,
-    /// Data operations of the measure phase so far, and its length.
-    pub(crate) measured: (u64, u64),
+struct Load<'a> {
+    link: &'a Link,
+    interrupt: &'a Interrupt,
+    members: &'a mut [Member],
+    watches: Watches,
+    runners: Vec<Runner>,
+    gathering: Gathering,
+    /// Wall clock at the opening of the set's gate.
+    opened_unix_ns: u64,
+    /// Places of the trials by their index.
+    places: HashMap<u32, usize>,
+    /// What the coordinator has not been told yet, by place.
+    pending: BTreeMap<usize, TrialInterval>,
+    dirty_bytes: Option<u64>,
 }
 
-/// What is left of a load.
-pub(crate) struct Loaded {
-    pub(crate) result: Result<(), Early>,
-    pub(crate) observer: Option<Observer>,
-    /// Data operations per second of the measure phase.
-    pub(crate) ops_per_second: f64,
+/// Who looks at the host meanwhile.
+pub(crate) type Watches = Option<(Observer, HostWatch)>;
+
+/// Runs the loads of a set to their end, one group for each member. Returns
+/// who observed the host.
+pub(crate) fn run(
+    (link, interrupt): (&Link, &Interrupt),
+    members: &mut [Member],
+    groups: Vec<Group>,
+    mut watches: Watches,
+) -> Option<Observer> {
+    let indexes = members.iter().map(|member| member.spec.index);
+    let places: HashMap<u32, usize> = indexes.zip(0..).collect();
+    announce(link, members, &places);
+    if let Some((observer, _)) = &mut watches {
+        observer.sample(None);
+    }
+    let load = Load {
+        link,
+        interrupt,
+        members,
+        watches,
+        runners: groups.into_iter().map(Runner::new).collect(),
+        gathering: Gathering::begin(),
+        opened_unix_ns: unix_now_ns(),
+        places,
+        pending: BTreeMap::new(),
+        dirty_bytes: None,
+    };
+    load.run()
 }
 
-/// Why the load is being ended early.
-enum Ending {
-    ByUser,
-    ByRule(String),
-    Stuck,
+/// Tells the coordinator how long the whole set will take.
+fn announce(link: &Link, members: &[Member], places: &HashMap<u32, usize>) {
+    let phase = match members.iter().all(|m| m.job.workload.warmup_ns > 0) {
+        true => Phase::Warmup,
+        false => Phase::Measure,
+    };
+    let ends = members.iter().map(|m| expected_end_ns(m, members, places));
+    let ends = ends.collect::<Option<Vec<u64>>>();
+    link.send(Event::PhaseStarted {
+        trial: None,
+        phase,
+        expected_ns: ends.and_then(|ends| ends.into_iter().max()),
+    });
+}
+
+/// When a trial ends, from the opening of the set's gate; `None` without a
+/// bound of time.
+fn expected_end_ns(
+    member: &Member,
+    members: &[Member],
+    places: &HashMap<u32, usize>,
+) -> Option<u64> {
+    let (mut at, mut sum) = (member, 0u64);
+    loop {
+        let workload = &at.job.workload;
+        let own = workload
+            .bounds
+            .time_ns?
+            .saturating_add(workload.warmup_ns)
+            .saturating_add(at.spec.start_delay_ns);
+        sum = sum.saturating_add(own);
+        match at.spec.follows {
+            None => return Some(sum),
+            Some(followed) => at = &members[*places.get(&followed)?],
+        }
+    }
 }
 
 impl Load<'_> {
-    /// Runs the load to its end.
-    pub(crate) fn run(mut self, mut group: Group, end: &mut TrialEnd) -> Loaded {
-        let workload = &self.job.workload;
-        let phase = if workload.warmup_ns > 0 {
-            Phase::Warmup
-        } else {
-            Phase::Measure
-        };
-        let expected_ns = workload
-            .bounds
-            .time_ns
-            .map(|time_ns| time_ns + workload.warmup_ns);
-        self.link.send(Event::PhaseStarted { phase, expected_ns });
-        if let Some(observer) = &mut self.observer {
-            observer.sample(None);
+    fn run(mut self) -> Option<Observer> {
+        for place in 0..self.runners.len() {
+            if self.members[place].spec.follows.is_none() {
+                self.release(place, 0);
+            }
         }
-        end.load_started_unix_ns = Some(unix_now_ns());
-        group.go();
-        let (ending, memory) = if group.is_simulated() {
-            (self.follow_simulation(&group), None)
-        } else {
-            self.until_finished(&mut group)
-        };
-        end.dirty_bytes_at_end = memory;
-        end.host = self.host.as_ref().map(HostWatch::finish);
-        let stuck = match ending {
-            Some(Ending::Stuck) => group.stuck(self.job.workload.io_deadline_ns),
-            _ => Vec::new(),
-        };
-        let origin_ns = group.origin_monotonic_ns();
-        let group_end = if matches!(ending, Some(Ending::Stuck)) {
-            group.abandon()
-        } else {
-            group.finish()
-        };
+        self.until_all_ended();
+        let host = self.watches.as_ref().map(|(_, host)| host.finish());
         // The last observation covers the final flush as well.
-        let observations: Vec<Observation> = self
-            .observer
-            .iter_mut()
-            .map(|o| o.sample(Some(origin_ns)))
-            .collect();
-        self.send(group_end.samples.clone(), observations);
-        let result = self.conclude(ending, group_end, end);
-        end.engine.stuck.extend(stuck);
-        let (ops, nanoseconds) = self.measured;
-        Loaded {
-            result,
-            observer: self.observer,
-            ops_per_second: ops as f64 * 1e9 / nanoseconds.max(1) as f64,
+        self.observe();
+        self.tell();
+        for (member, runner) in self.members.iter_mut().zip(&self.runners) {
+            member.end.host.clone_from(&host);
+            member.ops_per_second = runner.ops_per_second();
         }
+        self.watches.map(|(observer, _)| observer)
     }
 
-    fn count(&mut self, samples: &[Sample]) {
-        let measured = samples.iter().filter(|s| s.phase == Phase::Measure);
-        for sample in measured {
-            self.measured.0 += sample.data_ops();
-            self.measured.1 += sample.duration_ns;
-        }
+    /// Opens the gate of a trial at `at_ns` of the set.
+    fn release(&mut self, place: usize, at_ns: u64) {
+        let began_ns = at_ns.saturating_add(self.members[place].spec.start_delay_ns);
+        self.runners[place].release(&self.gathering, began_ns);
     }
 
-    fn send(&mut self, samples: Vec<Sample>, observations: Vec<Observation>) {
-        self.count(&samples);
-        self.link.send(Event::Interval {
-            samples,
-            observations,
-        });
+    fn now_ns(&self) -> u64 {
+        monotonic_ns().saturating_sub(self.gathering.origin_monotonic_ns())
     }
 
-    /// Polls until every worker has ended or the load has to be abandoned.
-    /// Returns why it was ended early and the dirty memory right before.
-    fn until_finished(&mut self, group: &mut Group) -> (Option<Ending>, Option<u64>) {
-        let origin_ns = group.origin_monotonic_ns();
+    fn until_all_ended(&mut self) {
+        let simulated = |r: &Runner| r.is_simulated();
+        let some_simulated = self.runners.iter().any(simulated);
+        let all_simulated = self.runners.iter().all(simulated);
         let mut next_ns = INTERVAL_NS;
-        let mut next_stuck_ns = STUCK_EVERY_NS;
-        let mut ending = None;
-        let mut ending_since_ns = 0;
-        let mut dirty_bytes = None;
-        while !group.is_finished() {
-            let now_ns = monotonic_ns().saturating_sub(origin_ns);
-            if now_ns >= next_ns {
+        loop {
+            let now_ns = self.now_ns();
+            self.heed_wishes(now_ns);
+            if !all_simulated && now_ns >= next_ns {
                 next_ns += INTERVAL_NS * (1 + (now_ns - next_ns) / INTERVAL_NS);
-                dirty_bytes = self.report(group, origin_ns).or(dirty_bytes);
+                self.observe();
             }
-            if ending.is_none() {
-                ending = self.wish_to_end();
-                if ending.is_some() {
-                    ending_since_ns = now_ns;
-                    group.stop();
-                }
-            } else if self.interrupt.urgency() == Urgency::Now
-                || now_ns - ending_since_ns > WIND_DOWN_NS
+            self.look(now_ns);
+            if self.runners.iter().all(Runner::has_ended) {
+                return;
+            }
+            self.tell();
+            if some_simulated {
+                let patience_ns = if all_simulated { LOOK_EVERY_NS } else { 0 };
+                let before_ns = now_ns + LOOK_CLOSELY_NS;
+                while self.follow_simulation(patience_ns) && self.now_ns() < before_ns {}
+            }
+            if !all_simulated {
+                std::thread::sleep(Duration::from_nanos(self.wait_ns(now_ns, next_ns)));
+            }
+        }
+    }
+
+    fn wait_ns(&self, now_ns: u64, next_ns: u64) -> u64 {
+        let running = self.runners.iter().filter(|r| !r.has_ended());
+        let next_ns = running.map(|r| r.next_drain_ns).fold(next_ns, u64::min);
+        let closely = self.members.len() > 1
+            && self
+                .members
+                .iter()
+                .any(|m| m.spec.follows.is_some() || m.spec.ends_others);
+        let most = if closely {
+            LOOK_CLOSELY_NS
+        } else {
+            LOOK_EVERY_NS
+        };
+        let wait_ns = next_ns.saturating_sub(now_ns).clamp(1_000_000, most);
+        // A load that is over after a moment is noticed at once.
+        wait_ns.min(now_ns / 8 + 1_000_000)
+    }
+
+    /// Ends what the user or a stop rule wants ended.
+    fn heed_wishes(&mut self, now_ns: u64) {
+        while let Ok(command) = self.link.commands.try_recv() {
+            if let Command::EndMeasure { trial, reason } = command
+                && let Some(place) = self.places.get(&trial)
             {
-                return (Some(Ending::Stuck), dirty_bytes);
-            }
-            if now_ns >= next_stuck_ns {
-                next_stuck_ns = now_ns + STUCK_EVERY_NS;
-                if !group.stuck(self.job.workload.io_deadline_ns).is_empty() {
-                    return (Some(Ending::Stuck), dirty_bytes);
-                }
-            }
-            let wait_ns = next_ns
-                .saturating_sub(now_ns)
-                .clamp(1_000_000, LOOK_EVERY_NS);
-            // A load that is over after a moment is noticed at once.
-            let wait_ns = wait_ns.min(now_ns / 8 + 1_000_000);
-            std::thread::sleep(Duration::from_nanos(wait_ns));
-        }
-        (ending, dirty_bytes)
-    }
-
-    /// Passes on the samples of a simulated load one by one. The coordinator
-    /// has dealt with a sample before the next one is taken, so that it can
-    /// end the load in time.
-    fn follow_simulation(&mut self, group: &Group) -> Option<Ending> {
-        let mut ending = None;
-        while !group.is_finished() {
-            if let Some(sample) = group.wait_sample(Duration::from_nanos(LOOK_EVERY_NS)) {
-                self.count(std::slice::from_ref(&sample));
-                // A sink that failed raises the interrupt.
-                let _ = self.link.send_and_wait(Event::Interval {
-                    samples: vec![sample],
-                    observations: Vec::new(),
-                });
-            }
-            if ending.is_none() {
-                ending = self.wish_to_end();
-                if ending.is_some() {
-                    group.stop();
-                }
+                self.runners[*place].wind_down(Ending::ByRule(reason), now_ns);
             }
         }
-        ending
-    }
-
-    /// Sends what was measured since the last time. Returns dirty memory.
-    fn report(&mut self, group: &mut Group, origin_ns: u64) -> Option<u64> {
-        let observations: Vec<Observation> = self
-            .observer
-            .iter_mut()
-            .map(|o| o.sample(Some(origin_ns)))
-            .collect();
-        if let Some(host) = &mut self.host {
-            host.tick();
-        }
-        let memory = observations.last().and_then(|o| o.memory);
-        self.send(group.drain(), observations);
-        memory.map(|m| m.dirty_bytes + m.writeback_bytes)
-    }
-
-    fn wish_to_end(&self) -> Option<Ending> {
         if self.interrupt.is_raised() {
-            return Some(Ending::ByUser);
-        }
-        match self.link.commands.try_recv() {
-            Ok(Command::EndMeasure(reason)) => Some(Ending::ByRule(reason)),
-            _ => None,
+            for runner in &mut self.runners {
+                runner.wind_down(Ending::ByUser, now_ns);
+            }
         }
     }
 
-    /// Turns the end of the group into the end of the trial.
-    fn conclude(
-        &self,
-        ending: Option<Ending>,
-        group_end: GroupEnd,
-        end: &mut TrialEnd,
-    ) -> Result<(), Early> {
-        end.engine = group_end.report;
-        end.final_flush_ns = group_end.final_flush_ns;
-        match (ending, group_end.end_reason) {
-            (Some(Ending::Stuck), _) => Err(Early::interrupted(format!(
-                "operations were still outstanding after {}; they are listed with their age",
-                fathom_model::unit::span(self.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
-            ))),
-            (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
-            (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
-            (Some(Ending::ByRule(reason)), _) => {
-                end.reason = Some(reason);
-                Ok(())
+    /// Looks after every load that is not over.
+    fn look(&mut self, now_ns: u64) {
+        for place in 0..self.runners.len() {
+            let runner = &mut self.runners[place];
+            if runner.has_ended() || (runner.is_simulated() && !runner.never_began()) {
+                continue;
             }
-            (None, _) => Ok(()),
+            if runner.is_finished() {
+                self.end(place, now_ns, false);
+                continue;
+            }
+            let deadline_ns = self.members[place].job.workload.io_deadline_ns;
+            let winds_down_too_long = runner.ending_since_ns.is_some_and(|since_ns| {
+                self.interrupt.urgency() == Urgency::Now
+                    || now_ns.saturating_sub(since_ns) > WIND_DOWN_NS
+            });
+            if winds_down_too_long || runner.is_stuck(deadline_ns, now_ns, STUCK_EVERY_NS) {
+                self.end(place, now_ns, true);
+                continue;
+            }
+            if now_ns >= runner.next_drain_ns {
+                let late_ns = now_ns - runner.next_drain_ns;
+                runner.next_drain_ns += INTERVAL_NS * (1 + late_ns / INTERVAL_NS);
+                let samples = runner.drain();
+                self.keep(place, samples);
+            }
         }
+    }
+
+    /// Passes on a sample of the simulated load that is furthest behind. The
+    /// coordinator has dealt with a sample before the next one is taken, so
+    /// that it can end the load in time. False when there was none.
+    fn follow_simulation(&mut self, patience_ns: u64) -> bool {
+        let running = self.runners.iter().enumerate();
+        let running =
+            running.filter(|(_, r)| r.is_simulated() && !r.has_ended() && r.is_released());
+        let Some((place, _)) = running.min_by_key(|(_, r)| r.reached_ns) else {
+            return false;
+        };
+        let runner = &mut self.runners[place];
+        if runner.is_finished() {
+            let reached_ns = runner.reached_ns;
+            self.end(place, reached_ns, false);
+            return true;
+        }
+        let Some(sample) = runner.wait_sample(patience_ns) else {
+            return false;
+        };
+        runner.count(std::slice::from_ref(&sample));
+        let interval = TrialInterval {
+            trial: self.members[place].spec.index,
+            samples: vec![sample],
+            observations: Vec::new(),
+        };
+        // A sink that failed raises the interrupt.
+        let _ = self.link.send_and_wait(Event::Interval(vec![interval]));
+        let now_ns = self.now_ns();
+        self.heed_wishes(now_ns);
+        true
+    }
+
+    /// A load is over: what that means for it and for the others.
+    fn end(&mut self, place: usize, now_ns: u64, stuck: bool) {
+        let deadline_ns = self.members[place].job.workload.io_deadline_ns;
+        let runner = &mut self.runners[place];
+        let never_began = runner.never_began() || runner.began_ns > Some(now_ns);
+        let stuck_ops = match stuck {
+            true => runner.stuck(deadline_ns),
+            false => Vec::new(),
+        };
+        if stuck {
+            runner.ending = Some(Ending::Stuck);
+        }
+        let Some(mut group_end) = runner.finish(now_ns) else {
+            return;
+        };
+        let ended_ns = runner.ended_ns.unwrap_or(now_ns);
+        let began_ns = runner.began_ns.filter(|_| !never_began);
+        let ending = runner.ending.take();
+        let samples = std::mem::take(&mut group_end.samples);
+        runner.count(&samples);
+        self.keep(place, samples);
+        let member = &mut self.members[place];
+        member.end.load_started_ns = began_ns;
+        member.end.load_started_unix_ns =
+            began_ns.map(|began_ns| self.opened_unix_ns.saturating_add(began_ns));
+        member.end.dirty_bytes_at_end = self.dirty_bytes;
+        let concluded = conclude(ending, group_end, member);
+        member.end.engine.stuck.extend(stuck_ops);
+        member.early = concluded.err();
+        self.tell_others(place, ended_ns, now_ns);
+    }
+
+    /// What the end of a trial means for the others of its set.
+    fn tell_others(&mut self, place: usize, ended_ns: u64, now_ns: u64) {
+        let member = &self.members[place];
+        let label = &member.spec.label;
+        let ending = match &member.early {
+            Some(early) if !self.interrupt.is_raised() => {
+                Some(Ending::WithSet(beside(label, &early.reason)))
+            }
+            Some(_) => None,
+            None if member.spec.ends_others => {
+                Some(Ending::ByOther(format!("ended together with '{label}'")))
+            }
+            None => None,
+        };
+        let index = member.spec.index;
+        if let Some(ending) = ending {
+            for (other, runner) in self.runners.iter_mut().enumerate() {
+                if other != place {
+                    runner.wind_down(ending.clone(), now_ns);
+                }
+            }
+            return;
+        }
+        for next in 0..self.members.len() {
+            if self.members[next].spec.follows == Some(index) {
+                // Host time goes on while virtual time is computed.
+                let at_ns = match self.runners[next].is_simulated() {
+                    true => ended_ns,
+                    false => ended_ns.max(self.now_ns()),
+                };
+                self.release(next, at_ns);
+            }
+        }
+    }
+
+    /// Observes the host, once for all whose load has begun.
+    fn observe(&mut self) {
+        let Some((observer, host)) = &mut self.watches else {
+            return;
+        };
+        let observation = observer.sample(Some(self.gathering.origin_monotonic_ns()));
+        host.tick();
+        let memory = observation.memory;
+        self.dirty_bytes = memory
+            .map(|m| m.dirty_bytes + m.writeback_bytes)
+            .or(self.dirty_bytes);
+        for place in 0..self.members.len() {
+            if self.runners[place].is_simulated() {
+                continue;
+            }
+            let devices = &self.members[place].devices;
+            let seen = self.runners[place].seen(&observation, devices);
+            if let Some(seen) = seen {
+                self.pending_of(place).observations.push(seen);
+            }
+        }
+    }
+
+    fn keep(&mut self, place: usize, samples: Vec<Sample>) {
+        if !samples.is_empty() {
+            self.pending_of(place).samples.extend(samples);
+        }
+    }
+
+    fn pending_of(&mut self, place: usize) -> &mut TrialInterval {
+        let trial = self.members[place].spec.index;
+        self.pending.entry(place).or_insert_with(|| TrialInterval {
+            trial,
+            ..TrialInterval::default()
+        })
+    }
+
+    /// Tells the coordinator what has been gathered.
+    fn tell(&mut self) {
+        if !self.pending.is_empty() {
+            let pending = std::mem::take(&mut self.pending);
+            let pending = pending.into_values().collect();
+            self.link.send(Event::Interval(pending));
+        }
+    }
+}
+
+/// Turns the end of a group into the end of its trial.
+fn conclude(ending: Option<Ending>, group_end: GroupEnd, member: &mut Member) -> Result<(), Early> {
+    let end = &mut member.end;
+    end.engine = group_end.report;
+    end.final_flush_ns = group_end.final_flush_ns;
+    match (ending, group_end.end_reason) {
+        (Some(Ending::Stuck), _) => Err(Early::interrupted(format!(
+            "operations were still outstanding after {}; they are listed with their age",
+            fathom_model::unit::span(member.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
+        ))),
+        (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
+        (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
+        (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
+        (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {
+            end.reason = Some(match end.load_started_ns {
+                Some(_) => reason,
+                None => format!("did not begin: {reason}"),
+            });
+            Ok(())
+        }
+        (None, _) => Ok(()),
     }
 }
 

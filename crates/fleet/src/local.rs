@@ -15,10 +15,15 @@ use crate::message::Event;
 /// What a coordinator tells an agent.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// Carry out one trial.
-    Trial(Box<ScheduledTrial>),
-    /// End the measure phase of the running trial, for this reason.
-    EndMeasure(String),
+    /// Carry out these trials at the same time.
+    Set(Vec<ScheduledTrial>),
+    /// End the measure phase of a running trial, for this reason.
+    EndMeasure {
+        /// Its index.
+        trial: u32,
+        /// Why.
+        reason: String,
+    },
     /// Wait until the devices of the last trial are quiet.
     Pause(Pause),
     /// Remove what the run created, then end.

@@ -18,13 +18,37 @@ pub struct TrialStart {
     pub target_before: Option<TargetFingerprint>,
 }
 
+/// What was measured of one trial since the last time.
+#[derive(Debug, Clone, Default)]
+pub struct TrialInterval {
+    /// Index of the trial.
+    pub trial: u32,
+    /// Of the load, merged over its workers.
+    pub samples: Vec<Sample>,
+    /// Of the host, on the time axis of the trial.
+    pub observations: Vec<Observation>,
+}
+
+/// The end of a trial.
+#[derive(Debug, Clone)]
+pub struct TrialEnding {
+    /// Index of the trial.
+    pub trial: u32,
+    /// How far it came.
+    pub state: RunState,
+    /// What is known about it.
+    pub end: TrialEnd,
+}
+
 /// Something that happened in a run, in the order in which it happened.
 #[derive(Debug)]
 pub enum Event {
-    /// A trial begins.
-    TrialStarted(Box<TrialStart>),
-    /// A phase of the trial begins.
+    /// A trial begins, or several that run at the same time.
+    TrialsStarted(Vec<TrialStart>),
+    /// A phase begins.
     PhaseStarted {
+        /// Index of the trial; `None` for all that are under way.
+        trial: Option<u32>,
         /// Which.
         phase: Phase,
         /// How long it will take, where that is known.
@@ -40,12 +64,7 @@ pub enum Event {
         total_bytes: u64,
     },
     /// One more interval was measured.
-    Interval {
-        /// Of the load, merged over its workers.
-        samples: Vec<Sample>,
-        /// Of the host.
-        observations: Vec<Observation>,
-    },
+    Interval(Vec<TrialInterval>),
     /// A file is about to be created. The agent waits until this has been
     /// handled, so that a crash right after leaves a note of the file.
     FileCreating(PathBuf),
@@ -53,13 +72,8 @@ pub enum Event {
     FileRemoved(PathBuf),
     /// Something that the user should read.
     Note(String),
-    /// The trial is over.
-    TrialEnded {
-        /// How far it came.
-        state: RunState,
-        /// What is known about it.
-        end: Box<TrialEnd>,
-    },
+    /// All trials that were under way are over.
+    TrialsEnded(Vec<TrialEnding>),
     /// The run waits between two trials.
     Pausing {
         /// At most this long.

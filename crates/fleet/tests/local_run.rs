@@ -32,6 +32,11 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         workload,
         seed: 11,
         role: TrialRole::Measure,
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
+        file_set: 0,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,
@@ -97,11 +102,14 @@ impl Notebook {
 impl Sink for Notebook {
     fn event(&mut self, event: Event) -> Result<(), String> {
         match event {
-            Event::TrialStarted(start) => self.write(&format!("trial {}", start.spec.index)),
+            Event::TrialsStarted(starts) => starts
+                .iter()
+                .try_for_each(|start| self.write(&format!("trial {}", start.spec.index))),
             Event::PhaseStarted { phase, .. } => self.write(phase.name()),
-            Event::Interval { samples, .. } => {
-                self.ops += samples
+            Event::Interval(intervals) => {
+                self.ops += intervals
                     .iter()
+                    .flat_map(|interval| &interval.samples)
                     .filter(|sample| sample.phase == Phase::Measure)
                     .map(Sample::data_ops)
                     .sum::<u64>();
@@ -112,7 +120,9 @@ impl Sink for Notebook {
                 self.write("creating")
             }
             Event::FileRemoved(_) => self.write("removed"),
-            Event::TrialEnded { state, .. } => self.write(&format!("{state:?}")),
+            Event::TrialsEnded(endings) => endings
+                .iter()
+                .try_for_each(|ending| self.write(&format!("{:?}", ending.state))),
             Event::Progress { .. } | Event::Note(_) | Event::Pausing { .. } => Ok(()),
         }
     }
@@ -301,8 +311,8 @@ struct Doubling {
 }
 
 impl Conductor for Doubling {
-    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
-        if let Some(last) = last {
+    fn next(&mut self, last: &[TrialRecord]) -> Step {
+        if let [last] = last {
             let ops = last.samples.iter().map(Sample::data_ops).sum();
             self.seen_ops.push(ops);
             self.next.index += 1;

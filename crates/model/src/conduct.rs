@@ -8,25 +8,41 @@
 use std::collections::VecDeque;
 
 use crate::run::TrialRecord;
-use crate::schedule::{Schedule, ScheduledTrial};
+use crate::schedule::{Schedule, ScheduledTrial, take_set};
 
 /// What a conductor decides.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Carry out this trial.
     Run(Box<ScheduledTrial>),
+    /// Carry out these at the same time: 1 to
+    /// [`crate::schedule::MAX_TOGETHER`], each with an index of its own.
+    RunTogether(Vec<ScheduledTrial>),
     /// The run is complete; why, when that is earlier than planned.
     End(Option<String>),
     /// The run cannot go on, and why: a command that the user gave failed.
     Fail(String),
 }
 
-/// Hands out the trials of a run one at a time.
+impl Step {
+    /// The step that carries out the next trial of a list, with those that run
+    /// at the same time. `None` when none is left.
+    pub fn take(left: &mut VecDeque<ScheduledTrial>) -> Option<Step> {
+        let mut set = take_set(left);
+        match set.len() {
+            0 => None,
+            1 => set.pop().map(|spec| Step::Run(Box::new(spec))),
+            _ => Some(Step::RunTogether(set)),
+        }
+    }
+}
+
+/// Hands out the trials of a run one after the other, or several at a time.
 pub trait Conductor: Send {
-    /// The next step. `last` is the trial that has just ended as planned, with
-    /// its samples and observations if [`Conductor::looks`]; `None` before the
-    /// first.
-    fn next(&mut self, last: Option<&TrialRecord>) -> Step;
+    /// The next step. `last` is what has just ended as planned, with samples
+    /// and observations if [`Conductor::looks`]: one trial, or those that ran
+    /// at the same time in their order; empty before the first.
+    fn next(&mut self, last: &[TrialRecord]) -> Step;
 
     /// Whether it looks at samples and observations. If not, they are not
     /// kept in memory for it.
@@ -51,11 +67,8 @@ impl InOrder {
 }
 
 impl Conductor for InOrder {
-    fn next(&mut self, _last: Option<&TrialRecord>) -> Step {
-        match self.left.pop_front() {
-            Some(spec) => Step::Run(Box::new(spec)),
-            None => Step::End(None),
-        }
+    fn next(&mut self, _last: &[TrialRecord]) -> Step {
+        Step::take(&mut self.left).unwrap_or(Step::End(None))
     }
 
     fn looks(&self) -> bool {

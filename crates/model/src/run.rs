@@ -74,6 +74,15 @@ pub struct TrialRecord {
     pub end: Option<TrialEnd>,
 }
 
+impl TrialRecord {
+    /// When the load began, from the opening of the gate of its set. Of a trial
+    /// whose end is not known, what the schedule says.
+    pub fn load_started_ns(&self) -> u64 {
+        let known = self.end.as_ref().and_then(|end| end.load_started_ns);
+        known.unwrap_or(self.spec.start_delay_ns)
+    }
+}
+
 /// A run with everything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRecord {
@@ -100,9 +109,15 @@ pub struct TrialEnd {
     pub final_flush_ns: Option<u64>,
     /// Dirty and writeback bytes of the host right at the end of the load.
     pub dirty_bytes_at_end: Option<u64>,
-    /// What the host did over the load.
+    /// What the host did over the load; for trials that ran at the same time,
+    /// over the loads of all of them.
     #[serde(default)]
     pub host: Option<HostLoad>,
+    /// When the load began, from the opening of the gate of its set (0 for a
+    /// trial that ran alone without a delay). Samples and observations count
+    /// from there. `None` when it never began.
+    #[serde(default)]
+    pub load_started_ns: Option<u64>,
     /// When the load began, wall clock, nanoseconds since 1970-01-01 UTC: time 0
     /// of the samples.
     #[serde(default)]

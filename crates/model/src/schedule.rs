@@ -1,5 +1,7 @@
 //! The plan unrolled: an ordered list of trials.
 
+use std::collections::VecDeque;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +44,42 @@ pub struct ScheduledTrial {
     /// What the trial is for.
     #[serde(default)]
     pub role: TrialRole,
+    /// Consecutive trials with the same number are a set: they run at the same
+    /// time, released by one gate after all of them have been prepared. `None`
+    /// runs alone.
+    #[serde(default)]
+    pub together: Option<u32>,
+    /// The load begins this long after the trial's gate has opened.
+    #[serde(default)]
+    pub start_delay_ns: u64,
+    /// Index of a trial of the same set whose end opens this one's gate,
+    /// instead of the gate of the set.
+    #[serde(default)]
+    pub follows: Option<u32>,
+    /// When it ends, the other trials of its set end as well.
+    #[serde(default)]
+    pub ends_others: bool,
+    /// Which test files in a directory target: trials with the same number use
+    /// the same files, also within a set. 0 is what trials that run alone use.
+    #[serde(default)]
+    pub file_set: u32,
+}
+
+/// Trials that a set may have at most.
+pub const MAX_TOGETHER: usize = 4096;
+
+/// Takes the next trial off the front, with those that run at the same time.
+/// Empty when none is left.
+pub fn take_set(left: &mut VecDeque<ScheduledTrial>) -> Vec<ScheduledTrial> {
+    let Some(first) = left.pop_front() else {
+        return Vec::new();
+    };
+    let together = first.together;
+    let mut set = vec![first];
+    while together.is_some() && left.front().is_some_and(|next| next.together == together) {
+        set.extend(left.pop_front());
+    }
+    set
 }
 
 /// What a trial is for.
@@ -97,6 +135,8 @@ pub enum Purpose {
         /// The target that a point must hold, as it was typed.
         slo: Option<String>,
     },
+    /// The disks of a machine, each alone and all at once.
+    Disks,
     /// A test of the SNIA performance test specification.
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.

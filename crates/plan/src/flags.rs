@@ -68,7 +68,10 @@ impl IoFlags {
     /// Every combination of flags that cannot run, each naming its flags.
     pub fn to_plan(&self, target: Target) -> Result<Plan, Diagnostics> {
         let mut keys = self.keys.clone();
-        let bounded = keys.io_size.is_some() || keys.number_ios.is_some() || keys.until.is_some();
+        let bounded = keys.io_size.is_some()
+            || keys.number_ios.is_some()
+            || keys.passes.is_some()
+            || keys.until.is_some();
         if keys.runtime.is_none() && !bounded {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
         }
@@ -129,9 +132,10 @@ impl PlanFlags {
     }
 }
 
-/// Keys of a workload that have no flag: a matrix and sections of their own.
+/// Keys of a workload that have no flag: a matrix and sections of their own,
+/// and what needs a second workload.
 pub(crate) fn has_flag(key: &Key) -> bool {
-    !key.kind.starts_with("map") && key.kind != "list"
+    key.name != "together" && !key.kind.starts_with("map") && key.kind != "list"
 }
 
 /// Keys of the plan that are flags. Targets and workloads are not.

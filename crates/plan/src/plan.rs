@@ -87,6 +87,7 @@ impl Plan {
             }
             rows::check(row, spelling, &mut problems);
         }
+        crate::together::turns(&rows, &mut problems);
         check_trials(&keys, rows.len(), &mut problems);
         let failed = problems.has_errors();
         let warnings = problems.finish(&source);

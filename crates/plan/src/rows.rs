@@ -21,6 +21,8 @@ pub(crate) struct Row {
     pub(crate) label: String,
     /// Where the workload stands.
     pub(crate) entry: Option<Span>,
+    /// Number of the workload in the plan.
+    pub(crate) workload: usize,
 }
 
 /// All rows in the order of the plan, or an error where there are too many.
@@ -37,7 +39,7 @@ pub(crate) fn rows(plan: &PlanKeys, problems: &mut Problems) -> Vec<Row> {
         }
     };
     let mut rows: Vec<Row> = Vec::with_capacity(usize::try_from(total).unwrap_or(0));
-    for workload in workloads {
+    for (number, workload) in workloads.iter().enumerate() {
         let axes = axes(plan, &workload.value);
         fixed_and_varied(plan, workload, problems);
         let mut base = WorkloadKeys::default();
@@ -46,7 +48,7 @@ pub(crate) fn rows(plan: &PlanKeys, problems: &mut Problems) -> Vec<Row> {
         }
         base.overlay(&workload.value);
         base.matrix = None;
-        expand(&base, &axes, workload.span, &mut rows);
+        expand(&base, &axes, (number, workload.span), &mut rows);
     }
     unique_labels(&rows, problems);
     rows
@@ -98,7 +100,7 @@ fn fixed_and_varied(plan: &PlanKeys, workload: &Located<WorkloadKeys>, problems:
 }
 
 /// Adds a row for each point of the matrix; the last axis varies fastest.
-fn expand(base: &WorkloadKeys, axes: &[&Axis], entry: Option<Span>, rows: &mut Vec<Row>) {
+fn expand(base: &WorkloadKeys, axes: &[&Axis], place: (usize, Option<Span>), rows: &mut Vec<Row>) {
     let names: Vec<&'static str> = axes.iter().map(|axis| axis.key).collect();
     let mut at = vec![0usize; axes.len()];
     loop {
@@ -112,7 +114,8 @@ fn expand(base: &WorkloadKeys, axes: &[&Axis], entry: Option<Span>, rows: &mut V
             name: label::name(&keys),
             label: label::label(&keys, &names),
             keys,
-            entry,
+            entry: place.1,
+            workload: place.0,
         });
         let Some(turn) = (0..axes.len())
             .rev()

@@ -13,6 +13,7 @@ use crate::limits::MAX_TRIALS;
 use crate::plan::Plan;
 use crate::resolve::{TargetShape, resolve};
 use crate::rows::Row;
+use crate::together::{self, Turn};
 use crate::value::Order;
 
 const DEFAULT_FLOOR_NS: u64 = 1_000_000_000;
@@ -111,7 +112,8 @@ impl Plan {
             return Err(problems.finish(&self.source));
         }
         let seed = self.seed().unwrap_or(context.seed);
-        let mut trials = self.unroll(&cells, seed);
+        let turns = together::turns(&rows, &mut problems);
+        let mut trials = self.unroll(&cells, &turns, targets.len(), seed);
         if self.payload_probe() {
             crate::payload_probe::append(&mut trials);
         }
@@ -156,42 +158,78 @@ impl Plan {
                     label,
                     target: target.clone(),
                     workload,
+                    start_delay_ns: row.keys.start_delay.as_ref().map_or(0, |t| t.value.0),
                 });
             }
         }
         cells
     }
 
-    fn unroll(&self, cells: &[Cell], seed: u64) -> Vec<ScheduledTrial> {
+    /// Turns × targets × iterations in order. A turn is a row, or the rows
+    /// that run at the same time.
+    fn unroll(
+        &self,
+        cells: &[Cell],
+        turns: &[Turn],
+        targets: usize,
+        seed: u64,
+    ) -> Vec<ScheduledTrial> {
+        let of_target = |turn: &Turn, target: usize| -> Vec<usize> {
+            turn.iter().map(|row| row * targets + target).collect()
+        };
+        let turns: Vec<Vec<usize>> = turns
+            .iter()
+            .flat_map(|turn| (0..targets).map(move |target| of_target(turn, target)))
+            .collect();
         let iterations = self.iterations();
-        let pause = self.pause();
-        let rows = 0..u32::try_from(cells.len()).unwrap_or(u32::MAX);
-        let order: Vec<(u32, u32)> = match self.order() {
-            Order::Fixed => rows
-                .flat_map(|row| (0..iterations).map(move |iteration| (row, iteration)))
+        let order: Vec<(&Vec<usize>, u32)> = match self.order() {
+            Order::Fixed => turns
+                .iter()
+                .flat_map(|turn| (0..iterations).map(move |iteration| (turn, iteration)))
                 .collect(),
             Order::Interleaved => (0..iterations)
-                .flat_map(|iteration| rows.clone().map(move |row| (row, iteration)))
+                .flat_map(|iteration| turns.iter().map(move |turn| (turn, iteration)))
                 .collect(),
         };
-        order
-            .into_iter()
-            .zip(0..)
-            .filter_map(|((row, iteration), index)| {
-                let cell = cells.get(row as usize)?;
-                Some(ScheduledTrial {
-                    index,
+        let mut trials = Vec::new();
+        for ((turn, iteration), set) in order.into_iter().zip(0..) {
+            let together = (turn.len() > 1).then_some(set);
+            for (row, place) in turn.iter().zip(0..) {
+                let at = Place {
+                    index: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+                    row: u32::try_from(*row).unwrap_or(u32::MAX),
                     iteration,
-                    row,
-                    label: cell.label.clone(),
-                    target: cell.target.clone(),
-                    workload: cell.workload.clone(),
-                    seed: derive_seed(derive_seed(seed, u64::from(row)), u64::from(iteration)),
-                    pause,
-                    role: TrialRole::Measure,
-                })
-            })
-            .collect()
+                    together,
+                    place,
+                };
+                let trial = cells.get(*row).map(|cell| self.trial(cell, at, seed));
+                trials.extend(trial);
+            }
+        }
+        trials
+    }
+
+    fn trial(&self, cell: &Cell, at: Place, seed: u64) -> ScheduledTrial {
+        ScheduledTrial {
+            index: at.index,
+            iteration: at.iteration,
+            row: at.row,
+            label: cell.label.clone(),
+            target: cell.target.clone(),
+            workload: cell.workload.clone(),
+            seed: derive_seed(
+                derive_seed(seed, u64::from(at.row)),
+                u64::from(at.iteration),
+            ),
+            pause: self.pause(),
+            role: TrialRole::Measure,
+            together: at.together,
+            start_delay_ns: cell.start_delay_ns,
+            follows: None,
+            ends_others: false,
+            // Files of its own, the same ones in every iteration.
+            file_set: at.together.map_or(0, |_| at.place),
+        }
     }
 
     pub(crate) fn order(&self) -> Order {
@@ -231,6 +269,19 @@ struct Cell {
     label: String,
     target: Target,
     workload: Workload,
+    start_delay_ns: u64,
+}
+
+/// Where a trial stands in the schedule.
+#[derive(Clone, Copy)]
+struct Place {
+    index: u32,
+    row: u32,
+    iteration: u32,
+    /// The set in which it runs, if it does not run alone.
+    together: Option<u32>,
+    /// Its place within the set.
+    place: u32,
 }
 
 #[cfg(test)]

@@ -59,6 +59,11 @@ pub fn trial(index: u32) -> ScheduledTrial {
         workload: Workload::example("mixed"),
         seed: 7 + u64::from(index),
         role: TrialRole::Measure,
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
+        file_set: 0,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,
@@ -110,7 +115,8 @@ pub fn end() -> TrialEnd {
         final_flush_ns: Some(12),
         dirty_bytes_at_end: None,
         host: None,
-        load_started_unix_ns: Some(1_700_000_000_000_000_001),
+        load_started_ns: Some(5_000_000_000),
+        load_started_unix_ns: Some(1_700_000_000_123_456_789),
     }
 }
 

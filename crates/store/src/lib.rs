@@ -40,6 +40,7 @@ mod recover;
 mod rows;
 mod schema;
 mod transaction;
+mod trials;
 mod write;
 
 pub use catalogue::RunListing;
@@ -49,6 +50,7 @@ pub use files::Leftover;
 pub use load::LoadedRun;
 pub use location::default_path;
 pub use open::Store;
+pub use trials::{Part, TrialBegin};
 pub use write::{RunKey, TrialKey};
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
-//! Writing a run while it happens.
+//! Writing a run while it happens: its beginning and its end. See [`crate::trials`]
+//! for what lies between.
 
-use fathom_model::fingerprint::TargetFingerprint;
-use fathom_model::run::TrialEnd;
-use fathom_model::{Observation, RunMeta, RunState, Sample, ScheduledTrial};
+use fathom_model::{RunMeta, RunState};
 use rusqlite::{OptionalExtension, Transaction, named_params, params};
 
-use crate::closing::{close_run, close_trial};
+use crate::closing::close_run;
 use crate::codec;
 use crate::rows::{Totals, signed, state_text, to_json};
-use crate::transaction::{Failure, unix_ns};
+use crate::transaction::Failure;
 use crate::{Error, Store};
 
 /// A run that is being written.
@@ -96,113 +95,6 @@ impl Store {
         })
     }
 
-    /// Starts a trial of a run.
-    pub fn begin_trial(
-        &mut self,
-        run: RunKey,
-        spec: &ScheduledTrial,
-        started_unix_ns: u64,
-        target_before: Option<&TargetFingerprint>,
-    ) -> Result<TrialKey, Error> {
-        let spec_json = to_json("a trial", spec)?;
-        let before = target_before
-            .map(|facts| to_json("a fingerprint", facts))
-            .transpose()?;
-        self.transaction(|transaction| {
-            require_running(transaction, "run", run.0)?;
-            transaction.execute(
-                "INSERT INTO trial (run_key, position, row, iteration, label, target, engine,
-                    state, started_unix_ns, spec, target_before)
-                 VALUES (?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, ?)",
-                params![
-                    run.0,
-                    spec.index,
-                    spec.row,
-                    spec.iteration,
-                    spec.label,
-                    spec.target.to_string(),
-                    spec.workload.engine.name(),
-                    signed(started_unix_ns),
-                    spec_json,
-                    before,
-                ],
-            )?;
-            Ok(TrialKey(transaction.last_insert_rowid()))
-        })
-        .map_err(|failure| failure.into_error(&self.path))
-    }
-
-    /// Adds what was measured since the last call, in one transaction: when it
-    /// returns, the data survive a kill of this process. It does not wait for
-    /// the disk. Called once per interval.
-    pub fn append(
-        &mut self,
-        trial: TrialKey,
-        samples: &[Sample],
-        observations: &[Observation],
-    ) -> Result<(), Error> {
-        if samples.is_empty() && observations.is_empty() {
-            return Ok(());
-        }
-        let packed = codec::pack(samples, observations).map_err(|error| Error::Unstorable {
-            what: "a sample or observation",
-            detail: error.to_string(),
-        })?;
-        let now = unix_ns();
-        self.transaction(|transaction| {
-            require_running(transaction, "trial", trial.0)?;
-            let (from, to) = trial.chunks();
-            let last: Option<i64> = transaction.query_row(
-                "SELECT max(key) FROM chunk WHERE key >= ? AND key < ?",
-                [from, to],
-                |row| row.get(0),
-            )?;
-            let first = last.map_or(from, |last| last + 1);
-            if to - first < packed.len() as i64 {
-                return Err(Failure::Own(Error::Unstorable {
-                    what: "an interval",
-                    detail: "the trial has too many".to_owned(),
-                }));
-            }
-            for (key, part) in (first..).zip(&packed) {
-                let totals = Totals::of(&samples[part.samples.clone()]);
-                insert_chunk(transaction, key, now, totals, &part.blob)?;
-            }
-            Ok(())
-        })
-        .map_err(|failure| failure.into_error(&self.path))
-    }
-
-    /// Ends a trial: fills in its totals, packs its series together and brings
-    /// everything to the disk. Call it outside of any measure phase.
-    ///
-    /// # Errors
-    /// [`Error::NotOpen`] when the trial has ended. A full disk is no error if
-    /// the end itself could be stored.
-    pub fn end_trial(
-        &mut self,
-        trial: TrialKey,
-        state: RunState,
-        end: &TrialEnd,
-    ) -> Result<(), Error> {
-        let end_json = to_json("the end of a trial", end)?;
-        refuse_running(state)?;
-        self.transaction(|transaction| {
-            require_running(transaction, "trial", trial.0)?;
-            close_trial(transaction, trial, state, end.reason.as_deref())?;
-            transaction.execute(
-                "UPDATE trial SET end = ? WHERE key = ?",
-                params![end_json, trial.0],
-            )?;
-            Ok(())
-        })
-        .map_err(|failure| failure.into_error(&self.path))?;
-        // The data are stored; these only tidy up, and may be done later.
-        let _ = self.compact(trial);
-        self.checkpoint();
-        Ok(())
-    }
-
     /// Ends a run. Trials that are still open end with it, as interrupted
     /// unless the run failed.
     pub fn end_run(
@@ -250,7 +142,7 @@ pub(crate) fn insert_chunk(
     Ok(())
 }
 
-fn require_running(
+pub(crate) fn require_running(
     transaction: &Transaction<'_>,
     table: &'static str,
     key: i64,
@@ -270,7 +162,7 @@ fn require_running(
     }))
 }
 
-fn refuse_running(state: RunState) -> Result<(), Error> {
+pub(crate) fn refuse_running(state: RunState) -> Result<(), Error> {
     if state == RunState::Running {
         return Err(Error::Unstorable {
             what: "the end of a run or trial",

@@ -70,6 +70,11 @@ impl CurveConductor {
             seed: derive_seed(seed, u64::from(iteration)),
             pause: self.options.pause,
             role: setting.role,
+            together: None,
+            start_delay_ns: 0,
+            follows: None,
+            ends_others: false,
+            file_set: 0,
         }
     }
 
@@ -109,8 +114,8 @@ impl CurveConductor {
 }
 
 impl Conductor for CurveConductor {
-    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
-        if let Some(last) = last {
+    fn next(&mut self, last: &[TrialRecord]) -> Step {
+        if let [last] = last {
             self.take(last);
         }
         let points: Vec<CurvePoint> = self.points.values().cloned().collect();

@@ -33,13 +33,18 @@ fn options(sweep: Sweep) -> CurveOptions {
     }
 }
 
+/// The trial that has just ended.
+fn latest(trials: &[TrialRecord]) -> &[TrialRecord] {
+    &trials[trials.len().saturating_sub(1)..]
+}
+
 /// Carries a curve out on a made-up target and judges the run.
 fn carry_out(options: CurveOptions, truth: Truth) -> JudgedRun {
     let builder = RecordBuilder::reads();
     let sweep = options.sweep;
     let mut conductor = CurveConductor::new(options, builder.host.clone());
     let mut trials: Vec<TrialRecord> = Vec::new();
-    while let Step::Run(spec) = conductor.next(trials.last()) {
+    while let Step::Run(spec) = conductor.next(latest(&trials)) {
         assert!(trials.len() < 200, "a curve must come to its end");
         let mut trial = builder
             .clone()

@@ -103,6 +103,11 @@ impl SniaRounds {
             seed: derive_seed(seed, u64::from(round)),
             pause: NO_PAUSE,
             role,
+            together: None,
+            start_delay_ns: 0,
+            follows: None,
+            ends_others: false,
+            file_set: 0,
         };
         self.index += 1;
         trial
@@ -160,8 +165,8 @@ impl SniaRounds {
 }
 
 impl Conductor for SniaRounds {
-    fn next(&mut self, last: Option<&TrialRecord>) -> Step {
-        if let Some(last) = last {
+    fn next(&mut self, last: &[TrialRecord]) -> Step {
+        if let [last] = last {
             self.take(last);
         }
         if self.part < self.parts.len() {

@@ -135,12 +135,13 @@ fn play(test: SniaTest, settings: SniaSettings, drive: Drive<'_>) -> RunRecord {
     record.meta.state = RunState::Complete;
     let mut last: Option<TrialRecord> = None;
     loop {
-        match rounds.next(last.as_ref()) {
+        match rounds.next(last.as_slice()) {
             Step::Run(spec) => {
                 let ran = trial(&spec, drive(&spec));
                 last = Some(ran.clone());
                 record.trials.push(ran);
             }
+            Step::RunTogether(_) => panic!("cells run alone"),
             Step::Fail(reason) => panic!("{reason}"),
             Step::End(reason) => {
                 record.meta.reason = reason;
@@ -344,15 +345,15 @@ fn write_saturation_ends_after_a_day() {
     };
     let mut rounds = SniaRounds::new(options(SniaTest::Wsat, a_day.clone()));
     let spec = loop {
-        match rounds.next(None) {
+        match rounds.next(&[]) {
             Step::Run(spec) if spec.role == TrialRole::Measure => break spec,
-            Step::Run(_) => {}
+            Step::Run(_) | Step::RunTogether(_) => {}
             end => panic!("{end:?} without a load"),
         }
     };
     assert_eq!(spec.workload.bounds.time_ns, Some(86_400 * SECOND));
     assert_eq!(spec.workload.bounds.bytes, Some(256 * GIB));
-    assert_eq!(rounds.next(None), Step::End(None));
+    assert_eq!(rounds.next(&[]), Step::End(None));
     let mut record = play(SniaTest::Wsat, settings(SniaTest::Wsat), &|_| 8192);
     record.meta.schedule.purpose = Purpose::Snia {
         test: "wsat".to_owned(),

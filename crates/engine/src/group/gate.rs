@@ -1,6 +1,9 @@
 //! The gate behind which workers wait until all are ready.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::clock::monotonic_ns;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -24,37 +27,52 @@ impl Gate {
         }
     }
 
-    /// Waits until the gate opens; time 0, or `None` if it never will.
+    /// Waits until the gate is open and time 0 has come; time 0, or `None` if
+    /// it never will.
     pub(crate) fn pass(&self) -> Option<u64> {
         let mut state = self.lock();
         loop {
-            match *state {
-                State::Open { origin_ns } => return Some(origin_ns),
+            let ahead_ns = match *state {
+                State::Open { origin_ns } => match origin_ns.checked_sub(monotonic_ns()) {
+                    None | Some(0) => return Some(origin_ns),
+                    ahead_ns => ahead_ns,
+                },
                 State::Cancelled => return None,
-                State::Shut => {
-                    state = self
-                        .changed
-                        .wait(state)
-                        .unwrap_or_else(PoisonError::into_inner);
+                State::Shut => None,
+            };
+            state = match ahead_ns {
+                None => self
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(ahead_ns) => {
+                    let wait = Duration::from_nanos(ahead_ns);
+                    let waited = self.changed.wait_timeout(state, wait);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
                 }
-            }
+            };
         }
     }
 
-    /// Opens the gate.
+    /// Opens the gate for `origin_ns` on the monotonic clock, which may lie
+    /// ahead.
     pub(crate) fn open(&self, origin_ns: u64) {
-        self.set(State::Open { origin_ns });
-    }
-
-    /// Sends everybody home, unless the gate is open.
-    pub(crate) fn cancel(&self) {
-        self.set(State::Cancelled);
-    }
-
-    fn set(&self, new: State) {
         let mut state = self.lock();
         if *state == State::Shut {
-            *state = new;
+            *state = State::Open { origin_ns };
+        }
+        self.changed.notify_all();
+    }
+
+    /// Sends everybody home, unless the gate is open and time 0 has come.
+    pub(crate) fn cancel(&self) {
+        let mut state = self.lock();
+        let too_late = match *state {
+            State::Open { origin_ns } => origin_ns <= monotonic_ns(),
+            State::Shut | State::Cancelled => false,
+        };
+        if !too_late {
+            *state = State::Cancelled;
         }
         self.changed.notify_all();
     }
@@ -83,6 +101,27 @@ mod tests {
         for thread in waiting {
             assert_eq!(thread.join().unwrap(), Some(7));
         }
+    }
+
+    #[test]
+    fn who_waits_for_time_0_can_still_be_sent_home() {
+        let gate = Arc::new(Gate::new());
+        gate.open(monotonic_ns() + 3_600_000_000_000);
+        let waiting = {
+            let gate = Arc::clone(&gate);
+            std::thread::spawn(move || gate.pass())
+        };
+        gate.cancel();
+        assert_eq!(waiting.join().unwrap(), None);
+    }
+
+    #[test]
+    fn nobody_passes_before_time_0() {
+        let gate = Gate::new();
+        let origin_ns = monotonic_ns() + 20_000_000;
+        gate.open(origin_ns);
+        assert_eq!(gate.pass(), Some(origin_ns));
+        assert!(monotonic_ns() >= origin_ns);
     }
 
     #[test]

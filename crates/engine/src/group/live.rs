@@ -39,7 +39,7 @@ pub(crate) struct Live {
     ends: Vec<WorkerEnd>,
     collector: Collector,
     stalls: Arc<Stalls>,
-    watch: Option<Watch>,
+    watch: Option<Arc<Watch>>,
     notes: BTreeSet<String>,
     origin_ns: u64,
 }
@@ -139,8 +139,17 @@ impl Live {
         if self.origin_ns != 0 {
             return;
         }
-        self.origin_ns = HostClock::new().now().max(1);
-        self.watch = Some(Watch::start(self.origin_ns, Arc::clone(&self.stalls)));
+        self.go_at(HostClock::new().now(), &Arc::new(Watch::start()));
+    }
+
+    /// Opens the gate for a moment that may lie ahead.
+    pub(crate) fn go_at(&mut self, origin_ns: u64, watch: &Arc<Watch>) {
+        if self.origin_ns != 0 {
+            return;
+        }
+        self.origin_ns = origin_ns.max(1);
+        watch.tell(self.origin_ns, &self.stalls);
+        self.watch = Some(Arc::clone(watch));
         self.gate.open(self.origin_ns);
     }
 
@@ -238,9 +247,8 @@ impl Live {
     }
 
     fn end(mut self, stuck: Vec<StuckOp>) -> GroupEnd {
-        if let Some(mut watch) = self.watch.take() {
-            watch.end();
-        }
+        // The last one who holds the watch ends it.
+        drop(self.watch.take());
         let now_ns = HostClock::new().now().saturating_sub(self.origin_ns);
         let samples = self.collector.drain_all(now_ns);
         let plan = &self.plan;

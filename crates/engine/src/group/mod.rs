@@ -4,12 +4,14 @@
 //! second and finishes it. Workers never wait for the controlling thread.
 
 mod gate;
+mod gathering;
 mod live;
-mod plan;
+pub(crate) mod plan;
 mod simulated;
 mod spawn;
 mod watch;
 
+pub use self::gathering::Gathering;
 pub(crate) use self::spawn::batch;
 
 use std::time::Duration;

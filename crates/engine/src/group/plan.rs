@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fathom_model::workload::{EngineKind, OnError};
+use fathom_model::workload::{Allocation, Content, EngineKind, FailIf, OnError};
 use fathom_model::{Job, OpKind, Workload};
 
 use crate::Error;
@@ -113,6 +113,23 @@ impl GroupPlan {
     }
 }
 
+/// What cannot be done yet must not be left out silently.
+fn unhonoured(workload: &Workload) -> Option<&'static str> {
+    let verify = workload.verify.unwrap_or_default();
+    let parts = matches!(workload.payload.content, Content::Parts(_));
+    let fields = [
+        ("allocation", workload.allocation != Allocation::Auto),
+        ("replay", workload.replay.is_some()),
+        ("fail_if", workload.fail_if != FailIf::default()),
+        ("a second flush", workload.sync.other_every_writes > 0),
+        ("verification of earlier trials", verify.earlier),
+        ("verification by content", verify.by_content),
+        ("payload in parts", parts),
+    ];
+    let mut used = fields.into_iter().filter(|(_, used)| *used);
+    used.next().map(|(name, _)| name)
+}
+
 fn check_limits(workload: &Workload) -> Result<(), Error> {
     let mix = &workload.mix;
     let shares =
@@ -124,14 +141,14 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
         Some(format!("workers must be 1 to {MAX_WORKERS}"))
     } else if !(1..=MAX_DEPTH).contains(&workload.queue_depth) {
         Some(format!("queue depth must be 1 to {MAX_DEPTH}"))
-    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.block.max_bytes())
-        || workload.block.min_bytes() == 0
+    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.max_block_bytes())
+        || workload.min_block_bytes() == 0
     {
         Some(format!("blocks must be 1 to {MAX_BLOCK_BYTES} bytes"))
     } else if !(rate.is_finite() && rate > 0.0) {
         Some("the rate must be above 0".to_owned())
     } else {
-        None
+        unhonoured(workload).map(|field| format!("{field} is not supported yet"))
     };
     refused.map_or(Ok(()), |text| {
         Err(Error::Workload(format!(

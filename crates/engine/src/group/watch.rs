@@ -7,8 +7,8 @@
 //! spans that time is at least in doubt. Catches SIGSTOP, a debugger, a
 //! suspended virtual machine, a frozen control group.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -20,30 +20,44 @@ const TICK_NS: u64 = 10_000_000;
 /// Shorter stops are the scheduler's ordinary business.
 const NOTABLE_NS: u64 = 2_000_000;
 
-/// The watching thread.
+/// The watching thread. Ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    over: Arc<AtomicBool>,
+    told: Arc<Told>,
     thread: Option<JoinHandle<()>>,
 }
 
+/// Whom the watch tells what it saw.
+#[derive(Debug, Default)]
+struct Told {
+    over: AtomicBool,
+    /// Time 0 of each listener, and where its stops go.
+    listeners: Mutex<Vec<(u64, Arc<Stalls>)>>,
+}
+
 impl Watch {
-    /// Watches from `origin_ns` on and notes stops in `stalls`. Without a
-    /// thread to spare there is no watch, and no error either.
-    pub(crate) fn start(origin_ns: u64, stalls: Arc<Stalls>) -> Watch {
-        let over = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&over);
+    /// Watches from now on. Without a thread to spare there is no watch, and
+    /// no error either.
+    pub(crate) fn start() -> Watch {
+        let told = Arc::new(Told::default());
+        let seen = Arc::clone(&told);
         let thread = std::thread::Builder::new()
             .name("fathom-watch".to_owned())
             .stack_size(128 << 10)
-            .spawn(move || watch(origin_ns, &stalls, &seen))
+            .spawn(move || watch(&seen))
             .ok();
-        Watch { over, thread }
+        Watch { told, thread }
     }
 
-    /// Ends the watch.
-    pub(crate) fn end(&mut self) {
-        self.over.store(true, Relaxed);
+    /// Notes stops from `origin_ns` on in `stalls` as well.
+    pub(crate) fn tell(&self, origin_ns: u64, stalls: &Arc<Stalls>) {
+        self.told.lock().push((origin_ns, Arc::clone(stalls)));
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.told.over.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
             let _ = thread.join();
@@ -51,17 +65,28 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.end();
+impl Told {
+    fn lock(&self) -> MutexGuard<'_, Vec<(u64, Arc<Stalls>)>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stopped(&self, now_ns: u64, stop_ns: u64) {
+        for (origin_ns, stalls) in self.lock().iter() {
+            // A load that had not begun was not stopped.
+            if let Some(at_ns) = now_ns.checked_sub(*origin_ns) {
+                stalls.push(at_ns, stop_ns);
+            }
+        }
     }
 }
 
-fn watch(origin_ns: u64, stalls: &Stalls, over: &AtomicBool) {
+fn watch(told: &Told) {
     let meter = ThreadMeter::start();
     let mut delay_ns = meter.run_delay_ns();
     let mut last_ns = monotonic_ns();
-    while !over.load(Relaxed) {
+    while !told.over.load(Relaxed) {
         let due_ns = last_ns + TICK_NS;
         // Parked, not asleep: whoever ends the watch need not wait for it.
         std::thread::park_timeout(Duration::from_nanos(TICK_NS));
@@ -71,7 +96,7 @@ fn watch(origin_ns: u64, stalls: &Stalls, over: &AtomicBool) {
             let stop_ns = stop_length(now_ns - due_ns, delay_ns, delay_now_ns);
             delay_ns = delay_now_ns;
             if stop_ns > NOTABLE_NS {
-                stalls.push(now_ns.saturating_sub(origin_ns), stop_ns);
+                told.stopped(now_ns, stop_ns);
             }
         }
         last_ns = now_ns;
@@ -101,10 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_ends_when_told() {
-        let stalls = Arc::new(Stalls::default());
-        let mut watch = Watch::start(monotonic_ns(), Arc::clone(&stalls));
-        watch.end();
-        assert!(watch.thread.is_none());
+    fn only_who_had_begun_hears_of_a_stop() {
+        let watch = Watch::start();
+        let (early, late) = (Arc::new(Stalls::default()), Arc::new(Stalls::default()));
+        watch.tell(100, &early);
+        watch.tell(900, &late);
+        watch.told.stopped(500, 50);
+        assert_eq!(early.take_before(1_000), 50);
+        assert_eq!(late.take_before(1_000), 0);
     }
 }

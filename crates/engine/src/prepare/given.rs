@@ -154,21 +154,15 @@ pub(crate) fn prepare_device(
                 ),
             });
         }
-        let guard = inspect_device(path)?;
-        let claim = guard.claim()?;
-        if guard.read_only {
-            return Err(Error::target(
-                path,
-                "the device is read-only; choose a workload that only reads",
-            ));
-        }
+        let claim = claim_device(path)?;
         check_writable(path)?;
         data.writable = true;
         Some(claim)
     } else {
         None
     };
-    let share = if job.workload.mix.reads() && ledger.is_none() {
+    let needs_data = job.workload.mix.reads() || job.workload.precondition == Precondition::Written;
+    let share = if needs_data && ledger.is_none() {
         sample_zeros(job, path, layout, data.direct_align.is_some(), hooks)?
     } else {
         Share {
@@ -178,6 +172,22 @@ pub(crate) fn prepare_device(
     };
     fill_given(job, layout, ledger, data, &share, hooks)?;
     Ok(claim)
+}
+
+/// Claims a device that nothing speaks against.
+pub(crate) fn claim_device(path: &Path) -> Result<DeviceClaim, Error> {
+    if let Some(claim) = DeviceClaim::shared(path) {
+        return Ok(claim);
+    }
+    let guard = inspect_device(path)?;
+    let claim = guard.claim()?;
+    match guard.read_only {
+        false => Ok(claim),
+        true => Err(Error::target(
+            path,
+            "the device is read-only; choose a workload that only reads",
+        )),
+    }
 }
 
 /// Fills a given target if the workload needs it and may write to it, and
@@ -192,18 +202,21 @@ fn fill_given(
 ) -> Result<(), Error> {
     let workload = &job.workload;
     let gaps = share.value.is_some_and(|share| share > UNWRITTEN_LIMIT);
-    let wanted = ledger.is_some() || workload.precondition != Precondition::None;
+    let precondition = workload.precondition;
+    let all = matches!(precondition, Precondition::Fill | Precondition::RandomFill);
+    let wanted = ledger.is_some() || all;
+    let needs_data = workload.mix.reads() || precondition == Precondition::Written;
     let filler = Filler {
         job,
         layout,
         ledger,
         direct_align: data.direct_align,
     };
-    if data.writable && (wanted || (gaps && workload.mix.reads())) {
-        let stretches = if workload.precondition == Precondition::None {
-            filler.accessed()
-        } else {
+    if data.writable && (wanted || (gaps && needs_data)) {
+        let stretches = if all {
             filler.everything()
+        } else {
+            filler.accessed()
         };
         data.prepared_bytes += filler.fill("filling the target", &stretches, hooks)?;
         data.reused = false;

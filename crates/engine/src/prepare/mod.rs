@@ -18,20 +18,22 @@ pub(crate) mod fill;
 mod given;
 mod hooks;
 mod manifest;
+mod named;
 mod of_run;
 mod space;
 mod test_files;
 mod unwritten;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
-pub use of_run::remove_files_of_run;
+pub use of_run::{remove_files_of_run, remove_surplus_files};
+pub(crate) use space::check_room;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fathom_model::run::DataReport;
 use fathom_model::unit::bytes;
-use fathom_model::workload::{BlockSizes, CacheMode};
+use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
 use fathom_model::{Job, Target, Workload};
 
 use self::classify::Kind;
@@ -78,7 +80,7 @@ pub struct Prepared {
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
-    _claim: Option<DeviceClaim>,
+    _claims: Vec<DeviceClaim>,
 }
 
 /// What preparing finds out and does.
@@ -107,7 +109,10 @@ pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Erro
             prepared.drive = Some(drive);
             Ok(prepared)
         }
-        Target::Path(path) => prepare_path(job, path, hooks),
+        Target::Path(path) => match &job.workload.named {
+            Some(named) => prepare_named(job, named, hooks),
+            None => prepare_path(job, path, hooks),
+        },
     }
 }
 
@@ -132,7 +137,7 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
         writable: true,
         ..Data::default()
     };
-    Ok(Prepared::assemble(layout, data, None, None, None))
+    Ok(Prepared::assemble(layout, data, None, None, Vec::new()))
 }
 
 fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
@@ -172,7 +177,34 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    Ok(Prepared::assemble(layout, data, ledger, test_files, claim))
+    let claims = claim.into_iter().collect();
+    Ok(Prepared::assemble(layout, data, ledger, test_files, claims))
+}
+
+fn prepare_named(
+    job: &Job,
+    named: &NamedFiles,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
+    let files = named::Files::look(named)?;
+    let layout = files.layout(job)?;
+    check_room_for_blocks(job, &layout)?;
+    let ledger = match job.workload.verify {
+        Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
+        None => None,
+    };
+    let stamps = ledger
+        .as_deref()
+        .filter(|_| Ledger::needs_prepared(&job.workload));
+    let mut data = Data::default();
+    let claims = files.prepare(job, &layout, stamps, &mut data, hooks)?;
+    if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
+        layout
+            .files
+            .iter()
+            .for_each(|file| direct::forget_cached(&file.path));
+    }
+    Ok(Prepared::assemble(layout, data, ledger, None, claims))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -197,7 +229,7 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        claim: Option<DeviceClaim>,
+        claims: Vec<DeviceClaim>,
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {
@@ -220,7 +252,7 @@ impl Prepared {
             notes: data.notes,
             drive: None,
             test_files,
-            _claim: claim,
+            _claims: claims,
         }
     }
 }
@@ -230,8 +262,12 @@ fn check_size(workload: &Workload) -> Result<(), Error> {
     let (Some(size), BlockSizes::Fixed(block)) = (workload.size_bytes, &workload.block) else {
         return Ok(());
     };
+    // Named files are as long as whoever names them wants them to be.
+    if workload.named.is_some() {
+        return Ok(());
+    }
     let block = (*block).max(1);
-    if size.is_multiple_of(block) {
+    if size.is_multiple_of(block) || !workload.block_by_kind.is_empty() {
         return Ok(());
     }
     let below = size / block * block;

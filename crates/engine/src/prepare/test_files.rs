@@ -367,8 +367,9 @@ fn resize(path: &Path, before: &Found, size_bytes: u64) -> Result<(), Error> {
 /// What has to be written before the load.
 fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> Vec<Stretch> {
     let workload = &job.workload;
-    let always = stamped || workload.precondition != Precondition::None;
-    if !always && !workload.mix.reads() {
+    let precondition = workload.precondition;
+    let always = stamped || matches!(precondition, Precondition::Fill | Precondition::RandomFill);
+    if !always && precondition != Precondition::Written && !workload.mix.reads() {
         return Vec::new();
     }
     let files = (0u32..).zip(&layout.files).zip(found);

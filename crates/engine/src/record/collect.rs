@@ -29,7 +29,7 @@ impl Stalls {
     }
 
     /// The longest stop that ended before `end_ns` and was not yet taken.
-    fn take_before(&self, end_ns: u64) -> u64 {
+    pub(crate) fn take_before(&self, end_ns: u64) -> u64 {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut longest = 0;
         seen.retain(|(at, length)| {

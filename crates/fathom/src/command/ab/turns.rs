@@ -92,7 +92,7 @@ fn placed(spec: &ScheduledTrial, seed: u64, pair: u32, row: u32) -> ScheduledTri
 }
 
 impl Conductor for Turns {
-    fn next(&mut self, _last: Option<&TrialRecord>) -> Step {
+    fn next(&mut self, _last: &[TrialRecord]) -> Step {
         let Some((spec, before)) = self.left.pop_front() else {
             return Step::End(None);
         };

@@ -1,0 +1,129 @@
+//! What was looked at for one trial of a set need not be looked at again for
+//! another one on the same target.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fathom_engine::Prepared;
+use fathom_engine::access::TargetKind;
+use fathom_model::fingerprint::TargetFingerprint;
+use fathom_model::run::DataReport;
+use fathom_model::{Job, Target};
+use fathom_observe::{DataState, Sysroot};
+
+/// Files and the part of them that is accessed.
+type Data = (Vec<PathBuf>, Option<Range<u64>>);
+
+/// What has been looked at.
+pub(crate) struct Looked {
+    sysroot: Sysroot,
+    targets: HashMap<PathBuf, TargetFingerprint>,
+    states: HashMap<Data, DataState>,
+    cached: HashMap<Data, (Option<f64>, String)>,
+}
+
+impl Looked {
+    /// Nothing yet.
+    pub(crate) fn new(sysroot: &Sysroot) -> Looked {
+        Looked {
+            sysroot: sysroot.clone(),
+            targets: HashMap::new(),
+            states: HashMap::new(),
+            cached: HashMap::new(),
+        }
+    }
+
+    /// The facts of a target; `None` when it is no real one.
+    pub(crate) fn target(&mut self, target: &Target) -> Option<TargetFingerprint> {
+        let path = target.path()?;
+        Some(self.path(path))
+    }
+
+    fn path(&mut self, path: &Path) -> TargetFingerprint {
+        if let Some(known) = self.targets.get(path) {
+            return known.clone();
+        }
+        let facts = fathom_observe::target_fingerprint(&self.sysroot, path);
+        self.targets.insert(path.to_owned(), facts.clone());
+        facts
+    }
+
+    /// The facts of what a prepared trial loads. Files that exist now tell the
+    /// devices.
+    pub(crate) fn prepared(&mut self, job: &Job, prepared: &Prepared) -> TargetFingerprint {
+        let Some(target) = job.target.path() else {
+            return TargetFingerprint::default();
+        };
+        let file = paths_of(prepared).into_iter().next();
+        // Files of one directory lie on the same devices.
+        let place = match &file {
+            Some(file) if file.parent() == Some(target) => self.targets.get(target).cloned(),
+            _ => None,
+        };
+        match (place, file) {
+            (Some(known), _) if !known.devices.is_empty() => known,
+            (_, Some(file)) => {
+                let facts = self.path(&file);
+                self.targets.insert(target.to_owned(), facts.clone());
+                facts
+            }
+            (_, None) => self.path(target),
+        }
+    }
+
+    /// Takes the state of page cache and extents right before the load.
+    /// Returns what went wrong, in words.
+    pub(crate) fn data(
+        &mut self,
+        job: &Job,
+        prepared: &Prepared,
+        report: &mut DataReport,
+    ) -> Vec<String> {
+        let paths = paths_of(prepared);
+        if paths.is_empty() {
+            return Vec::new();
+        }
+        let failures = match job.workload.drop_cache {
+            true => fathom_observe::drop_page_cache(&paths, false).failures,
+            false => Vec::new(),
+        };
+        let first = prepared.layout.files.first();
+        let range =
+            first.map(|file| file.start_bytes..file.start_bytes.saturating_add(file.span_bytes));
+        let data = (paths, range);
+        // What was never written the preparation may have had to find out.
+        if report.unwritten_share.is_some() {
+            let (share, method) = self
+                .cached
+                .entry(data)
+                .or_insert_with_key(|(paths, range)| {
+                    fathom_observe::cached_share(paths, range.clone())
+                });
+            report.cached_share = *share;
+            report.cached_method = Some(method.clone());
+        } else {
+            let state = self
+                .states
+                .entry(data)
+                .or_insert_with_key(|(paths, range)| {
+                    fathom_observe::data_state(paths, range.clone())
+                });
+            state.clone().enter(report);
+        }
+        failures
+    }
+}
+
+/// The real files of a trial; none for targets that are no real I/O.
+pub(crate) fn paths_of(prepared: &Prepared) -> Vec<PathBuf> {
+    match prepared.layout.kind {
+        TargetKind::Null | TargetKind::Sim | TargetKind::Stream => Vec::new(),
+        TargetKind::Directory | TargetKind::File | TargetKind::Device => prepared
+            .layout
+            .files
+            .iter()
+            .map(|file| file.path.clone())
+            .collect(),
+    }
+}

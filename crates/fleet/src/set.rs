@@ -1,0 +1,254 @@
+//! A set of trials from the first look at its targets to the last: all are
+//! prepared one after the other, then loaded at the same time, then checked. A
+//! trial that runs alone is a set of one.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fathom_engine::sim::KeptDrive;
+use fathom_engine::{Group, Prepared};
+use fathom_model::fingerprint::TargetFingerprint;
+use fathom_model::sample::Phase;
+use fathom_model::schedule::MAX_TOGETHER;
+use fathom_model::{Job, ScheduledTrial, Target};
+use fathom_observe::{HostWatch, Observer};
+
+use crate::agent::{Agent, Early};
+use crate::ceiling;
+use crate::load::{self, Watches};
+use crate::looked::Looked;
+use crate::member::{Member, end_all};
+use crate::message::{Event, TrialStart};
+
+/// Where in a set something went wrong, and what.
+type Failure = (usize, Early);
+
+impl Agent {
+    /// Carries out trials at the same time, from their beginning to their end.
+    pub(crate) fn set(&mut self, specs: Vec<ScheduledTrial>) {
+        let mut looked = Looked::new(&self.sysroot);
+        let starts = specs.iter().map(|spec| TrialStart {
+            spec: spec.clone(),
+            started_unix_ns: unix_now_ns(),
+            target_before: looked.target(&spec.target),
+        });
+        self.link.send(Event::TrialsStarted(starts.collect()));
+        let mut members: Vec<Member> = specs
+            .into_iter()
+            .map(|spec| {
+                let job = self.job(&spec);
+                Member::new(spec, job)
+            })
+            .collect();
+        if let Err((culprit, early)) = self.carry_out(&mut members, &mut looked) {
+            end_all(&mut members, culprit, early);
+        }
+        // Seen anew: the trials may have changed it.
+        let mut looked = Looked::new(&self.sysroot);
+        for member in &mut members {
+            member.end.target_after = looked.target(&member.spec.target);
+        }
+        let endings = members.into_iter().map(Member::ending);
+        self.link.send(Event::TrialsEnded(endings.collect()));
+    }
+
+    fn carry_out(&mut self, members: &mut [Member], looked: &mut Looked) -> Result<(), Failure> {
+        check(members)?;
+        self.rests.clear();
+        self.observer = None;
+        for place in 0..members.len() {
+            self.prepare_member(members, place)
+                .map_err(|early| (place, early))?;
+        }
+        for member in members.iter_mut() {
+            self.look_at(member, looked);
+        }
+        if self.interrupt.is_raised() {
+            let text = "ended by the user before the load began";
+            return Err((0, Early::interrupted(text)));
+        }
+        let mut groups = Vec::with_capacity(members.len());
+        for (place, member) in members.iter().enumerate() {
+            let Some(prepared) = &member.prepared else {
+                continue;
+            };
+            let group = Group::start(&member.job, prepared);
+            groups.push(group.map_err(|error| (place, Early::failed(error)))?);
+        }
+        let watches = self.watch_host(members, looked);
+        let link = (&self.link, &self.interrupt);
+        self.observer = load::run(link, members, groups, watches);
+        self.look_at_ceilings_again(members);
+        for member in members.iter_mut().filter(|m| m.early.is_none()) {
+            member.early = self.verify(member).err();
+        }
+        Ok(())
+    }
+
+    fn prepare_member(&mut self, members: &mut [Member], place: usize) -> Result<(), Early> {
+        let (before, from) = members.split_at_mut(place);
+        let Some(member) = from.first_mut() else {
+            return Ok(());
+        };
+        self.phase(Some(member.spec.index), Phase::Prepare);
+        let mut prepared = self.prepare(&member.job)?;
+        let same_target = before.iter().filter(|b| b.job.target == member.job.target);
+        let others = same_target.count();
+        self.keep_drive(&member.job, &mut prepared, others);
+        member.end.data = prepared.data.clone();
+        for note in &prepared.notes {
+            self.link.send(Event::Note(note.clone()));
+        }
+        member.prepared = Some(prepared);
+        Ok(())
+    }
+
+    /// A simulated drive is the same one throughout a run. Loads of the same
+    /// set cannot share one, because each has a time of its own.
+    fn keep_drive(&mut self, job: &Job, prepared: &mut Prepared, others: usize) {
+        let Some(fresh) = prepared.drive.take() else {
+            return;
+        };
+        let name = match others {
+            0 => job.target.to_string(),
+            _ => format!("{} beside {others}", job.target),
+        };
+        if others == 1 {
+            self.link.send(Event::Note(format!(
+                "{}: each trial of the set has a drive of its own, because simulated time is \
+                 not shared",
+                job.target
+            )));
+        }
+        let kept: KeptDrive = self.drives.entry(name).or_insert(fresh).clone();
+        self.rests.push(kept.clone());
+        prepared.drive = Some(kept);
+    }
+
+    /// Looks at the data and measures the ceiling, right before the load.
+    fn look_at(&mut self, member: &mut Member, looked: &mut Looked) {
+        let Some(prepared) = &member.prepared else {
+            return;
+        };
+        let failures = looked.data(&member.job, prepared, &mut member.end.data);
+        for failure in failures {
+            self.link.send(Event::Note(failure));
+        }
+        let glance_ns = self.settings.ceiling_ns;
+        member.end.ceiling = self.ceilings.of(&member.job, glance_ns);
+    }
+
+    /// Real hosts are observed, once for all; simulated drives have no host
+    /// and no real time.
+    fn watch_host(&self, members: &mut [Member], looked: &mut Looked) -> Watches {
+        let mut facts: BTreeMap<String, TargetFingerprint> = BTreeMap::new();
+        for member in members.iter_mut() {
+            let (Some(prepared), false) = (&member.prepared, is_simulated(&member.job)) else {
+                continue;
+            };
+            let of_target = looked.prepared(&member.job, prepared);
+            let names = of_target.devices.iter().map(|device| device.name.clone());
+            member.devices = names.collect();
+            facts.insert(member.job.target.to_string(), of_target);
+        }
+        if facts.is_empty() {
+            return None;
+        }
+        let mut facts: Vec<TargetFingerprint> = facts.into_values().collect();
+        let observer = Observer::of_targets(&self.sysroot, &facts);
+        let mut all = facts.pop().unwrap_or_default();
+        for device in facts.into_iter().flat_map(|facts| facts.devices) {
+            if all.devices.iter().all(|known| known.name != device.name) {
+                all.devices.push(device);
+            }
+        }
+        Some((observer, HostWatch::new(&self.sysroot, &all)))
+    }
+
+    /// Ceilings that a load came near are measured again, once per shape.
+    fn look_at_ceilings_again(&mut self, members: &mut [Member]) {
+        let glance_ns = self.settings.ceiling_ns;
+        // The fastest of a shape tells whether its ceiling is near.
+        let mut order: Vec<&mut Member> = members.iter_mut().collect();
+        order.sort_by(|a, b| b.ops_per_second.total_cmp(&a.ops_per_second));
+        let mut looked = HashSet::new();
+        for Member {
+            job,
+            end,
+            ops_per_second,
+            ..
+        } in order
+        {
+            end.ceiling = if looked.insert(ceiling::shape(&job.workload)) {
+                let glance = end.ceiling;
+                let ceilings = &mut self.ceilings;
+                ceilings.refined(job, glance_ns, glance, *ops_per_second)
+            } else {
+                self.ceilings.of(job, glance_ns)
+            };
+        }
+    }
+}
+
+pub(crate) fn is_simulated(job: &Job) -> bool {
+    matches!(job.target, Target::Sim(_))
+}
+
+/// Refuses what cannot be a set, before anything is done for it.
+fn check(members: &[Member]) -> Result<(), Failure> {
+    if members.len() > MAX_TOGETHER {
+        let text = format!(
+            "{} trials were to run at the same time; the limit is {MAX_TOGETHER}",
+            members.len()
+        );
+        return Err((0, Early::failed(text)));
+    }
+    let mut places: HashMap<u32, usize> = HashMap::new();
+    for (place, member) in members.iter().enumerate() {
+        let index = member.spec.index;
+        if places.insert(index, place).is_some() {
+            let text = format!("two trials of the set have the index {index}");
+            return Err((place, Early::failed(text)));
+        }
+    }
+    for (place, member) in members.iter().enumerate() {
+        if let Err(text) = check_follows(member, members, &places) {
+            return Err((place, Early::failed(text)));
+        }
+    }
+    Ok(())
+}
+
+/// A trial can follow one of its set, and in the end one that follows none.
+fn check_follows(
+    member: &Member,
+    members: &[Member],
+    places: &HashMap<u32, usize>,
+) -> Result<(), String> {
+    let (mut at, mut steps) = (member, 0);
+    while let Some(followed) = at.spec.follows {
+        let Some(next) = places.get(&followed) else {
+            return Err(format!(
+                "'{}' follows trial {followed}, which does not run at the same time",
+                at.spec.label
+            ));
+        };
+        at = &members[*next];
+        steps += 1;
+        if steps > members.len() {
+            return Err(format!(
+                "'{}' would wait for ever: the trials that it follows follow one another in a \
+                 circle",
+                member.spec.label
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn unix_now_ns() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
