@@ -11,6 +11,8 @@ mod curve;
 mod documents;
 mod exam_real;
 mod faults;
+mod fio_output;
+mod fio_parsers;
 mod io;
 mod judge;
 mod lab;
