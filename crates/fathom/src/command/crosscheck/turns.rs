@@ -163,7 +163,7 @@ fn is_test_file(path: &Path) -> bool {
 }
 
 impl Conductor for Turns<'_> {
-    fn next(&mut self, _last: Option<&TrialRecord>) -> Step {
+    fn next(&mut self, _last: &[TrialRecord]) -> Step {
         loop {
             let Some(turn) = self.left.pop_front() else {
                 return Step::End(None);
