@@ -14,6 +14,7 @@ use crate::charts::charts;
 use crate::checks::{self, Facts};
 use crate::comparison;
 use crate::curve;
+use crate::disks;
 use crate::fitness::{self, fitness};
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
@@ -69,9 +70,11 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         comparison: None,
         curve: None,
         snia: standard,
+        disks: None,
     };
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
+    disks::draw(&mut run, record);
     run
 }
 

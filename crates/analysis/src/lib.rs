@@ -22,6 +22,7 @@ mod comparison;
 mod coverage;
 mod crosscheck;
 pub mod curve;
+mod disks;
 mod fitness;
 mod fold;
 mod intervals;

@@ -19,6 +19,7 @@ Examples:
   fathom io /data --rw randread --bs 4k --iodepth 32
                                      One workload, with the flags you know
   fathom ping /data                  Latency, request by request
+  fathom disks --show                Which data disks there are, to be tested
   fathom plan new database > db.yaml && fathom run db.yaml
                                      A plan with comments, then its run
   fathom curve load /data --slo 'p99<2ms'
@@ -51,6 +52,7 @@ pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
     Ping(Box<crate::command::ping::Ping>),
+    Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     Run(Box<Run>),
@@ -264,18 +266,7 @@ pub(crate) enum Runs {
         #[command(flatten)]
         store: StorePath,
     },
-    /// Export the samples and observations of a run, second by second.
-    #[command(after_help = "Example:\n  fathom runs export latest --csv > samples.csv")]
-    Export {
-        /// Id, the start of one, `latest` or `latest~N`.
-        #[arg(default_value = "latest")]
-        run: String,
-        /// CSV instead of JSON.
-        #[arg(long)]
-        csv: bool,
-        #[command(flatten)]
-        store: StorePath,
-    },
+    Export(crate::command::export::Export),
     /// Remove runs from the store.
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {

@@ -46,6 +46,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
+        Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),
         Command::Run(run) => command::run::run(*run),

@@ -45,6 +45,9 @@ pub struct JudgedRun {
     /// The report of a test of the SNIA specification, where the run is one.
     #[serde(default)]
     pub snia: Option<SniaReport>,
+    /// The disks beside one another, where the run is about disks.
+    #[serde(default)]
+    pub disks: Option<crate::disks::DiskSweep>,
 }
 
 /// Facts of the run itself.

@@ -32,6 +32,7 @@ mod at_io_iops;
 mod check;
 mod cost;
 mod diagnostic;
+mod disks;
 pub mod fio;
 mod fio_export;
 mod fit;
@@ -62,6 +63,7 @@ mod yaml;
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
 };

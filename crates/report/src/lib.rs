@@ -21,6 +21,7 @@ pub mod text;
 
 mod chart;
 mod curve;
+mod disks;
 mod facts;
 mod figure;
 mod grid;

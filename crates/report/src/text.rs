@@ -7,6 +7,7 @@
 mod comparison;
 mod curve;
 mod details;
+mod disks;
 mod grid;
 mod header;
 pub(crate) mod page;
@@ -66,6 +67,8 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         snia::write(&mut page, view);
     } else if let Some(view) = crate::curve::view(run, throughput) {
         curve::write(&mut page, run, &view);
+    } else if let Some(view) = crate::disks::view(run, throughput) {
+        disks::write(&mut page, &view);
     } else if compared.is_some() && !options.verbose {
         // The table of the sides says it all.
     } else if facts::is_quick(run) {

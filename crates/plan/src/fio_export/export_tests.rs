@@ -343,6 +343,7 @@ fn durability_cache_and_bounds_are_kept() {
             call: SyncCall::Fdatasync,
             open: SyncOpen::Dsync,
             final_flush: true,
+            ..SyncPolicy::default()
         };
     };
     assert_eq!(
@@ -413,7 +414,13 @@ fn contents_are_kept_or_refused() {
         refused(payload(Content::Bytes(vec![1; 1000]), 0, 0)),
         ["payload"]
     );
-    let verify = |on_read, after| Some(Verify { on_read, after });
+    let verify = |on_read, after| {
+        Some(Verify {
+            on_read,
+            after,
+            ..Verify::default()
+        })
+    };
     assert_eq!(refused(|w| w.verify = verify(true, false)), ["verify"]);
     let after = |w: &mut Workload| {
         w.mix = OpMix::WRITE;

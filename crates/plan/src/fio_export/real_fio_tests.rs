@@ -23,7 +23,10 @@ fn patterns() -> impl Strategy<Value = Pattern> {
         Just(Distribution::Uniform),
         (0.1f64..2.0).prop_map(|theta| Distribution::Zipf { theta }),
         (0.01f64..0.99).prop_map(|h| Distribution::Pareto { h }),
-        (0.5f64..120.0).prop_map(|deviation_percent| Distribution::Normal { deviation_percent }),
+        (0.5f64..120.0).prop_map(|deviation_percent| Distribution::Normal {
+            deviation_percent,
+            center_percent: 50.0
+        }),
         (1u8..100, 1u8..100).prop_map(|(access, size)| Distribution::HotSpot {
             access_percent: f64::from(access),
             size_percent: f64::from(size),
@@ -82,6 +85,7 @@ fn syncs() -> impl Strategy<Value = SyncPolicy> {
             call,
             open,
             final_flush,
+            ..SyncPolicy::default()
         }
     })
 }
@@ -190,6 +194,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
         w.verify = (drop && huge).then_some(Verify {
             on_read: poll,
             after: !poll,
+            ..Verify::default()
         });
         w
     })

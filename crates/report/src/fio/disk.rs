@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_model::observation::DeviceActivity;
 use fathom_model::{RunRecord, TrialRecord};
 
-use super::gather::trial_of;
+use super::gather::{load_started_unix_ns, trial_of};
 use super::view::FioView;
 
 /// Activity of one device over the whole report.
@@ -46,12 +46,12 @@ pub(super) fn disks(record: &RunRecord, view: &FioView) -> Vec<Disk> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     let trials = view.jobs.iter().filter_map(|job| trial_of(job, record));
     let mut trials: Vec<&TrialRecord> = trials.collect();
-    trials.sort_by_key(|trial| trial.started_unix_ns);
+    trials.sort_by_key(|trial| load_started_unix_ns(trial));
     for trial in trials {
         let load = trial.observations.iter();
         for observation in load.filter(|o| o.start_ns >= -HALF_SECOND_NS) {
             let offset_ns = observation.start_ns.max(0).unsigned_abs();
-            let from_ns = trial.started_unix_ns.saturating_add(offset_ns);
+            let from_ns = load_started_unix_ns(trial).saturating_add(offset_ns);
             let half_ns = observation.duration_ns / 2;
             for device in &observation.devices {
                 let sum = sums.entry(device.name.clone()).or_default();

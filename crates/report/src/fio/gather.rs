@@ -124,7 +124,7 @@ impl<'v> Stats<'v> {
         let measured: Vec<&Sample> = measured(trial).collect();
         let duration_ns: u64 = measured.iter().map(|s| s.duration_ns).sum();
         let runtime_ms = (duration_ns / 1_000_000).max(u64::from(duration_ns > 0));
-        self.started_unix_ns = trial.started_unix_ns;
+        self.started_unix_ns = load_started_unix_ns(trial);
         let members = u64::from(self.members.max(trial.spec.workload.workers));
         self.job_runtime_ms = runtime_ms * members;
         let mut errors = ErrorCounts::default();
@@ -210,6 +210,13 @@ impl<'v> Stats<'v> {
 pub(super) fn trial_of<'r>(job: &FioJob, record: &'r RunRecord) -> Option<&'r TrialRecord> {
     let trials = record.trials.iter().rev();
     trials.into_iter().find(|t| t.spec.index == job.trial)
+}
+
+/// When the load of a trial began, since 1970: the start of the trial itself
+/// in records of older versions.
+pub(super) fn load_started_unix_ns(trial: &TrialRecord) -> u64 {
+    let load = trial.end.as_ref().and_then(|end| end.load_started_unix_ns);
+    load.unwrap_or(trial.started_unix_ns)
 }
 
 /// Samples of the measure phase.

@@ -26,6 +26,33 @@ impl FioView {
     }
 }
 
+impl FioView {
+    /// The same with every log, in windows of a second, by the names that
+    /// fio-plot looks for: `randread-iodepth-32-numjobs-4_iops.1.log`. Jobs
+    /// that are alike are told apart by their number.
+    pub fn with_logs(mut self) -> FioView {
+        let mut prefixes: Vec<String> = Vec::new();
+        for job in &mut self.jobs {
+            let option = |name: &str| {
+                let own = job.options.iter().find(|(key, _)| key == name);
+                own.map_or("", |(_, value)| value.as_str())
+            };
+            let (rw, depth, jobs) = (option("rw"), option("iodepth"), option("numjobs"));
+            let prefix = format!("{rw}-iodepth-{depth}-numjobs-{jobs}");
+            let before = prefixes.iter().filter(|known| **known == prefix).count();
+            job.number = before as u32 + 1;
+            job.logs.bandwidth = Some(prefix.clone());
+            job.logs.iops = Some(prefix.clone());
+            job.logs.latency = Some(prefix.clone());
+            job.logs.histogram = Some(prefix.clone());
+            job.logs.window_ms = 1000;
+            job.logs.histogram_window_ms = 1000;
+            prefixes.push(prefix);
+        }
+        self
+    }
+}
+
 fn job(spec: &ScheduledTrial, position: u32) -> FioJob {
     let workload = &spec.workload;
     FioJob {
