@@ -32,6 +32,13 @@ use crate::trial::{Trial, add};
 /// interrupted, failed, or holds half a trial or none. What the data cannot
 /// say is said in place of the number; nothing is left out.
 pub fn judge(record: &RunRecord) -> JudgedRun {
+    match fathom_model::seconds::run_in_seconds(record) {
+        Some(record) => judge_seconds(&record),
+        None => judge_seconds(record),
+    }
+}
+
+fn judge_seconds(record: &RunRecord) -> JudgedRun {
     let trials: Vec<Trial<'_>> = record
         .trials
         .iter()

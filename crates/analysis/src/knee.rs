@@ -168,6 +168,8 @@ pub(crate) fn same_shape(own: &Workload, other: &Workload) -> bool {
         warmup_ns: 0,
         bounds: fathom_model::workload::Bounds::default(),
         until: None,
+        each_worker: fathom_model::workload::WorkerBounds::default(),
+        fail_if: fathom_model::workload::FailIf::default(),
         precondition: fathom_model::workload::Precondition::None,
         ..workload.clone()
     };

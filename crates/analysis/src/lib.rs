@@ -20,6 +20,7 @@ mod check_table;
 mod checks;
 mod comparison;
 mod coverage;
+mod crosscheck;
 pub mod curve;
 mod disks;
 mod fitness;
@@ -59,6 +60,7 @@ pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use coverage::{CoverageRow, interval_coverage};
+pub use crosscheck::{CrossMargins, CrossPair, CrossRow, crosscheck_rows};
 pub use judge::judge;
 pub use latencies::summarize_latencies;
 pub use probe::{Probing, depth_probe};

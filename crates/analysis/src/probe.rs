@@ -11,7 +11,9 @@ use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
-use fathom_model::workload::{Bounds, EngineKind, Precondition, Workload};
+use fathom_model::workload::{
+    Bounds, EngineKind, FailIf, Precondition, WorkerBounds, WorkerRegion, Workload,
+};
 
 use crate::judge::judge_trials;
 use crate::knee::{depth_matters, same_shape};
@@ -182,7 +184,10 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
         EngineKind::Null => return None,
         _ => (workload.workers, workload.queue_depth.checked_mul(2)?),
     };
-    if workers > DEEPEST || queue_depth > DEEPEST {
+    // A recorded list starts its operations when they are due, or a wider
+    // region is another workload.
+    let fixed = workload.replay.is_some() || workload.region != WorkerRegion::Split;
+    if workers > DEEPEST || queue_depth > DEEPEST || fixed {
         return None;
     }
     Some(Workload {
@@ -193,6 +198,8 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
             ..Bounds::default()
         },
         until: None,
+        each_worker: WorkerBounds::default(),
+        fail_if: FailIf::default(),
         warmup_ns: workload.warmup_ns.min(WARMUP_NS),
         precondition: Precondition::None,
         ..workload.clone()

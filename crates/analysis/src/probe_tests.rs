@@ -52,6 +52,7 @@ fn nothing_is_probed_that_is_known_or_cannot_be_told() {
         b.workload.verify = Some(Verify {
             on_read: true,
             after: false,
+            ..Verify::default()
         });
     };
     assert_eq!(change(verified), None, "verified");

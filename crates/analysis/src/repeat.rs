@@ -90,16 +90,21 @@ fn between(first: &Trial<'_>, later: &Trial<'_>) -> Option<(f64, String)> {
 /// The second pass of a trial against its first. Both passes need some
 /// seconds, and the pattern must come by every block once per pass.
 fn passes_within(trial: &Trial<'_>) -> Option<(f64, String)> {
-    use fathom_model::workload::{Distribution, Pattern};
+    use fathom_model::workload::{Distribution, Pattern, WorkerRegion};
     let once = match &trial.workload.pattern {
         Pattern::Sequential | Pattern::Backwards => true,
         Pattern::Random(distribution) => *distribution == Distribution::EachOnce,
-        Pattern::Strided { .. } => false,
+        Pattern::Strided { .. } | Pattern::Skipping { .. } => false,
     };
+    // Workers that do not divide the range come by a block several times a pass.
+    let alone = trial.workload.workers == 1;
+    let divided = alone || trial.workload.region == WorkerRegion::Split;
+    let plain = trial.workload.replay.is_none()
+        && trial.workload.sequencer == fathom_model::workload::Sequencer::default();
     let range = active_bytes(trial)?;
     let warm = trial.seconds.first()?.phase != fathom_model::sample::Phase::Measure;
     // With a warm-up the first pass is not wholly measured.
-    if !once || warm {
+    if !once || !divided || !plain || warm {
         return None;
     }
     let first = time_to_read(trial, range)?;

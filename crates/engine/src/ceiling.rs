@@ -6,7 +6,7 @@
 //! target took no time at all (law 11).
 
 use fathom_model::run::Ceiling;
-use fathom_model::workload::{Bounds, EngineKind, SyncPolicy};
+use fathom_model::workload::{Bounds, EngineKind, FailIf, SyncPolicy, WorkerBounds};
 use fathom_model::{Job, Phase, Target};
 
 use crate::group::batch;
@@ -58,6 +58,11 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     workload.think_ns = 0;
     workload.verify = None;
     workload.drop_cache = false;
+    workload.each_worker = WorkerBounds::default();
+    workload.fail_if = FailIf::default();
+    // The list belongs to the target; its operations would be drawn otherwise.
+    workload.replay = None;
+    workload.trim_first = false;
     null
 }
 
@@ -87,6 +92,7 @@ mod tests {
         workload.verify = Some(Verify {
             on_read: true,
             after: true,
+            ..Verify::default()
         });
         let job = Job {
             workload,

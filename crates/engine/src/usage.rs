@@ -7,6 +7,8 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use fathom_model::recording::ThreadUse;
+
 use crate::record::Used;
 
 /// Reads the calling thread's usage as differences between calls.
@@ -61,14 +63,29 @@ fn parse_run_delay(text: &[u8]) -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// User and system CPU time of the calling thread.
-pub(crate) fn thread_cpu_ns() -> (u64, u64) {
+/// What `getrusage` says of the calling thread; zeros when it says nothing.
+fn thread_usage() -> libc::rusage {
     // SAFETY: zero is a valid value of every field of the C struct.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is a valid place for the kernel to write to.
-    if unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) } != 0 {
-        return (0, 0);
+    let _ = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+    usage
+}
+
+/// Context switches and page faults of the calling thread since its start.
+pub(crate) fn thread_use() -> ThreadUse {
+    let usage = thread_usage();
+    ThreadUse {
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
+        major_faults: usage.ru_majflt as u64,
+        minor_faults: usage.ru_minflt as u64,
     }
+}
+
+/// User and system CPU time of the calling thread.
+pub(crate) fn thread_cpu_ns() -> (u64, u64) {
+    let usage = thread_usage();
     let ns = |t: libc::timeval| t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1000;
     (ns(usage.ru_utime), ns(usage.ru_stime))
 }

@@ -56,8 +56,10 @@ pub(crate) enum Command {
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     Run(Box<Run>),
+    Fio(crate::command::fio::Fio),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
+    Crosscheck(Box<crate::command::crosscheck::Crosscheck>),
     #[command(subcommand)]
     Curve(crate::command::curve::Curve),
     #[command(subcommand)]
@@ -207,6 +209,30 @@ pub(crate) enum Plan {
         #[arg(long)]
         json: bool,
     },
+    /// Write a plan as a job file of fio.
+    ///
+    /// What fio does otherwise stands as a comment above the job; what it
+    /// cannot do at all is an error that names the key and the reason. Sizes,
+    /// amounts and rates are translated: fio counts them for each job, fathom
+    /// for all workers together.
+    #[command(after_help = "\
+Examples:
+  fathom plan export --fio db.yaml > db.fio && fio db.fio
+  fathom plan export --fio db.yaml --target /mnt/nas --out db.fio
+  fathom crosscheck db.yaml          Run both in turns and compare")]
+    Export {
+        /// The plan file; `-` reads it from standard input.
+        plan: PathBuf,
+        /// As a job file of fio; there is no other format yet.
+        #[arg(long, required = true)]
+        fio: bool,
+        /// Export for this target instead of the plan's.
+        #[arg(long)]
+        target: Option<String>,
+        /// Where to write it instead of standard output.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// Print the JSON Schema of plan files, for editors.
     #[command(after_help = "Example:\n  fathom plan schema > fathom-plan.schema.json")]
     Schema,
@@ -240,18 +266,7 @@ pub(crate) enum Runs {
         #[command(flatten)]
         store: StorePath,
     },
-    /// Export the samples and observations of a run, second by second.
-    #[command(after_help = "Example:\n  fathom runs export latest --csv > samples.csv")]
-    Export {
-        /// Id, the start of one, `latest` or `latest~N`.
-        #[arg(default_value = "latest")]
-        run: String,
-        /// CSV instead of JSON.
-        #[arg(long)]
-        csv: bool,
-        #[command(flatten)]
-        store: StorePath,
-    },
+    Export(crate::command::export::Export),
     /// Remove runs from the store.
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {

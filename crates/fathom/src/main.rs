@@ -11,6 +11,8 @@ mod recorder;
 mod signals;
 mod surroundings;
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -19,13 +21,25 @@ use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    let arguments = arguments::name_the_command(std::env::args_os());
-    let arguments = arguments::join_switch_values(arguments, &Cli::command());
-    let exit = dispatch(Cli::parse_from(arguments).command).unwrap_or_else(|error| {
+    let exit = dispatch(command(std::env::args_os())).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));
         Exit::Failure
     });
     exit.into()
+}
+
+/// What is asked for: by the name of the program where it is a link named
+/// after another tool, else by its arguments.
+fn command(arguments: impl Iterator<Item = OsString>) -> Command {
+    let mut arguments = arguments.peekable();
+    let program = arguments.peek().map(Path::new);
+    if program.and_then(Path::file_name) == Some(OsStr::new("fio")) {
+        return Command::Fio(command::fio::Fio {
+            arguments: arguments.skip(1).collect(),
+        });
+    }
+    let arguments = arguments::name_the_command(arguments);
+    Cli::parse_from(arguments::join_switch_values(arguments, &Cli::command())).command
 }
 
 fn dispatch(command: Command) -> anyhow::Result<Exit> {
@@ -36,8 +50,10 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),
         Command::Run(run) => command::run::run(*run),
+        Command::Fio(fio) => command::fio::run(&fio),
         Command::Ab(ab) => command::ab::run(*ab),
         Command::Compare(compare) => command::compare::run(&compare),
+        Command::Crosscheck(args) => command::crosscheck::run(&args),
         Command::Curve(curve) => command::curve::run(curve),
         Command::Snia(snia) => command::snia::run(snia),
         Command::Plan(plan) => command::plan::run(plan),

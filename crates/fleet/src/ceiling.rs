@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fathom_model::Job;
 use fathom_model::run::Ceiling;
-use fathom_model::workload::{Bounds, EngineKind, Workload};
+use fathom_model::workload::{Bounds, EngineKind, FailIf, WorkerBounds, Workload};
 
 /// How often a shape is looked at; the best counts, because a busy host makes
 /// a single look too low.
@@ -81,6 +81,8 @@ pub(crate) fn shape(workload: &Workload) -> String {
         engine: EngineKind::Null,
         bounds: Bounds::default(),
         until: None,
+        each_worker: WorkerBounds::default(),
+        fail_if: FailIf::default(),
         rate: None,
         warmup_ns: 0,
         io_deadline_ns: 0,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::TrialRecord;
 use fathom_model::sample::Phase;
+use fathom_model::seconds::{self, BySecond};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::{RunState, ScheduledTrial};
 
@@ -135,7 +136,8 @@ impl Walk<'_> {
             }
             let first = set.first().map_or(0, |spec| spec.index);
             let of_set = set.iter();
-            let of_set = of_set.filter_map(|spec| Some((spec.index, rules(spec)?)));
+            let of_set =
+                of_set.filter_map(|spec| Some((spec.index, by_second(spec, rules(spec)?))));
             let of_set: Rules = of_set.collect();
             last = self.command_and_listen(Command::Set(set), first, of_set)?;
             if last.iter().any(|record| record.state == RunState::Running) {
@@ -186,6 +188,14 @@ impl Walk<'_> {
             self.interrupt.raise();
         }
         result
+    }
+}
+
+/// A rule sees seconds, however finely they are recorded.
+fn by_second(spec: &ScheduledTrial, rule: Box<dyn StopRule>) -> Box<dyn StopRule> {
+    match spec.workload.recording.interval_ns {
+        Some(_) => Box::new(BySecond::new(rule)),
+        None => rule,
     }
 }
 
@@ -253,6 +263,9 @@ impl Remembered {
                     if let Some(record) = self.record(ending.trial) {
                         record.state = ending.state;
                         record.end = Some(ending.end.clone());
+                        if record.spec.workload.recording.interval_ns.is_some() {
+                            record.samples = seconds::seconds(&record.samples);
+                        }
                     }
                 }
             }

@@ -22,6 +22,7 @@ use crate::local::{Command, Link};
 use crate::member::{Member, beside};
 use crate::message::{Event, TrialInterval};
 use crate::runner::{Ending, Runner};
+use crate::set::unix_now_ns;
 
 /// Longest sleep of the controlling thread: how fast it answers to Ctrl-C.
 const LOOK_EVERY_NS: u64 = 50_000_000;
@@ -46,6 +47,8 @@ struct Load<'a> {
     watches: Watches,
     runners: Vec<Runner>,
     gathering: Gathering,
+    /// Wall clock at the opening of the set's gate.
+    opened_unix_ns: u64,
     /// Places of the trials by their index.
     places: HashMap<u32, usize>,
     /// What the coordinator has not been told yet, by place.
@@ -77,6 +80,7 @@ pub(crate) fn run(
         watches,
         runners: groups.into_iter().map(Runner::new).collect(),
         gathering: Gathering::begin(),
+        opened_unix_ns: unix_now_ns(),
         places,
         pending: BTreeMap::new(),
         dirty_bytes: None,
@@ -297,6 +301,8 @@ impl Load<'_> {
         self.keep(place, samples);
         let member = &mut self.members[place];
         member.end.load_started_ns = began_ns;
+        member.end.load_started_unix_ns =
+            began_ns.map(|began_ns| self.opened_unix_ns.saturating_add(began_ns));
         member.end.dirty_bytes_at_end = self.dirty_bytes;
         let concluded = conclude(ending, group_end, member);
         member.end.engine.stuck.extend(stuck_ops);

@@ -91,7 +91,8 @@ impl Agent {
             return Ok(());
         };
         self.phase(Some(member.spec.index), Phase::Prepare);
-        let mut prepared = self.prepare(&member.job)?;
+        let others: Vec<&Prepared> = before.iter().filter_map(|b| b.prepared.as_ref()).collect();
+        let mut prepared = self.prepare(&member.job, &others)?;
         let same_target = before.iter().filter(|b| b.job.target == member.job.target);
         let others = same_target.count();
         self.keep_drive(&member.job, &mut prepared, others);
@@ -246,7 +247,7 @@ fn check_follows(
     Ok(())
 }
 
-fn unix_now_ns() -> u64 {
+pub(crate) fn unix_now_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -8,6 +8,7 @@ use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::host_load::HostLoad;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
+use crate::recording::{DepthCounts, ThreadUse};
 use crate::sample::Sample;
 use crate::schedule::{Schedule, ScheduledTrial};
 use crate::workload::EngineKind;
@@ -117,6 +118,10 @@ pub struct TrialEnd {
     /// from there. `None` when it never began.
     #[serde(default)]
     pub load_started_ns: Option<u64>,
+    /// When the load began, wall clock, nanoseconds since 1970-01-01 UTC: time 0
+    /// of the samples.
+    #[serde(default)]
+    pub load_started_unix_ns: Option<u64>,
 }
 
 /// How an engine really worked.
@@ -138,6 +143,17 @@ pub struct EngineReport {
     pub impossible_latencies: u64,
     /// Threads the load used.
     pub workers: u32,
+    /// What the threads used of the scheduler and of memory; `None` where time
+    /// is virtual.
+    #[serde(default)]
+    pub threads: Option<ThreadUse>,
+    /// How deep the queue was and how large the batches; `None` unless the
+    /// workload asked for it.
+    #[serde(default)]
+    pub depths: Option<DepthCounts>,
+    /// Operations for which the log had no room any more.
+    #[serde(default)]
+    pub unlogged_ops: u64,
 }
 
 /// One failed operation.

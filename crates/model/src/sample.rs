@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 use crate::op::{ErrorCounts, OpKind};
+use crate::operation::Operation;
 
 /// A part of a trial.
 #[derive(
@@ -70,6 +71,26 @@ pub struct OpSample {
     pub service: Histogram,
     /// Latency from the intended start. Only in an open loop.
     pub response: Option<Histogram>,
+    /// Where service latency went, when the workload asked for it and the
+    /// engine can tell.
+    pub halves: Option<Box<Halves>>,
+}
+
+/// The two halves of service latency of an asynchronous engine.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Halves {
+    /// From the start of submission to the return of the call that submitted.
+    pub submission: Histogram,
+    /// From there to completion.
+    pub completion: Histogram,
+}
+
+impl Halves {
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Halves) {
+        self.submission.merge(&other.submission);
+        self.completion.merge(&other.completion);
+    }
 }
 
 impl OpSample {
@@ -82,6 +103,7 @@ impl OpSample {
             errors: ErrorCounts::default(),
             service: Histogram::new(),
             response: open_loop.then(Histogram::new),
+            halves: None,
         }
     }
 
@@ -93,6 +115,11 @@ impl OpSample {
         self.errors.merge(&other.errors);
         self.service.merge(&other.service);
         match (&mut self.response, &other.response) {
+            (Some(mine), Some(theirs)) => mine.merge(theirs),
+            (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
+            (_, None) => {}
+        }
+        match (&mut self.halves, &other.halves) {
             (Some(mine), Some(theirs)) => mine.merge(theirs),
             (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
             (_, None) => {}
@@ -132,6 +159,10 @@ pub struct Sample {
     /// Longest time in which a worker of a closed loop submitted and reaped
     /// nothing although something was due: stops of the generator itself.
     pub longest_stall_ns: u64,
+    /// The operations that ended in the interval, one by one and in the order
+    /// of their ends, when the workload asked for a log of them and as far as
+    /// it had room.
+    pub operations: Vec<Operation>,
 }
 
 impl Sample {
@@ -151,6 +182,7 @@ impl Sample {
             run_delay_ns: 0,
             busiest_worker_cpu_ns: 0,
             longest_stall_ns: 0,
+            operations: Vec::new(),
         }
     }
 
@@ -215,5 +247,9 @@ impl Sample {
         self.run_delay_ns += other.run_delay_ns;
         self.busiest_worker_cpu_ns = self.busiest_worker_cpu_ns.max(other.busiest_worker_cpu_ns);
         self.longest_stall_ns = self.longest_stall_ns.max(other.longest_stall_ns);
+        if !other.operations.is_empty() {
+            self.operations.extend_from_slice(&other.operations);
+            self.operations.sort_by_key(|operation| operation.ended_ns);
+        }
     }
 }

@@ -4,8 +4,33 @@
 //! bytes, every time in nanoseconds. The plan room turns what a user wrote
 //! into this; the engine room executes it and knows nothing else.
 
+mod block;
+mod content;
+mod each_worker;
+mod kinds;
+mod named;
+mod order;
+mod replay;
+
+pub use block::{BlockSizes, WeightedSize};
+pub use content::{Content, Part, Payload, Verify};
+pub use each_worker::{WorkerBounds, WorkerRegion};
+pub use kinds::ByKind;
+pub use named::NamedFiles;
+pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
+pub use replay::{Replay, ReplayTiming};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::OpKind;
+
+/// Whether a field says nothing beyond its default, so that stored runs do not
+/// carry it.
+fn unset<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+pub use crate::recording::Recording;
 
 /// How operations reach the target.
 #[derive(
@@ -88,113 +113,6 @@ impl OpMix {
     }
 }
 
-/// The order in which offsets are visited.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Pattern {
-    /// Ascending, wrapping around at the end.
-    Sequential,
-    /// Descending, wrapping around at the start.
-    Backwards,
-    /// Ascending in steps of `stride_bytes` from one start to the next.
-    Strided {
-        /// Distance from one block's start to the next, at least one block.
-        stride_bytes: u64,
-    },
-    /// At random.
-    Random(Distribution),
-}
-
-impl Pattern {
-    /// Whether offsets are random.
-    pub fn is_random(&self) -> bool {
-        matches!(self, Pattern::Random(_))
-    }
-}
-
-/// How random offsets are spread.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Distribution {
-    /// Uniform, each block exactly once per pass, in a fresh order each pass.
-    EachOnce,
-    /// Uniform with repeats.
-    Uniform,
-    /// Zipf with exponent `theta` > 0: rank r is visited in proportion to
-    /// r^-theta. Ranks are scattered over the target by a hash.
-    Zipf {
-        /// Exponent, above 0; 1.2 is common.
-        theta: f64,
-    },
-    /// Pareto with `h` between 0 and 1 (share of accesses outside the hot
-    /// part: 0.2 means 80 % of accesses go to 20 % of blocks). Scattered.
-    Pareto {
-        /// Skew, 0 < h < 1.
-        h: f64,
-    },
-    /// Normal around the middle of the target.
-    Normal {
-        /// Standard deviation in percent of the target's size, above 0.
-        deviation_percent: f64,
-    },
-    /// A share of accesses goes to a share of the target at its start.
-    HotSpot {
-        /// Accesses to the hot part, percent.
-        access_percent: f64,
-        /// Size of the hot part, percent of the target.
-        size_percent: f64,
-    },
-}
-
-/// Sizes of blocks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BlockSizes {
-    /// Always the same.
-    Fixed(u64),
-    /// Uniform over the multiples of `step_bytes` from `min_bytes` to
-    /// `max_bytes`, both included.
-    Range {
-        /// Smallest block.
-        min_bytes: u64,
-        /// Largest block.
-        max_bytes: u64,
-        /// Granularity; the alignment of the target.
-        step_bytes: u64,
-    },
-    /// Drawn by weight.
-    Weighted(Vec<WeightedSize>),
-}
-
-/// One size of a weighted draw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct WeightedSize {
-    /// Size in bytes.
-    pub bytes: u64,
-    /// Relative weight, at least 1.
-    pub weight: u32,
-}
-
-impl BlockSizes {
-    /// The largest block.
-    pub fn max_bytes(&self) -> u64 {
-        match self {
-            BlockSizes::Fixed(bytes) => *bytes,
-            BlockSizes::Range { max_bytes, .. } => *max_bytes,
-            BlockSizes::Weighted(sizes) => sizes.iter().map(|s| s.bytes).max().unwrap_or(0),
-        }
-    }
-
-    /// The smallest block.
-    pub fn min_bytes(&self) -> u64 {
-        match self {
-            BlockSizes::Fixed(bytes) => *bytes,
-            BlockSizes::Range { min_bytes, .. } => *min_bytes,
-            BlockSizes::Weighted(sizes) => sizes.iter().map(|s| s.bytes).min().unwrap_or(0),
-        }
-    }
-}
-
 /// Which files a directory target gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileLayout {
@@ -215,6 +133,10 @@ pub struct SyncPolicy {
     pub open: SyncOpen,
     /// Flush at the end of the trial; its time counts in the write rate.
     pub final_flush: bool,
+    /// Flush with the other call after this many writes of a worker, besides;
+    /// 0 is never.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub other_every_writes: u32,
 }
 
 /// The call that flushes.
@@ -299,46 +221,35 @@ pub enum Arrival {
     Poisson,
 }
 
-/// What is written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Payload {
-    /// The content.
-    pub content: Content,
-    /// Share of each 4 KiB that compresses away, 0 to 100 percent.
-    pub compress_percent: u8,
-    /// Share of blocks that duplicate an earlier one, 0 to 100 percent.
-    pub duplicate_percent: u8,
-}
-
-impl Default for Payload {
-    fn default() -> Self {
-        Payload {
-            content: Content::Random,
-            compress_percent: 0,
-            duplicate_percent: 0,
-        }
-    }
-}
-
-/// Content of a payload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// How the space of test files is allocated before anything is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Content {
-    /// Incompressible, unique blocks.
-    Random,
-    /// All zeros.
-    Zeros,
-    /// These bytes over and over; at least one.
-    Bytes(Vec<u8>),
+pub enum Allocation {
+    /// By the file system's own means where it has any; files that will be
+    /// read are fully written besides.
+    #[default]
+    Auto,
+    /// Nothing: writes make the file grow.
+    None,
+    /// `posix_fallocate`.
+    Posix,
+    /// Space behind the end of the file (`FALLOC_FL_KEEP_SIZE`).
+    KeepSize,
+    /// A hole of the full length (`ftruncate`).
+    Truncate,
 }
 
-/// Checking of what is read against what was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Verify {
-    /// Every read in the measure phase is checked (outside the timed window).
-    pub on_read: bool,
-    /// All that was written is read back and checked after the measure phase.
-    pub after: bool,
+/// What ends a trial as failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailIf {
+    /// Fewer operations per second than this, over all workers, in a whole
+    /// second of the measure phase.
+    pub ops_per_second_below: Option<f64>,
+    /// Fewer bytes per second than this, over all workers, in a whole second
+    /// of the measure phase.
+    pub bytes_per_second_below: Option<f64>,
+    /// An operation that takes longer than this.
+    pub latency_above_ns: Option<u64>,
 }
 
 /// What is done to the target before the trial.
@@ -404,6 +315,9 @@ pub struct Workload {
     pub batch: u32,
     /// Files of a directory target.
     pub files: FileLayout,
+    /// These files by name; `files` says how they are divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named: Option<NamedFiles>,
     /// Bytes of the whole data set on the target, all files and workers
     /// together. `None` on a device or an existing file: all of it.
     pub size_bytes: Option<u64>,
@@ -448,6 +362,49 @@ pub struct Workload {
     /// What the user calls good enough; changes nothing in what is done.
     #[serde(default)]
     pub slo: Option<crate::slo::Slo>,
+    /// Sizes of blocks of those kinds that have sizes other than `block`.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub block_by_kind: ByKind<BlockSizes>,
+    /// Spreads of random offsets of those kinds that have one other than the
+    /// pattern's. Only with [`Sequencer::each_kind`].
+    #[serde(default, skip_serializing_if = "unset")]
+    pub distribution_by_kind: ByKind<Distribution>,
+    /// Bounds of each worker by itself. A worker that has reached its own ends;
+    /// the trial ends with the last.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub each_worker: WorkerBounds,
+    /// Which part of shared files a worker uses.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub region: WorkerRegion,
+    /// What becomes of random offsets between two draws.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub sequencer: Sequencer,
+    /// The pause `think_ns` comes after this many operations of a worker, when
+    /// those in flight have ended. 0: each operation in flight pauses by itself
+    /// before the next takes its place.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub think_every_ops: u32,
+    /// The first part of each pause is spent computing instead of asleep; at
+    /// most `think_ns`.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub think_spin_ns: u64,
+    /// Each block is trimmed and then written. The mix is half trims, half
+    /// writes; a write starts when its trim has ended.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub trim_first: bool,
+    /// How the space of test files is allocated.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub allocation: Allocation,
+    /// The operations come from a recorded list instead of mix, pattern and
+    /// block.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub replay: Option<Replay>,
+    /// What ends the trial as failed.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub fail_if: FailIf,
+    /// What is recorded beyond counts and latencies.
+    #[serde(default)]
+    pub recording: Recording,
 }
 
 impl Workload {
@@ -469,6 +426,7 @@ impl Workload {
                 count: 1,
                 shared: false,
             },
+            named: None,
             size_bytes: Some(1 << 30),
             working_set_bytes: None,
             offset_bytes: 0,
@@ -493,7 +451,51 @@ impl Workload {
             on_error: OnError::Stop,
             io_deadline_ns: 60_000_000_000,
             slo: None,
+            block_by_kind: ByKind::default(),
+            distribution_by_kind: ByKind::default(),
+            each_worker: WorkerBounds::default(),
+            region: WorkerRegion::default(),
+            sequencer: Sequencer::default(),
+            think_every_ops: 0,
+            think_spin_ns: 0,
+            trim_first: false,
+            allocation: Allocation::default(),
+            replay: None,
+            fail_if: FailIf::default(),
+            recording: Recording::default(),
         }
+    }
+
+    /// Sizes of the blocks of one kind of operation.
+    pub fn block_of(&self, kind: OpKind) -> &BlockSizes {
+        self.block_by_kind.get(kind).unwrap_or(&self.block)
+    }
+
+    /// Sizes of the blocks of each kind that the mix holds, without repeats of
+    /// the same.
+    pub fn blocks(&self) -> impl Iterator<Item = &BlockSizes> {
+        let by_kind = &self.block_by_kind;
+        let kinds = [
+            (self.mix.read_percent, by_kind.read.as_ref()),
+            (self.mix.write_percent, by_kind.write.as_ref()),
+            (self.mix.trim_percent, by_kind.trim.as_ref()),
+        ];
+        let used = kinds.into_iter().filter(|(percent, _)| *percent > 0);
+        let common = used.clone().any(|(_, own)| own.is_none());
+        let own = used.filter_map(|(_, own)| own);
+        own.chain(common.then_some(&self.block))
+    }
+
+    /// The largest block of any kind of operation that is done.
+    pub fn max_block_bytes(&self) -> u64 {
+        let sizes = self.blocks().map(BlockSizes::max_bytes);
+        sizes.max().unwrap_or_else(|| self.block.max_bytes())
+    }
+
+    /// The smallest block of any kind of operation that is done.
+    pub fn min_block_bytes(&self) -> u64 {
+        let sizes = self.blocks().map(BlockSizes::min_bytes);
+        sizes.min().unwrap_or_else(|| self.block.min_bytes())
     }
 
     /// Operations in flight over all workers in a closed loop.

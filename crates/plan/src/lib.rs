@@ -33,6 +33,8 @@ mod check;
 mod cost;
 mod diagnostic;
 mod disks;
+pub mod fio;
+mod fio_export;
 mod fit;
 mod flags;
 mod foreign;
@@ -62,6 +64,9 @@ pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use fio_export::{
+    FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
+};
 pub use flags::{IoFlags, PlanFlags};
 pub use node::Span;
 pub use plan::{Plan, parse};

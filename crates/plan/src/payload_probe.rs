@@ -7,7 +7,7 @@
 
 use fathom_model::rng::derive_seed;
 use fathom_model::schedule::TrialRole;
-use fathom_model::workload::{Bounds, Content, OpMix, Payload};
+use fathom_model::workload::{Bounds, Content, FailIf, OpMix, Payload, WorkerBounds};
 use fathom_model::{ScheduledTrial, Workload};
 
 /// Measured time of each of the four.
@@ -56,6 +56,10 @@ fn probe(base: &ScheduledTrial, index: u32, iteration: u32, zeros: bool) -> Sche
             until: None,
             rate: None,
             verify: None,
+            each_worker: WorkerBounds::default(),
+            fail_if: FailIf::default(),
+            replay: None,
+            trim_first: false,
             ..base.workload.clone()
         },
         seed: derive_seed(base.seed, u64::from(iteration) + 1),

@@ -5,7 +5,7 @@
 //! that is not finite never gets out: JSON has no word for it, and readers
 //! that guess guess differently.
 
-use fathom_model::workload::{Distribution, Pattern};
+use fathom_model::workload::{Distribution, Pattern, Zone, ZoneSize};
 use fathom_model::{Comparison, JudgedRun, Workload};
 
 use crate::{Error, Result};
@@ -109,21 +109,37 @@ fn check_workload(workload: &Workload, at: &impl Fn(&str) -> String) -> Result<(
         finite(rate.per_second, || at("workload.rate.per_second"))?;
     }
     if let Pattern::Random(distribution) = &workload.pattern {
-        let parameters = match *distribution {
-            Distribution::EachOnce | Distribution::Uniform => [0.0, 0.0],
-            Distribution::Zipf { theta } => [theta, 0.0],
-            Distribution::Pareto { h } => [h, 0.0],
-            Distribution::Normal { deviation_percent } => [deviation_percent, 0.0],
-            Distribution::HotSpot {
-                access_percent,
-                size_percent,
-            } => [access_percent, size_percent],
-        };
-        for parameter in parameters {
-            finite(parameter, || at("workload.pattern"))?;
-        }
+        check_distribution(distribution, || at("workload.pattern"))?;
+    }
+    for distribution in workload.distribution_by_kind.values() {
+        check_distribution(distribution, || at("workload.distribution_by_kind"))?;
     }
     Ok(())
+}
+
+fn check_distribution(distribution: &Distribution, field: impl Fn() -> String) -> Result<()> {
+    let parameters = match distribution {
+        Distribution::EachOnce | Distribution::Uniform => vec![],
+        Distribution::Zipf { theta } => vec![*theta],
+        Distribution::Pareto { h } => vec![*h],
+        Distribution::Normal {
+            deviation_percent,
+            center_percent,
+        } => vec![*deviation_percent, *center_percent],
+        Distribution::HotSpot {
+            access_percent,
+            size_percent,
+        } => vec![*access_percent, *size_percent],
+        Distribution::Zoned(zones) => zones.iter().flat_map(zone_parameters).collect(),
+    };
+    parameters.into_iter().try_for_each(|p| finite(p, &field))
+}
+
+fn zone_parameters(zone: &Zone) -> [f64; 2] {
+    match zone.size {
+        ZoneSize::Percent(percent) => [zone.access_percent, percent],
+        ZoneSize::Bytes(_) => [zone.access_percent, 0.0],
+    }
 }
 
 fn finite(value: f64, field: impl FnOnce() -> String) -> Result<()> {

@@ -9,7 +9,9 @@
 //! evidence, and never folded into one score.
 
 pub mod comparison;
+pub mod crosscheck;
 pub mod csv;
+pub mod fio;
 pub mod html;
 pub mod json;
 pub mod markdown;

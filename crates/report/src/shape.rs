@@ -12,11 +12,14 @@ pub(crate) fn sheet_name(workload: &Workload) -> Option<String> {
     let order = match workload.pattern {
         Pattern::Sequential => "SEQ",
         Pattern::Random(_) => "RND",
-        Pattern::Backwards | Pattern::Strided { .. } => return None,
+        Pattern::Backwards | Pattern::Strided { .. } | Pattern::Skipping { .. } => return None,
     };
     let BlockSizes::Fixed(bytes) = workload.block else {
         return None;
     };
+    if !workload.block_by_kind.is_empty() || workload.replay.is_some() {
+        return None;
+    }
     Some(format!(
         "{order}{} Q{}T{}",
         short_size(bytes),
@@ -42,7 +45,7 @@ pub(crate) fn is_durable(workload: &Workload) -> bool {
 
 /// `DURABLE 4K`.
 pub(crate) fn durable_name(workload: &Workload) -> String {
-    format!("DURABLE {}", short_size(workload.block.max_bytes()))
+    format!("DURABLE {}", short_size(workload.max_block_bytes()))
 }
 
 /// `random reads of 4 KiB, 1 worker at depth 32, O_DIRECT`.
@@ -96,18 +99,26 @@ fn order(pattern: &Pattern) -> String {
         Pattern::Strided { stride_bytes } => {
             format!("strided ({} apart)", unit::bytes_exact(*stride_bytes))
         }
+        Pattern::Skipping { skip_bytes } => {
+            let way = if *skip_bytes < 0 { "back" } else { "over" };
+            let bytes = unit::bytes_exact(skip_bytes.unsigned_abs());
+            format!("sequential (skipping {way} {bytes} after each block)")
+        }
         Pattern::Random(distribution) => match distribution {
             Distribution::EachOnce => "random".to_owned(),
             Distribution::Uniform => "random (uniform, with repeats)".to_owned(),
             Distribution::Zipf { theta } => format!("random (Zipf {theta})"),
             Distribution::Pareto { h } => format!("random (Pareto {h})"),
-            Distribution::Normal { deviation_percent } => {
+            Distribution::Normal {
+                deviation_percent, ..
+            } => {
                 format!("random (normal, deviation {deviation_percent} %)")
             }
             Distribution::HotSpot {
                 access_percent,
                 size_percent,
             } => format!("random ({access_percent} % of accesses to {size_percent} %)"),
+            Distribution::Zoned(zones) => format!("random (in {} zones)", zones.len()),
         },
     }
 }

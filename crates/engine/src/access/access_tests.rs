@@ -142,6 +142,7 @@ fn offsets_of_a_seed_are_fixed() {
         Distribution::Pareto { h: 0.2 },
         Distribution::Normal {
             deviation_percent: 10.0,
+            center_percent: 50.0,
         },
         Distribution::HotSpot {
             access_percent: 80.0,
@@ -178,7 +179,10 @@ fn any_pattern() -> impl Strategy<Value = Pattern> {
         (0.01f64..5.0).prop_map(|theta| Pattern::Random(Distribution::Zipf { theta })),
         (0.01f64..0.99).prop_map(|h| Pattern::Random(Distribution::Pareto { h })),
         (0.1f64..300.0).prop_map(|deviation_percent| {
-            Pattern::Random(Distribution::Normal { deviation_percent })
+            Pattern::Random(Distribution::Normal {
+                deviation_percent,
+                center_percent: 50.0,
+            })
         }),
         (0.1f64..100.0, 0.1f64..100.0).prop_map(|(access_percent, size_percent)| {
             Pattern::Random(Distribution::HotSpot {

@@ -120,7 +120,14 @@ fn pareto_is_self_similar() {
 #[test]
 fn normal_is_a_bell_around_the_middle() {
     for deviation_percent in [2.0, 15.0, 39.0, 41.0, 200.0] {
-        let counts = histogram(Distribution::Normal { deviation_percent }, 200_000, 11);
+        let counts = histogram(
+            Distribution::Normal {
+                deviation_percent,
+                center_percent: 50.0,
+            },
+            200_000,
+            11,
+        );
         let density = |cell: u64| {
             // Simpson's rule over the cell.
             let at = |x: f64| {
@@ -156,6 +163,7 @@ fn values_outside_their_range_are_errors() {
         Distribution::Pareto { h: 1.0 },
         Distribution::Normal {
             deviation_percent: 0.0,
+            center_percent: 50.0,
         },
         Distribution::HotSpot {
             access_percent: 101.0,
@@ -163,7 +171,7 @@ fn values_outside_their_range_are_errors() {
         },
     ] {
         let workload = Workload {
-            pattern: Pattern::Random(distribution),
+            pattern: Pattern::Random(distribution.clone()),
             ..Workload::example("test")
         };
         let result = AccessStream::new(&workload, &layout(&workload), 0, 1);

@@ -7,6 +7,7 @@ use super::elementary::{exp, ln, standard_normal};
 use super::ground::Ground;
 use super::permutation::Permutation;
 use super::zipf::Zipf;
+use super::zones::Zones;
 use crate::Error;
 
 /// Draws positions from a distribution.
@@ -34,14 +35,16 @@ enum Law {
         power: f64,
         places: Permutation,
     },
-    /// Standard deviation as a share of the whole.
+    /// Standard deviation and middle as shares of the whole.
     Normal {
         deviation: f64,
+        center: f64,
     },
     HotSpot {
         access: f64,
         hot_cells: u64,
     },
+    Zoned(Zones),
 }
 
 /// One pass over all cells in an order of its own. Workers that share files
@@ -71,23 +74,32 @@ impl Pass {
     }
 }
 
+/// From where a scatter draws.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seeds {
+    /// The worker's own.
+    pub(crate) own: u64,
+    /// The same for all workers that use the same files, so that they agree on
+    /// what is hot.
+    pub(crate) hot: u64,
+    /// The same for all workers that go through one pass together.
+    pub(crate) pass: u64,
+}
+
 impl Scatter {
-    /// `seed` is the worker's own; `shared_seed` is the same for all workers
-    /// that use the same files, so that they agree on what is hot.
     pub(crate) fn new(
         ground: &Ground,
-        distribution: Distribution,
+        distribution: &Distribution,
         max_bytes: u64,
         loose: bool,
-        seed: u64,
-        shared_seed: u64,
+        seeds: Seeds,
     ) -> Result<Scatter, Error> {
-        check(&distribution)?;
+        check(distribution)?;
         let cells = ground.cells();
-        let places = || Permutation::new(cells, derive_seed(shared_seed, 1));
+        let places = || Permutation::new(cells, derive_seed(seeds.hot, 1));
         let law = match distribution {
             Distribution::EachOnce => {
-                let key = derive_seed(shared_seed, 2);
+                let key = derive_seed(seeds.pass, 2);
                 Law::EachOnce(Pass {
                     order: Permutation::new(cells, derive_seed(key, 0)),
                     key,
@@ -99,15 +111,19 @@ impl Scatter {
             }
             Distribution::Uniform => Law::Uniform,
             Distribution::Zipf { theta } => Law::Zipf {
-                ranks: Zipf::new(cells, theta),
+                ranks: Zipf::new(cells, *theta),
                 places: places(),
             },
             Distribution::Pareto { h } => Law::Pareto {
-                power: ln(h) / ln(1.0 - h),
+                power: ln(*h) / ln(1.0 - *h),
                 places: places(),
             },
-            Distribution::Normal { deviation_percent } => Law::Normal {
+            Distribution::Normal {
+                deviation_percent,
+                center_percent,
+            } => Law::Normal {
                 deviation: deviation_percent / 100.0,
+                center: center_percent / 100.0,
             },
             Distribution::HotSpot {
                 access_percent,
@@ -116,9 +132,10 @@ impl Scatter {
                 access: access_percent / 100.0,
                 hot_cells: ((size_percent / 100.0 * cells as f64).round() as u64).clamp(1, cells),
             },
+            Distribution::Zoned(zones) => Law::Zoned(Zones::new(zones, cells, ground.cell_bytes)?),
         };
         Ok(Scatter {
-            rng: Rng::new(seed),
+            rng: Rng::new(seeds.own),
             fixed_positions: (ground.span - max_bytes) / ground.align + 1,
             ground: ground.clone(),
             law,
@@ -137,8 +154,8 @@ impl Scatter {
             Law::EachOnce(pass) => pass.next(),
             Law::Zipf { ranks, places } => places.at(ranks.next(rng)),
             Law::Pareto { power, places } => places.at(self_similar(rng, *power, cells)),
-            Law::Normal { deviation } => {
-                let share = 0.5 + truncated_normal(rng, *deviation);
+            Law::Normal { deviation, center } => {
+                let share = *center + truncated_normal(rng, *deviation, -*center);
                 ((share * cells as f64) as u64).min(cells - 1)
             }
             Law::HotSpot { access, hot_cells } => {
@@ -148,6 +165,7 @@ impl Scatter {
                     *hot_cells + rng.below(cells - *hot_cells)
                 }
             }
+            Law::Zoned(zones) => zones.next(rng),
         };
         let (file, position) = self.ground.cell_at(cell);
         if self.loose {
@@ -187,20 +205,20 @@ fn self_similar(rng: &mut Rng, power: f64, cells: u64) -> u64 {
     ((exp(power * ln(u)) * cells as f64) as u64).min(cells - 1)
 }
 
-/// A normal draw around 0, kept within half a unit to each side: narrow ones
-/// by drawing again, wide ones by rejection from uniform.
+/// A normal draw around 0, kept within one unit from `low` (-1 to 0) on:
+/// narrow ones by drawing again, wide ones by rejection from uniform.
 #[inline]
-fn truncated_normal(rng: &mut Rng, deviation: f64) -> f64 {
+fn truncated_normal(rng: &mut Rng, deviation: f64, low: f64) -> f64 {
     loop {
         if deviation > 0.4 {
-            let x = rng.unit() - 0.5;
+            let x = rng.unit() + low;
             let z = x / deviation;
             if rng.unit() < exp(-0.5 * z * z) {
                 return x;
             }
         } else {
             let x = deviation * standard_normal(rng);
-            if (-0.5..0.5).contains(&x) {
+            if (low..low + 1.0).contains(&x) {
                 return x;
             }
         }
@@ -218,8 +236,14 @@ fn check(distribution: &Distribution) -> Result<(), Error> {
         }
         Distribution::Normal {
             deviation_percent: d,
+            ..
         } if !(d > 0.0 && d.is_finite()) => {
             format!("the deviation {d} % is not above 0")
+        }
+        Distribution::Normal {
+            center_percent: c, ..
+        } if !(0.0..=100.0).contains(&c) => {
+            format!("the middle at {c} % is outside of the target")
         }
         Distribution::HotSpot {
             access_percent,

@@ -1,4 +1,4 @@
-//! Positions in order: sequential, backwards, strided.
+//! Positions in order: sequential, backwards, strided, skipping.
 //!
 //! Workers that share files split them: the cells of all files in a row are cut
 //! into one contiguous region per worker, and each worker walks through its
@@ -25,6 +25,9 @@ pub(crate) enum Gait {
     /// Starts are this far apart. Each lap begins one cell further on than the
     /// lap before, so that the laps together visit every cell.
     Stride(u64),
+    /// Each block starts this far from the end of the one before, rounded away
+    /// from it to the alignment. Every lap is the same.
+    Skip(i64),
 }
 
 /// Rounds to multiples. Nearly all alignments are powers of two, which saves
@@ -67,6 +70,8 @@ pub(crate) struct Walk {
     /// Where the next block starts (ends, when walking backwards).
     position: u64,
     lap_shift: u64,
+    /// Nothing was visited yet (skipping only).
+    fresh: bool,
     align: Alignment,
     cell_bytes: u64,
     longest: u64,
@@ -87,11 +92,16 @@ impl Walk {
             current: 0,
             position: 0,
             lap_shift: 0,
+            fresh: true,
             align: Alignment::new(ground.align),
             cell_bytes: ground.cell_bytes,
             longest,
         };
-        if gait == Gait::Backward {
+        let back = match gait {
+            Gait::Skip(skip) => walk.goes_back(ground.max_block, skip),
+            gait => gait == Gait::Backward,
+        };
+        if back {
             walk.current = walk.segments.len() - 1;
             walk.position = walk.segments[walk.current].end;
         } else {
@@ -107,7 +117,58 @@ impl Walk {
             Gait::Forward => self.forward(bytes, self.align.up(bytes)),
             Gait::Stride(stride) => self.forward(bytes, stride),
             Gait::Backward => self.backward(bytes),
+            Gait::Skip(skip) => self.skip(bytes, skip),
         }
+    }
+
+    /// `self.position` is where the block before ended, so that the first
+    /// one of a segment lies at its start (going on) or end (going back).
+    #[inline]
+    fn skip(&mut self, bytes: u64, skip: i64) -> (u32, u64) {
+        let segment = self.segments[self.current];
+        let start = if self.fresh {
+            Some(self.position)
+        } else {
+            let end = self.align.up(self.position);
+            let distance = self.align.up(skip.unsigned_abs());
+            match skip > 0 {
+                true => end.checked_add(distance),
+                false => end.checked_sub(distance),
+            }
+        };
+        let fits = |at: &u64| *at >= segment.start && at.saturating_add(bytes) <= segment.end;
+        let at = match start.filter(fits) {
+            Some(at) => at,
+            None => self.next_start(bytes, skip),
+        };
+        self.fresh = false;
+        self.position = at + bytes;
+        (self.segments[self.current].file, at)
+    }
+
+    /// Where a block lies that begins a segment, the next one in the direction
+    /// of the walk. Every segment holds a largest block.
+    #[cold]
+    fn next_start(&mut self, bytes: u64, skip: i64) -> u64 {
+        let last = self.segments.len() - 1;
+        if self.goes_back(bytes, skip) {
+            if !self.fresh {
+                self.current = self.current.checked_sub(1).unwrap_or(last);
+            }
+            let segment = self.segments[self.current];
+            self.align.down(segment.end - bytes).max(segment.start)
+        } else {
+            self.current = if self.current == last {
+                0
+            } else {
+                self.current + 1
+            };
+            self.segments[self.current].start
+        }
+    }
+
+    fn goes_back(&self, bytes: u64, skip: i64) -> bool {
+        skip < 0 && self.align.up(skip.unsigned_abs()) > self.align.up(bytes)
     }
 
     #[inline]
@@ -159,10 +220,8 @@ impl Walk {
 /// The segments of the worker's region. Never empty: there is at least one
 /// cell for each worker that shares.
 fn region(ground: &Ground) -> Vec<Segment> {
-    let (worker, sharing) = ground.share;
-    let boundary =
-        |n: u64| (u128::from(ground.cells()) * u128::from(n) / u128::from(sharing)) as u64;
-    let (first, after) = (boundary(worker), boundary(worker + 1));
+    let worker = ground.share.0;
+    let (first, after) = (ground.boundary(worker), ground.boundary(worker + 1));
     let mut segments = Vec::new();
     let mut cell = first;
     while cell < after {

@@ -15,6 +15,7 @@ fn verified(kind: EngineKind, dir: &Path, mix: OpMix) -> Job {
         w.verify = Some(Verify {
             on_read: true,
             after: false,
+            ..Verify::default()
         });
         w.mix = mix;
         w.workers = 2;

@@ -121,3 +121,43 @@ fn workloads_beyond_the_limits_are_refused() {
         ));
     }
 }
+
+#[test]
+fn details_are_recorded_when_they_are_asked_for() {
+    let end = run(&null_job(|w| {
+        w.workers = 2;
+        w.queue_depth = 8;
+        w.recording.distributions = true;
+        w.recording.op_log = 3000;
+        w.recording.interval_ns = Some(10_000_000);
+    }));
+    assert_eq!(measured_ops(&end), 10_000);
+    let depths = end.report.depths.unwrap();
+    assert_eq!(depths.at_submission.iter().sum::<u64>(), 10_000);
+    assert!(depths.submitted.iter().sum::<u64>() > 0);
+    assert!(depths.completed.iter().sum::<u64>() > 0);
+    assert_eq!(depths.at_submission[4..], [0; 3], "never deeper than 8");
+    let logged: Vec<_> = end.samples.iter().flat_map(|s| &s.operations).collect();
+    assert_eq!(logged.len() as u64 + end.report.unlogged_ops, 10_000);
+    assert!((1500..=3000).contains(&logged.len()), "a share of each");
+    assert!(logged.iter().all(|o| o.worker < 2 && o.bytes == 4096));
+    assert!(logged.is_sorted_by_key(|o| o.ended_ns));
+    for sample in &end.samples {
+        let read = sample.op(OpKind::Read).unwrap();
+        assert!(read.service.squares().is_some() || read.ops == 0);
+        assert_eq!(read.halves, None, "a synchronous engine has none");
+        let end_ns = sample.start_ns + sample.duration_ns;
+        assert!(sample.operations.iter().all(|o| o.ended_ns <= end_ns));
+    }
+    assert!(end.report.threads.is_some());
+}
+
+#[test]
+fn nothing_more_is_recorded_unless_asked_for() {
+    let end = run(&null_job(|_| ()));
+    assert_eq!((end.report.depths, end.report.unlogged_ops), (None, 0));
+    for sample in &end.samples {
+        assert_eq!(sample.operations, []);
+        assert!(sample.ops.iter().all(|op| op.service.squares().is_none()));
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 
 use fathom_model::Sample;
+use fathom_model::recording::ThreadUse;
 use fathom_model::run::{EngineReport, StuckOp};
 
 use super::gate::Gate;
@@ -50,8 +51,8 @@ impl Live {
         let workers = plan.job.workload.workers;
         let shape = plan.shape();
         let visible: Result<Vec<Arc<Visible>>, Error> = (0..workers)
-            .map(|_| {
-                let exchange = Exchange::new(shape.clone()).map_err(|error| {
+            .map(|worker| {
+                let exchange = Exchange::new(shape.clone(), worker).map_err(|error| {
                     Error::Workload(format!(
                         "no memory to record {workers} workers ({error}): use fewer"
                     ))
@@ -237,6 +238,14 @@ impl Live {
         }
     }
 
+    fn threads_used(&self) -> ThreadUse {
+        let mut all = ThreadUse::default();
+        for end in &self.ends {
+            all.add(&end.threads);
+        }
+        all
+    }
+
     fn end(mut self, stuck: Vec<StuckOp>) -> GroupEnd {
         // The last one who holds the watch ends it.
         drop(self.watch.take());
@@ -256,6 +265,9 @@ impl Live {
                 stuck,
                 impossible_latencies: self.collector.impossible(),
                 workers: plan.job.workload.workers,
+                threads: Some(self.threads_used()),
+                depths: spawn::merged_depths(&self.ends),
+                unlogged_ops: self.collector.unlogged(),
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fathom_model::workload::{EngineKind, OnError};
+use fathom_model::workload::{Allocation, Content, EngineKind, FailIf, OnError};
 use fathom_model::{Job, OpKind, Workload};
 
 use crate::Error;
@@ -12,7 +12,7 @@ use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
-use crate::record::Shape;
+use crate::record::{Detail, Shape};
 use crate::verify::Ledger;
 
 /// Threads that one group may have.
@@ -62,6 +62,13 @@ impl GroupPlan {
                 workload.queue_depth
             ));
         }
+        if workload.recording.submission && !door::goes_on_by_itself(engine) {
+            fallbacks.push(format!(
+                "engine {} does not return between submission and completion: service latency \
+                 is not split",
+                engine.name()
+            ));
+        }
         let opener = Opener::new(mode, &layout, workload.workers)?;
         Ok(GroupPlan {
             job: job.clone(),
@@ -94,11 +101,33 @@ impl GroupPlan {
             wanted.map(|(kind, _)| kind).collect(),
             workload.rate.is_some(),
         )
+        .with(Detail::new(
+            &workload.recording,
+            workload.workers,
+            door::goes_on_by_itself(self.engine),
+        ))
     }
 
     pub(crate) fn stops_on_error(&self) -> bool {
         self.job.workload.on_error == OnError::Stop
     }
+}
+
+/// What cannot be done yet must not be left out silently.
+fn unhonoured(workload: &Workload) -> Option<&'static str> {
+    let verify = workload.verify.unwrap_or_default();
+    let parts = matches!(workload.payload.content, Content::Parts(_));
+    let fields = [
+        ("allocation", workload.allocation != Allocation::Auto),
+        ("replay", workload.replay.is_some()),
+        ("fail_if", workload.fail_if != FailIf::default()),
+        ("a second flush", workload.sync.other_every_writes > 0),
+        ("verification of earlier trials", verify.earlier),
+        ("verification by content", verify.by_content),
+        ("payload in parts", parts),
+    ];
+    let mut used = fields.into_iter().filter(|(_, used)| *used);
+    used.next().map(|(name, _)| name)
 }
 
 fn check_limits(workload: &Workload) -> Result<(), Error> {
@@ -112,14 +141,14 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
         Some(format!("workers must be 1 to {MAX_WORKERS}"))
     } else if !(1..=MAX_DEPTH).contains(&workload.queue_depth) {
         Some(format!("queue depth must be 1 to {MAX_DEPTH}"))
-    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.block.max_bytes())
-        || workload.block.min_bytes() == 0
+    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.max_block_bytes())
+        || workload.min_block_bytes() == 0
     {
         Some(format!("blocks must be 1 to {MAX_BLOCK_BYTES} bytes"))
     } else if !(rate.is_finite() && rate > 0.0) {
         Some("the rate must be above 0".to_owned())
     } else {
-        None
+        unhonoured(workload).map(|field| format!("{field} is not supported yet"))
     };
     refused.map_or(Ok(()), |text| {
         Err(Error::Workload(format!(

@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fathom_model::Sample;
+use fathom_model::recording::DepthCounts;
 use fathom_model::run::EngineReport;
 
 use super::plan::GroupPlan;
@@ -50,6 +51,8 @@ struct Load {
 struct LoadEnd {
     final_flush_ns: Option<u64>,
     impossible_latencies: u64,
+    depths: Option<DepthCounts>,
+    unlogged_ops: u64,
     simulated: Option<Box<SimulatedEnd>>,
 }
 
@@ -73,10 +76,11 @@ impl Simulated {
             .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
         let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
-        let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns);
+        let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns)
+            .every(workload.recording.interval_ns());
         let (mut workers, mut exchanges, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for index in 0..workload.workers {
-            let exchange = Exchange::new(shape.clone()).map_err(|error| {
+            let exchange = Exchange::new(shape.clone(), index).map_err(|error| {
                 Error::Workload(format!("no memory to record the workers ({error})"))
             })?;
             let visible = Arc::new(Visible {
@@ -179,6 +183,9 @@ impl Simulated {
                 stuck: Vec::new(),
                 impossible_latencies: end.impossible_latencies,
                 workers: self.plan.job.workload.workers,
+                threads: None,
+                depths: end.depths,
+                unlogged_ops: end.unlogged_ops,
             },
             samples,
             final_flush_ns: end.final_flush_ns,
@@ -228,6 +235,9 @@ impl Load {
                 Some(next_ns) => turns.push(Reverse((next_ns, index))),
                 None => {
                     end.final_flush_ns = end.final_flush_ns.max(worker.final_flush_ns());
+                    if let Some(depths) = worker.depths() {
+                        end.depths.get_or_insert_default().merge(&depths);
+                    }
                     worker.finish();
                 }
             }
@@ -236,6 +246,7 @@ impl Load {
         drive.lock().load_ended(now_ns);
         send(&self.samples, self.collector.drain_all(now_ns));
         end.impossible_latencies = self.collector.impossible();
+        end.unlogged_ops = self.collector.unlogged();
         let truth = drive.with(|drive| drive.truth());
         end.simulated = Some(Box::new(SimulatedEnd {
             truth,

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use fathom_model::recording::{DepthCounts, ThreadUse};
 use fathom_model::workload::EngineKind;
 use fathom_model::{OpKind, Workload};
 
@@ -17,9 +18,11 @@ use crate::engine::{Broken, Engine};
 use crate::engines::door::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
-use crate::usage::ThreadMeter;
+use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
-use crate::worker::{self, Control, EndReason, Failure, Pace, Parts, Visible, Worker};
+use crate::worker::{
+    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Think, Visible, Worker,
+};
 
 /// What a worker says before the gate.
 pub(crate) type Readiness = Result<Vec<String>, Error>;
@@ -28,6 +31,18 @@ pub(crate) type Readiness = Result<Vec<String>, Error>;
 #[derive(Debug, Default)]
 pub(crate) struct WorkerEnd {
     pub(crate) final_flush_ns: Option<u64>,
+    pub(crate) threads: ThreadUse,
+    pub(crate) depths: Option<DepthCounts>,
+}
+
+/// Depths and batches of all workers, if they were recorded.
+pub(crate) fn merged_depths(ends: &[WorkerEnd]) -> Option<DepthCounts> {
+    ends.iter()
+        .filter_map(|end| end.depths)
+        .reduce(|mut all, one| {
+            all.merge(&one);
+            all
+        })
 }
 
 /// The one time that a worker says whether it is ready. When a worker dies
@@ -66,7 +81,7 @@ pub(crate) fn parts(
 ) -> Result<Parts, Error> {
     let workload = &plan.job.workload;
     let slots = Worker::slots(plan.depth);
-    let block_bytes = workload.block.max_bytes();
+    let block_bytes = workload.max_block_bytes();
     // Neither has a place to keep what is written, so nothing can be verified.
     let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
     let fills = writes(plan) && plan.engine != EngineKind::Sim;
@@ -97,10 +112,13 @@ pub(crate) fn parts(
         notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
     }
     let files = plan.layout.files_of(index);
+    let stream = AccessStream::new(workload, &plan.layout, index, plan.job.seed)?;
     Ok(Parts {
         depth: plan.depth,
         batch: batch(workload, plan.engine, plan.depth),
         think_ns: workload.think_ns,
+        think: Think::new(workload),
+        pairs: workload.trim_first,
         first_file: files.start,
         files: files.end - files.start,
         final_flush: workload.sync.final_flush,
@@ -109,7 +127,8 @@ pub(crate) fn parts(
         stop_on_error: plan.stops_on_error(),
         workers: workload.workers,
         max_block_bytes: block_bytes,
-        stream: AccessStream::new(workload, &plan.layout, index, plan.job.seed)?,
+        own_budget: OwnBudget::new(&workload.each_worker, stream.pass_bytes()),
+        stream,
         payload: fills.then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
         verifier: plan
             .ledger
@@ -212,7 +231,9 @@ impl Visitor for Run<'_> {
             return WorkerEnd::default();
         };
         let workload = &plan.job.workload;
-        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns);
+        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns)
+            .every(workload.recording.interval_ns());
+        let before = thread_use();
         let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
         let clock = HostClock::new();
         let driven = worker::drive(&mut worker, &mut engine, &clock, plan.may_spin);
@@ -227,6 +248,8 @@ impl Visitor for Run<'_> {
         }
         WorkerEnd {
             final_flush_ns: worker.final_flush_ns(),
+            threads: thread_use().since(&before),
+            depths: worker.depths(),
         }
     }
 }

@@ -63,6 +63,7 @@ impl PayloadPool {
             Content::Zeros => Source::Repeated(vec![0]),
             Content::Bytes(bytes) if bytes.is_empty() => Source::Repeated(vec![0]),
             Content::Bytes(bytes) => Source::Repeated(bytes.clone()),
+            Content::Parts(_) => Source::Repeated(vec![0]),
         };
         PayloadPool {
             source,

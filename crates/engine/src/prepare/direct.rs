@@ -38,6 +38,19 @@ pub(crate) fn open_to_write(path: &Path, direct: bool) -> Result<Option<File>, E
     }
 }
 
+/// Opens a file for writing through the page cache; `None` when it is as long
+/// as it is to be.
+pub(crate) fn open_to_write_if_shorter(
+    path: &Path,
+    size_bytes: u64,
+) -> Result<Option<File>, Error> {
+    let facts = path.metadata().map_err(Error::io("examine", path))?;
+    match facts.len() < size_bytes {
+        true => open_to_write(path, false),
+        false => Ok(None),
+    }
+}
+
 /// The alignment that direct I/O needs on a readable file, or `None` when it
 /// does not work.
 ///

@@ -69,6 +69,7 @@ fn a_file_is_overwritten_only_with_permission() {
     verified.verify = Some(Verify {
         on_read: true,
         after: false,
+        ..Verify::default()
     });
     let mut conditioned = all_of_it();
     conditioned.precondition = fathom_model::workload::Precondition::Fill;

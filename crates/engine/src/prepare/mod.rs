@@ -10,6 +10,7 @@
 //! - Null and simulated targets need nothing.
 
 pub(crate) mod aligned;
+mod beside;
 mod classify;
 mod cleanup;
 pub(crate) mod crew;
@@ -18,6 +19,7 @@ pub(crate) mod fill;
 mod given;
 mod hooks;
 mod manifest;
+mod named;
 mod of_run;
 mod space;
 mod test_files;
@@ -32,9 +34,10 @@ use std::sync::Arc;
 
 use fathom_model::run::DataReport;
 use fathom_model::unit::bytes;
-use fathom_model::workload::{BlockSizes, CacheMode};
+use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
 use fathom_model::{Job, Target, Workload};
 
+use self::beside::{Beside, Contents};
 use self::classify::Kind;
 use self::test_files::TestFiles;
 use self::unwritten::Share;
@@ -79,7 +82,15 @@ pub struct Prepared {
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
-    _claim: Option<DeviceClaim>,
+    claims: Vec<Claim>,
+    contents: Contents,
+}
+
+/// A claim on a device, shared by the trials of a set that use it.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    path: PathBuf,
+    _device: Arc<DeviceClaim>,
 }
 
 /// What preparing finds out and does.
@@ -99,6 +110,19 @@ struct Data {
 /// Every reason why the trial cannot run on this target, in words. Files that
 /// were created are removed again.
 pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+    prepare_beside(job, &[], hooks)
+}
+
+/// The same for a trial that runs at the same time as others, which have been
+/// prepared before: they may share files and devices.
+///
+/// # Errors
+/// As [`prepare`]; also when a trial would change what another one checks.
+pub fn prepare_beside(
+    job: &Job,
+    others: &[&Prepared],
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     check_size(&job.workload)?;
     match &job.target {
         Target::Null => prepare_nothing(job, TargetKind::Null, NULL_BYTES),
@@ -108,7 +132,10 @@ pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Erro
             prepared.drive = Some(drive);
             Ok(prepared)
         }
-        Target::Path(path) => prepare_path(job, path, hooks),
+        Target::Path(path) => match &job.workload.named {
+            Some(named) => prepare_named(job, named, Beside { others }, hooks),
+            None => prepare_path(job, path, Beside { others }, hooks),
+        },
     }
 }
 
@@ -133,10 +160,22 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
         writable: true,
         ..Data::default()
     };
-    Ok(Prepared::assemble(layout, data, None, None, None))
+    let contents = Contents::of(job);
+    Ok(Prepared::assemble(
+        layout,
+        data,
+        None,
+        None,
+        (Vec::new(), contents),
+    ))
 }
 
-fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+fn prepare_path(
+    job: &Job,
+    path: &Path,
+    beside: Beside<'_>,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     let (path, kind) = classify::classify(path)?;
     let layout = match kind {
         Kind::Directory => test_files::layout(job, &path)?,
@@ -145,6 +184,7 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
         Kind::Stream => given::stream_layout(job, &path)?,
     };
     check_room_for_blocks(job, &layout)?;
+    beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
@@ -158,12 +198,14 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
     match kind {
         Kind::Directory => {
             data.writable = true;
-            let files = TestFiles::prepare(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            let files = TestFiles::prepare(job, place, beside, stamps, &mut data, hooks)?;
             test_files = Some(files);
         }
         Kind::File => given::prepare_file(job, &path, &layout, stamps, &mut data, hooks)?,
         Kind::Device => {
-            claim = given::prepare_device(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            claim = given::prepare_device(job, place, beside, stamps, &mut data, hooks)?;
         }
         Kind::Stream => data.reused = true,
     }
@@ -173,7 +215,37 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    Ok(Prepared::assemble(layout, data, ledger, test_files, claim))
+    let held = (claim.into_iter().collect(), Contents::of(job));
+    Ok(Prepared::assemble(layout, data, ledger, test_files, held))
+}
+
+fn prepare_named(
+    job: &Job,
+    named: &NamedFiles,
+    beside: Beside<'_>,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
+    let files = named::Files::look(named)?;
+    let layout = files.layout(job)?;
+    check_room_for_blocks(job, &layout)?;
+    beside.check_contents(job, &layout)?;
+    let ledger = match job.workload.verify {
+        Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
+        None => None,
+    };
+    let stamps = ledger
+        .as_deref()
+        .filter(|_| Ledger::needs_prepared(&job.workload));
+    let mut data = Data::default();
+    let claims = files.prepare(job, (&layout, beside), stamps, &mut data, hooks)?;
+    if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
+        layout
+            .files
+            .iter()
+            .for_each(|file| direct::forget_cached(&file.path));
+    }
+    let held = (claims, Contents::of(job));
+    Ok(Prepared::assemble(layout, data, ledger, None, held))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -198,7 +270,7 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        claim: Option<DeviceClaim>,
+        (claims, contents): (Vec<Claim>, Contents),
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {
@@ -221,7 +293,8 @@ impl Prepared {
             notes: data.notes,
             drive: None,
             test_files,
-            _claim: claim,
+            claims,
+            contents,
         }
     }
 }
@@ -231,8 +304,12 @@ fn check_size(workload: &Workload) -> Result<(), Error> {
     let (Some(size), BlockSizes::Fixed(block)) = (workload.size_bytes, &workload.block) else {
         return Ok(());
     };
+    // Named files are as long as whoever names them wants them to be.
+    if workload.named.is_some() {
+        return Ok(());
+    }
     let block = (*block).max(1);
-    if size.is_multiple_of(block) {
+    if size.is_multiple_of(block) || !workload.block_by_kind.is_empty() {
         return Ok(());
     }
     let below = size / block * block;

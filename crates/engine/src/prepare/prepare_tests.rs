@@ -340,6 +340,7 @@ fn null_and_simulated_targets_need_nothing() {
     the_job.workload.verify = Some(Verify {
         on_read: true,
         after: false,
+        ..Verify::default()
     });
     let error = prepare(&the_job, &mut NoHooks).unwrap_err().to_string();
     assert!(error.contains("keeps no data"), "{error}");
@@ -359,6 +360,7 @@ fn verified_trials_start_from_stamped_data_and_are_read_back() {
     workload.verify = Some(Verify {
         on_read: true,
         after: true,
+        ..Verify::default()
     });
     let the_job = job(dir.path(), workload.clone());
     earlier_run(&job(dir.path(), reads(3 * MIB)));
@@ -409,6 +411,7 @@ fn what_a_write_only_trial_wrote_is_read_back_without_preparation() {
     workload.verify = Some(Verify {
         on_read: false,
         after: true,
+        ..Verify::default()
     });
     let the_job = job(dir.path(), workload);
     let prepared = prepare(&the_job, &mut NoHooks).unwrap();

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_model::histogram::BUCKETS;
+use fathom_model::sample::Halves;
 use fathom_model::{ErrorClass, Histogram, OpKind, OpSample, Phase, Sample};
 
+use super::details::OpLog;
 use super::interval::{Exchange, Shape, Span};
 
 /// Stops of the whole process: end (from the start of the load) and length.
@@ -48,6 +50,7 @@ struct Merging {
     sum_ns: u128,
     min_ns: u64,
     max_ns: u64,
+    squares_ns2: Option<u128>,
 }
 
 impl Merging {
@@ -60,6 +63,10 @@ impl Merging {
             }
             counts[bucket] += u64::from(count);
         });
+        if let Some(squares) = exchange.squares(buffer, histogram) {
+            let sum = self.squares_ns2.unwrap_or(0);
+            self.squares_ns2 = Some(sum.saturating_add(squares));
+        }
         let Some((sum_ns, min_ns, max_ns)) = extremes else {
             return;
         };
@@ -74,13 +81,17 @@ impl Merging {
 
     fn into_histogram(self) -> Histogram {
         let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
-        Histogram::from_parts(
+        let histogram = Histogram::from_parts(
             filled.map(|(bucket, n)| (bucket, *n)),
             self.sum_ns,
             self.min_ns,
             self.max_ns,
         )
-        .unwrap_or_default()
+        .unwrap_or_default();
+        match self.squares_ns2 {
+            Some(squares) => histogram.with_squares(squares),
+            None => histogram,
+        }
     }
 }
 
@@ -101,6 +112,8 @@ struct Source {
     next: u64,
     reached: Option<Key>,
     ended: bool,
+    /// Entries of its log that have been taken.
+    logged: u64,
 }
 
 /// Merges intervals over the workers.
@@ -127,6 +140,7 @@ impl Collector {
                     next: 0,
                     reached: None,
                     ended: false,
+                    logged: 0,
                 })
                 .collect(),
             pending: BTreeMap::new(),
@@ -167,7 +181,9 @@ impl Collector {
             let buffer = exchange.current();
             let mut span = exchange.span(buffer);
             span.end_ns = now_ns.max(span.start_ns);
+            let logged = exchange.log().map_or(0, OpLog::written);
             self.merge(&exchange, buffer, span);
+            self.take_log(i, &exchange, logged, span);
             self.sources[i].ended = true;
         }
         let all = std::mem::take(&mut self.pending);
@@ -185,11 +201,23 @@ impl Collector {
             while let Some(buffer) = exchange.find_full(self.sources[i].next) {
                 let span = exchange.span(buffer);
                 self.merge(&exchange, buffer, span);
+                self.take_log(i, &exchange, exchange.logged(buffer), span);
                 exchange.release(buffer);
                 self.sources[i].next += 1;
                 self.sources[i].reached = Some((span.phase, span.index));
             }
             self.sources[i].ended |= ended;
+        }
+    }
+
+    /// Gives the interval what its worker logged until its end.
+    fn take_log(&mut self, source: usize, exchange: &Exchange, to: u64, span: Span) {
+        let from = std::mem::replace(&mut self.sources[source].logged, to);
+        if let Some(log) = exchange.log()
+            && let Some(pending) = self.pending.get_mut(&(span.phase, span.index))
+        {
+            let operations = &mut pending.sample.operations;
+            operations.extend(log.entries(from, to));
         }
     }
 
@@ -235,6 +263,12 @@ impl Collector {
     pub(crate) fn impossible(&self) -> u64 {
         self.sources.iter().map(|s| s.exchange.impossible()).sum()
     }
+
+    /// Operations for which the logs had no room, over all workers.
+    pub(crate) fn unlogged(&self) -> u64 {
+        let logs = self.sources.iter().filter_map(|s| s.exchange.log());
+        logs.map(OpLog::missed).sum()
+    }
 }
 
 fn empty_sample(span: Span, shape: &Shape) -> Sample {
@@ -271,10 +305,20 @@ fn finish(pending: Pending, shape: &Shape, stalls: &Stalls) -> Sample {
         if shape.open_loop() && kind.is_data() {
             op.response = take(shape.response(kind));
         }
+        if shape.detail().halves && kind.is_data() {
+            let first = shape.halves(kind);
+            op.halves = Some(Box::new(Halves {
+                submission: take(first).unwrap_or_default(),
+                completion: take(first + 1).unwrap_or_default(),
+            }));
+        }
     }
     if shape.open_loop() {
         sample.lateness = take(shape.lateness());
     }
+    sample
+        .operations
+        .sort_by_key(|operation| operation.ended_ns);
     let stall_ns = stalls.take_before(sample.start_ns + sample.duration_ns);
     sample.longest_stall_ns = sample.longest_stall_ns.max(stall_ns);
     sample

@@ -29,7 +29,7 @@ pub struct RecordingCost {
 /// When the system gives no memory.
 pub fn measure_recording(rounds: u32) -> Result<RecordingCost, Error> {
     let shape = Shape::new(vec![OpKind::Read], false);
-    let exchange = Exchange::new(shape)
+    let exchange = Exchange::new(shape, 0)
         .map_err(|error| Error::Workload(format!("no memory to record into ({error})")))?;
     let mut recorder = Recorder::new(Arc::new(exchange), Cuts::new(1, 0, None));
     let mut histogram = Histogram::new();

@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use fathom_model::histogram::{BUCKETS, bucket_of};
 use fathom_model::{ErrorClass, OpKind, Phase};
 
+use super::details::{Detail, OpLog, Squares};
+use super::recorder::INTERVAL_NS;
 use crate::arena::{Table, Zeroed};
 
-/// Buffers per worker. Two are in turn in use while the collector keeps up;
-/// the others cost no memory until it lags.
-pub(crate) const INTERVALS: usize = 6;
+/// Buffers per worker beyond those that fill up in a second. Two are in turn
+/// in use while the collector keeps up; the others cost no memory until it lags.
+const SPARE_INTERVALS: usize = 5;
 
 const NO_HISTOGRAM: u8 = u8::MAX;
 
@@ -21,6 +23,7 @@ pub(crate) struct Shape {
     kinds: Vec<OpKind>,
     open_loop: bool,
     service: [u8; OpKind::ALL.len()],
+    detail: Detail,
 }
 
 impl Shape {
@@ -33,7 +36,23 @@ impl Shape {
             kinds,
             open_loop,
             service,
+            detail: Detail::default(),
         }
+    }
+
+    /// The same with more recorded.
+    pub(crate) fn with(self, detail: Detail) -> Shape {
+        Shape { detail, ..self }
+    }
+
+    /// What is recorded beyond counts and histograms.
+    pub(crate) fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// Interval buffers of a worker.
+    pub(crate) fn intervals(&self) -> usize {
+        SPARE_INTERVALS + (INTERVAL_NS / self.detail.interval_ns.max(1)) as usize
     }
 
     pub(crate) fn kinds(&self) -> &[OpKind] {
@@ -61,12 +80,27 @@ impl Shape {
         2 * self.kinds.len()
     }
 
-    pub(crate) fn histograms(&self) -> usize {
+    fn without_halves(&self) -> usize {
         if self.open_loop {
             2 * self.kinds.len() + 1
         } else {
             self.kinds.len()
         }
+    }
+
+    /// Index of the histogram of the first half of service latencies of a
+    /// kind; the one of the second half follows.
+    pub(crate) fn halves(&self, kind: OpKind) -> usize {
+        self.without_halves() + 2 * self.service(kind)
+    }
+
+    pub(crate) fn histograms(&self) -> usize {
+        let halves = if self.detail.halves {
+            2 * self.kinds.len()
+        } else {
+            0
+        };
+        self.without_halves() + halves
     }
 }
 
@@ -178,6 +212,8 @@ pub(crate) struct Interval {
     cpu_user_ns: AtomicU64,
     cpu_system_ns: AtomicU64,
     run_delay_ns: AtomicU64,
+    /// Entries of the log by the end of the interval.
+    logged: AtomicU64,
     failures: [Failures; OpKind::ALL.len()],
 }
 
@@ -195,6 +231,7 @@ impl Interval {
             cpu_user_ns: AtomicU64::new(0),
             cpu_system_ns: AtomicU64::new(0),
             run_delay_ns: AtomicU64::new(0),
+            logged: AtomicU64::new(0),
             failures: std::array::from_fn(|_| Failures::default()),
         }
     }
@@ -211,16 +248,25 @@ pub(crate) struct Exchange {
     current: AtomicU32,
     ended: AtomicBool,
     impossible: AtomicU64,
+    squares: Option<Squares>,
+    log: Option<OpLog>,
 }
 
 impl Exchange {
-    pub(crate) fn new(shape: Shape) -> io::Result<Exchange> {
+    /// The buffers of worker number `worker`.
+    pub(crate) fn new(shape: Shape, worker: u32) -> io::Result<Exchange> {
         let histograms = shape.histograms();
+        let intervals = shape.intervals();
+        let detail = shape.detail();
+        let squares = || Squares::new(intervals * histograms);
+        let log = || OpLog::new(worker, detail.log);
         Ok(Exchange {
             shape,
             histograms,
-            intervals: (0..INTERVALS).map(|_| Interval::new()).collect(),
-            tallies: Table::new(INTERVALS * histograms)?,
+            intervals: (0..intervals).map(|_| Interval::new()).collect(),
+            tallies: Table::new(intervals * histograms)?,
+            squares: detail.distributions.then(squares).transpose()?,
+            log: (detail.log > 0).then(log).transpose()?,
             current: AtomicU32::new(0),
             ended: AtomicBool::new(false),
             impossible: AtomicU64::new(0),
@@ -241,8 +287,8 @@ impl Exchange {
     /// A free buffer other than `current`, the lowest: so that few are touched.
     /// `None` when no more than `kept_back` would remain.
     pub(crate) fn find_free(&self, current: usize, kept_back: usize) -> Option<usize> {
-        let mut free =
-            (0..INTERVALS).filter(|i| *i != current && !self.intervals[*i].full.load(Acquire));
+        let mut free = (0..self.intervals.len())
+            .filter(|i| *i != current && !self.intervals[*i].full.load(Acquire));
         let first = free.next()?;
         (free.count() >= kept_back).then_some(first)
     }
@@ -261,6 +307,9 @@ impl Exchange {
     pub(crate) fn publish(&self, buffer: usize, end_ns: u64) {
         let interval = &self.intervals[buffer];
         interval.end_ns.store(end_ns, Relaxed);
+        if let Some(log) = &self.log {
+            interval.logged.store(log.written(), Relaxed);
+        }
         interval.full.store(true, Release);
     }
 
@@ -281,6 +330,18 @@ impl Exchange {
     #[inline]
     pub(crate) fn add_latency(&self, buffer: usize, histogram: usize, value_ns: u64) {
         self.tally(buffer, histogram).record(value_ns);
+    }
+
+    /// Adds the square of a latency that was counted.
+    pub(crate) fn add_square(&self, buffer: usize, histogram: usize, value_ns: u64) {
+        if let Some(squares) = &self.squares {
+            squares.add(buffer * self.histograms + histogram, value_ns);
+        }
+    }
+
+    /// The log of operations.
+    pub(crate) fn log(&self) -> Option<&OpLog> {
+        self.log.as_ref()
     }
 
     pub(crate) fn add_error(&self, buffer: usize, kind: OpKind, class: ErrorClass) {
@@ -320,7 +381,7 @@ impl Exchange {
 
     /// The full buffer with this sequence number.
     pub(crate) fn find_full(&self, sequence: u64) -> Option<usize> {
-        (0..INTERVALS).find(|i| {
+        (0..self.intervals.len()).find(|i| {
             let interval = &self.intervals[*i];
             interval.full.load(Acquire) && interval.sequence.load(Relaxed) == sequence
         })
@@ -364,6 +425,20 @@ impl Exchange {
         }
     }
 
+    /// Entries of the log by the end of a full buffer's interval.
+    pub(crate) fn logged(&self, buffer: usize) -> u64 {
+        self.intervals[buffer].logged.load(Relaxed)
+    }
+
+    /// Sum of the squares of a histogram's values. Kept of service latency and
+    /// its halves.
+    pub(crate) fn squares(&self, buffer: usize, histogram: usize) -> Option<u128> {
+        let shape = &self.shape;
+        let kept = histogram < shape.kinds.len() || histogram >= shape.without_halves();
+        let squares = self.squares.as_ref().filter(|_| kept)?;
+        Some(squares.sum(buffer * self.histograms + histogram))
+    }
+
     /// In-flight time and longest stall.
     pub(crate) fn load(&self, buffer: usize) -> (u64, u64) {
         let interval = &self.intervals[buffer];
@@ -397,6 +472,9 @@ impl Exchange {
         let interval = &self.intervals[buffer];
         for histogram in 0..self.histograms {
             self.tally(buffer, histogram).clear();
+            if let Some(squares) = &self.squares {
+                squares.set(buffer * self.histograms + histogram, 0);
+            }
         }
         for failures in &interval.failures {
             for cell in &failures.errors {

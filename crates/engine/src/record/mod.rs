@@ -8,11 +8,13 @@
 
 mod collect;
 mod cost;
+mod details;
 mod interval;
 mod recorder;
 
 pub(crate) use collect::{Collector, Stalls};
 pub use cost::{RecordingCost, measure_recording};
+pub(crate) use details::Detail;
 pub(crate) use interval::{Exchange, Shape, Used};
 pub(crate) use recorder::{Cuts, Recorder};
 

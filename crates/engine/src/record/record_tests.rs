@@ -12,7 +12,7 @@ fn shape() -> Shape {
 
 fn group(workers: usize, cuts: Cuts) -> (Vec<Recorder>, Collector) {
     let exchanges: Vec<_> = (0..workers)
-        .map(|_| Arc::new(Exchange::new(shape()).unwrap()))
+        .map(|_| Arc::new(Exchange::new(shape(), 0).unwrap()))
         .collect();
     let recorders = exchanges
         .iter()
@@ -117,7 +117,7 @@ fn phases_never_mix_however_far_the_collector_lags() {
 
 #[test]
 fn a_stop_of_the_process_goes_to_the_interval_in_which_it_ended() {
-    let exchange = Arc::new(Exchange::new(shape()).unwrap());
+    let exchange = Arc::new(Exchange::new(shape(), 0).unwrap());
     let stalls = Arc::new(Stalls::default());
     let mut recorder = Recorder::new(Arc::clone(&exchange), Cuts::new(0, 0, None));
     let mut collector = Collector::new(shape(), [exchange], Arc::clone(&stalls));

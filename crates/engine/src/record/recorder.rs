@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use fathom_model::{ErrorClass, OpKind, Phase};
+use fathom_model::{ErrorClass, OpKind, Operation, Phase};
 
 use super::interval::{Exchange, Used};
 
-/// Length of a full interval.
+/// Length of a full interval unless another is asked for.
 pub(crate) const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// The boundaries of a trial's intervals, in absolute time.
@@ -18,6 +18,8 @@ pub(crate) struct Cuts {
     pub(crate) warmup_end_ns: u64,
     /// End of the measure phase, if time bounds it.
     pub(crate) measure_end_ns: u64,
+    /// Length of a full interval.
+    pub(crate) interval_ns: u64,
 }
 
 impl Cuts {
@@ -27,12 +29,21 @@ impl Cuts {
             origin_ns,
             warmup_end_ns,
             measure_end_ns: measure_ns.map_or(u64::MAX, |ns| warmup_end_ns.saturating_add(ns)),
+            interval_ns: INTERVAL_NS,
+        }
+    }
+
+    /// The same with intervals of another length.
+    pub(crate) fn every(self, interval_ns: u64) -> Cuts {
+        Cuts {
+            interval_ns: interval_ns.max(1),
+            ..self
         }
     }
 
     /// End of the interval of `phase` that starts at `start_ns`.
     fn end_of(&self, phase: Phase, start_ns: u64) -> u64 {
-        let full = start_ns.saturating_add(INTERVAL_NS);
+        let full = start_ns.saturating_add(self.interval_ns);
         match phase {
             Phase::Warmup => full.min(self.warmup_end_ns),
             Phase::Measure => full.min(self.measure_end_ns),
@@ -187,6 +198,39 @@ impl Recorder {
         let histogram = self.exchange.shape().response(kind);
         self.exchange
             .add_latency(self.buffer, histogram, response_ns);
+    }
+
+    /// Records what of an operation only some trials record. It has been counted
+    /// as complete; its `ended_ns` is the clock's.
+    pub(crate) fn detail(&mut self, operation: Operation) {
+        let shape = self.exchange.shape();
+        let (buffer, kind) = (self.buffer, operation.kind);
+        let service = shape.service(kind);
+        if shape.detail().halves && kind.is_data() {
+            let first = operation.submission_ns;
+            let second = operation.service_ns.saturating_sub(first);
+            let halves = shape.halves(kind);
+            for (histogram, value_ns) in [(halves, first), (halves + 1, second)] {
+                self.exchange.add_latency(buffer, histogram, value_ns);
+                self.exchange.add_square(buffer, histogram, value_ns);
+            }
+        }
+        self.exchange
+            .add_square(buffer, service, operation.service_ns);
+        if self.phase == Phase::Measure
+            && let Some(log) = self.exchange.log()
+        {
+            log.push(&Operation {
+                ended_ns: self.relative(operation.ended_ns),
+                ..operation
+            });
+        }
+    }
+
+    /// Adds the square of a latency that was counted as complete.
+    pub(crate) fn square(&mut self, kind: OpKind, service_ns: u64) {
+        let histogram = self.exchange.shape().service(kind);
+        self.exchange.add_square(self.buffer, histogram, service_ns);
     }
 
     /// Counts how late an operation was submitted.

@@ -33,6 +33,7 @@ fn workload() -> Workload {
         verify: Some(Verify {
             on_read: true,
             after: true,
+            ..Verify::default()
         }),
         ..Workload::example("verified")
     }

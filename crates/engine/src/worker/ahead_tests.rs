@@ -103,6 +103,9 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
     let workload = &job.workload;
     let shape = crate::record::Shape::new(vec![OpKind::Write], false);
     let parts = Parts {
+        think: super::super::Think::new(workload),
+        pairs: false,
+        own_budget: super::super::OwnBudget::new(&workload.each_worker, 0),
         depth,
         batch: 1,
         think_ns: 0,
@@ -121,7 +124,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
         buffers: Buffers::new(depth + spare, BLOCK, false).unwrap().0,
         visible: Arc::new(Visible {
             in_flight: InFlight::new(Worker::slots(depth)),
-            exchange: Arc::new(Exchange::new(shape).unwrap()),
+            exchange: Arc::new(Exchange::new(shape, 0).unwrap()),
         }),
         control: Arc::new(Control::new(workload, depth)),
     };

@@ -16,6 +16,7 @@ impl Worker {
                 self.settle_one::<true>(now_ns, completion);
             }
         } else {
+            self.count_completed(ended.len());
             for completion in ended {
                 self.settle_one::<false>(now_ns, completion);
             }
@@ -45,6 +46,9 @@ impl Worker {
                 self.recorder
                     .respond(kind, now_ns.saturating_sub(intended_ns));
             }
+            if !PLAIN {
+                self.record_detail(slot, kind, now_ns, service_ns);
+            }
         }
         if PLAIN {
             self.free.give_back(slot);
@@ -61,6 +65,9 @@ impl Worker {
         }
         if kind == OpKind::Write {
             self.commit.write_ended(succeeded);
+        }
+        if self.trim_slot == Some(slot) {
+            self.trim_slot = None;
         }
         if self.think_ns == 0 {
             self.free.give_back(slot);
@@ -134,6 +141,7 @@ impl Worker {
         if let Some(start_ns) = self.commit.flush_ended(succeeded) {
             let commit_ns = now_ns.saturating_sub(start_ns);
             self.recorder.complete(OpKind::Commit, 0, commit_ns);
+            self.recorder.square(OpKind::Commit, commit_ns);
         }
         if !succeeded {
             self.flush_started_ns = None;

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::unit;
-use fathom_plan::{CostAssumptions, TemplateFacts};
+use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
 use crate::cli::{Color, Plan};
 use crate::command::run::{read_plan, schedule};
 use crate::exit::Exit;
+use crate::pipeline::FILE_PREFIX;
 use crate::{present, surroundings};
 
 /// Taken for the memory of a host that does not tell it.
@@ -20,6 +21,12 @@ pub(crate) fn run(plan: Plan) -> anyhow::Result<Exit> {
         Plan::New { purpose } => new(purpose.as_deref()),
         Plan::Check { plan } => check(&plan),
         Plan::Show { plan, json } => show(&plan, json),
+        Plan::Export {
+            plan,
+            fio: _,
+            target,
+            out,
+        } => export(&plan, target.as_deref(), out.as_deref()),
         Plan::Schema => {
             present::write_stdout(&fathom_plan::schema())?;
             Ok(Exit::Success)
@@ -113,4 +120,47 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
     }
     present::write_stdout(&table.render())?;
     Ok(Exit::Success)
+}
+
+fn export(path: &Path, target: Option<&str>, out: Option<&Path>) -> anyhow::Result<Exit> {
+    let Some(mut plan) = read_plan(path, Color::Auto, false)? else {
+        return Ok(Exit::Usage);
+    };
+    if let Some(target) = target {
+        match target.parse() {
+            Ok(target) => plan.set_targets(vec![target]),
+            Err(error) => {
+                present::complain(&error.to_string());
+                return Ok(Exit::Usage);
+            }
+        }
+    }
+    let Some(schedule) = schedule(&plan, false) else {
+        return Ok(Exit::Usage);
+    };
+    let surroundings = surroundings::of(&plan);
+    let export = FioExport {
+        facts: &surroundings.facts,
+        files: FioFiles::Own(FILE_PREFIX),
+    };
+    let text = match fathom_plan::export_fio(&schedule, &export) {
+        Ok(text) => text,
+        Err(refusals) => {
+            complain_of(&refusals);
+            return Ok(Exit::Usage);
+        }
+    };
+    match out {
+        Some(out) => std::fs::write(out, text)
+            .with_context(|| format!("cannot write the job file {}", out.display()))?,
+        None => present::write_stdout(&text)?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Says what fio cannot do, thing by thing.
+pub(crate) fn complain_of(refusals: &[Refusal]) {
+    for refusal in refusals {
+        present::complain(&format!("fio cannot express {refusal}"));
+    }
 }

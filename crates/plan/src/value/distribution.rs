@@ -3,15 +3,16 @@
 use fathom_model::workload::{Distribution, Pattern};
 use schemars::{Schema, json_schema};
 
-use super::number::size_text;
-use super::{Size, Value};
+use super::number::{parse_signed_size, signed_size_text, size_text};
+use super::{Size, Value, zones};
 use crate::node::Out;
 
 /// Spread of random offsets.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DistributionValue(pub(crate) Distribution);
 
-const DISTRIBUTIONS: &str = "each_once, uniform, zipf:1.2, pareto:0.2, normal:10 or hot:80/20";
+const DISTRIBUTIONS: &str =
+    "each_once, uniform, zipf:1.2, pareto:0.2, normal:10, hot:80/20 or zoned:60/10:40/90";
 
 impl Value for DistributionValue {
     const KIND: &'static str = "distribution";
@@ -40,26 +41,34 @@ impl Value for DistributionValue {
             ("pareto", _) => Distribution::Pareto {
                 h: number(0.0, 1.0)?,
             },
+            ("normal", Some(parameter)) if parameter.contains(':') => {
+                normal(parameter).ok_or_else(unknown)?
+            }
             ("normal", _) => Distribution::Normal {
                 deviation_percent: number(0.0, 100.0)?,
+                center_percent: 50.0,
             },
             ("hot", Some(parameter)) => hot(parameter).ok_or_else(unknown)?,
-            ("zoned" | "zoned_abs", _) => {
-                return Err(format!(
-                    "'{text}' is not supported; hot:80/20 sends 80 % of accesses to the first 20 %"
-                ));
-            }
+            ("zoned", Some(parameter)) => Distribution::Zoned(zones::percent(parameter)?),
+            ("zoned_abs", Some(parameter)) => Distribution::Zoned(zones::bytes(parameter)?),
             _ => return Err(unknown()),
         }))
     }
 
     fn to_out(&self) -> Out {
-        Out::Text(match self.0 {
+        Out::Text(match &self.0 {
             Distribution::EachOnce => "each_once".to_owned(),
             Distribution::Uniform => "uniform".to_owned(),
             Distribution::Zipf { theta } => format!("zipf:{theta}"),
             Distribution::Pareto { h } => format!("pareto:{h}"),
-            Distribution::Normal { deviation_percent } => format!("normal:{deviation_percent}"),
+            Distribution::Normal {
+                deviation_percent,
+                center_percent,
+            } => match *center_percent == 50.0 {
+                true => format!("normal:{deviation_percent}"),
+                false => format!("normal:{deviation_percent}:{center_percent}"),
+            },
+            Distribution::Zoned(zones) => zones::text(zones),
             Distribution::HotSpot {
                 access_percent,
                 size_percent,
@@ -73,11 +82,21 @@ impl Value for DistributionValue {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "each_once (every block once per pass), uniform, zipf:THETA, pareto:H, normal:PERCENT or hot:ACCESSES/SIZE.",
+            "description": "each_once (every block once per pass), uniform, zipf:THETA, pareto:H, normal:DEVIATION, normal:DEVIATION:CENTER, hot:ACCESSES/SIZE, zoned:ACCESSES/SIZE:… in percent, or zoned_abs:ACCESSES/SIZE:… with sizes such as 10g.",
             "type": "string",
-            "pattern": "^(each_once|each-once|random|uniform|zipf:[0-9.]+|pareto:[0-9.]+|normal:[0-9.]+|hot:[0-9.]+/[0-9.]+)$"
+            "pattern": "^(each_once|each-once|random|uniform|zipf:[0-9.]+|pareto:[0-9.]+|normal:[0-9.]+(:[0-9.]+)?|hot:[0-9.]+/[0-9.]+|zoned:[0-9./:]+|zoned_abs:.+)$"
         })
     }
+}
+
+/// `10:25`: deviation and place of the middle, in percent.
+fn normal(parameter: &str) -> Option<Distribution> {
+    let (deviation, center) = parameter.split_once(':')?;
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    Some(Distribution::Normal {
+        deviation_percent: number(deviation).filter(|d| *d > 0.0 && *d < 100.0)?,
+        center_percent: number(center).filter(|c| (0.0..=100.0).contains(c))?,
+    })
 }
 
 fn hot(parameter: &str) -> Option<Distribution> {
@@ -98,6 +117,7 @@ pub(crate) enum PatternValue {
     Sequential,
     Backwards,
     Strided(u64),
+    Skipping(i64),
     Random,
 }
 
@@ -107,6 +127,7 @@ impl PatternValue {
             PatternValue::Sequential => Pattern::Sequential,
             PatternValue::Backwards => Pattern::Backwards,
             PatternValue::Strided(stride_bytes) => Pattern::Strided { stride_bytes },
+            PatternValue::Skipping(skip_bytes) => Pattern::Skipping { skip_bytes },
             PatternValue::Random => Pattern::Random(distribution),
         }
     }
@@ -123,12 +144,19 @@ impl Value for PatternValue {
             "random" | "rand" => return Ok(PatternValue::Random),
             _ => {}
         }
-        match lower.strip_prefix("strided:") {
-            Some(stride) => Size::from_text(stride).map(|Size(bytes)| PatternValue::Strided(bytes)),
-            None => Err(format!(
-                "'{text}' is not a known pattern; write sequential, backwards, strided:64k or random"
-            )),
+        if let Some(stride) = lower.strip_prefix("strided:") {
+            return Size::from_text(stride).map(|Size(bytes)| PatternValue::Strided(bytes));
         }
+        if let Some(skip) = lower.strip_prefix("skipping:") {
+            return match parse_signed_size(skip)? {
+                0 => Err("a skip of 0 is the pattern sequential".to_owned()),
+                skip => Ok(PatternValue::Skipping(skip)),
+            };
+        }
+        Err(format!(
+            "'{text}' is not a known pattern; write sequential, backwards, strided:64k, \
+             skipping:4k or random"
+        ))
     }
 
     fn to_out(&self) -> Out {
@@ -136,6 +164,7 @@ impl Value for PatternValue {
             PatternValue::Sequential => "sequential".to_owned(),
             PatternValue::Backwards => "backwards".to_owned(),
             PatternValue::Strided(bytes) => format!("strided:{}", size_text(*bytes)),
+            PatternValue::Skipping(bytes) => format!("skipping:{}", signed_size_text(*bytes)),
             PatternValue::Random => "random".to_owned(),
         })
     }
@@ -146,9 +175,9 @@ impl Value for PatternValue {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "sequential, backwards, strided:DISTANCE or random.",
+            "description": "sequential, backwards, strided:DISTANCE, skipping:GAP or random.",
             "type": "string",
-            "pattern": "^(sequential|seq|backwards?|strided:.+|random|rand)$"
+            "pattern": "^(sequential|seq|backwards?|strided:.+|skipping:-?.+|random|rand)$"
         })
     }
 }

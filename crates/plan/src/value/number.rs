@@ -53,6 +53,26 @@ pub(crate) fn size_text(bytes: u64) -> String {
     format!("{whole}{}", units[power])
 }
 
+/// A size that may go back: `4k`, `-8k`.
+pub(crate) fn parse_signed_size(text: &str) -> Result<i64, String> {
+    let text = text.trim();
+    let (digits, sign) = match text.strip_prefix('-') {
+        Some(digits) => (digits, -1),
+        None => (text, 1),
+    };
+    let Size(bytes) = Size::from_text(digits)?;
+    match i64::try_from(bytes) {
+        Ok(bytes) if bytes <= 1 << 52 => Ok(sign * bytes),
+        _ => Err(format!("'{text}' is beyond the limit of 4 PiB")),
+    }
+}
+
+/// `-8k`.
+pub(crate) fn signed_size_text(bytes: i64) -> String {
+    let sign = if bytes < 0 { "-" } else { "" };
+    format!("{sign}{}", size_text(bytes.unsigned_abs()))
+}
+
 fn size_out(bytes: u64) -> Out {
     let text = size_text(bytes);
     match text.parse() {

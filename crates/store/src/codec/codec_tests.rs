@@ -1,5 +1,6 @@
 use fathom_model::rng::Rng;
-use fathom_model::{ErrorClass, Histogram, OpKind, OpSample, Phase};
+use fathom_model::sample::Halves;
+use fathom_model::{ErrorClass, Histogram, OpKind, OpSample, Operation, Phase};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -16,16 +17,50 @@ fn histogram() -> impl Strategy<Value = Histogram> {
     })
 }
 
+/// Sometimes with a sum of squares.
+fn exact_histogram() -> impl Strategy<Value = Histogram> {
+    (histogram(), proptest::option::of(any::<u128>())).prop_map(|(histogram, squares)| {
+        squares.map_or(histogram.clone(), |squares| histogram.with_squares(squares))
+    })
+}
+
+fn halves() -> impl Strategy<Value = Option<Box<Halves>>> {
+    let both = (exact_histogram(), exact_histogram());
+    proptest::option::of(both.prop_map(|(submission, completion)| {
+        Box::new(Halves {
+            submission,
+            completion,
+        })
+    }))
+}
+
+fn operation() -> impl Strategy<Value = Operation> {
+    (0..OpKind::ALL.len(), any::<([u32; 3], [u64; 4])>()).prop_map(|(kind, (small, large))| {
+        Operation {
+            kind: OpKind::ALL[kind],
+            worker: small[0],
+            file: small[1],
+            bytes: small[2],
+            offset_bytes: large[0],
+            ended_ns: large[1],
+            service_ns: large[2],
+            submission_ns: large[3],
+        }
+    })
+}
+
 fn op_sample() -> impl Strategy<Value = OpSample> {
     (
         0..OpKind::ALL.len(),
         any::<(u64, u64)>(),
         vec((0..ErrorClass::ALL.len(), 1..1_000_000u64), 0..4),
-        histogram(),
+        exact_histogram(),
         proptest::option::of(histogram()),
+        halves(),
     )
-        .prop_map(|(kind, (ops, bytes), errors, service, response)| {
+        .prop_map(|(kind, (ops, bytes), errors, service, response, halves)| {
             let mut op = OpSample::new(OpKind::ALL[kind], false);
+            op.halves = halves;
             (op.ops, op.bytes, op.service, op.response) = (ops, bytes, service, response);
             for (class, count) in errors {
                 op.errors.add_many(ErrorClass::ALL[class], count);
@@ -41,9 +76,10 @@ fn sample() -> impl Strategy<Value = Sample> {
         any::<[u64; 7]>(),
         vec(op_sample(), 0..=OpKind::ALL.len()),
         proptest::option::of(histogram()),
+        vec(operation(), 0..5),
     )
         .prop_map(
-            |(phase, (index, workers, in_flight_ns), n, ops, lateness)| Sample {
+            |(phase, (index, workers, in_flight_ns), n, ops, lateness, operations)| Sample {
                 phase: Phase::ALL[phase],
                 index,
                 start_ns: n[0],
@@ -57,6 +93,7 @@ fn sample() -> impl Strategy<Value = Sample> {
                 run_delay_ns: n[4],
                 busiest_worker_cpu_ns: n[5],
                 longest_stall_ns: n[6],
+                operations,
             },
         )
 }

@@ -16,8 +16,11 @@ use xxhash_rust::xxh3::Xxh3;
 use super::CodecError;
 use super::varint::{Reader, put_u64};
 
-/// Version of the format that this build writes.
+/// Version of a blob without details: readable by every build of fathom.
 pub(crate) const VERSION: u8 = 1;
+
+/// Version of a series with details behind it (see `details.rs`).
+pub(crate) const VERSION_WITH_DETAILS: u8 = 2;
 
 /// Most bytes that a blob may hold before compression.
 pub(crate) const MAX_BODY_BYTES: usize = 64 << 20;
@@ -37,11 +40,11 @@ pub(crate) enum Kind {
 }
 
 /// Wraps a body.
-pub(crate) fn seal(kind: Kind, body: &[u8]) -> Result<Vec<u8>, CodecError> {
+pub(crate) fn seal(kind: Kind, version: u8, body: &[u8]) -> Result<Vec<u8>, CodecError> {
     if body.len() > MAX_BODY_BYTES {
         return Err(CodecError::TooLarge);
     }
-    let mut blob = vec![VERSION, kind as u8];
+    let mut blob = vec![version, kind as u8];
     blob.extend_from_slice(&[0; 8]);
     put_u64(&mut blob, body.len() as u64);
     blob.extend_from_slice(&lz4_flex::block::compress(body));
@@ -54,7 +57,7 @@ pub(crate) fn seal(kind: Kind, body: &[u8]) -> Result<Vec<u8>, CodecError> {
 pub(crate) fn open(kind: Kind, blob: &[u8]) -> Result<Vec<u8>, CodecError> {
     match blob.first() {
         None => return Err(CodecError::Truncated),
-        Some(&VERSION) => {}
+        Some(&(VERSION | VERSION_WITH_DETAILS)) => {}
         Some(&version) => return Err(CodecError::UnknownVersion(version)),
     }
     let stored = blob.get(CHECKSUM).ok_or(CodecError::Truncated)?;
@@ -97,7 +100,7 @@ mod tests {
             at in any::<proptest::sample::Index>(),
             flip in 1..=255u8,
         ) {
-            let mut blob = seal(Kind::Series, &body).unwrap();
+            let mut blob = seal(Kind::Series, VERSION, &body).unwrap();
             prop_assert_eq!(&open(Kind::Series, &blob).unwrap(), &body);
             let at = at.index(blob.len());
             blob[at] ^= flip;
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn another_version_or_kind_is_named() {
-        let mut blob = seal(Kind::Text, b"plan").unwrap();
+        let mut blob = seal(Kind::Text, VERSION, b"plan").unwrap();
         assert!(matches!(
             open(Kind::Series, &blob),
             Err(CodecError::Malformed(_))

@@ -5,6 +5,7 @@
 //! length that they read: what a blob may occupy once decoded is counted
 //! against a budget before it is allocated.
 
+mod details;
 mod envelope;
 mod histograms;
 mod observations;
@@ -99,7 +100,7 @@ fn pack_part(
     match body {
         Ok(body) => {
             packed.push(Packed {
-                blob: envelope::seal(envelope::Kind::Series, &body)?,
+                blob: envelope::seal(envelope::Kind::Series, version_of(part), &body)?,
                 samples: range,
             });
             Ok(())
@@ -121,13 +122,21 @@ pub(crate) fn unpack(blob: &[u8]) -> Result<(Vec<Sample>, Vec<Observation>), Cod
 
 /// Packs a text, for example JSON.
 pub(crate) fn pack_text(text: &str) -> Result<Vec<u8>, CodecError> {
-    envelope::seal(envelope::Kind::Text, text.as_bytes())
+    envelope::seal(envelope::Kind::Text, envelope::VERSION, text.as_bytes())
 }
 
 /// Reads a text that [`pack_text`] made.
 pub(crate) fn unpack_text(blob: &[u8]) -> Result<String, CodecError> {
     String::from_utf8(envelope::open(envelope::Kind::Text, blob)?)
         .map_err(|_| CodecError::Malformed("a text is not UTF-8"))
+}
+
+fn version_of(samples: &[Sample]) -> u8 {
+    if details::are_in(samples) {
+        envelope::VERSION_WITH_DETAILS
+    } else {
+        envelope::VERSION
+    }
 }
 
 fn encode(samples: &[Sample], observations: &[Observation]) -> Result<Vec<u8>, CodecError> {
@@ -139,6 +148,9 @@ fn encode(samples: &[Sample], observations: &[Observation]) -> Result<Vec<u8>, C
     put_u64(&mut out, observations.len() as u64);
     samples::put(&mut out, samples, &mut budget)?;
     observations::put(&mut out, observations, &mut budget)?;
+    if details::are_in(samples) {
+        details::put(&mut out, samples, &mut budget)?;
+    }
     if out.len() > envelope::MAX_BODY_BYTES {
         return Err(CodecError::TooLarge);
     }
@@ -152,8 +164,11 @@ fn decode(body: &[u8]) -> Result<(Vec<Sample>, Vec<Observation>), CodecError> {
     let mut reader = Reader::new(body);
     let sample_count = reader.count(MAX_ROWS)?;
     let observation_count = reader.count(MAX_ROWS)?;
-    let samples = samples::take(&mut reader, sample_count, &mut budget)?;
+    let mut samples = samples::take(&mut reader, sample_count, &mut budget)?;
     let observations = observations::take(&mut reader, observation_count, &mut budget)?;
+    if !reader.is_empty() {
+        details::take(&mut reader, &mut samples, &mut budget)?;
+    }
     if !reader.is_empty() {
         return Err(CodecError::Malformed("there are bytes after the end"));
     }

@@ -12,8 +12,8 @@ const NUMBERS: usize = 9;
 const ROW_BYTES: usize = 256;
 
 /// The columns in stored order. A new field of `Sample` stops the build here:
-/// give it a column, raise the version of the envelope, and let `take` read
-/// both versions.
+/// give it a place among the details, or a column, raise the version of the
+/// envelope, and let `take` read every version.
 fn numbers(sample: &Sample) -> [u64; NUMBERS] {
     let Sample {
         phase: _,
@@ -29,6 +29,7 @@ fn numbers(sample: &Sample) -> [u64; NUMBERS] {
         run_delay_ns,
         busiest_worker_cpu_ns,
         longest_stall_ns,
+        operations: _,
     } = sample;
     [
         u64::from(*index),
@@ -94,6 +95,7 @@ fn put_ops(out: &mut Vec<u8>, ops: &[&OpSample]) {
             errors,
             service: _,
             response,
+            halves: _,
         } = op;
         let mut flags = if response.is_some() { HAS_RESPONSE } else { 0 };
         for (class, _) in errors.iter() {
@@ -162,6 +164,7 @@ pub(super) fn take(
             run_delay_ns: run_delay_ns[i],
             busiest_worker_cpu_ns: busiest_worker_cpu_ns[i],
             longest_stall_ns: longest_stall_ns[i],
+            operations: Vec::new(),
         });
     }
     Ok(samples)
@@ -200,6 +203,7 @@ fn take_ops(
             response: (flags[i] & HAS_RESPONSE != 0)
                 .then(|| response.next())
                 .flatten(),
+            halves: None,
         });
     }
     Ok((ops, response.collect()))

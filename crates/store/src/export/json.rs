@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use fathom_model::histogram::bucket_range;
 use fathom_model::{
-    ErrorCounts, Histogram, Observation, OpSample, RunMeta, RunRecord, Sample, TrialRecord,
+    ErrorCounts, Histogram, Observation, OpSample, Operation, RunMeta, RunRecord, Sample,
+    TrialRecord,
 };
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -95,6 +96,7 @@ impl Serialize for SampleJson<'_> {
             run_delay_ns,
             busiest_worker_cpu_ns,
             longest_stall_ns,
+            operations,
         } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("phase", phase)?;
@@ -110,6 +112,9 @@ impl Serialize for SampleJson<'_> {
         map.serialize_entry("longest_stall_ns", longest_stall_ns)?;
         map.serialize_entry("lateness", &lateness.as_ref().map(HistogramJson))?;
         map.serialize_entry("ops", &Each(ops, OpJson))?;
+        if !operations.is_empty() {
+            map.serialize_entry("operations", &Each(operations, OperationJson))?;
+        }
         map.end()
     }
 }
@@ -125,6 +130,7 @@ impl Serialize for OpJson<'_> {
             errors,
             service,
             response,
+            halves,
         } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("kind", kind)?;
@@ -133,6 +139,37 @@ impl Serialize for OpJson<'_> {
         map.serialize_entry("errors", &ErrorsJson(errors))?;
         map.serialize_entry("service", &HistogramJson(service))?;
         map.serialize_entry("response", &response.as_ref().map(HistogramJson))?;
+        if let Some(halves) = halves {
+            map.serialize_entry("submission", &HistogramJson(&halves.submission))?;
+            map.serialize_entry("completion", &HistogramJson(&halves.completion))?;
+        }
+        map.end()
+    }
+}
+
+struct OperationJson<'r>(&'r Operation);
+
+impl Serialize for OperationJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Operation {
+            kind,
+            worker,
+            file,
+            bytes,
+            offset_bytes,
+            ended_ns,
+            service_ns,
+            submission_ns,
+        } = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("kind", kind)?;
+        map.serialize_entry("worker", worker)?;
+        map.serialize_entry("file", file)?;
+        map.serialize_entry("bytes", bytes)?;
+        map.serialize_entry("offset_bytes", offset_bytes)?;
+        map.serialize_entry("ended_ns", ended_ns)?;
+        map.serialize_entry("service_ns", service_ns)?;
+        map.serialize_entry("submission_ns", submission_ns)?;
         map.end()
     }
 }

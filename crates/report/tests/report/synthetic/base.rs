@@ -191,5 +191,6 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         comparison: None,
         curve: None,
         snia: None,
+        disks: None,
     }
 }

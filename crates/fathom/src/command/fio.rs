@@ -1,0 +1,98 @@
+//! `fathom fio`: fio's job files and command lines, run here.
+//!
+//! Standard output and `--output` carry results in fio's formats and nothing
+//! else; the verdict and what was left out go to standard error. Exit statuses
+//! are fio's. docs/decisions/0014 has the reasons.
+
+mod help;
+mod machine;
+
+use std::ffi::OsString;
+
+use clap::Args;
+use fathom_plan::fio::{FioAction, FioRequest, read_fio};
+
+use self::machine::Machine;
+use crate::exit::Exit;
+use crate::present;
+
+/// Run fio's job files and command lines.
+///
+/// Takes what fio takes: job files, `-` for standard input, and options of jobs
+/// (`--name=a --rw=randread …`). Every option is known; what is not done as
+/// asked is told by name. Results are printed in fio's formats.
+///
+/// Files that a job makes stay, as with fio (`unlink=1` removes them); `fathom
+/// clean --kept` lists them. A device, or a file that was there before, is
+/// written to only with --destructive or FATHOM_DESTRUCTIVE=1.
+///
+/// Through a link named `fio` to fathom, `fio …` is `fathom fio …`.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    after_help = "\
+Examples:
+  fathom fio job.fio                     Run a job file
+  fathom fio --name=a --rw=randread --bs=4k --size=1g --runtime=10 --time_based
+  fathom fio --output-format=json --output=result.json job.fio
+  fathom fio --account job.fio           What becomes of every option
+  fathom fio --plan job.fio              The trials that it becomes
+  fathom fio --cmdhelp=iodepth           One option; without a name all
+  fathom fio --help                      All switches"
+)]
+pub(crate) struct Fio {
+    /// fio's switches, options of jobs, and job files.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "FIO ARGUMENTS"
+    )]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// What fio ends with when a job or its options are wrong.
+const FIO_FAILURE: Exit = Exit::Failure;
+
+pub(crate) fn run(fio: &Fio) -> anyhow::Result<Exit> {
+    let arguments: Vec<String> = fio
+        .arguments
+        .iter()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    if arguments.is_empty() {
+        present::write_stdout(&help::usage())?;
+        return Ok(FIO_FAILURE);
+    }
+    match read_fio(&arguments, &Machine) {
+        Ok(request) => carry_out(&request),
+        Err(problems) => {
+            for problem in &problems.0 {
+                present::complain(&problem.to_string());
+            }
+            Ok(FIO_FAILURE)
+        }
+    }
+}
+
+fn carry_out(request: &FioRequest) -> anyhow::Result<Exit> {
+    let text = match &request.action {
+        FioAction::Help => help::usage(),
+        FioAction::Version => help::version(),
+        FioAction::OptionHelp(name) => match help::options(name.as_deref()) {
+            Some(text) => text,
+            None => {
+                present::complain(&format!(
+                    "no option is called {}",
+                    name.as_deref().unwrap_or("")
+                ));
+                return Ok(FIO_FAILURE);
+            }
+        },
+        FioAction::EngineHelp(name) => help::engines(name.as_deref()),
+        FioAction::ShowCommand => help::command_line(&request.jobs),
+        FioAction::Parse => String::new(),
+        _ => String::new(),
+    };
+    present::write_stdout(&text)?;
+    Ok(Exit::Success)
+}

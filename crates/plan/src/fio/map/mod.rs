@@ -1,0 +1,342 @@
+//! Jobs become trials.
+//!
+//! The clones of a job (`numjobs`) are trials of one worker each, or one trial
+//! of as many workers where fio would report them together and no log is
+//! written for each. Jobs that fio runs at the same time are a set of trials;
+//! `stonewall` begins the next one. What nobody says is as fio has it, not as
+//! fathom would.
+
+mod asked;
+mod bounds;
+mod content;
+pub(crate) mod engine;
+mod files;
+mod kinds;
+mod pace;
+mod record;
+mod stages;
+
+use std::path::{Path, PathBuf};
+
+use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
+
+use self::asked::Asked;
+use self::stages::Stages;
+use super::account::{FioAccount, FioEntry, Outcome};
+use super::command_line::FioRequest;
+use super::jobs::{FioJob, MAX_JOBS};
+use super::place::{FioProblem, FioProblems};
+use super::surroundings::FioSurroundings;
+use super::switches::FioRun;
+use crate::limits::{MAX_TRIALS, MAX_WORKERS};
+
+/// An operation that takes longer than this ends the run; fio would wait for
+/// ever.
+const DEADLINE_NS: u64 = 600_000_000_000;
+
+/// What a fio run becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioMapped {
+    /// The trials. Whether files that are there may be written to is left to
+    /// whoever looks at them: see [`FioMappedJob::modifies`].
+    pub schedule: Schedule,
+    /// The jobs in the order of the trials.
+    pub jobs: Vec<FioMappedJob>,
+    /// What became of every option.
+    pub account: FioAccount,
+}
+
+/// One trial as a user of fio knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FioMappedJob {
+    /// Which of the jobs, from 0.
+    pub section: usize,
+    /// Number of the trial.
+    pub trial: u32,
+    /// Number of the job over all clones, from 1.
+    pub number: u32,
+    /// Clones in the trial.
+    pub clones: u32,
+    /// Number of its reporting group.
+    pub group: u32,
+    /// Its files; empty for the null engine.
+    pub files: Vec<PathBuf>,
+    /// It changes them.
+    pub modifies: bool,
+    /// They are removed after the run.
+    pub unlink: bool,
+}
+
+/// Maps the jobs of a request to trials. `seed` serves jobs that ask for
+/// fresh randomness.
+///
+/// # Errors
+/// Everything that cannot be run, each with its place and what to do instead.
+/// The account is complete all the same.
+pub fn map_fio(
+    request: &FioRequest,
+    surroundings: &dyn FioSurroundings,
+    seed: u64,
+) -> (FioAccount, Result<FioMapped, FioProblems>) {
+    let mut mapping = Mapping {
+        run: &request.run,
+        surroundings,
+        account: FioAccount::default(),
+        problems: Vec::new(),
+        trials: Vec::new(),
+        jobs: Vec::new(),
+        stages: Stages::new(&request.jobs.jobs),
+        clones: 0,
+        seed,
+    };
+    for (section, job) in request.jobs.jobs.iter().enumerate() {
+        mapping.job(section, job);
+    }
+    request
+        .jobs
+        .unknown
+        .iter()
+        .cloned()
+        .for_each(|entry| mapping.account.add(entry));
+    switches_in_account(&request.run, &mut mapping.account);
+    if request.run.strict || request.run.warnings_fatal {
+        let ignored = mapping.account.left_out();
+        let ignored = ignored.filter(|entry| matches!(entry.outcome, Outcome::Ignored(_)));
+        let problems = ignored.map(|entry| FioProblem {
+            place: entry.place.clone(),
+            message: format!(
+                "{} would be ignored: {}",
+                entry.option,
+                entry.outcome.remark()
+            ),
+            help: Some("run without --strict to leave it out".to_owned()),
+        });
+        mapping.problems.extend(problems);
+    }
+    mapping.finish(request)
+}
+
+/// Switches that have no effect are told as well.
+fn switches_in_account(run: &FioRun, account: &mut FioAccount) {
+    for (name, why) in &run.without_effect {
+        account.add(FioEntry {
+            job: "global".to_owned(),
+            option: format!("--{name}"),
+            value: None,
+            place: None,
+            outcome: Outcome::Ignored((*why).to_owned()),
+        });
+    }
+}
+
+struct Mapping<'a> {
+    run: &'a FioRun,
+    surroundings: &'a dyn FioSurroundings,
+    account: FioAccount,
+    problems: Vec<FioProblem>,
+    trials: Vec<ScheduledTrial>,
+    jobs: Vec<FioMappedJob>,
+    stages: Stages,
+    /// Clones of all jobs so far.
+    clones: u32,
+    seed: u64,
+}
+
+impl Mapping<'_> {
+    fn job(&mut self, section: usize, job: &FioJob) {
+        let mut asked = Asked::new(job);
+        self.clones_of(section, &mut asked);
+        let (entries, problems) = asked.account();
+        entries
+            .into_iter()
+            .for_each(|entry| self.account.add(entry));
+        for problem in problems {
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    fn clones_of(&mut self, section: usize, asked: &mut Asked<'_>) {
+        let clones = asked.count("numjobs").unwrap_or(1);
+        if !(1..=MAX_WORKERS).contains(&clones) {
+            asked.problem(
+                "numjobs",
+                format!("{clones} clones; 1 to {MAX_WORKERS} are possible"),
+            );
+            return;
+        }
+        let clones = u32::try_from(clones).unwrap_or(1);
+        let most = self.run.max_jobs.unwrap_or(MAX_JOBS as u64);
+        if u64::from(self.clones) + u64::from(clones) > most {
+            asked.problem(
+                "numjobs",
+                format!("there are more than {most} jobs, clones included"),
+            );
+            return;
+        }
+        self.stages.begin(asked);
+        let together = clones > 1 && record::may_be_one_trial(asked);
+        let step = if together { clones } else { 1 };
+        for first in (0..clones).step_by(step as usize) {
+            let range = first..first + step;
+            let number = self.clones + first + 1;
+            if !self.trial(section, asked, range, number, clones) {
+                break;
+            }
+        }
+        self.stages.end(asked, &mut self.trials);
+        self.clones += clones;
+    }
+
+    /// Adds a trial for some clones. False when the job cannot be run.
+    fn trial(
+        &mut self,
+        section: usize,
+        asked: &mut Asked<'_>,
+        range: std::ops::Range<u32>,
+        number: u32,
+        all_clones: u32,
+    ) -> bool {
+        let Some(engine) = engine::choose(asked) else {
+            return false;
+        };
+        let clones = range.end - range.start;
+        let mut workload = bare(&asked.job.name, clones);
+        workload.engine = engine.kind;
+        refuse_zones(asked);
+        kinds::fill(asked, &mut workload);
+        let Some(files) = files::name(asked, range.clone(), self.surroundings) else {
+            return false;
+        };
+        let Some(extent) = files::fill(asked, &mut workload, &files, range.clone()) else {
+            return false;
+        };
+        content::fill(asked, &mut workload);
+        bounds::fill(asked, &mut workload, &extent);
+        pace::fill(asked, &mut workload, &engine, clones, self.surroundings);
+        record::fill(asked, &mut workload);
+        if self.run.readonly && workload.mix.modifies() {
+            asked.problem("rw", "it would write, and --readonly forbids that");
+            return false;
+        }
+        let target = match engine.null {
+            true => Target::Null,
+            false => {
+                let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
+                workload.named = Some(files::named(asked, &files));
+                Target::Path(place_of(first, self.surroundings))
+            }
+        };
+        let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
+        self.jobs.push(FioMappedJob {
+            section,
+            trial: index,
+            number,
+            clones,
+            group: self.stages.group(),
+            files: if engine.null {
+                Vec::new()
+            } else {
+                files.paths.clone()
+            },
+            modifies: workload.mix.modifies() || workload.replay.is_some(),
+            unlink: asked.flag("unlink", false),
+        });
+        let label = match (clones, all_clones) {
+            (1, 1) => asked.job.name.clone(),
+            (1, all) => format!("{} {}/{all}", asked.job.name, range.start + 1),
+            (clones, _) => format!("{} j{clones}", asked.job.name),
+        };
+        let seed = record::seed(asked, self.seed, number);
+        self.trials.push(ScheduledTrial {
+            index,
+            iteration: 0,
+            row: index,
+            label,
+            target,
+            workload,
+            seed,
+            pause: NO_PAUSE,
+            role: TrialRole::Measure,
+            together: Some(self.stages.stage()),
+            start_delay_ns: record::start_delay_ns(asked, seed),
+            follows: self.stages.follows(),
+            ends_others: asked.flag("exitall", false),
+            file_set: 0,
+        });
+        true
+    }
+
+    fn finish(mut self, request: &FioRequest) -> (FioAccount, Result<FioMapped, FioProblems>) {
+        if self.trials.len() as u64 > MAX_TRIALS {
+            let message = format!("{} trials; the limit is {MAX_TRIALS}", self.trials.len());
+            self.problems.push(FioProblem::nowhere(message));
+        }
+        stages::alone(&mut self.trials);
+        if let Err(problems) = FioProblems::result(self.problems) {
+            return (self.account, Err(problems));
+        }
+        let name = request.jobs.jobs.first().map_or("fio", |job| &job.name);
+        let schedule = Schedule {
+            name: name.to_owned(),
+            seed: self.seed,
+            destructive: self.run.destructive,
+            keep_files: true,
+            purpose: Purpose::Measure,
+            trials: self.trials,
+            depth_probe: false,
+        };
+        let mapped = FioMapped {
+            schedule,
+            jobs: self.jobs,
+            account: self.account.clone(),
+        };
+        (self.account, Ok(mapped))
+    }
+}
+
+/// fio goes from one job to the next without waiting.
+const NO_PAUSE: Pause = Pause {
+    floor_ns: 0,
+    ceiling_ns: 0,
+    until_quiet: false,
+};
+
+/// A workload before anything is asked of it.
+fn bare(name: &str, workers: u32) -> Workload {
+    Workload {
+        workers,
+        io_deadline_ns: DEADLINE_NS,
+        ..Workload::example(name)
+    }
+}
+
+/// What stands for a file in results: itself if it is there, else where it
+/// will be.
+fn place_of(path: &Path, surroundings: &dyn FioSurroundings) -> PathBuf {
+    use super::surroundings::FioPath;
+    match surroundings.look(path) {
+        FioPath::Missing => match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        },
+        _ => path.to_owned(),
+    }
+}
+
+fn refuse_zones(asked: &mut Asked<'_>) {
+    match asked.word("zonemode", "none") {
+        "none" => {
+            for name in ["zonesize", "zonerange", "zoneskip"] {
+                asked.ignored(name, "goes with zonemode=strided");
+            }
+        }
+        "strided" => asked.refused(
+            "zonemode",
+            "positions are compared by `fathom curve position`; use offset and size for one zone",
+        ),
+        _ => asked.refused("zonemode", "zoned devices are not supported"),
+    }
+}

@@ -1,0 +1,38 @@
+//! fio's job files and command lines.
+//!
+//! They are read with fio's own rules ([`read_fio`]), mapped to trials, and
+//! every option that they use is accounted for by name: run, mapped, ignored
+//! with a reason, or refused with what to do instead. Syntax and meaning follow
+//! fio's `HOWTO` and its behaviour; names are data ([`fio_options`]).
+
+mod account;
+mod arithmetic;
+mod command_line;
+mod jobs;
+mod lines;
+mod map;
+mod place;
+mod substitute;
+mod surroundings;
+mod switches;
+mod table;
+mod value;
+
+pub use account::{FioAccount, FioEntry, Outcome};
+pub use command_line::{FioRequest, read_fio};
+pub use jobs::{FioJob, FioJobs, FioSetting};
+pub use map::{FioMapped, FioMappedJob, map_fio};
+pub use place::{FioPlace, FioProblem, FioProblems};
+pub use surroundings::{FioPath, FioSurroundings, FixedSurroundings};
+pub use switches::{FioAction, FioEta, FioFormat, FioRun};
+pub use table::{FioFate, FioKind, FioOption, fio_option, fio_options};
+
+/// Every engine that fio documents: its name, what becomes of it (`run`,
+/// `mapped`, `refused`), and a remark.
+pub fn fio_engines() -> Vec<(&'static str, &'static str, String)> {
+    let row = |name: &'static str| {
+        let (how, remark) = map::engine::described(name);
+        (name, how, remark)
+    };
+    map::engine::ENGINES.into_iter().map(row).collect()
+}

@@ -1,0 +1,104 @@
+//! What reading and mapping job files has to ask of the machine. The plan
+//! room itself looks at nothing.
+
+use std::path::{Path, PathBuf};
+
+/// The machine as job files see it.
+pub trait FioSurroundings {
+    /// The text of a job file or include file; `-` is standard input.
+    ///
+    /// # Errors
+    /// Why it cannot be read, in words.
+    fn read(&self, path: &str) -> Result<String, String>;
+
+    /// The text of an environment variable; `None` when it is not set.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// CPUs that may be used.
+    fn cpus(&self) -> u64;
+
+    /// Memory in MiB.
+    fn memory_mib(&self) -> u64;
+
+    /// Size of a page in bytes.
+    fn page_bytes(&self) -> u64;
+
+    /// What a path is.
+    fn look(&self, path: &Path) -> FioPath;
+
+    /// All plain files below a directory, sorted; at most `limit`.
+    fn files_below(&self, directory: &Path, limit: usize) -> Vec<PathBuf>;
+
+    /// CPUs of a NUMA node.
+    fn cpus_of_node(&self, node: u32) -> Vec<u32>;
+}
+
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FioPath {
+    /// Nothing is there.
+    Missing,
+    /// A plain file of so many bytes.
+    File(u64),
+    /// A block device of so many bytes.
+    Device(u64),
+    /// A directory.
+    Directory,
+    /// A character device, pipe or socket.
+    Other,
+}
+
+/// A machine of a fixed shape, for tests and pages.
+#[derive(Debug, Clone, Default)]
+pub struct FixedSurroundings {
+    /// Files by name.
+    pub files: std::collections::BTreeMap<String, String>,
+    /// Environment variables.
+    pub variables: std::collections::BTreeMap<String, String>,
+    /// What paths are; others are missing.
+    pub paths: std::collections::BTreeMap<PathBuf, FioPath>,
+}
+
+impl FioSurroundings for FixedSurroundings {
+    fn read(&self, path: &str) -> Result<String, String> {
+        let text = self.files.get(path);
+        text.cloned()
+            .ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn cpus(&self) -> u64 {
+        4
+    }
+
+    fn memory_mib(&self) -> u64 {
+        8192
+    }
+
+    fn page_bytes(&self) -> u64 {
+        4096
+    }
+
+    fn look(&self, path: &Path) -> FioPath {
+        self.paths.get(path).copied().unwrap_or(FioPath::Missing)
+    }
+
+    fn files_below(&self, directory: &Path, limit: usize) -> Vec<PathBuf> {
+        let below = self
+            .paths
+            .iter()
+            .filter(|(path, what)| path.starts_with(directory) && matches!(what, FioPath::File(_)));
+        below.map(|(path, _)| path.clone()).take(limit).collect()
+    }
+
+    fn cpus_of_node(&self, node: u32) -> Vec<u32> {
+        if node == 0 {
+            (0..4).collect()
+        } else {
+            Vec::new()
+        }
+    }
+}
