@@ -31,5 +31,5 @@ pub mod verify;
 pub use ceiling::measure_ceiling;
 pub use error::Error;
 pub use group::{EndReason, Gathering, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, prepare, prepare_beside};
 pub use record::{RecordingCost, measure_recording};

@@ -10,6 +10,7 @@
 //! - Null and simulated targets need nothing.
 
 pub(crate) mod aligned;
+mod beside;
 mod classify;
 mod cleanup;
 pub(crate) mod crew;
@@ -35,6 +36,7 @@ use fathom_model::unit::bytes;
 use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
 use fathom_model::{Job, Target, Workload};
 
+use self::beside::{Beside, Contents};
 use self::classify::Kind;
 use self::test_files::TestFiles;
 use self::unwritten::Share;
@@ -79,7 +81,9 @@ pub struct Prepared {
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
-    _claims: Vec<DeviceClaim>,
+    /// The devices that are claimed.
+    claims: Vec<(PathBuf, Arc<DeviceClaim>)>,
+    contents: Contents,
 }
 
 /// What preparing finds out and does.
@@ -99,6 +103,19 @@ struct Data {
 /// Every reason why the trial cannot run on this target, in words. Files that
 /// were created are removed again.
 pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+    prepare_beside(job, &[], hooks)
+}
+
+/// The same for a trial that runs at the same time as others, which have been
+/// prepared before: they may share files and devices.
+///
+/// # Errors
+/// As [`prepare`]; also when a trial would change what another one checks.
+pub fn prepare_beside(
+    job: &Job,
+    others: &[&Prepared],
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     check_size(&job.workload)?;
     match &job.target {
         Target::Null => prepare_nothing(job, TargetKind::Null, NULL_BYTES),
@@ -109,8 +126,8 @@ pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Erro
             Ok(prepared)
         }
         Target::Path(path) => match &job.workload.named {
-            Some(named) => prepare_named(job, named, hooks),
-            None => prepare_path(job, path, hooks),
+            Some(named) => prepare_named(job, named, Beside { others }, hooks),
+            None => prepare_path(job, path, Beside { others }, hooks),
         },
     }
 }
@@ -136,10 +153,19 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
         writable: true,
         ..Data::default()
     };
-    Ok(Prepared::assemble(layout, data, None, None, Vec::new()))
+    let contents = Contents::of(job);
+    let claims = Vec::new();
+    Ok(Prepared::assemble(
+        layout, data, None, None, claims, contents,
+    ))
 }
 
-fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+fn prepare_path(
+    job: &Job,
+    path: &Path,
+    beside: Beside<'_>,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     let (path, kind) = classify::classify(path)?;
     let layout = match kind {
         Kind::Directory => test_files::layout(job, &path)?,
@@ -148,6 +174,7 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
         Kind::Stream => given::stream_layout(job, &path)?,
     };
     check_room_for_blocks(job, &layout)?;
+    beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
@@ -161,12 +188,14 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
     match kind {
         Kind::Directory => {
             data.writable = true;
-            let files = TestFiles::prepare(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            let files = TestFiles::prepare(job, place, beside, stamps, &mut data, hooks)?;
             test_files = Some(files);
         }
         Kind::File => given::prepare_file(job, &path, &layout, stamps, &mut data, hooks)?,
         Kind::Device => {
-            claim = given::prepare_device(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            claim = given::prepare_device(job, place, beside, stamps, &mut data, hooks)?;
         }
         Kind::Stream => data.reused = true,
     }
@@ -176,18 +205,23 @@ fn prepare_path(job: &Job, path: &Path, hooks: &mut dyn PrepareHooks) -> Result<
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    let claims = claim.into_iter().collect();
-    Ok(Prepared::assemble(layout, data, ledger, test_files, claims))
+    let contents = Contents::of(job);
+    let claims = claim.map(|claim| (path, claim)).into_iter().collect();
+    Ok(Prepared::assemble(
+        layout, data, ledger, test_files, claims, contents,
+    ))
 }
 
 fn prepare_named(
     job: &Job,
     named: &NamedFiles,
+    beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
     let files = named::Files::look(named)?;
     let layout = files.layout(job)?;
     check_room_for_blocks(job, &layout)?;
+    beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
@@ -196,14 +230,17 @@ fn prepare_named(
         .as_deref()
         .filter(|_| Ledger::needs_prepared(&job.workload));
     let mut data = Data::default();
-    let claims = files.prepare(job, &layout, stamps, &mut data, hooks)?;
+    let claims = files.prepare((job, &layout), beside, stamps, &mut data, hooks)?;
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
         layout
             .files
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    Ok(Prepared::assemble(layout, data, ledger, None, claims))
+    let contents = Contents::of(job);
+    Ok(Prepared::assemble(
+        layout, data, ledger, None, claims, contents,
+    ))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -228,7 +265,8 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        claims: Vec<DeviceClaim>,
+        claims: Vec<(PathBuf, Arc<DeviceClaim>)>,
+        contents: Contents,
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {
@@ -251,7 +289,8 @@ impl Prepared {
             notes: data.notes,
             drive: None,
             test_files,
-            _claims: claims,
+            claims,
+            contents,
         }
     }
 }

@@ -6,11 +6,13 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fathom_model::Job;
 use fathom_model::workload::{Allocation, NamedFiles, Precondition};
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
 
+use super::beside::Beside;
 use super::classify::{Kind, classify, not_permitted, open_readable};
 use super::fill::{Filler, Stretch};
 use super::hooks::PrepareHooks;
@@ -118,12 +120,12 @@ impl Files<'_> {
     /// Makes, allocates and fills what the load needs.
     pub(crate) fn prepare(
         &self,
-        job: &Job,
-        layout: &Layout,
+        (job, layout): (&Job, &Layout),
+        beside: Beside<'_>,
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
-    ) -> Result<Vec<DeviceClaim>, Error> {
+    ) -> Result<Vec<(PathBuf, Arc<DeviceClaim>)>, Error> {
         let writes = given::writes(job) || ledger.is_some();
         let mut claims = Vec::new();
         let mut made = false;
@@ -138,7 +140,11 @@ impl Files<'_> {
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
                     self.permit(job, found, true)?;
-                    claims.push(given::claim_device(&found.path)?);
+                    let claim = match beside.claim(&found.path) {
+                        Some(ours) => ours,
+                        None => given::claim_device(&found.path)?,
+                    };
+                    claims.push((found.path.clone(), claim));
                 }
                 Some(_) => {}
             }

@@ -49,7 +49,12 @@ pub fn remove_files_of_run(
         dir_path: dir.to_owned(),
         files,
     };
-    TestFiles { own, manifest }.remove(hooks)
+    let mut files = TestFiles {
+        own,
+        manifest,
+        in_use: false,
+    };
+    files.remove(hooks)
 }
 
 /// The inode that the list names. A file that was about to be created has none
