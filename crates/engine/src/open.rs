@@ -91,13 +91,17 @@ impl OpenMode {
 /// Direct I/O at odd offsets fails operation by operation; say so before.
 fn check_alignment(workload: &Workload, prepared: &Prepared) -> Result<(), Error> {
     let unit = u64::from(prepared.open.direct_align_bytes.max(1));
+    let blocks = workload.blocks().flat_map(|sizes| {
+        [
+            ("the smallest block", sizes.min_bytes()),
+            ("the largest block", sizes.max_bytes()),
+        ]
+    });
     let values = [
-        ("the smallest block", workload.block.min_bytes()),
-        ("the largest block", workload.block.max_bytes()),
         ("the alignment", workload.align_bytes),
         ("the misalignment", workload.misalign_bytes),
     ];
-    for (what, bytes) in values {
+    for (what, bytes) in blocks.chain(values) {
         if !bytes.is_multiple_of(unit) {
             return Err(Error::Workload(format!(
                 "direct I/O on this target needs multiples of {unit} bytes and {what} is {bytes}: \

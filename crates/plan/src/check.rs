@@ -3,6 +3,7 @@
 
 mod conduct;
 mod geometry;
+mod vocabulary;
 
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
 
@@ -45,6 +46,10 @@ pub(crate) fn check(
         Context::verify,
         Context::flush_without_writes,
         Context::poll,
+        Context::think,
+        Context::region,
+        Context::runs,
+        Context::pairs,
     ];
     for rule in rules {
         if let Some(problem) = rule(&context) {

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::workload::{BlockSizes, Precondition, RateUnit, Workload};
-use fathom_model::{Schedule, ScheduledTrial, Target, unit};
+use fathom_model::workload::{BlockSizes, Precondition, RateUnit, WorkerRegion, Workload};
+use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, unit};
 
 use crate::schedule::TargetFacts;
 
@@ -178,7 +178,7 @@ struct Moved {
 /// What warm-up and measurement move at a speed.
 fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     let workload = &trial.workload;
-    let block = mean_block(&workload.block).max(1.0);
+    let block = mean_block_of_mix(workload).max(1.0);
     let in_flight = workload.total_depth() as f64;
     let mut ops_per_second = speed
         .ops_per_second
@@ -193,12 +193,24 @@ fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     }
     let ops_per_second = ops_per_second.max(1e-9);
     let bounds = workload.bounds;
+    let each = &workload.each_worker;
+    let workers = f64::from(workload.workers);
+    let set = workload.working_set_bytes.or(workload.size_bytes);
+    let alone = match workload.region {
+        WorkerRegion::Split => 1.0,
+        _ => workers,
+    };
+    let pass = set.unwrap_or(0) as f64 * alone / block;
     let ends = [
         bounds.time_ns.map(|ns| ns as f64 / 1e9),
         bounds
             .bytes
             .map(|bytes| bytes as f64 / block / ops_per_second),
         bounds.ops.map(|ops| ops as f64 / ops_per_second),
+        each.bytes
+            .map(|bytes| bytes as f64 * workers / block / ops_per_second),
+        each.ops.map(|ops| ops as f64 * workers / ops_per_second),
+        each.passes.map(|n| f64::from(n) * pass / ops_per_second),
     ];
     let measured = ends.into_iter().flatten().fold(f64::INFINITY, f64::min);
     let measured = if measured.is_finite() { measured } else { 0.0 };
@@ -208,6 +220,19 @@ fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
         seconds,
         written: seconds * ops_per_second * block * share,
     }
+}
+
+/// Mean over the kinds of operations.
+fn mean_block_of_mix(workload: &Workload) -> f64 {
+    let mix = &workload.mix;
+    let kinds = [
+        (mix.read_percent, OpKind::Read),
+        (mix.write_percent, OpKind::Write),
+        (mix.trim_percent, OpKind::Trim),
+    ];
+    let shares = kinds
+        .map(|(percent, kind)| f64::from(percent) / 100.0 * mean_block(workload.block_of(kind)));
+    shares.iter().sum()
 }
 
 fn mean_block(block: &BlockSizes) -> f64 {

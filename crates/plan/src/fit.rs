@@ -34,11 +34,11 @@ pub(crate) fn check(
         room_short(target, needed, room, "free", size_at, spelling, problems);
     } else if needed > room {
         room_short(target, needed, room, "there", size_at, spelling, problems);
-    } else if room < workload.block.max_bytes() {
+    } else if room < workload.max_block_bytes() {
         let message = format!(
             "{target} has {}, less than one block of {}",
             bytes_exact(room),
-            bytes_exact(workload.block.max_bytes())
+            bytes_exact(workload.max_block_bytes())
         );
         problems.error("size_below_block", size_at, message);
     }

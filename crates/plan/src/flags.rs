@@ -68,7 +68,10 @@ impl IoFlags {
     /// Every combination of flags that cannot run, each naming its flags.
     pub fn to_plan(&self, target: Target) -> Result<Plan, Diagnostics> {
         let mut keys = self.keys.clone();
-        let bounded = keys.io_size.is_some() || keys.number_ios.is_some() || keys.until.is_some();
+        let bounded = keys.io_size.is_some()
+            || keys.number_ios.is_some()
+            || keys.passes.is_some()
+            || keys.until.is_some();
         if keys.runtime.is_none() && !bounded {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
         }

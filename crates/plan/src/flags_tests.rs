@@ -169,9 +169,9 @@ fn flags_take_the_place_of_keys_and_of_a_matrix() {
 #[test]
 fn unsupported_names_are_answered_with_what_to_do() {
     for line in [
-        "--percentage_random=50 x",
-        "--percentage-random 50 x",
-        "--loops=3 x",
+        "--fill_device=1 x",
+        "--fill-device 1 x",
+        "--steadystate=iops x",
     ] {
         let told = flags(line).unwrap_err().to_string();
         assert!(told.contains("not supported; use"), "{told}");

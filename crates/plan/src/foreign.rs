@@ -72,15 +72,7 @@ const FOREIGN: &[Foreign] = &[
         "every second is stored; export the run to get logs",
     ),
     harmless("stonewall", "workloads always run one after another"),
-    refused(
-        "percentage_random",
-        "use two workloads, one random and one sequential",
-    ),
-    refused("trimwrite", "use a mix of writes and trims"),
-    refused(
-        "loops",
-        "use `iterations` in the plan, or bound the workload by `io_size`",
-    ),
+    refused("trimwrite", "write `rw: trimwrite`"),
     refused("filesize", "use `size` (all files together) and `nrfiles`"),
     refused("fill_device", "use `precondition: fill`"),
     refused("zonemode", "zoned devices are not supported"),

@@ -12,6 +12,7 @@ pub(crate) fn name(keys: &WorkloadKeys) -> String {
     let block = match keys.bs.as_ref().map(|bs| &bs.value) {
         None => "4k".to_owned(),
         Some(Blocks::Weighted(_)) => "mixed".to_owned(),
+        Some(blocks @ Blocks::ByKind(_)) => blocks.to_text().replace([',', '/', ':'], "-"),
         Some(blocks) => blocks.to_text(),
     };
     format!("{}-{block}", what(keys))

@@ -41,6 +41,7 @@ pub(crate) fn within(
         "iodepth" => (1, MAX_DEPTH),
         "batch" => (0, MAX_DEPTH),
         "nrfiles" => (1, MAX_FILES),
+        "draw_every" => (1, 1_000_000_000),
         _ => (0, 1_000_000_000),
     };
     if !(min..=max).contains(&key.value.0) {
@@ -68,6 +69,8 @@ pub(crate) fn check(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Prob
         ("io_size", &keys.io_size),
         ("align", &keys.align),
         ("misalign", &keys.misalign),
+        ("offset_increment", &keys.offset_increment),
+        ("region_size", &keys.region_size),
     ];
     for (name, key) in sizes {
         if let Some(key) = key.as_ref().filter(|key| key.value.0 > MAX_SIZE_BYTES) {
@@ -89,6 +92,11 @@ pub(crate) fn check(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Prob
         (
             "think_time",
             keys.think_time.as_ref().map(|t| (t.value.0, t.span)),
+            MAX_THINK_NS,
+        ),
+        (
+            "think_spin",
+            keys.think_spin.as_ref().map(|t| (t.value.0, t.span)),
             MAX_THINK_NS,
         ),
     ];

@@ -270,7 +270,7 @@ fn mistakes_in_the_plan_itself_are_told() {
             "key_twice",
         ),
         (
-            "plan: 1\nworkloads: [{rw: read, loops: 3, runtime: 1m}]",
+            "plan: 1\nworkloads: [{rw: read, fill_device: 1, runtime: 1m}]",
             "unsupported_key",
         ),
         (

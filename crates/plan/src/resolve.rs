@@ -1,13 +1,15 @@
 //! From the keys of one workload to the complete [`Workload`]: every default
 //! filled in, sizes in bytes, times in nanoseconds.
 
+mod blocks;
+mod each_worker;
 mod operations;
 
 use fathom_model::Target;
 use fathom_model::workload::{
-    Allocation, BlockSizes, Bounds, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout,
-    OnError, OpMix, Payload, Precondition, Rate, RateUnit, Recording, Sequencer, SyncCall,
-    SyncOpen, SyncPolicy, Until, Verify, WeightedSize, WorkerBounds, WorkerRegion, Workload,
+    Allocation, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout, OnError, OpMix,
+    Payload, Precondition, Rate, RateUnit, Recording, SyncCall, SyncOpen, SyncPolicy, Verify,
+    Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -15,11 +17,11 @@ use crate::keys::{PayloadKeys, WorkloadKeys};
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{Blocks, Count, EngineChoice, Percent, Seconds, Size, Switch, VerifyChoice};
+use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyChoice};
+use each_worker::Each;
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
-const DEFAULT_BLOCK_BYTES: u64 = 4096;
 const DEFAULT_DEADLINE_NS: u64 = 60_000_000_000;
 
 /// What is known about the target when a workload is resolved.
@@ -58,40 +60,39 @@ pub(crate) fn resolve(
 ) -> Workload {
     let engine = engine(keys, shape);
     let cache = cache(keys, engine, spelling, problems);
-    let block = block(keys, cache);
     let mix = operations::mix(keys, spelling, problems);
+    let (block, block_by_kind) = blocks::blocks(keys, mix, cache);
+    let pattern = operations::pattern(keys, spelling, problems);
+    let smallest = blocks::smallest(&block, &block_by_kind);
+    let workers = within("numjobs", keys.numjobs.as_ref(), 1, spelling, problems);
+    let each = Each {
+        keys,
+        shape,
+        workers,
+    };
     Workload {
         name: name.to_owned(),
         engine,
-        pattern: operations::pattern(keys, spelling, problems),
-        align_bytes: size(keys.align.as_ref(), block.min_bytes().max(1)),
+        align_bytes: size(keys.align.as_ref(), blocks::alignment(smallest, &pattern)),
+        pattern,
         misalign_bytes: size(keys.misalign.as_ref(), 0),
-        workers: within("numjobs", keys.numjobs.as_ref(), 1, spelling, problems),
+        workers,
         queue_depth: within("iodepth", keys.iodepth.as_ref(), 1, spelling, problems),
         batch: within("batch", keys.batch.as_ref(), 0, spelling, problems),
         files: FileLayout {
             count: within("nrfiles", keys.nrfiles.as_ref(), 1, spelling, problems),
             shared: switch(keys.shared_files.as_ref(), false),
         },
-        size_bytes: match (&keys.size, shape) {
-            (
-                Some(Located {
-                    value: Size(bytes), ..
-                }),
-                _,
-            ) => Some(*bytes),
-            (None, TargetShape::Sized) => None,
-            (None, _) => Some(DEFAULT_SIZE_BYTES),
-        },
+        size_bytes: each.size_bytes(),
         working_set_bytes: keys.working_set.as_ref().map(|s| s.value.0),
         offset_bytes: size(keys.offset.as_ref(), 0),
         sync: sync(keys, spelling, problems),
         cache,
         drop_cache: switch(keys.drop_cache.as_ref(), false),
-        bounds: bounds(keys),
+        bounds: each.bounds(),
         until: keys.until.as_ref().map(|u| u.value.0),
         warmup_ns: keys.warmup.as_ref().map_or(0, |t| t.value.0),
-        rate: rate(keys, spelling, problems),
+        rate: rate(keys, spelling, problems).map(|rate| each.rate(rate)),
         think_ns: keys.think_time.as_ref().map_or(0, |t| t.value.0),
         cpus: cpus(keys),
         payload: payload(keys.payload.as_ref().map(|p| &p.value)),
@@ -112,14 +113,20 @@ pub(crate) fn resolve(
             .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
         named: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
-        block_by_kind: ByKind::default(),
+        block_by_kind,
         distribution_by_kind: ByKind::default(),
-        each_worker: WorkerBounds::default(),
-        region: WorkerRegion::default(),
-        sequencer: Sequencer::default(),
-        think_every_ops: 0,
-        think_spin_ns: 0,
-        trim_first: false,
+        each_worker: each.worker_bounds(),
+        region: each.region(),
+        sequencer: operations::sequencer(keys, spelling, problems),
+        think_every_ops: within(
+            "think_every",
+            keys.think_every.as_ref(),
+            0,
+            spelling,
+            problems,
+        ),
+        think_spin_ns: keys.think_spin.as_ref().map_or(0, |t| t.value.0),
+        trim_first: keys.rw.as_ref().is_some_and(|rw| rw.value.is_pairs()),
         allocation: Allocation::default(),
         replay: None,
         fail_if: FailIf::default(),
@@ -188,39 +195,6 @@ fn cache(
     }
 }
 
-fn block(keys: &WorkloadKeys, cache: CacheMode) -> BlockSizes {
-    match keys.bs.as_ref().map(|bs| &bs.value) {
-        None => BlockSizes::Fixed(DEFAULT_BLOCK_BYTES),
-        Some(Blocks::Fixed(bytes)) => BlockSizes::Fixed(*bytes),
-        Some(Blocks::Range(min, max)) => BlockSizes::Range {
-            min_bytes: *min,
-            max_bytes: *max,
-            step_bytes: step(*min, *max, cache),
-        },
-        Some(Blocks::Weighted(sizes)) => BlockSizes::Weighted(
-            sizes
-                .iter()
-                .map(|(bytes, weight)| WeightedSize {
-                    bytes: *bytes,
-                    weight: *weight,
-                })
-                .collect(),
-        ),
-    }
-}
-
-/// Sizes of a range go in pages where both ends do, else in sectors, else,
-/// through the page cache, in bytes.
-fn step(min: u64, max: u64, cache: CacheMode) -> u64 {
-    let fits = |step: u64| min.is_multiple_of(step) && max.is_multiple_of(step);
-    match cache {
-        _ if fits(4096) => 4096,
-        _ if fits(512) => 512,
-        CacheMode::Direct => 512,
-        CacheMode::Buffered => 1,
-    }
-}
-
 fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> SyncPolicy {
     if let (Some(fsync), Some(fdatasync)) = (&keys.fsync, &keys.fdatasync)
         && fsync.value.0 > 0
@@ -249,35 +223,6 @@ fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Syn
         open: keys.sync.as_ref().map_or(SyncOpen::No, |s| s.value.open()),
         final_flush: switch(keys.end_fsync.as_ref(), false),
         other_every_writes: 0,
-    }
-}
-
-fn bounds(keys: &WorkloadKeys) -> Bounds {
-    Bounds {
-        time_ns: keys
-            .runtime
-            .as_ref()
-            .map(
-                |Located {
-                     value: Seconds(ns), ..
-                 }| *ns,
-            )
-            .filter(|ns| *ns > 0)
-            .or(keys.until.as_ref().map(|until| longest_ns(until.value.0))),
-        bytes: keys.io_size.as_ref().map(|s| s.value.0).filter(|b| *b > 0),
-        ops: keys
-            .number_ios
-            .as_ref()
-            .map(|n| n.value.0)
-            .filter(|n| *n > 0),
-    }
-}
-
-/// Upper bound of a trial that ends at a state and has no runtime.
-fn longest_ns(until: Until) -> u64 {
-    match until {
-        Until::Steady => 3_600_000_000_000,
-        Until::Precision { .. } => 600_000_000_000,
     }
 }
 

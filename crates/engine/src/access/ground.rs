@@ -3,6 +3,7 @@
 
 use fathom_model::Workload;
 use fathom_model::unit::bytes_exact;
+use fathom_model::workload::WorkerRegion;
 
 use super::layout::Layout;
 use crate::Error;
@@ -47,32 +48,39 @@ impl Ground {
             Error::Workload(format!("the layout has no files for worker {worker}"))
         })?;
         let align = workload.align_bytes.max(1);
-        let span = first.span_bytes.saturating_sub(workload.misalign_bytes);
+        let (shift, span) = part(workload, worker, first.span_bytes);
         let cell_bytes = max_block.div_ceil(align) * align;
         let cells_per_file = match span.checked_sub(max_block) {
             Some(slack) => slack / cell_bytes + 1,
             None => 0,
         };
-        let sharing = if layout.shared {
-            workload.workers.max(1)
-        } else {
-            1
-        };
+        let divided = layout.shared && workload.region == WorkerRegion::Split;
+        let sharing = if divided { workload.workers.max(1) } else { 1 };
         let ground = Ground {
             first_file: files.start,
             files: files.end - files.start,
-            base: first.start_bytes + workload.misalign_bytes,
+            base: first.start_bytes + workload.misalign_bytes + shift,
             span,
             align,
             cell_bytes,
             max_block,
             cells_per_file,
             share: (
-                u64::from(if layout.shared { worker } else { 0 }),
+                u64::from(if divided { worker } else { 0 }),
                 u64::from(sharing),
             ),
         };
         if ground.cells() < u64::from(sharing) {
+            if shift > 0 {
+                return Err(Error::Workload(format!(
+                    "worker {worker} starts {} into the accessed range of {}, where there is no \
+                     room for one block of {}; choose a larger size, a smaller step or fewer \
+                     workers",
+                    bytes_exact(shift),
+                    bytes_exact(first.span_bytes),
+                    bytes_exact(max_block),
+                )));
+            }
             return Err(Error::Workload(format!(
                 "the accessed range of {} has no room for one block of {} for each worker; \
                  choose a larger size, a smaller block or fewer workers",
@@ -88,6 +96,12 @@ impl Ground {
         u64::from(self.files).saturating_mul(self.cells_per_file)
     }
 
+    /// First cell of the part that walks of worker `n` of those that share go
+    /// through.
+    pub(crate) fn boundary(&self, n: u64) -> u64 {
+        (u128::from(self.cells()) * u128::from(n) / u128::from(self.share.1)) as u64
+    }
+
     /// File (from the worker's first) and position of a cell.
     #[inline]
     pub(crate) fn cell_at(&self, cell: u64) -> (u32, u64) {
@@ -101,4 +115,21 @@ impl Ground {
             )
         }
     }
+}
+
+/// Where a worker's part of the accessed range starts, and how long it is.
+fn part(workload: &Workload, worker: u32, range_bytes: u64) -> (u64, u64) {
+    let whole = range_bytes.saturating_sub(workload.misalign_bytes);
+    let WorkerRegion::Staggered {
+        step_bytes,
+        span_bytes,
+    } = workload.region
+    else {
+        return (0, whole);
+    };
+    let align = workload.align_bytes.max(1);
+    let step = step_bytes.div_ceil(align).saturating_mul(align);
+    let shift = step.saturating_mul(u64::from(worker));
+    let left = whole.saturating_sub(shift);
+    (shift, span_bytes.map_or(left, |span| span.min(left)))
 }

@@ -7,9 +7,10 @@
 //! the format.
 //!
 //! - Kinds are interleaved operation by operation; each hundred holds exactly
-//!   the asked-for shares. All kinds share one sequence of offsets.
+//!   the asked-for shares. All kinds share one sequence of offsets, unless each
+//!   was asked to go through its own.
 //! - In-order patterns: workers that share files walk through contiguous
-//!   regions of their own.
+//!   regions of their own, unless each was asked to use all of them.
 //! - `EachOnce`: workers that share files visit each block once per pass
 //!   together. With several block sizes each cell of the largest size is
 //!   visited once per pass, by a block anywhere in it.
@@ -22,6 +23,8 @@ mod mix;
 mod permutation;
 mod scatter;
 mod size;
+mod strand;
+mod varied;
 mod walk;
 mod zipf;
 mod zones;
@@ -35,9 +38,11 @@ use fathom_model::{OpKind, Workload};
 
 use self::ground::Ground;
 use self::mix::MixDraw;
-use self::scatter::Scatter;
+use self::scatter::{Scatter, Seeds};
 use self::size::SizeDraw;
-use self::walk::{Gait, Walk};
+use self::strand::Order;
+use self::varied::{Site, Varied};
+use self::walk::Walk;
 use crate::Error;
 
 /// Labels under which independent generators are derived from the seed.
@@ -70,12 +75,14 @@ pub struct AccessStream {
     place: Place,
     first_file: u32,
     base: u64,
+    pass_bytes: u64,
 }
 
 #[derive(Debug, Clone)]
 enum Place {
     Walk(Walk),
     Scatter(Box<Scatter>),
+    Varied(Box<Varied>),
 }
 
 impl AccessStream {
@@ -92,26 +99,21 @@ impl AccessStream {
     ) -> Result<AccessStream, Error> {
         let own_seed = derive_seed(derive_seed(seed, label::WORKER), u64::from(worker_index));
         let size = SizeDraw::new(&workload.block, derive_seed(own_seed, label::SIZE))?;
-        let max_bytes = u64::from(size.max_bytes());
+        let max_bytes = workload.max_block_bytes();
         let ground = Ground::new(workload, layout, worker_index, max_bytes)?;
-        let walk = |gait| Place::Walk(Walk::new(&ground, gait));
-        let place = match &workload.pattern {
-            Pattern::Sequential => walk(Gait::Forward),
-            Pattern::Backwards => walk(Gait::Backward),
-            Pattern::Strided { stride_bytes } => walk(Gait::Stride(*stride_bytes)),
-            Pattern::Skipping { skip_bytes } => walk(Gait::Skip(*skip_bytes)),
-            Pattern::Random(distribution) => Place::Scatter(Box::new(Scatter::new(
-                &ground,
-                distribution,
-                max_bytes,
-                !size.is_fixed(),
-                derive_seed(own_seed, label::PLACE),
-                if layout.shared {
-                    derive_seed(seed, label::SHARED)
-                } else {
-                    derive_seed(own_seed, label::SHARED)
-                },
-            )?)),
+        let seeds = Seeds::of(workload, layout, seed, own_seed);
+        let place = if Varied::is_needed(workload) {
+            let at = Site {
+                workload,
+                layout,
+                worker_index,
+            };
+            Place::Varied(Box::new(Varied::new(&at, own_seed, seeds)?))
+        } else {
+            match Order::new(&ground, &workload.pattern, !size.is_fixed(), seeds)? {
+                Order::Walk(walk) => Place::Walk(walk),
+                Order::Scatter(scatter) => Place::Scatter(scatter),
+            }
         };
         Ok(AccessStream {
             mix: MixDraw::new(&workload.mix, derive_seed(own_seed, label::MIX))?,
@@ -119,25 +121,56 @@ impl AccessStream {
             place,
             first_file: ground.first_file,
             base: ground.base,
+            pass_bytes: pass_bytes(workload, &ground),
         })
+    }
+
+    /// Bytes of the whole blocks in the worker's part of the layout.
+    pub fn pass_bytes(&self) -> u64 {
+        self.pass_bytes
     }
 
     /// The next access. Never allocates, never fails, never ends.
     #[inline]
     #[allow(clippy::should_implement_trait)] // It never ends: an Option would be noise.
     pub fn next(&mut self) -> Access {
-        let bytes = self.size.next();
-        let (file, position) = match &mut self.place {
-            Place::Walk(walk) => walk.next(u64::from(bytes)),
-            Place::Scatter(scatter) => scatter.next(u64::from(bytes)),
+        let (kind, bytes, file, position) = match &mut self.place {
+            Place::Walk(walk) => {
+                let bytes = self.size.next();
+                let (file, position) = walk.next(u64::from(bytes));
+                (self.mix.next(), bytes, file, position)
+            }
+            Place::Scatter(scatter) => {
+                let bytes = self.size.next();
+                let (file, position) = scatter.next(u64::from(bytes));
+                (self.mix.next(), bytes, file, position)
+            }
+            Place::Varied(varied) => varied.next(&mut self.mix),
         };
         Access {
-            kind: self.mix.next(),
+            kind,
             file: self.first_file + file,
             offset: self.base + position,
             bytes,
         }
     }
+}
+
+/// A worker's whole blocks: those of the cells that are its own where workers
+/// divide them.
+fn pass_bytes(workload: &Workload, ground: &Ground) -> u64 {
+    let (worker, sharing) = ground.share;
+    let cells = match &workload.pattern {
+        Pattern::Random(_) => (ground.cells() - worker).div_ceil(sharing),
+        _ => ground.boundary(worker + 1) - ground.boundary(worker),
+    };
+    let uniform = workload.min_block_bytes() == workload.max_block_bytes();
+    let bytes = if uniform {
+        ground.max_block
+    } else {
+        ground.cell_bytes
+    };
+    cells.saturating_mul(bytes)
 }
 
 #[cfg(test)]
@@ -146,3 +179,6 @@ mod distribution_tests;
 #[cfg(test)]
 #[path = "access_tests.rs"]
 mod tests;
+#[cfg(test)]
+#[path = "varied_tests.rs"]
+mod varied_tests;

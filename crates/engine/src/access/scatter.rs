@@ -74,23 +74,32 @@ impl Pass {
     }
 }
 
+/// From where a scatter draws.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seeds {
+    /// The worker's own.
+    pub(crate) own: u64,
+    /// The same for all workers that use the same files, so that they agree on
+    /// what is hot.
+    pub(crate) hot: u64,
+    /// The same for all workers that go through one pass together.
+    pub(crate) pass: u64,
+}
+
 impl Scatter {
-    /// `seed` is the worker's own; `shared_seed` is the same for all workers
-    /// that use the same files, so that they agree on what is hot.
     pub(crate) fn new(
         ground: &Ground,
         distribution: &Distribution,
         max_bytes: u64,
         loose: bool,
-        seed: u64,
-        shared_seed: u64,
+        seeds: Seeds,
     ) -> Result<Scatter, Error> {
         check(distribution)?;
         let cells = ground.cells();
-        let places = || Permutation::new(cells, derive_seed(shared_seed, 1));
+        let places = || Permutation::new(cells, derive_seed(seeds.hot, 1));
         let law = match distribution {
             Distribution::EachOnce => {
-                let key = derive_seed(shared_seed, 2);
+                let key = derive_seed(seeds.pass, 2);
                 Law::EachOnce(Pass {
                     order: Permutation::new(cells, derive_seed(key, 0)),
                     key,
@@ -126,7 +135,7 @@ impl Scatter {
             Distribution::Zoned(zones) => Law::Zoned(Zones::new(zones, cells, ground.cell_bytes)?),
         };
         Ok(Scatter {
-            rng: Rng::new(seed),
+            rng: Rng::new(seeds.own),
             fixed_positions: (ground.span - max_bytes) / ground.align + 1,
             ground: ground.clone(),
             law,

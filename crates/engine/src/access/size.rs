@@ -71,11 +71,6 @@ impl SizeDraw {
         })
     }
 
-    /// The largest size that can come.
-    pub(crate) fn max_bytes(&self) -> u32 {
-        self.max_bytes
-    }
-
     /// Whether all sizes are the same.
     pub(crate) fn is_fixed(&self) -> bool {
         matches!(self.kind, Kind::Fixed)
@@ -140,7 +135,7 @@ mod tests {
         let mut draw = SizeDraw::new(&sizes, 3).unwrap();
         let large = (0..100_000).filter(|_| draw.next() == 65536).count();
         assert!(large.abs_diff(40_000) < 700, "{large}");
-        assert_eq!(draw.max_bytes(), 65536);
+        assert_eq!(draw.max_bytes, 65536);
     }
 
     #[test]

@@ -220,10 +220,8 @@ impl Walk {
 /// The segments of the worker's region. Never empty: there is at least one
 /// cell for each worker that shares.
 fn region(ground: &Ground) -> Vec<Segment> {
-    let (worker, sharing) = ground.share;
-    let boundary =
-        |n: u64| (u128::from(ground.cells()) * u128::from(n) / u128::from(sharing)) as u64;
-    let (first, after) = (boundary(worker), boundary(worker + 1));
+    let worker = ground.share.0;
+    let (first, after) = (ground.boundary(worker), ground.boundary(worker + 1));
     let mut segments = Vec::new();
     let mut cell = first;
     while cell < after {

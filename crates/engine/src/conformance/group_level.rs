@@ -14,7 +14,7 @@ use crate::{Group, GroupEnd};
 
 pub(super) const FILE_BYTES: u64 = 1 << 20;
 
-fn all_engines() -> impl Iterator<Item = EngineKind> {
+pub(super) fn all_engines() -> impl Iterator<Item = EngineKind> {
     engines().chain([EngineKind::Null, EngineKind::Sim])
 }
 

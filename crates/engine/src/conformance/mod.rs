@@ -2,10 +2,11 @@
 //!
 //! [`engine_level`] talks to an engine directly: bytes, errnos, depth, short
 //! transfers. [`group_level`] runs whole groups: bounds, samples, flushes, errors;
-//! [`verified`] checks contents, [`hung`] operations that do not return,
+//! [`each_worker`] what holds for one worker, [`verified`] checks contents, [`hung`] operations that do not return,
 //! [`own_process`] what needs a process of its own. A new engine adds its kind to [`ENGINES`] and is accepted when
 //! all of this passes on it.
 
+mod each_worker;
 mod engine_level;
 mod group_level;
 mod hung;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fathom_model::workload::{EngineKind, OnError};
+use fathom_model::workload::{Allocation, Content, EngineKind, FailIf, OnError};
 use fathom_model::{Job, OpKind, Workload};
 
 use crate::Error;
@@ -116,42 +116,18 @@ impl GroupPlan {
 /// What cannot be done yet must not be left out silently.
 fn unhonoured(workload: &Workload) -> Option<&'static str> {
     let verify = workload.verify.unwrap_or_default();
-    let parts = matches!(
-        workload.payload.content,
-        fathom_model::workload::Content::Parts(_)
-    );
-    let skipping = matches!(
-        workload.pattern,
-        fathom_model::workload::Pattern::Skipping { .. }
-    );
+    let parts = matches!(workload.payload.content, Content::Parts(_));
     let fields = [
-        ("block_by_kind", !workload.block_by_kind.is_empty()),
-        (
-            "distribution_by_kind",
-            !workload.distribution_by_kind.is_empty(),
-        ),
-        ("each_worker", workload.each_worker.is_bounded()),
-        ("region", workload.region != Default::default()),
-        ("sequencer", workload.sequencer != Default::default()),
-        ("pattern skipping", skipping),
-        ("think_every_ops", workload.think_every_ops > 0),
-        ("think_spin_ns", workload.think_spin_ns > 0),
-        ("trim_first", workload.trim_first),
-        ("allocation", workload.allocation != Default::default()),
+        ("allocation", workload.allocation != Allocation::Auto),
         ("replay", workload.replay.is_some()),
-        ("fail_if", workload.fail_if != Default::default()),
-        (
-            "sync.other_every_writes",
-            workload.sync.other_every_writes > 0,
-        ),
-        ("verify.earlier", verify.earlier),
-        ("verify.by_content", verify.by_content),
+        ("fail_if", workload.fail_if != FailIf::default()),
+        ("a second flush", workload.sync.other_every_writes > 0),
+        ("verification of earlier trials", verify.earlier),
+        ("verification by content", verify.by_content),
         ("payload in parts", parts),
     ];
-    fields
-        .into_iter()
-        .find(|(_, used)| *used)
-        .map(|(name, _)| name)
+    let mut used = fields.into_iter().filter(|(_, used)| *used);
+    used.next().map(|(name, _)| name)
 }
 
 fn check_limits(workload: &Workload) -> Result<(), Error> {
@@ -165,8 +141,8 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
         Some(format!("workers must be 1 to {MAX_WORKERS}"))
     } else if !(1..=MAX_DEPTH).contains(&workload.queue_depth) {
         Some(format!("queue depth must be 1 to {MAX_DEPTH}"))
-    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.block.max_bytes())
-        || workload.block.min_bytes() == 0
+    } else if !(1..=MAX_BLOCK_BYTES).contains(&workload.max_block_bytes())
+        || workload.min_block_bytes() == 0
     {
         Some(format!("blocks must be 1 to {MAX_BLOCK_BYTES} bytes"))
     } else if !(rate.is_finite() && rate > 0.0) {

@@ -20,7 +20,9 @@ use crate::payload::PayloadPool;
 use crate::record::Cuts;
 use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
-use crate::worker::{self, Control, EndReason, Failure, Pace, Parts, Visible, Worker};
+use crate::worker::{
+    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Think, Visible, Worker,
+};
 
 /// What a worker says before the gate.
 pub(crate) type Readiness = Result<Vec<String>, Error>;
@@ -79,7 +81,7 @@ pub(crate) fn parts(
 ) -> Result<Parts, Error> {
     let workload = &plan.job.workload;
     let slots = Worker::slots(plan.depth);
-    let block_bytes = workload.block.max_bytes();
+    let block_bytes = workload.max_block_bytes();
     // Neither has a place to keep what is written, so nothing can be verified.
     let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
     let fills = writes(plan) && plan.engine != EngineKind::Sim;
@@ -110,10 +112,13 @@ pub(crate) fn parts(
         notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
     }
     let files = plan.layout.files_of(index);
+    let stream = AccessStream::new(workload, &plan.layout, index, plan.job.seed)?;
     Ok(Parts {
         depth: plan.depth,
         batch: batch(workload, plan.engine, plan.depth),
         think_ns: workload.think_ns,
+        think: Think::new(workload),
+        pairs: workload.trim_first,
         first_file: files.start,
         files: files.end - files.start,
         final_flush: workload.sync.final_flush,
@@ -122,7 +127,8 @@ pub(crate) fn parts(
         stop_on_error: plan.stops_on_error(),
         workers: workload.workers,
         max_block_bytes: block_bytes,
-        stream: AccessStream::new(workload, &plan.layout, index, plan.job.seed)?,
+        own_budget: OwnBudget::new(&workload.each_worker, stream.pass_bytes()),
+        stream,
         payload: fills.then(|| PayloadPool::new(&workload.payload, plan.job.seed, index)),
         verifier: plan
             .ledger

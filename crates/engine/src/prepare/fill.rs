@@ -88,7 +88,7 @@ impl Filler<'_> {
             threads: THREADS,
         };
         let largest = runs.iter().map(|run| run.chunk_bytes).max().unwrap_or(0);
-        let block = self.job.workload.block.max_bytes().clamp(1, CHUNK_BYTES);
+        let block = self.job.workload.max_block_bytes().clamp(1, CHUNK_BYTES);
         let blocks_per_chunk = largest.div_ceil(block);
         crew::run(
             &work,
@@ -116,7 +116,7 @@ impl Filler<'_> {
         let Some(first) = self.layout.files.first() else {
             return Ok(0);
         };
-        let block = workload.block.max_bytes();
+        let block = workload.max_block_bytes();
         let align = workload.align_bytes.max(1);
         let step = block.div_ceil(align) * align;
         let base = first.start_bytes + workload.misalign_bytes;

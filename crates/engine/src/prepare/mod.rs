@@ -305,7 +305,7 @@ fn check_size(workload: &Workload) -> Result<(), Error> {
         return Ok(());
     }
     let block = (*block).max(1);
-    if size.is_multiple_of(block) {
+    if size.is_multiple_of(block) || !workload.block_by_kind.is_empty() {
         return Ok(());
     }
     let below = size / block * block;

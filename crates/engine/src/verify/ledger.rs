@@ -208,7 +208,7 @@ pub(crate) fn trial_tag(job: &Job) -> u64 {
 
 /// The largest unit that no access cuts through.
 fn unit_bytes(workload: &Workload) -> u64 {
-    let sizes: Vec<u64> = match &workload.block {
+    let sizes = workload.blocks().flat_map(|sizes| match sizes {
         BlockSizes::Fixed(bytes) => vec![*bytes],
         BlockSizes::Range {
             min_bytes,
@@ -216,8 +216,8 @@ fn unit_bytes(workload: &Workload) -> u64 {
             ..
         } => vec![*min_bytes, *step_bytes],
         BlockSizes::Weighted(entries) => entries.iter().map(|e| e.bytes).collect(),
-    };
-    sizes.into_iter().fold(workload.align_bytes.max(1), gcd)
+    });
+    sizes.fold(workload.align_bytes.max(1), gcd)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

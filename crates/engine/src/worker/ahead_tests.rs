@@ -103,6 +103,9 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
     let workload = &job.workload;
     let shape = crate::record::Shape::new(vec![OpKind::Write], false);
     let parts = Parts {
+        think: super::super::Think::new(workload),
+        pairs: false,
+        own_budget: super::super::OwnBudget::new(&workload.each_worker, 0),
         depth,
         batch: 1,
         think_ns: 0,

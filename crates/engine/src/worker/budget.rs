@@ -7,9 +7,64 @@
 
 use std::sync::Arc;
 
+use fathom_model::workload::WorkerBounds;
+
 use super::control::{Control, EndReason};
 
 const MAX_CHUNK_OPS: u64 = 256;
+
+/// Which bound ends a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct UsedUp {
+    /// Operations or bytes.
+    pub(crate) reason: EndReason,
+    /// The worker's own; otherwise that of all workers.
+    pub(crate) own: bool,
+}
+
+/// What one worker may do by itself; `u64::MAX` is without bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OwnBudget {
+    ops: u64,
+    bytes: u64,
+}
+
+impl OwnBudget {
+    /// The bounds of a worker whose part of the target holds `pass_bytes`.
+    pub(crate) fn new(bounds: &WorkerBounds, pass_bytes: u64) -> OwnBudget {
+        let passes = bounds
+            .passes
+            .map(|n| pass_bytes.saturating_mul(u64::from(n)));
+        let bytes = [bounds.bytes, passes].into_iter().flatten().min();
+        OwnBudget {
+            ops: bounds.ops.unwrap_or(u64::MAX),
+            bytes: bytes.unwrap_or(u64::MAX),
+        }
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.ops != u64::MAX || self.bytes != u64::MAX
+    }
+
+    /// Which bound has no room for an operation of `bytes`.
+    fn lacks(&self, bytes: u64) -> Option<EndReason> {
+        match () {
+            () if self.ops == 0 => Some(EndReason::Ops),
+            () if self.bytes < bytes => Some(EndReason::Bytes),
+            () => None,
+        }
+    }
+
+    fn charge(&mut self, ops: u64, bytes: u64) {
+        let less = |left: &mut u64, by: u64| {
+            if *left != u64::MAX {
+                *left = left.saturating_sub(by);
+            }
+        };
+        less(&mut self.ops, ops);
+        less(&mut self.bytes, bytes);
+    }
+}
 
 /// The budget as one worker sees it.
 #[derive(Debug)]
@@ -20,12 +75,19 @@ pub(crate) struct Budget {
     max_block_bytes: u64,
     ops: u64,
     bytes: u64,
+    own: OwnBudget,
 }
 
 impl Budget {
-    pub(crate) fn new(control: Arc<Control>, workers: u32, max_block_bytes: u64) -> Budget {
+    pub(crate) fn new(
+        control: Arc<Control>,
+        workers: u32,
+        max_block_bytes: u64,
+        own: OwnBudget,
+    ) -> Budget {
         Budget {
-            bounded: control.ops.is_some() || control.bytes.is_some(),
+            bounded: control.ops.is_some() || control.bytes.is_some() || own.is_bounded(),
+            own,
             control,
             workers: u64::from(workers.max(1)),
             max_block_bytes: max_block_bytes.max(1),
@@ -36,11 +98,31 @@ impl Budget {
 
     /// Takes one operation of `bytes`, or says which budget is used up.
     #[inline]
-    pub(crate) fn take(&mut self, bytes: u32) -> Result<(), EndReason> {
+    pub(crate) fn take(&mut self, bytes: u32) -> Result<(), UsedUp> {
         if !self.bounded {
             return Ok(());
         }
-        self.take_bounded(u64::from(bytes))
+        let bytes = u64::from(bytes);
+        if let Some(reason) = self.own.lacks(bytes) {
+            self.give_back();
+            return Err(UsedUp { reason, own: true });
+        }
+        self.take_bounded(bytes)
+            .map_err(|reason| UsedUp { reason, own: false })?;
+        self.own.charge(1, bytes);
+        Ok(())
+    }
+
+    /// Leaves what was taken ahead to the other workers.
+    #[cold]
+    fn give_back(&mut self) {
+        let ops = std::mem::take(&mut self.ops);
+        let bytes = std::mem::take(&mut self.bytes);
+        for (pool, amount) in [(&self.control.ops, ops), (&self.control.bytes, bytes)] {
+            if let Some(pool) = pool {
+                pool.give_back(amount);
+            }
+        }
     }
 
     fn take_bounded(&mut self, bytes: u64) -> Result<(), EndReason> {
@@ -76,6 +158,7 @@ impl Budget {
     /// Takes work that is under way already out of the reserve, and puts what
     /// is left of the reserve into the pools.
     pub(crate) fn charge(&mut self, ops: u64, bytes: u64) {
+        self.own.charge(ops, bytes);
         let reserve = self.control.reserve;
         for (pool, reserved, taken) in [
             (&self.control.ops, reserve.ops, ops),
@@ -100,6 +183,11 @@ mod tests {
     use fathom_model::workload::Bounds;
     use proptest::prelude::*;
 
+    const UNBOUNDED: OwnBudget = OwnBudget {
+        ops: u64::MAX,
+        bytes: u64::MAX,
+    };
+
     fn control(ops: Option<u64>, bytes: Option<u64>) -> Arc<Control> {
         let mut workload = Workload::example("budget");
         workload.bounds = Bounds {
@@ -119,7 +207,7 @@ mod tests {
         ) {
             let control = control(Some(total), None);
             let mut budgets: Vec<_> = (0..workers)
-                .map(|_| Budget::new(Arc::clone(&control), workers, 4096))
+                .map(|_| Budget::new(Arc::clone(&control), workers, 4096, UNBOUNDED))
                 .collect();
             let mut taken = 0;
             for i in order {
@@ -139,7 +227,7 @@ mod tests {
             sizes in proptest::collection::vec(1u32..5000, 1..50),
         ) {
             let control = control(None, Some(total));
-            let mut budget = Budget::new(control, 1, 5000);
+            let mut budget = Budget::new(control, 1, 5000, UNBOUNDED);
             let mut taken = 0;
             for size in sizes.iter().cycle() {
                 if budget.take(*size).is_err() {
@@ -153,8 +241,40 @@ mod tests {
     }
 
     #[test]
+    fn a_worker_ends_at_its_own_bound_and_leaves_the_rest_to_the_others() {
+        let control = control(Some(1000), None);
+        let bounds = WorkerBounds {
+            bytes: None,
+            ops: None,
+            passes: Some(2),
+        };
+        let own = OwnBudget::new(&bounds, 10 * 4096);
+        let mut first = Budget::new(Arc::clone(&control), 2, 4096, own);
+        let mut second = Budget::new(Arc::clone(&control), 2, 4096, UNBOUNDED);
+        let taken = std::iter::from_fn(|| first.take(4096).ok()).count();
+        assert_eq!(taken, 20);
+        let end = first.take(4096).unwrap_err();
+        assert_eq!((end.reason, end.own), (EndReason::Bytes, true));
+        let rest = std::iter::from_fn(|| second.take(4096).ok()).count();
+        assert_eq!(rest, 980);
+    }
+
+    #[test]
+    fn work_of_the_warm_up_is_charged_to_the_worker() {
+        let bounds = WorkerBounds {
+            ops: Some(5),
+            ..WorkerBounds::default()
+        };
+        let own = OwnBudget::new(&bounds, 0);
+        let mut budget = Budget::new(control(None, None), 1, 4096, own);
+        budget.charge(2, 8192);
+        let taken = std::iter::from_fn(|| budget.take(4096).ok()).count();
+        assert_eq!(taken, 3);
+    }
+
+    #[test]
     fn without_bounds_there_is_no_end() {
-        let mut budget = Budget::new(control(None, None), 1, 4096);
+        let mut budget = Budget::new(control(None, None), 1, 4096, UNBOUNDED);
         assert!((0..10_000).all(|_| budget.take(u32::MAX).is_ok()));
     }
 }

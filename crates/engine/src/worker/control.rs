@@ -77,6 +77,8 @@ impl Pool {
 #[derive(Debug)]
 pub(crate) struct Control {
     reason: AtomicU8,
+    /// Workers that have not ended at a bound of their own.
+    unbounded: AtomicU32,
     pub(crate) ops: Option<Pool>,
     pub(crate) bytes: Option<Pool>,
     /// What each worker may find in flight when the measure phase starts.
@@ -104,7 +106,7 @@ impl Reserve {
         let workers = u64::from(workload.workers.max(1));
         let depth = u64::from(depth);
         let at_most = |wanted: u64, bound: Option<u64>| wanted.min(bound.unwrap_or(0) / workers);
-        let bytes = depth.saturating_mul(workload.block.max_bytes());
+        let bytes = depth.saturating_mul(workload.max_block_bytes());
         Reserve {
             ops: at_most(depth, workload.bounds.ops),
             bytes: at_most(bytes, workload.bounds.bytes),
@@ -119,6 +121,7 @@ impl Control {
         let Bounds { ops, bytes, .. } = workload.bounds;
         Control {
             reason: AtomicU8::new(0),
+            unbounded: AtomicU32::new(workload.workers),
             ops: ops.map(|ops| Pool::new(ops - reserve.ops * workers)),
             bytes: bytes.map(|bytes| Pool::new(bytes - reserve.bytes * workers)),
             reserve,
@@ -132,6 +135,13 @@ impl Control {
         let _ = self
             .reason
             .compare_exchange(0, reason as u8, AcqRel, Acquire);
+    }
+
+    /// One worker ends at a bound of its own; the load ends with the last.
+    pub(crate) fn end_one(&self, reason: EndReason) {
+        if self.unbounded.fetch_sub(1, AcqRel) == 1 {
+            self.end(reason);
+        }
     }
 
     /// Why the load ended or is ending.

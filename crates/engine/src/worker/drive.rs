@@ -45,6 +45,10 @@ pub(crate) fn drive<E: Engine>(
                 }
             }
             Wait::Sleep { until_ns, exact } => {
+                let spin_ns = worker.think.spins_until_ns().min(until_ns);
+                while clock.now() < spin_ns {
+                    std::hint::spin_loop();
+                }
                 if exact {
                     sleeper.sleep_until(clock, until_ns);
                 } else {

@@ -59,6 +59,9 @@ impl Worker {
             if self.draining {
                 break;
             }
+            if !PLAIN && self.think.is_on() && self.must_think(now_ns) {
+                break;
+            }
             let drawn = if self.ready.is_some() {
                 self.ready.take()
             } else {
@@ -136,14 +139,14 @@ impl Worker {
         let op = ready.op;
         if PLAIN {
             // Due at once.
-        } else if ready.intended_ns > now_ns || self.commit.blocks(op.kind) {
+        } else if ready.intended_ns > now_ns || self.is_blocked(op.kind) {
             self.ready = Some(ready);
             return false;
         }
         if !ready.paid && self.recorder.phase() == fathom_model::Phase::Measure {
-            if let Err(reason) = self.budget.take(op.len) {
+            if let Err(used_up) = self.budget.take(op.len) {
                 self.ready = Some(ready);
-                self.end(reason, now_ns);
+                self.end_bounded(used_up, now_ns);
                 return false;
             }
             ready.paid = true;
@@ -160,10 +163,27 @@ impl Worker {
             return false;
         }
         self.staged.push(op.slot);
-        if !PLAIN && op.kind == OpKind::Write {
-            self.commit.write_queued(op.file);
+        if !PLAIN {
+            self.think.started();
+            match op.kind {
+                OpKind::Write => self.commit.write_queued(op.file),
+                OpKind::Trim if self.pairs => self.trim_slot = Some(op.slot),
+                _ => {}
+            }
         }
         true
+    }
+
+    fn must_think(&mut self, now_ns: u64) -> bool {
+        let busy = self.in_flight > 0 || !self.staged.is_empty();
+        self.think.holds(now_ns, busy)
+    }
+
+    /// Whether an operation of this kind waits for one in flight to end: for
+    /// a flush, or for the trim of its block.
+    #[inline]
+    fn is_blocked(&self, kind: OpKind) -> bool {
+        self.commit.blocks(kind) || (self.trim_slot.is_some() && kind == OpKind::Write)
     }
 
     #[cold]
@@ -258,8 +278,14 @@ impl Worker {
         if self.draining {
             return u64::MAX;
         }
+        if self.think.awaits() {
+            return u64::MAX;
+        }
+        if let Some(ends_ns) = self.think.ends_ns() {
+            return ends_ns;
+        }
         match &self.ready {
-            Some(ready) if self.commit.blocks(ready.op.kind) => u64::MAX,
+            Some(ready) if self.is_blocked(ready.op.kind) => u64::MAX,
             // Reaping makes room.
             Some(ready) if ready.refused => u64::MAX,
             Some(ready) => ready.intended_ns,

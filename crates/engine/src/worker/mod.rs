@@ -22,13 +22,16 @@ mod issue;
 mod pace;
 mod settle;
 mod sleep;
+mod think;
 
 pub(crate) use ahead::spare_buffers;
+pub(crate) use budget::OwnBudget;
 pub(crate) use control::Control;
 pub use control::EndReason;
 pub(crate) use drive::drive;
 pub(crate) use failure::Failure;
 pub(crate) use pace::Pace;
+pub(crate) use think::Think;
 
 use std::sync::Arc;
 
@@ -43,7 +46,7 @@ use crate::record::{Cuts, Exchange, Recorder};
 use crate::usage::ThreadMeter;
 use crate::verify::Verifier;
 use ahead::Ahead;
-use budget::Budget;
+use budget::{Budget, UsedUp};
 use commit::Commit;
 use detail::Detailed;
 use free::FreeSlots;
@@ -63,6 +66,8 @@ pub(crate) struct Parts {
     pub(crate) depth: u32,
     pub(crate) batch: u32,
     pub(crate) think_ns: u64,
+    pub(crate) think: Think,
+    pub(crate) pairs: bool,
     pub(crate) first_file: u32,
     pub(crate) files: u32,
     pub(crate) final_flush: bool,
@@ -71,6 +76,7 @@ pub(crate) struct Parts {
     pub(crate) stop_on_error: bool,
     pub(crate) workers: u32,
     pub(crate) max_block_bytes: u64,
+    pub(crate) own_budget: OwnBudget,
     pub(crate) stream: AccessStream,
     pub(crate) payload: Option<PayloadPool>,
     pub(crate) verifier: Option<Verifier>,
@@ -122,6 +128,10 @@ pub(crate) struct Worker {
     plain: bool,
     batch: usize,
     think_ns: u64,
+    think: Think,
+    /// Blocks are trimmed and then written; the slot of the trim in flight.
+    pairs: bool,
+    trim_slot: Option<u32>,
     /// Slot that flushes use, one above those of data operations.
     flush_slot: u32,
     first_file: u32,
@@ -163,6 +173,7 @@ impl Worker {
             Arc::clone(&parts.control),
             parts.workers,
             parts.max_block_bytes,
+            parts.own_budget,
         );
         let commit = Commit::new(
             if parts.writes { parts.flush_every } else { 0 },
@@ -170,7 +181,7 @@ impl Worker {
             parts.files,
         );
         let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
-        let waits = pace.is_some() || parts.think_ns > 0 || commit.is_active();
+        let waits = pace.is_some() || parts.think_ns > 0 || parts.pairs || commit.is_active();
         let detail = parts.visible.exchange.shape().detail();
         let detailed = Detailed::new(detail, Worker::slots(parts.depth));
         let simple = parts.verifier.is_none() && !ahead.is_on() && detailed.is_none();
@@ -180,7 +191,14 @@ impl Worker {
                 0 => parts.depth as usize + 1,
                 batch => batch as usize,
             },
-            think_ns: if pace.is_some() { 0 } else { parts.think_ns },
+            think_ns: if pace.is_some() || parts.think.is_on() {
+                0
+            } else {
+                parts.think_ns
+            },
+            think: parts.think,
+            pairs: parts.pairs,
+            trim_slot: None,
             flush_slot: parts.depth,
             first_file: parts.first_file,
             final_flush: parts.final_flush && parts.writes,
@@ -292,6 +310,17 @@ impl Worker {
             self.settle_records(now_ns);
         }
         self.drain();
+    }
+
+    /// Ends at a bound: the load of all workers, or this one alone.
+    #[cold]
+    fn end_bounded(&mut self, used_up: UsedUp, now_ns: u64) {
+        if used_up.own {
+            self.control.end_one(used_up.reason);
+            self.drain();
+        } else {
+            self.end(used_up.reason, now_ns);
+        }
     }
 
     fn settle_records(&mut self, now_ns: u64) {

@@ -66,6 +66,9 @@ impl Worker {
         if kind == OpKind::Write {
             self.commit.write_ended(succeeded);
         }
+        if self.trim_slot == Some(slot) {
+            self.trim_slot = None;
+        }
         if self.think_ns == 0 {
             self.free.give_back(slot);
         } else {

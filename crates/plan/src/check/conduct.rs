@@ -8,7 +8,8 @@ use crate::diagnostic::{Problem, error, warning};
 impl Context<'_> {
     pub(super) fn bound(&self) -> Option<Problem> {
         let bounds = self.workload.bounds;
-        if bounds.time_ns.is_some() || bounds.bytes.is_some() || bounds.ops.is_some() {
+        let each = self.workload.each_worker.is_bounded();
+        if each || bounds.time_ns.is_some() || bounds.bytes.is_some() || bounds.ops.is_some() {
             return None;
         }
         let message = "this workload has no end";

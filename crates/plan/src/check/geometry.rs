@@ -11,8 +11,8 @@ use crate::resolve::TargetShape;
 impl Context<'_> {
     pub(super) fn block(&self) -> Option<Problem> {
         let (min, max) = (
-            self.workload.block.min_bytes(),
-            self.workload.block.max_bytes(),
+            self.workload.min_block_bytes(),
+            self.workload.max_block_bytes(),
         );
         if min > 0 && max <= MAX_BLOCK_BYTES {
             return None;
@@ -28,7 +28,7 @@ impl Context<'_> {
     /// The first block size that is no multiple of `unit`.
     fn unaligned_block(&self, unit: u64) -> Option<u64> {
         let odd = |bytes: &u64| !bytes.is_multiple_of(unit);
-        match &self.workload.block {
+        self.workload.blocks().find_map(|sizes| match sizes {
             BlockSizes::Fixed(bytes) => Some(*bytes).filter(odd),
             BlockSizes::Range {
                 min_bytes,
@@ -36,7 +36,7 @@ impl Context<'_> {
                 ..
             } => [*min_bytes, *max_bytes].into_iter().find(odd),
             BlockSizes::Weighted(sizes) => sizes.iter().map(|s| s.bytes).find(odd),
-        }
+        })
     }
 
     pub(super) fn direct_alignment(&self) -> Option<Problem> {
@@ -85,13 +85,13 @@ impl Context<'_> {
 
     pub(super) fn buffers(&self) -> Option<Problem> {
         let operations = u128::from(self.workload.total_depth());
-        let bytes = operations * u128::from(self.workload.block.max_bytes());
+        let bytes = operations * u128::from(self.workload.max_block_bytes());
         if bytes <= u128::from(MAX_BUFFER_BYTES) {
             return None;
         }
         let message = format!(
             "{operations} operations in flight of up to {} need more than {} of memory",
-            bytes_exact(self.workload.block.max_bytes()),
+            bytes_exact(self.workload.max_block_bytes()),
             bytes_exact(MAX_BUFFER_BYTES)
         );
         let place = at(&self.keys.iodepth).or(at(&self.keys.numjobs));
@@ -106,7 +106,7 @@ impl Context<'_> {
 
     pub(super) fn size(&self) -> Option<Problem> {
         let size = self.workload.size_bytes?;
-        let block = self.workload.block.max_bytes();
+        let block = self.workload.max_block_bytes();
         if size >= block {
             return None;
         }
@@ -133,7 +133,7 @@ impl Context<'_> {
     /// Every file needs room for one block behind the offset.
     pub(super) fn file_size(&self) -> Option<Problem> {
         let size = self.workload.size_bytes?;
-        let block = self.workload.block.max_bytes();
+        let block = self.workload.max_block_bytes();
         let files = self.files().max(1);
         let offset = self.workload.offset_bytes;
         let needed = block
@@ -163,7 +163,7 @@ impl Context<'_> {
     pub(super) fn working_set(&self) -> Option<Problem> {
         let set = self.workload.working_set_bytes?;
         let place = at(&self.keys.working_set);
-        let block = self.workload.block.max_bytes();
+        let block = self.workload.max_block_bytes();
         let files = self.files().max(1);
         if set / files < block {
             let message = format!(
@@ -187,10 +187,15 @@ impl Context<'_> {
     }
 
     pub(super) fn stride(&self) -> Option<Problem> {
+        if let Pattern::Skipping { skip_bytes } = self.workload.pattern {
+            let odd = self.is_direct() && !skip_bytes.unsigned_abs().is_multiple_of(512);
+            let message = format!("direct I/O needs skips of whole sectors, not {skip_bytes}");
+            return odd.then(|| error("direct_unaligned", at(&self.keys.pattern), message));
+        }
         let Pattern::Strided { stride_bytes } = self.workload.pattern else {
             return None;
         };
-        let block = self.workload.block.max_bytes();
+        let block = self.workload.max_block_bytes();
         let place = at(&self.keys.pattern);
         if stride_bytes < block {
             let message = format!(

@@ -3,9 +3,10 @@
 use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
-    ArrivalChoice, Blocks, ContentValue, Count, CpuList, DistributionValue, EngineChoice, Mix,
-    Name, OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue, Rw, Seconds, Size,
-    SloValue, Switch, SyncChoice, Time, UntilValue, VerifyChoice,
+    ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList, DistributionValue,
+    EngineChoice, Mix, Name, OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue,
+    RegionChoice, Rw, Seconds, Shares, Size, SloValue, Switch, SyncChoice, Time, UntilValue,
+    VerifyChoice,
 };
 
 const WHAT: &str = "What is done";
@@ -26,11 +27,13 @@ section! {
         [WHAT; default "after what it does"; example "commits"]
         name: Name,
         /// What is done: read, write, trim, rw (both, mixed) in sequence; randread, randwrite,
-        /// randtrim, randrw at random.
+        /// randtrim, randrw at random. trimwrite and randtrimwrite trim each block and then
+        /// write it, one block at a time per worker.
         [WHAT; default "randread"; example "randread"; alias "readwrite"]
         rw: Rw,
         /// Block size: one (4k), a range (4k-64k), or drawn by weight, in a plan
-        /// {4k: 70, 64k: 30}, as a flag 4k/70:64k/30.
+        /// {4k: 70, 64k: 30}, as a flag 4k/70:64k/30. Reads, writes and trims may have sizes of
+        /// their own: in a plan {read: 4k, write: 64k}, as a flag 4k,64k.
         [WHAT; default "4k"; example "4k"; alias "blocksize", "bsrange", "blocksize_range", "bssplit"]
         bs: Blocks,
         /// Share of reads in percent, where rw is rw or randrw. The rest are writes.
@@ -44,19 +47,37 @@ section! {
         /// or with pattern.
         [WHAT; default "from rw"; example "{read: 70, write: 30}"]
         mix: Mix,
-        /// Order of offsets: sequential, backwards, strided:64k (one block every 64 KiB) or
-        /// random.
+        /// Order of offsets: sequential, backwards, strided:64k (one block every 64 KiB),
+        /// skipping:4k (4 KiB left out after each block; skipping:-8k goes back 8 KiB from the
+        /// end of each block) or random.
         [WHAT; default "from rw"; example "backwards"]
         pattern: PatternValue,
         /// Spread of random offsets: each_once (every block once per pass), uniform, zipf:1.2,
-        /// pareto:0.2, normal:10 (deviation in percent of the size), or hot:80/20 (80 % of
-        /// accesses to the first 20 %).
+        /// pareto:0.2, normal:10 (deviation in percent of the size; normal:10:25 has its middle
+        /// at 25 %), hot:80/20 (80 % of accesses to the first 20 %), or zones side by side:
+        /// zoned:60/10:30/20:10/70 (60 % of accesses to the first 10 %, and so on), with sizes
+        /// zoned_abs:60/10g:40/90g.
         [WHAT; default "each_once"; example "zipf:1.2"; alias "random_distribution"]
         distribution: DistributionValue,
         /// Random offsets may repeat before every block was visited; the same as
         /// distribution: uniform.
         [WHAT; default "false"; example "true"]
         norandommap: Switch,
+        /// Draw a random offset only every this many operations.
+        [WHAT; default "1"; example "8"]
+        draw_every: Count,
+        /// Where operations between two random draws go: onward (each starts where the one
+        /// before ended) or again (the same offset).
+        [WHAT; default "onward"; example "again"; alias "rw_sequencer"]
+        between_draws: BetweenChoice,
+        /// Share of operations at random offsets, percent; the rest go on where the one before
+        /// of the same kind ended. Reads, writes and trims may have shares of their own: 50,80.
+        [WHAT; default "100"; example "80"; alias "percentage_random"]
+        random_share: Shares,
+        /// Reads, writes and trims each go through offsets of their own, as separate streams,
+        /// instead of sharing one sequence.
+        [WHAT; default "false"; example "true"]
+        stream_per_kind: Switch,
         /// Offsets are multiples of this.
         [WHAT; default "the smallest block"; example "4k"; alias "blockalign", "ba"]
         align: Size,
@@ -80,6 +101,13 @@ section! {
         /// Pause of each worker after each operation. Not together with a rate.
         [LOAD; default "0"; example "500us"; alias "thinktime"]
         think_time: Time,
+        /// The whole worker pauses after this many operations, once those in flight have ended,
+        /// instead of each operation in flight by itself.
+        [LOAD; default "each operation by itself"; example "8"; alias "thinktime_blocks"]
+        think_every: Count,
+        /// The first part of each pause is spent computing instead of asleep. Needs think_every.
+        [LOAD; default "0"; example "100us"; alias "thinktime_spin"]
+        think_spin: Time,
 
         /// Asked-for rate of all workers together, in operations (1000/s) or bytes (50MiB/s).
         /// Latency then counts from when each operation was due, so that a stall is not hidden.
@@ -109,6 +137,16 @@ section! {
         /// All workers use the same files instead of files of their own.
         [DATA; default "false"; example "true"]
         shared_files: Switch,
+        /// Which part of a shared file, existing file or device a worker uses: split (workers
+        /// divide it) or whole (each uses all of it, as if it were alone).
+        [DATA; default "split"; example "whole"]
+        region: RegionChoice,
+        /// Worker n, counted from 0, starts n times this after the offset.
+        [DATA; default "0"; example "1g"]
+        offset_increment: Size,
+        /// Length of each worker's part, with offset_increment.
+        [DATA; default "to the end"; example "1g"]
+        region_size: Size,
         /// What is written before the trial: none (only what will be read), fill (the whole
         /// size once) or random_fill (fill, then once more at random). A new SSD is fast until
         /// it was written; fill brings it to where it will live.
@@ -148,6 +186,14 @@ section! {
         /// Operations to do, all workers together.
         [BOUNDS; default "no bound"; example "100k"; alias "ops"]
         number_ios: Count,
+        /// End of each worker after this many passes: when it has moved so many times the bytes
+        /// of its part of the target. The trial ends with the last worker, or at the runtime.
+        [BOUNDS; default "no bound"; example "1"; alias "loops"]
+        passes: Count,
+        /// size, io_size, number_ios, rate and rate_iops count for each worker instead of for
+        /// all together. Each worker ends at its own bound, the trial with the last.
+        [BOUNDS; default "false"; example "true"]
+        per_worker: Switch,
         /// End before the bounds, once the result is good enough: steady (one level without
         /// drift, five rounds of a minute within SNIA's limits, and for writes twice the size
         /// written) or precision 2% (half the 95 % interval of the rate is at most that). The

@@ -1,10 +1,11 @@
 //! What is done, from the several keys that say so: shares of reads, writes
 //! and trims, order and spread of offsets.
 
-use fathom_model::workload::{Distribution, OpMix, Pattern};
+use fathom_model::workload::{Between, ByKind, Distribution, OpMix, Pattern, Sequencer};
 
 use crate::diagnostic::{Problems, error};
 use crate::keys::WorkloadKeys;
+use crate::limits::within;
 use crate::node::{Located, Span};
 use crate::spelling::Spelling;
 use crate::value::{Mix, PatternValue, Percent, Rw};
@@ -36,6 +37,11 @@ pub(super) fn mix(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Proble
             read_percent: 0,
             write_percent: 0,
             trim_percent: 100,
+        },
+        Some(Rw::TrimWrite | Rw::RandTrimWrite) => OpMix {
+            read_percent: 0,
+            write_percent: 50,
+            trim_percent: 50,
         },
         Some(Rw::Mixed | Rw::RandMixed) => {
             let read = share.map_or(50, |(_, _, read)| read);
@@ -184,5 +190,36 @@ fn distribution(
         (Some(distribution), _) => distribution.value.0.clone(),
         (None, Some(_)) => Distribution::Uniform,
         (None, None) => Distribution::EachOnce,
+    }
+}
+
+/// What becomes of random offsets between two draws.
+pub(super) fn sequencer(
+    keys: &WorkloadKeys,
+    spelling: Spelling,
+    problems: &mut Problems,
+) -> Sequencer {
+    let draw_every = keys.draw_every.as_ref();
+    let between = keys.between_draws.as_ref();
+    let draw_every_ops = within("draw_every", draw_every, 1, spelling, problems);
+    if let Some(between) = between.filter(|_| draw_every_ops == 1) {
+        let message = format!(
+            "{} has no effect: every offset is drawn",
+            spelling.key("between_draws")
+        );
+        let help = format!("add {}", spelling.pair("draw_every", "8"));
+        problems.push(error("between_without_draws", between.span, message).help(help));
+    }
+    let shares = keys.random_share.as_ref().map(|shares| shares.value.0);
+    let all = ByKind {
+        read: Some(100),
+        write: Some(100),
+        trim: Some(100),
+    };
+    Sequencer {
+        draw_every_ops,
+        between: between.map_or(Between::Onward, |b| b.value.between()),
+        random_percent: shares.filter(|shares| *shares != all).unwrap_or_default(),
+        each_kind: keys.stream_per_kind.as_ref().is_some_and(|s| s.value.0),
     }
 }

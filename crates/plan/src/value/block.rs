@@ -1,6 +1,7 @@
 //! Block sizes: one, a range, or drawn by weight.
 
 use fathom_model::unit::parse_count;
+use fathom_model::workload::ByKind;
 use schemars::{Schema, json_schema};
 
 use super::number::size_text;
@@ -17,6 +18,9 @@ pub(crate) enum Blocks {
     Range(u64, u64),
     /// `{4k: 70, 64k: 30}`: bytes and weight.
     Weighted(Vec<(u64, u32)>),
+    /// `4k,64k`: sizes of reads, writes and trims, none of them by kind itself.
+    /// A kind that is left out has the default size.
+    ByKind(Box<ByKind<Blocks>>),
 }
 
 /// At most this many sizes in a weighted draw.
@@ -27,10 +31,7 @@ impl Value for Blocks {
 
     fn from_text(text: &str) -> Result<Self, String> {
         if text.contains(',') {
-            return Err(format!(
-                "'{text}' gives reads, writes and trims different block sizes, which one \
-                 workload cannot; write one size, a range as 4k-64k, or weights as 4k/70:64k/30"
-            ));
+            return by_kind(text);
         }
         if text.contains('/') {
             return weighted(text);
@@ -65,6 +66,9 @@ impl Value for Blocks {
                 .map_err(|message| problems.error("bad_value", node.span, message))
                 .ok();
         };
+        if entries.iter().any(|(key, _)| kind_of(key).is_some()) {
+            return by_kind_from_map(entries, problems);
+        }
         let mut sizes = Vec::new();
         for (key, value) in entries.iter().take(MAX_SIZES + 1) {
             let size = Size::from_node(key, problems);
@@ -88,6 +92,11 @@ impl Value for Blocks {
                     .map(|(bytes, weight)| (size_text(*bytes), Out::Number(u64::from(*weight))))
                     .collect(),
             ),
+            Blocks::ByKind(kinds) => Out::Map(
+                named(kinds)
+                    .filter_map(|(name, blocks)| Some((name.to_owned(), blocks?.to_out())))
+                    .collect(),
+            ),
         }
     }
 
@@ -99,6 +108,18 @@ impl Value for Blocks {
                 let parts = sizes.iter().map(|(b, w)| format!("{}/{w}", size_text(*b)));
                 parts.collect::<Vec<_>>().join(":")
             }
+            Blocks::ByKind(kinds) => {
+                let text = |blocks: Option<&Blocks>| blocks.map_or(String::new(), Value::to_text);
+                match (&kinds.write, &kinds.trim) {
+                    (write, trim) if write == trim => {
+                        format!("{},{}", text(kinds.read.as_ref()), text(write.as_ref()))
+                    }
+                    _ => named(kinds)
+                        .map(|(_, b)| text(b))
+                        .collect::<Vec<_>>()
+                        .join(","),
+                }
+            }
         }
     }
 
@@ -108,9 +129,9 @@ impl Value for Blocks {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "A size (4k), a range (4k-64k), or weights ({4k: 70, 64k: 30} or 4k/70:64k/30).",
+            "description": "A size (4k), a range (4k-64k), or weights ({4k: 70, 64k: 30} or 4k/70:64k/30); by kind as {read: 4k, write: 64k} or 4k,64k.",
             "type": ["string", "integer", "object"],
-            "additionalProperties": { "type": ["integer", "string"] },
+            "additionalProperties": { "type": ["integer", "string", "object"] },
             "minimum": 1
         })
     }
@@ -146,6 +167,79 @@ impl Value for Weight {
     }
 }
 
+fn named(kinds: &ByKind<Blocks>) -> impl Iterator<Item = (&'static str, Option<&Blocks>)> {
+    let [read, write, trim] = KINDS;
+    [
+        (read, kinds.read.as_ref()),
+        (write, kinds.write.as_ref()),
+        (trim, kinds.trim.as_ref()),
+    ]
+    .into_iter()
+}
+
+const KINDS: [&str; 3] = ["read", "write", "trim"];
+
+fn kind_of(key: &Node) -> Option<usize> {
+    let name = key.text()?;
+    KINDS.iter().position(|kind| *kind == name)
+}
+
+/// `4k,64k` (reads; writes and trims) or `4k,64k,4k`; what is empty has the
+/// default size, and trims that are not named have that of writes.
+fn by_kind(text: &str) -> Result<Blocks, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.len() > 3 {
+        return Err(format!(
+            "'{text}' gives {} block sizes; write those of reads, writes and trims, for example \
+             4k,64k,64k",
+            parts.len()
+        ));
+    }
+    let of = |at: usize| match parts.get(at) {
+        None | Some(&"") => Ok(None),
+        Some(part) => Blocks::from_text(part).map(Some),
+    };
+    let write = of(1)?;
+    let kinds = ByKind {
+        read: of(0)?,
+        trim: if parts.len() == 2 {
+            write.clone()
+        } else {
+            of(2)?
+        },
+        write,
+    };
+    if kinds.is_empty() {
+        return Err(format!("'{text}' gives no block size; write 4k or 4k,64k"));
+    }
+    Ok(Blocks::ByKind(Box::new(kinds)))
+}
+
+/// `{read: 4k, write: 64k}`.
+fn by_kind_from_map(entries: &[(Node, Node)], problems: &mut Problems) -> Option<Blocks> {
+    let mut kinds = ByKind::default();
+    for (key, value) in entries {
+        let slot = match kind_of(key) {
+            Some(0) => &mut kinds.read,
+            Some(1) => &mut kinds.write,
+            Some(_) => &mut kinds.trim,
+            None => {
+                let message = "block sizes by kind are those of read, write and trim";
+                problems.error("bad_value", key.span, message);
+                return None;
+            }
+        };
+        let blocks = Blocks::from_node(value, problems)?;
+        if matches!(blocks, Blocks::ByKind(_)) {
+            let message = "one kind of operation has one size, range or set of weights";
+            problems.error("bad_value", value.span, message);
+            return None;
+        }
+        *slot = Some(blocks);
+    }
+    Some(Blocks::ByKind(Box::new(kinds)))
+}
+
 fn weighted(text: &str) -> Result<Blocks, String> {
     let sizes = text
         .split(':')
@@ -154,10 +248,33 @@ fn weighted(text: &str) -> Result<Blocks, String> {
             let (size, weight) = part.split_once('/').ok_or_else(|| {
                 format!("'{part}' lacks a weight; write size/weight, for example 4k/70:64k/30")
             })?;
-            Ok((Size::from_text(size)?.0, Weight::from_text(weight)?.0))
+            let weight = match weight.trim() {
+                "" => None,
+                weight => Some(Weight::from_text(weight)?.0),
+            };
+            Ok((Size::from_text(size)?.0, weight))
         })
         .collect::<Result<Vec<_>, String>>()?;
-    check_weights(sizes)
+    check_weights(share_out(sizes))
+}
+
+/// Weights that are left out get equal parts of what is left of 100.
+fn share_out(sizes: Vec<(u64, Option<u32>)>) -> Vec<(u64, u32)> {
+    let missing = sizes.iter().filter(|(_, weight)| weight.is_none()).count() as u32;
+    if missing == 0 {
+        return sizes
+            .into_iter()
+            .map(|(b, w)| (b, w.unwrap_or(1)))
+            .collect();
+    }
+    let given: u32 = sizes.iter().filter_map(|(_, weight)| *weight).sum();
+    // In parts of `missing`, so that the shares stay whole.
+    let each = 100u32.saturating_sub(given).max(1);
+    let scale = |weight: u32| weight.saturating_mul(missing);
+    sizes
+        .into_iter()
+        .map(|(b, w)| (b, w.map_or(each, scale)))
+        .collect()
 }
 
 fn check_weights(sizes: Vec<(u64, u32)>) -> Result<Blocks, String> {
@@ -184,16 +301,46 @@ mod tests {
 
     #[test]
     fn three_forms_are_read_back_as_written() {
-        for text in ["4k", "512", "4k-64k", "4k/70:64k/30", "2300"] {
+        for text in [
+            "4k",
+            "512",
+            "4k-64k",
+            "4k/70:64k/30",
+            "2300",
+            "4k,64k",
+            ",64k",
+            "4k,64k,1m",
+            "4k-8k,512/50:4k/50",
+        ] {
             assert_eq!(Blocks::from_text(text).unwrap().to_text(), text);
         }
         assert_eq!(Blocks::from_text("4k-4k"), Ok(Blocks::Fixed(4096)));
     }
 
     #[test]
+    fn trims_have_the_size_of_writes_where_they_are_not_named() {
+        let Ok(Blocks::ByKind(kinds)) = Blocks::from_text("4k,64k") else {
+            panic!("no sizes by kind");
+        };
+        assert_eq!(kinds.trim, Some(Blocks::Fixed(65536)));
+        let Ok(Blocks::ByKind(kinds)) = Blocks::from_text("4k,64k,") else {
+            panic!("no sizes by kind");
+        };
+        assert_eq!(kinds.trim, None);
+    }
+
+    #[test]
+    fn weights_that_are_left_out_share_the_rest() {
+        let blocks = Blocks::from_text("4k/50:8k/:16k/").unwrap();
+        let sizes = vec![(4096, 100), (8192, 50), (16384, 50)];
+        assert_eq!(blocks, Blocks::Weighted(sizes));
+    }
+
+    #[test]
     fn mistakes_say_what_to_write() {
         for (text, hint) in [
-            ("4k,8k", "4k-64k"),
+            ("4k,8k,4k,4k", "reads, writes and trims"),
+            (",", "no block size"),
             ("64k-4k", "smaller size first"),
             ("4k/70:64k", "size/weight"),
             ("4k/0", "from 1"),

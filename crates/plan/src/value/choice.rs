@@ -1,6 +1,6 @@
 //! Values that are one word out of a few.
 
-use fathom_model::workload::{Arrival, EngineKind, OnError, Precondition, SyncOpen};
+use fathom_model::workload::{Arrival, Between, EngineKind, OnError, Precondition, SyncOpen};
 use schemars::{Schema, json_schema};
 
 use super::Value;
@@ -116,6 +116,10 @@ choice! {
         RandTrim = "randtrim",
         /// Random reads and writes, mixed.
         RandMixed = "randrw",
+        /// Each block trimmed, then written, in sequence.
+        TrimWrite = "trimwrite",
+        /// Each block trimmed, then written, at random.
+        RandTrimWrite = "randtrimwrite",
     }
 }
 
@@ -123,12 +127,45 @@ impl Rw {
     pub(crate) fn is_random(self) -> bool {
         matches!(
             self,
-            Rw::RandRead | Rw::RandWrite | Rw::RandTrim | Rw::RandMixed
+            Rw::RandRead | Rw::RandWrite | Rw::RandTrim | Rw::RandMixed | Rw::RandTrimWrite
         )
+    }
+
+    pub(crate) fn is_pairs(self) -> bool {
+        matches!(self, Rw::TrimWrite | Rw::RandTrimWrite)
     }
 
     pub(crate) fn is_mixed(self) -> bool {
         matches!(self, Rw::Mixed | Rw::RandMixed)
+    }
+}
+
+choice! {
+    /// Where operations between two random draws go.
+    BetweenChoice, "way", example "again" {
+        /// Each starts where the one before ended.
+        Onward = "onward" | "sequential",
+        /// To the same offset again.
+        Again = "again" | "identical",
+    }
+}
+
+impl BetweenChoice {
+    pub(crate) fn between(self) -> Between {
+        match self {
+            BetweenChoice::Onward => Between::Onward,
+            BetweenChoice::Again => Between::Again,
+        }
+    }
+}
+
+choice! {
+    /// Which part of shared files a worker uses.
+    RegionChoice, "region", example "whole" {
+        /// Workers divide them.
+        Split = "split",
+        /// Each uses all of them.
+        Whole = "whole",
     }
 }
 

@@ -10,6 +10,7 @@ mod number;
 mod parts;
 mod payload;
 mod rate;
+mod shares;
 mod slo;
 mod text;
 mod until;
@@ -17,8 +18,8 @@ mod zones;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
-    ArrivalChoice, EngineChoice, OnErrorChoice, Order, PreconditionChoice, Rw, SyncChoice,
-    VerifyChoice,
+    ArrivalChoice, BetweenChoice, EngineChoice, OnErrorChoice, Order, PreconditionChoice,
+    RegionChoice, Rw, SyncChoice, VerifyChoice,
 };
 pub(crate) use cpus::CpuList;
 pub(crate) use distribution::{DistributionValue, PatternValue};
@@ -26,6 +27,7 @@ pub(crate) use mix::Mix;
 pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
 pub(crate) use payload::ContentValue;
 pub(crate) use rate::RateValue;
+pub(crate) use shares::Shares;
 pub(crate) use slo::SloValue;
 pub(crate) use text::{Name, Targets};
 pub(crate) use until::UntilValue;

@@ -1,0 +1,99 @@
+//! Rules about pauses, parts of workers, runs and pairs.
+
+use fathom_model::workload::{Sequencer, WorkerRegion};
+
+use super::{Context, at};
+use crate::diagnostic::{Problem, error, warning};
+use crate::resolve::TargetShape;
+
+impl Context<'_> {
+    pub(super) fn think(&self) -> Option<Problem> {
+        let workload = self.workload;
+        let every = at(&self.keys.think_every);
+        let spin = at(&self.keys.think_spin);
+        let pause = at(&self.keys.think_time);
+        if workload.think_every_ops > 0 && workload.think_ns == 0 {
+            let message = format!("{} has no effect without a pause", self.key("think_every"));
+            let help = format!("add {}", self.spelling.pair("think_time", "1ms"));
+            return Some(error("think_without_time", every, message).help(help));
+        }
+        if workload.think_spin_ns > 0 && workload.think_every_ops == 0 {
+            let message = format!(
+                "{} needs pauses of the whole worker",
+                self.key("think_spin")
+            );
+            let help = format!("add {}", self.spelling.pair("think_every", "1"));
+            return Some(error("spin_without_pause", spin, message).help(help));
+        }
+        if workload.think_spin_ns > workload.think_ns {
+            let message = format!("{} is longer than the pause", self.key("think_spin"));
+            let problem = error("spin_beyond_pause", spin, message);
+            return Some(problem.relate(pause, "the pause"));
+        }
+        None
+    }
+
+    pub(super) fn region(&self) -> Option<Problem> {
+        let keys = self.keys;
+        let staggered = matches!(self.workload.region, WorkerRegion::Staggered { .. });
+        if staggered && let Some(region) = &keys.region {
+            let message = format!(
+                "{} and {} both say which part a worker uses",
+                self.key("region"),
+                self.key("offset_increment")
+            );
+            let problem = error("conflict", region.span, message);
+            let other = at(&keys.offset_increment);
+            return Some(
+                problem
+                    .relate(other, "the other one")
+                    .help("remove one of the two"),
+            );
+        }
+        if let Some(size) = keys.region_size.as_ref().filter(|_| !staggered) {
+            let message = format!(
+                "{} has no effect without {}",
+                self.key("region_size"),
+                self.key("offset_increment")
+            );
+            return Some(error("region_size_alone", size.span, message));
+        }
+        let own_files = matches!(self.shape, TargetShape::Directory | TargetShape::Null)
+            && !self.workload.files.shared;
+        if self.workload.region == WorkerRegion::Whole && own_files && self.workload.workers > 1 {
+            let message = format!(
+                "{} has no effect: each worker has files of its own",
+                self.key("region")
+            );
+            let help = format!("add {}", self.spelling.pair("shared_files", "true"));
+            return Some(warning("region_without_effect", at(&keys.region), message).help(help));
+        }
+        None
+    }
+
+    pub(super) fn runs(&self) -> Option<Problem> {
+        let keys = self.keys;
+        let drawn = Sequencer {
+            each_kind: self.workload.sequencer.each_kind,
+            ..Sequencer::default()
+        };
+        if self.workload.pattern.is_random() || self.workload.sequencer == drawn {
+            return None;
+        }
+        let (name, place) = match at(&keys.draw_every) {
+            Some(place) => ("draw_every", Some(place)),
+            None => ("random_share", at(&keys.random_share)),
+        };
+        let message = format!("{} has no effect on offsets in sequence", self.key(name));
+        let help = format!("write {} or the like", self.spelling.pair("rw", "randread"));
+        Some(error("runs_not_random", place.or(self.entry), message).help(help))
+    }
+
+    pub(super) fn pairs(&self) -> Option<Problem> {
+        if !self.workload.trim_first || self.workload.block_by_kind.is_empty() {
+            return None;
+        }
+        let message = "a block is trimmed and then written: both have one size";
+        Some(error("pairs_of_sizes", at(&self.keys.bs), message).help("write one block size"))
+    }
+}
