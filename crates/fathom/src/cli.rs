@@ -235,18 +235,7 @@ pub(crate) enum Runs {
         #[command(flatten)]
         store: StorePath,
     },
-    /// Export the samples and observations of a run, second by second.
-    #[command(after_help = "Example:\n  fathom runs export latest --csv > samples.csv")]
-    Export {
-        /// Id, the start of one, `latest` or `latest~N`.
-        #[arg(default_value = "latest")]
-        run: String,
-        /// CSV instead of JSON.
-        #[arg(long)]
-        csv: bool,
-        #[command(flatten)]
-        store: StorePath,
-    },
+    Export(crate::command::export::Export),
     /// Remove runs from the store.
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {

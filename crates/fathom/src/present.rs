@@ -1,6 +1,7 @@
 //! Results to standard output and files, complaints to standard error.
 
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -107,14 +108,26 @@ pub(crate) fn write_html(
 /// What exists and is no plain file (`/dev/null`, a pipe, a link) is written to
 /// as it is and never replaced.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    write_whole_with(path, |out| out.write_all(text.as_bytes()))
+}
+
+/// The same with contents that are written piece by piece.
+pub(crate) fn write_whole_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let special = path
         .symlink_metadata()
         .is_ok_and(|metadata| !metadata.is_file());
-    if special {
-        return std::fs::write(path, text);
-    }
     let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    std::fs::write(&partial, text)?;
+    if !special {
+        partial.push(".partial");
+    }
+    let mut out = BufWriter::new(File::create(&partial)?);
+    write(&mut out)?;
+    out.flush()?;
+    if special {
+        return Ok(());
+    }
     std::fs::rename(&partial, path)
 }

@@ -22,6 +22,7 @@ use crate::local::{Command, Link};
 use crate::member::{Member, beside};
 use crate::message::{Event, TrialInterval};
 use crate::runner::{Ending, Runner};
+use crate::set::unix_now_ns;
 
 /// Longest sleep of the controlling thread: how fast it answers to Ctrl-C.
 const LOOK_EVERY_NS: u64 = 50_000_000;
@@ -145,6 +146,9 @@ impl Load<'_> {
     fn release(&mut self, place: usize, at_ns: u64) {
         let began_ns = at_ns.saturating_add(self.members[place].spec.start_delay_ns);
         self.runners[place].release(&self.gathering, began_ns);
+        let ahead_ns = began_ns.saturating_sub(self.now_ns());
+        let began_unix_ns = unix_now_ns().saturating_add(ahead_ns);
+        self.members[place].end.load_started_unix_ns = Some(began_unix_ns);
     }
 
     fn now_ns(&self) -> u64 {

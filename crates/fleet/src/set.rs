@@ -247,7 +247,7 @@ fn check_follows(
     Ok(())
 }
 
-fn unix_now_ns() -> u64 {
+pub(crate) fn unix_now_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -56,6 +56,16 @@ pub struct DeviceActivity {
     pub in_flight: u64,
     /// Requests in flight, integrated over the interval (weighted I/O time).
     pub queue_time_ns: u64,
+    /// Time in which at least one request was under way; `None` in records of
+    /// older versions.
+    #[serde(default)]
+    pub busy_ns: Option<u64>,
+    /// Reads that were merged into others; `None` likewise.
+    #[serde(default)]
+    pub read_merges: Option<u64>,
+    /// Writes that were merged into others; `None` likewise.
+    #[serde(default)]
+    pub write_merges: Option<u64>,
 }
 
 /// CPU time of a whole host in an interval, summed over its CPUs.

@@ -118,6 +118,10 @@ pub struct TrialEnd {
     /// from there. `None` when it never began.
     #[serde(default)]
     pub load_started_ns: Option<u64>,
+    /// When the load began, wall clock, nanoseconds since 1970-01-01 UTC: time 0
+    /// of the samples.
+    #[serde(default)]
+    pub load_started_unix_ns: Option<u64>,
 }
 
 /// How an engine really worked.

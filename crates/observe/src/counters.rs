@@ -22,12 +22,16 @@ const WRAP_GROWTH_LIMIT: u64 = 1 << 28;
 pub struct DeviceCounters {
     /// Completed reads.
     pub reads: u64,
+    /// Reads merged into others.
+    pub read_merges: u64,
     /// Sectors read.
     pub read_sectors: u64,
     /// Time of reads.
     pub read_ms: u64,
     /// Completed writes.
     pub writes: u64,
+    /// Writes merged into others.
+    pub write_merges: u64,
     /// Sectors written.
     pub write_sectors: u64,
     /// Time of writes.
@@ -63,9 +67,11 @@ pub fn parse_stat(text: &str) -> Option<DeviceCounters> {
     let n = numbers;
     (count >= 11).then(|| DeviceCounters {
         reads: n[0],
+        read_merges: n[1],
         read_sectors: n[2],
         read_ms: n[3],
         writes: n[4],
+        write_merges: n[5],
         write_sectors: n[6],
         write_ms: n[7],
         in_flight: n[8],
@@ -152,6 +158,9 @@ impl DeviceCounters {
             flush_time_ns: flushes.map(|(now, last)| ns(now.1, last.1)),
             in_flight: self.in_flight,
             queue_time_ns: ns(self.queue_ms, last.queue_ms),
+            busy_ns: Some(ns(self.busy_ms, last.busy_ms)),
+            read_merges: Some(grown(self.read_merges, last.read_merges)),
+            write_merges: Some(grown(self.write_merges, last.write_merges)),
         }
     }
 }

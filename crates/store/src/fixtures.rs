@@ -255,6 +255,9 @@ pub fn observation(rng: &mut Rng, index: u32, devices: usize) -> Observation {
         flush_time_ns: Some(near(20) * 1_000_000),
         in_flight: near(256),
         queue_time_ns: near(2_300) * 1_000_000,
+        busy_ns: None,
+        read_merges: None,
+        write_merges: None,
     };
     Observation {
         start_ns: i64::from(index) * SECOND_NS as i64 - 500,

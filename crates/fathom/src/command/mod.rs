@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod curve;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod gate;
 pub(crate) mod io;

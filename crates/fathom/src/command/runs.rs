@@ -1,12 +1,11 @@
 //! `fathom runs`: what has been measured so far.
 
-use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::{RunRecord, RunState, unit};
 use fathom_report::table::{Align, Table};
-use fathom_store::{RunListing, Store, export};
+use fathom_store::{RunListing, Store};
 use serde_json::json;
 
 use crate::cli::{Format, Runs};
@@ -17,7 +16,7 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
     match runs {
         Runs::List { limit, json, store } => list(&present::store_path(&store)?, limit, json),
         Runs::Show { run, format, store } => show(&present::store_path(&store)?, &run, &format),
-        Runs::Export { run, csv, store } => export(&present::store_path(&store)?, &run, csv),
+        Runs::Export(export) => super::export::run(&export),
         Runs::Rm { runs, store } => remove(&present::store_path(&store)?, &runs),
     }
 }
@@ -96,22 +95,6 @@ fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
     let judged = fathom_analysis::judge(&load(path, run)?);
     present::print(&judged, format, None)?;
     Ok(pipeline::exit_of(&judged, false))
-}
-
-fn export(path: &Path, run: &str, csv: bool) -> anyhow::Result<Exit> {
-    let record = load(path, run)?;
-    let mut out = BufWriter::new(stdout().lock());
-    let written = if csv {
-        export::csv(&record, &mut out)
-    } else {
-        export::json(&record, &mut out)
-    };
-    match written.and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("cannot write to standard output")
-        }
-        _ => Ok(Exit::Success),
-    }
 }
 
 /// Reads a run. Parts that cannot be read are named on standard error.

@@ -5,9 +5,30 @@
 //! fio asked for them. Nothing of fathom's judgement is mixed in. fio's formats
 //! are matched by behaviour (its `HOWTO`, and runs side by side with it).
 
+mod buckets;
+mod clients;
+mod disk;
+mod gather;
+mod json;
+mod latency;
+mod logs;
+mod native;
+mod normal;
+mod number;
+mod series;
+mod terse;
+#[cfg(test)]
+mod test_record;
+mod tree;
+mod version;
 mod view;
+mod when;
 
+pub use json::json;
+pub use logs::{FioLog, log_notes, logs};
+pub use normal::normal;
+pub use terse::terse;
 pub use view::{
-    DEFAULT_PERCENTILES, DEFAULT_VERSION, FioJob, FioLogs, FioView, PercentilesOf, Unified,
-    WindowValue,
+    DEFAULT_PERCENTILES, DEFAULT_VERSION, FioJob, FioLogs, FioView, LatencyTarget, PercentilesOf,
+    Unified, WindowValue,
 };

@@ -1,6 +1,6 @@
 //! What fio's outputs need beside what was measured: the jobs as their user
 //! wrote them. Whoever parsed the job file fills it in; for a run that no job
-//! file describes, `of_run` makes it up from the workloads.
+//! file describes, [`FioView::of_run`] makes it up from the workloads.
 
 /// The version that is printed unless another is asked for. Parsers look at
 /// it to know which fields to expect.
@@ -62,6 +62,8 @@ pub struct FioJob {
     pub significant_digits: u32,
     /// It went on after errors, and their number is reported.
     pub continue_on_error: bool,
+    /// Its latency target; zeros when it had none.
+    pub latency_target: LatencyTarget,
     /// Which logs it writes.
     pub logs: FioLogs,
 }
@@ -86,7 +88,32 @@ impl FioJob {
             bits: false,
             significant_digits: 4,
             continue_on_error: false,
+            latency_target: LatencyTarget::default(),
             logs: FioLogs::default(),
+        }
+    }
+}
+
+/// A job's latency target (`latency_target` and its companions).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyTarget {
+    /// The queue depth, or the one that the search for the target ended at.
+    pub depth: u32,
+    /// The latency; 0 is none.
+    pub target_us: u64,
+    /// Over this time.
+    pub window_us: u64,
+    /// For this share of operations, percent.
+    pub percentile: f64,
+}
+
+impl Default for LatencyTarget {
+    fn default() -> Self {
+        LatencyTarget {
+            depth: 1,
+            target_us: 0,
+            window_us: 0,
+            percentile: 100.0,
         }
     }
 }
