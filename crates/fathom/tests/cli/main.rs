@@ -19,3 +19,4 @@ mod quick;
 mod signals;
 mod snia;
 mod store;
+mod together;
