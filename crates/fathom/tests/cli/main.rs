@@ -24,3 +24,4 @@ mod quick;
 mod signals;
 mod snia;
 mod store;
+mod together;
