@@ -7,6 +7,7 @@
 mod bench;
 mod commands;
 mod compare;
+mod crosscheck;
 mod curve;
 mod documents;
 mod exam_real;
