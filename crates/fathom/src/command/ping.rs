@@ -12,7 +12,6 @@ mod lines;
 mod serve;
 mod tally;
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -151,9 +150,10 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
     };
     let warmup = ping.warmup.unwrap_or(u64::from(pace.count != Some(1)));
     let described = described::describe(&job.target);
+    let color = present::use_color(ping.color, &std::io::stdout());
     let shown = match ping.json {
         true => Shown::Json(Json::new(&described)),
-        false => Shown::Lines(Lines::new(&described, ping.quiet, use_color(&ping))),
+        false => Shown::Lines(Lines::new(&described, ping.quiet, color)),
     };
     let server = Server::start(job, pace)?;
     let mut session = Session {
@@ -331,11 +331,6 @@ fn parse_target(text: &str) -> Result<Target, String> {
 fn file_bytes(target: &Target) -> u64 {
     let free = target.path().and_then(surroundings::free_bytes);
     free.map_or(FILE_BYTES, |free| FILE_BYTES.min(free / FREE_SHARE))
-}
-
-fn use_color(ping: &Ping) -> bool {
-    present::use_color(ping.color, &std::io::stdout()) && std::io::stdout().is_terminal()
-        || ping.color == Color::Always
 }
 
 fn parse_size(text: &str) -> Result<u64, String> {
