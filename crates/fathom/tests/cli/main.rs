@@ -8,6 +8,7 @@ mod at_io_iops;
 mod bench;
 mod commands;
 mod compare;
+mod crosscheck;
 mod curve;
 mod disks;
 mod documents;
