@@ -148,7 +148,7 @@ fn what_comes_later_and_what_is_wrong_is_told() {
     for (target, words) in [
         ("s3://bucket/prefix", "cannot be pinged yet"),
         ("storage.example.com", "cannot be pinged yet"),
-        ("sim:nothing", "sim:nothing"),
+        ("sim:nothing", "no simulated drive"),
         ("./nowhere/at/all", "does not exist"),
     ] {
         let output = bench.fathom(["ping", target, "-c", "1"]);
