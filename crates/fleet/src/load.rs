@@ -73,12 +73,17 @@ pub(crate) fn run(
     if let Some((observer, _)) = &mut watches {
         observer.sample(None);
     }
+    let rules = members.iter().map(|m| m.job.workload.fail_if);
+    let runners = groups.into_iter().zip(rules);
+    let runners = runners
+        .map(|(group, rule)| Runner::new(group, rule))
+        .collect();
     let load = Load {
         link,
         interrupt,
         members,
         watches,
-        runners: groups.into_iter().map(Runner::new).collect(),
+        runners,
         gathering: Gathering::begin(),
         opened_unix_ns: unix_now_ns(),
         places,
@@ -149,6 +154,9 @@ impl Load<'_> {
     fn release(&mut self, place: usize, at_ns: u64) {
         let began_ns = at_ns.saturating_add(self.members[place].spec.start_delay_ns);
         self.runners[place].release(&self.gathering, began_ns);
+        let ahead_ns = began_ns.saturating_sub(self.now_ns());
+        let began_unix_ns = unix_now_ns().saturating_add(ahead_ns);
+        self.members[place].end.load_started_unix_ns = Some(began_unix_ns);
     }
 
     fn now_ns(&self) -> u64 {
@@ -241,6 +249,9 @@ impl Load<'_> {
                 let late_ns = now_ns - runner.next_drain_ns;
                 runner.next_drain_ns += INTERVAL_NS * (1 + late_ns / INTERVAL_NS);
                 let samples = runner.drain();
+                if let Some(ending) = runner.fault() {
+                    runner.wind_down(ending, now_ns);
+                }
                 self.keep(place, samples);
             }
         }
@@ -266,6 +277,9 @@ impl Load<'_> {
             return false;
         };
         runner.count(std::slice::from_ref(&sample));
+        if let Some(ending) = runner.fault() {
+            runner.wind_down(ending, runner.reached_ns);
+        }
         let interval = TrialInterval {
             trial: self.members[place].spec.index,
             samples: vec![sample],
@@ -298,6 +312,7 @@ impl Load<'_> {
         let ending = runner.ending.take();
         let samples = std::mem::take(&mut group_end.samples);
         runner.count(&samples);
+        let ending = ending.or(runner.fault());
         self.keep(place, samples);
         let member = &mut self.members[place];
         member.end.load_started_ns = began_ns;
@@ -403,6 +418,7 @@ fn conclude(ending: Option<Ending>, group_end: GroupEnd, member: &mut Member) ->
             fathom_model::unit::span(member.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
         ))),
         (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
+        (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
         (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
         (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
         (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {

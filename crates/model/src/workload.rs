@@ -134,7 +134,7 @@ pub struct SyncPolicy {
     /// Flush at the end of the trial; its time counts in the write rate.
     pub final_flush: bool,
     /// Flush with the other call after this many writes of a worker, besides;
-    /// 0 is never.
+    /// 0 is never. Where both are due `fsync` does for both.
     #[serde(default, skip_serializing_if = "unset")]
     pub other_every_writes: u32,
 }

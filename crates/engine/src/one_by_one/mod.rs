@@ -236,7 +236,7 @@ impl OneByOne {
         let access = self.stream.next();
         let writes = access.kind == OpKind::Write;
         if writes && let Some(payload) = &mut self.payload {
-            payload.fill(self.buffers.block(0, access.bytes));
+            payload.fill(access.offset, self.buffers.block(0, access.bytes));
         }
         let op = Op {
             slot: 0,

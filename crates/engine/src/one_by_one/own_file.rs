@@ -96,7 +96,7 @@ fn fill(
         }
         let length = (size_bytes - at).min(CHUNK_BYTES as u64);
         let block = &mut buffer.bytes_mut()[..length as usize];
-        pool.fill(block);
+        pool.fill(at, block);
         file.write_all_at(block, at)
             .map_err(Error::io("fill a test file in", dir))?;
         at += length;

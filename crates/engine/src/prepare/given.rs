@@ -212,13 +212,14 @@ fn fill_given(
     let all = matches!(precondition, Precondition::Fill | Precondition::RandomFill);
     let wanted = ledger.is_some() || all;
     let needs_data = workload.mix.reads() || precondition == Precondition::Written;
+    let earlier = workload.verify.is_some_and(|verify| verify.earlier);
     let filler = Filler {
         job,
         layout,
         ledger,
         direct_align: data.direct_align,
     };
-    if data.writable && (wanted || (gaps && needs_data)) {
+    if data.writable && !earlier && (wanted || (gaps && needs_data)) {
         let stretches = if all {
             filler.everything()
         } else {

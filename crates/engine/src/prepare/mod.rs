@@ -21,6 +21,7 @@ mod hooks;
 mod manifest;
 mod named;
 mod of_run;
+mod room;
 mod space;
 mod test_files;
 mod unwritten;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use fathom_model::unit;
+use fathom_model::{Schedule, unit};
 use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
@@ -94,6 +94,12 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
         present::write_stdout(&(text + "\n"))?;
         return Ok(Exit::Success);
     }
+    present::write_stdout(&table(&schedule))?;
+    Ok(Exit::Success)
+}
+
+/// The trials of a schedule, for people.
+pub(crate) fn table(schedule: &Schedule) -> String {
     let mut table = Table::new([
         ("#", Align::Right),
         ("workload", Align::Left),
@@ -118,8 +124,7 @@ fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
                 }),
         ]);
     }
-    present::write_stdout(&table.render())?;
-    Ok(Exit::Success)
+    table.render()
 }
 
 fn export(path: &Path, target: Option<&str>, out: Option<&Path>) -> anyhow::Result<Exit> {

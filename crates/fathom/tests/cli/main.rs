@@ -13,6 +13,8 @@ mod disks;
 mod documents;
 mod exam_real;
 mod faults;
+mod fio_output;
+mod fio_parsers;
 mod io;
 mod judge;
 mod lab;

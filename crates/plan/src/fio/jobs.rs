@@ -69,6 +69,36 @@ impl FioJob {
         self.inherited.iter().chain(&self.settings)
     }
 
+    /// The value of an option as text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.setting(name)?.value.as_deref()
+    }
+
+    /// A switch; `default` where nothing is said.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        match self.setting(name).map(|setting| setting.value.as_deref()) {
+            None => default,
+            Some(None) => true,
+            Some(Some(text)) => value::words::switch(text).unwrap_or(default),
+        }
+    }
+
+    /// A number of things; `None` where nothing is said.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        let number = value::number::integer(self.text(name)?, self.units()).ok()?;
+        u64::try_from(number).ok()
+    }
+
+    /// A time in nanoseconds; a number without a unit counts `bare_ns`.
+    pub fn time_ns(&self, name: &str, bare_ns: u64) -> Option<u64> {
+        value::number::time_ns(self.text(name)?, bare_ns).ok()
+    }
+
+    /// Numbers between colons.
+    pub fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        value::lists::floats(self.text(name)?).ok()
+    }
+
     pub(crate) fn units(&self) -> Units {
         units_of(self.inherited.iter().chain(&self.settings))
     }

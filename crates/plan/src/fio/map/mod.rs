@@ -130,6 +130,13 @@ fn switches_in_account(run: &FioRun, account: &mut FioAccount) {
     }
 }
 
+impl FioMapped {
+    /// A plan that stands for the run where one is needed: its name.
+    pub fn plan(&self) -> crate::Plan {
+        crate::Plan::trusted(crate::Plan::build(&self.schedule.name, Vec::new()))
+    }
+}
+
 struct Mapping<'a> {
     run: &'a FioRun,
     surroundings: &'a dyn FioSurroundings,
