@@ -157,6 +157,14 @@ fn what_comes_later_and_what_is_wrong_is_told() {
         assert_eq!(output.stdout, "");
     }
     bench
+        .fathom(["ping", "/dev/zero", "-c", "3", "-i", "0"])
+        .expect_status(0);
+    for command in ["ping", "disks", "at_io_iops"] {
+        let help = bench.fathom([command, "--help"]);
+        help.expect_status(0);
+        assert!(help.stdout.contains("Examples:"), "{}", help.stdout);
+    }
+    bench
         .fathom(["ping", "data", "--sync"])
         .expect_status(2)
         .expect_in_stderr("--write");
