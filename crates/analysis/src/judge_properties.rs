@@ -175,6 +175,7 @@ impl Odd {
                     .collect(),
                 impossible_latencies: self.number(),
                 workers: self.number() as u32,
+                ..EngineReport::default()
             },
             data: DataReport {
                 active_bytes: self.number(),
@@ -192,6 +193,7 @@ impl Odd {
             dirty_bytes_at_end: self.maybe(Odd::number),
             host: self.maybe(Odd::host_load),
             load_started_ns: self.maybe(Odd::number),
+            load_started_unix_ns: self.maybe(Odd::number),
         }
     }
 

@@ -7,6 +7,7 @@
 //! accepted when the conformance suite passes.
 
 use fathom_model::OpKind;
+use fathom_model::workload::SyncCall;
 
 /// Largest number of operations that one worker may have in flight.
 pub(crate) const MAX_DEPTH: u32 = 4096;
@@ -23,10 +24,25 @@ pub(crate) struct Op {
     pub(crate) kind: OpKind,
     /// Index of the file among the worker's files.
     pub(crate) file: u32,
-    /// Offset within the file, bytes.
+    /// Offset within the file, bytes; of a sync [`Op::OTHER_CALL`] or 0.
     pub(crate) offset: u64,
     /// Length, bytes; 0 for a sync.
     pub(crate) len: u32,
+}
+
+impl Op {
+    /// The offset of a sync that is made with the other call than the usual one.
+    pub(crate) const OTHER_CALL: u64 = 1;
+
+    /// The call of a sync, `usual` being that of the workload.
+    #[inline]
+    pub(crate) fn sync_call(&self, usual: SyncCall) -> SyncCall {
+        match (self.offset == Op::OTHER_CALL, usual) {
+            (false, usual) => usual,
+            (true, SyncCall::Fsync) => SyncCall::Fdatasync,
+            (true, SyncCall::Fdatasync) => SyncCall::Fsync,
+        }
+    }
 }
 
 /// One operation that has ended.

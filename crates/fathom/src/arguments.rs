@@ -8,6 +8,21 @@ use clap::Command;
 /// Words that a switch takes as its value.
 const SWITCH_VALUES: [&str; 8] = ["0", "1", "true", "false", "yes", "no", "on", "off"];
 
+/// Commands that are also run by a link of their name.
+const LINK_NAMES: [&str; 1] = ["at_io_iops"];
+
+/// Puts the command first when fathom was called by the name of one: a link
+/// to it can take the place of a tool that scripts call.
+pub(crate) fn name_the_command(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    let called = arguments.first().map(std::path::Path::new);
+    let called = called.and_then(|path| path.file_name()?.to_str());
+    if let Some(name) = LINK_NAMES.iter().find(|name| called == Some(**name)) {
+        arguments.insert(1, OsString::from(name));
+    }
+    arguments
+}
+
 /// Joins `--direct 1` to `--direct=1`.
 ///
 /// Switches take their value after `=`, so that `--direct /data` leaves the
@@ -73,6 +88,17 @@ mod tests {
             .map(|a| a.to_string_lossy())
             .collect::<Vec<_>>()
             .join(" ")
+    }
+
+    #[test]
+    fn a_link_names_its_command() {
+        let named = |line: &str| {
+            let named = name_the_command(line.split(' ').map(OsString::from));
+            named.join(&OsString::from(" "))
+        };
+        assert_eq!(named("/opt/at_io_iops -a"), "/opt/at_io_iops at_io_iops -a");
+        assert_eq!(named("/opt/fathom io ."), "/opt/fathom io .");
+        assert!(name_the_command([]).is_empty());
     }
 
     #[test]

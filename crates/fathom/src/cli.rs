@@ -18,6 +18,8 @@ Examples:
   fathom quick                       How fast is the disk under this directory?
   fathom io /data --rw randread --bs 4k --iodepth 32
                                      One workload, with the flags you know
+  fathom ping /data                  Latency, request by request
+  fathom disks --show                Which data disks there are, to be tested
   fathom plan new database > db.yaml && fathom run db.yaml
                                      A plan with comments, then its run
   fathom curve load /data --slo 'p99<2ms'
@@ -49,10 +51,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
+    Ping(Box<crate::command::ping::Ping>),
+    Disks(Box<crate::command::disks::Disks>),
+    #[command(name = "at_io_iops")]
+    AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     Run(Box<Run>),
     Fio(crate::command::fio::Fio),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
+    Crosscheck(Box<crate::command::crosscheck::Crosscheck>),
     #[command(subcommand)]
     Curve(crate::command::curve::Curve),
     #[command(subcommand)]
@@ -201,6 +208,30 @@ pub(crate) enum Plan {
         /// Print the complete schedule as JSON.
         #[arg(long)]
         json: bool,
+    },
+    /// Write a plan as a job file of fio.
+    ///
+    /// What fio does otherwise stands as a comment above the job; what it
+    /// cannot do at all is an error that names the key and the reason. Sizes,
+    /// amounts and rates are translated: fio counts them for each job, fathom
+    /// for all workers together.
+    #[command(after_help = "\
+Examples:
+  fathom plan export --fio db.yaml > db.fio && fio db.fio
+  fathom plan export --fio db.yaml --target /mnt/nas --out db.fio
+  fathom crosscheck db.yaml          Run both in turns and compare")]
+    Export {
+        /// The plan file; `-` reads it from standard input.
+        plan: PathBuf,
+        /// As a job file of fio; there is no other format yet.
+        #[arg(long, required = true)]
+        fio: bool,
+        /// Export for this target instead of the plan's.
+        #[arg(long)]
+        target: Option<String>,
+        /// Where to write it instead of standard output.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// Print the JSON Schema of plan files, for editors.
     #[command(after_help = "Example:\n  fathom plan schema > fathom-plan.schema.json")]

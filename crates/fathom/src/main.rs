@@ -39,6 +39,7 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Command {
             arguments: arguments.skip(1).collect(),
         });
     }
+    let arguments = arguments::name_the_command(arguments);
     Cli::parse_from(arguments::join_switch_values(arguments, &Cli::command())).command
 }
 
@@ -46,10 +47,14 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
+        Command::Disks(disks) => command::disks::run(*disks),
+        Command::AtIoIops(command) => command::at_io_iops::run(*command),
+        Command::Ping(ping) => command::ping::run(*ping),
         Command::Run(run) => command::run::run(*run),
         Command::Fio(fio) => command::fio::run(&fio),
         Command::Ab(ab) => command::ab::run(*ab),
         Command::Compare(compare) => command::compare::run(&compare),
+        Command::Crosscheck(args) => command::crosscheck::run(&args),
         Command::Curve(curve) => command::curve::run(curve),
         Command::Snia(snia) => command::snia::run(snia),
         Command::Plan(plan) => command::plan::run(plan),

@@ -72,14 +72,44 @@ pub(crate) fn measure(
     request: &Request,
     conductor: &mut dyn Conductor,
 ) -> anyhow::Result<Measured> {
-    let interrupt = Interrupt::new();
-    signals::raise_on_signals(&interrupt).context("cannot install the signal handlers")?;
+    measure_in_files(request, FILE_PREFIX, conductor)
+}
+
+/// As [`measure`], with test files whose names begin with `file_prefix`.
+pub(crate) fn measure_in_files(
+    request: &Request,
+    file_prefix: &str,
+    conductor: &mut dyn Conductor,
+) -> anyhow::Result<Measured> {
+    let id = run_id(unix_now_ns())?;
+    carry_out(request, file_prefix, conductor, id, &Interrupt::new())
+}
+
+/// As [`measure`], under an id and with an interrupt that the caller knows
+/// too.
+pub(crate) fn measure_as(
+    request: &Request,
+    conductor: &mut dyn Conductor,
+    id: String,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Measured> {
+    carry_out(request, FILE_PREFIX, conductor, id, interrupt)
+}
+
+fn carry_out(
+    request: &Request,
+    file_prefix: &str,
+    conductor: &mut dyn Conductor,
+    id: String,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Measured> {
+    signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
     let output = &request.output;
     let store = open_store(output);
-    let meta = meta_of(request)?;
+    let meta = meta_of(request, id);
     let settings = Settings {
         run_tag: run_tag(&meta.id),
-        file_prefix: FILE_PREFIX.to_owned(),
+        file_prefix: file_prefix.to_owned(),
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
         ceiling_ns: CEILING_NS,
@@ -92,7 +122,7 @@ pub(crate) fn measure(
         conductor,
         &settings,
         &fathom_analysis::stop_rule,
-        &interrupt,
+        interrupt,
         &mut recorder,
     );
     let outcome = outcome.unwrap_or_else(|error| Outcome {
@@ -135,10 +165,10 @@ fn open_store(output: &Output) -> Result<Store, String> {
     Store::open(&path).map_err(|error| error.to_string())
 }
 
-fn meta_of(request: &Request) -> anyhow::Result<RunMeta> {
+fn meta_of(request: &Request, id: String) -> RunMeta {
     let started_unix_ns = unix_now_ns();
-    Ok(RunMeta {
-        id: run_id(started_unix_ns)?,
+    RunMeta {
+        id,
         started_unix_ns,
         ended_unix_ns: None,
         state: RunState::Running,
@@ -149,11 +179,11 @@ fn meta_of(request: &Request) -> anyhow::Result<RunMeta> {
         label: request.label.clone(),
         schedule: request.schedule.clone(),
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
-    })
+    }
 }
 
 /// A sortable id: the start in UTC and four characters against collisions.
-fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
+pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
     let start = jiff::Timestamp::from_nanosecond(i128::from(started_unix_ns))
         .context("the system clock is set to an impossible time")?;
     let stamp = start.strftime("%Y%m%d-%H%M%S");

@@ -30,6 +30,14 @@ pub(crate) fn memory_bytes() -> Option<u64> {
     u64::from(info.mem_unit).checked_mul(info.totalram as u64)
 }
 
+/// CPU threads that this process may use.
+pub(crate) fn cpu_threads() -> u32 {
+    let threads = std::thread::available_parallelism();
+    threads.map_or(1, |threads| {
+        u32::try_from(threads.get()).unwrap_or(u32::MAX)
+    })
+}
+
 /// What a path is. What cannot be told is left open: the trial itself says
 /// what is wrong with its target.
 fn look(path: &Path) -> TargetFacts {

@@ -171,7 +171,10 @@ impl Agent {
             .errors
             .extend(outcome.first.iter().map(|mismatch| ErrorDetail {
                 class: ErrorClass::Verify,
-                message: mismatch.to_string(),
+                message: match prepared.layout.files.get(mismatch.file as usize) {
+                    Some(file) => format!("{}: {mismatch}", file.path.display()),
+                    None => mismatch.to_string(),
+                },
                 at_ns: 0,
             }));
         if outcome.mismatches > 0 {

@@ -136,14 +136,8 @@ impl Walk<'_> {
             }
             let first = set.first().map_or(0, |spec| spec.index);
             let of_set = set.iter();
-            let of_set = of_set.filter_map(|spec| {
-                // A rule sees seconds, however finely they are recorded.
-                let rule = match (rules(spec)?, spec.workload.recording.interval_ns) {
-                    (rule, Some(_)) => Box::new(BySecond::new(rule)),
-                    (rule, None) => rule,
-                };
-                Some((spec.index, rule))
-            });
+            let of_set =
+                of_set.filter_map(|spec| Some((spec.index, by_second(spec, rules(spec)?))));
             let of_set: Rules = of_set.collect();
             last = self.command_and_listen(Command::Set(set), first, of_set)?;
             if last.iter().any(|record| record.state == RunState::Running) {
@@ -194,6 +188,14 @@ impl Walk<'_> {
             self.interrupt.raise();
         }
         result
+    }
+}
+
+/// A rule sees seconds, however finely they are recorded.
+fn by_second(spec: &ScheduledTrial, rule: Box<dyn StopRule>) -> Box<dyn StopRule> {
+    match spec.workload.recording.interval_ns {
+        Some(_) => Box::new(BySecond::new(rule)),
+        None => rule,
     }
 }
 

@@ -9,6 +9,7 @@ mod agent;
 mod ceiling;
 mod coordinator;
 mod error;
+mod fail_if;
 mod interrupt;
 mod load;
 mod local;

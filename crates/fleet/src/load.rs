@@ -47,6 +47,8 @@ struct Load<'a> {
     watches: Watches,
     runners: Vec<Runner>,
     gathering: Gathering,
+    /// Wall clock at the opening of the set's gate.
+    opened_unix_ns: u64,
     /// Places of the trials by their index.
     places: HashMap<u32, usize>,
     /// What the coordinator has not been told yet, by place.
@@ -71,13 +73,19 @@ pub(crate) fn run(
     if let Some((observer, _)) = &mut watches {
         observer.sample(None);
     }
+    let rules = members.iter().map(|m| m.job.workload.fail_if);
+    let runners = groups.into_iter().zip(rules);
+    let runners = runners
+        .map(|(group, rule)| Runner::new(group, rule))
+        .collect();
     let load = Load {
         link,
         interrupt,
         members,
         watches,
-        runners: groups.into_iter().map(Runner::new).collect(),
+        runners,
         gathering: Gathering::begin(),
+        opened_unix_ns: unix_now_ns(),
         places,
         pending: BTreeMap::new(),
         dirty_bytes: None,
@@ -241,6 +249,9 @@ impl Load<'_> {
                 let late_ns = now_ns - runner.next_drain_ns;
                 runner.next_drain_ns += INTERVAL_NS * (1 + late_ns / INTERVAL_NS);
                 let samples = runner.drain();
+                if let Some(ending) = runner.fault() {
+                    runner.wind_down(ending, now_ns);
+                }
                 self.keep(place, samples);
             }
         }
@@ -266,6 +277,9 @@ impl Load<'_> {
             return false;
         };
         runner.count(std::slice::from_ref(&sample));
+        if let Some(ending) = runner.fault() {
+            runner.wind_down(ending, runner.reached_ns);
+        }
         let interval = TrialInterval {
             trial: self.members[place].spec.index,
             samples: vec![sample],
@@ -298,9 +312,12 @@ impl Load<'_> {
         let ending = runner.ending.take();
         let samples = std::mem::take(&mut group_end.samples);
         runner.count(&samples);
+        let ending = ending.or(runner.fault());
         self.keep(place, samples);
         let member = &mut self.members[place];
         member.end.load_started_ns = began_ns;
+        member.end.load_started_unix_ns =
+            began_ns.map(|began_ns| self.opened_unix_ns.saturating_add(began_ns));
         member.end.dirty_bytes_at_end = self.dirty_bytes;
         let concluded = conclude(ending, group_end, member);
         member.end.engine.stuck.extend(stuck_ops);
@@ -401,6 +418,7 @@ fn conclude(ending: Option<Ending>, group_end: GroupEnd, member: &mut Member) ->
             fathom_model::unit::span(member.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
         ))),
         (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
+        (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
         (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
         (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
         (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {

@@ -5,7 +5,10 @@ use std::time::Duration;
 use fathom_engine::{Gathering, Group, GroupEnd};
 use fathom_model::run::StuckOp;
 use fathom_model::sample::Phase;
+use fathom_model::workload::FailIf;
 use fathom_model::{Observation, Sample};
+
+use crate::fail_if;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -18,6 +21,8 @@ pub(crate) enum Ending {
     ByOther(String),
     /// A trial of the set could not go on.
     WithSet(String),
+    /// What its workload calls a failure.
+    Failed(String),
     Stuck,
 }
 
@@ -37,10 +42,13 @@ pub(crate) struct Runner {
     pub(crate) ended_ns: Option<u64>,
     /// Data operations of the measure phase so far, and its length.
     measured: (u64, u64),
+    rule: FailIf,
+    /// Why the trial has failed, as far as the samples tell.
+    fault: Option<String>,
 }
 
 impl Runner {
-    pub(crate) fn new(group: Group) -> Runner {
+    pub(crate) fn new(group: Group, rule: FailIf) -> Runner {
         Runner {
             simulated: group.is_simulated(),
             group: Some(group),
@@ -52,6 +60,8 @@ impl Runner {
             ending_since_ns: None,
             ended_ns: None,
             measured: (0, 0),
+            rule,
+            fault: None,
         }
     }
 
@@ -144,6 +154,9 @@ impl Runner {
 
     /// Takes note of samples.
     pub(crate) fn count(&mut self, samples: &[Sample]) {
+        if self.fault.is_none() {
+            self.fault = fail_if::fault(&self.rule, samples);
+        }
         let began_ns = self.began_ns.unwrap_or(0);
         for sample in samples {
             let end_ns = sample.start_ns + sample.duration_ns;
@@ -153,6 +166,11 @@ impl Runner {
                 self.measured.1 += sample.duration_ns;
             }
         }
+    }
+
+    /// Why the trial has failed.
+    pub(crate) fn fault(&self) -> Option<Ending> {
+        self.fault.clone().map(Ending::Failed)
     }
 
     /// Data operations per second of the measure phase.

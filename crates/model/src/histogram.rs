@@ -8,6 +8,10 @@
 //! exact. Histograms of the same layout merge by adding counts, and that is
 //! the only way in which fathom ever combines latencies.
 
+mod counts;
+
+use counts::Counts;
+
 /// Version of the bucket layout. It is stored with every histogram blob.
 pub const LAYOUT_VERSION: u8 = 1;
 
@@ -25,9 +29,9 @@ pub const MAX_TRACKED_NS: u64 = (1 << MAX_POWER) - 1;
 pub const MAX_RELATIVE_ERROR: f64 = 1.0 / 256.0;
 
 /// Counts of latencies by bucket, with exact minimum, maximum and sum.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Histogram {
-    counts: Box<[u32; BUCKETS]>,
+    counts: Counts,
     total: u64,
     sum_ns: u128,
     min_ns: u64,
@@ -37,15 +41,6 @@ pub struct Histogram {
     carries: Vec<(u32, u32)>,
     /// Sum of the squares, where it was recorded.
     squares_ns2: Option<u128>,
-}
-
-/// Zeroed memory straight from the operating system, never on the stack.
-fn empty_counts() -> Box<[u32; BUCKETS]> {
-    match vec![0; BUCKETS].into_boxed_slice().try_into() {
-        Ok(counts) => counts,
-        // The length is that of the array.
-        Err(_) => Box::new([0; BUCKETS]),
-    }
 }
 
 /// The bucket of a value.
@@ -81,6 +76,19 @@ impl Default for Histogram {
     }
 }
 
+impl PartialEq for Histogram {
+    /// Whether the counts and the exact fields are the same, however they are
+    /// kept.
+    fn eq(&self, other: &Histogram) -> bool {
+        (self.total, self.sum_ns, self.min_ns, self.max_ns)
+            == (other.total, other.sum_ns, other.min_ns, other.max_ns)
+            && self.squares_ns2 == other.squares_ns2
+            && self.buckets().eq(other.buckets())
+    }
+}
+
+impl Eq for Histogram {}
+
 impl std::fmt::Debug for Histogram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Histogram")
@@ -92,11 +100,11 @@ impl std::fmt::Debug for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram. Its 19 KiB come zeroed from the operating system
-    /// and cost memory only where counts fall.
+    /// An empty histogram. It takes 19 KiB from the first count on; they come
+    /// zeroed from the operating system and cost memory only where counts fall.
     pub fn new() -> Self {
         Histogram {
-            counts: empty_counts(),
+            counts: Counts::EMPTY,
             total: 0,
             sum_ns: 0,
             min_ns: u64::MAX,
@@ -122,8 +130,9 @@ impl Histogram {
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         let bucket = bucket_of(value_ns);
-        let (count, overflowed) = self.counts[bucket].overflowing_add(1);
-        self.counts[bucket] = count;
+        let counts = self.counts.dense();
+        let (count, overflowed) = counts[bucket].overflowing_add(1);
+        counts[bucket] = count;
         if overflowed {
             self.carry(bucket);
         }
@@ -147,8 +156,9 @@ impl Histogram {
 
     /// Adds `count` values to one bucket without touching the exact fields.
     fn add_to_bucket(&mut self, bucket: usize, count: u64) {
-        let sum = u64::from(self.counts[bucket]) + count;
-        self.counts[bucket] = sum as u32;
+        let counts = self.counts.dense();
+        let sum = u64::from(counts[bucket]) + count;
+        counts[bucket] = sum as u32;
         for _ in 0..sum >> 32 {
             self.carry(bucket);
         }
@@ -160,10 +170,11 @@ impl Histogram {
         if other.total == 0 {
             return;
         }
+        if self.total == 0 {
+            self.clone_from(other);
+            return;
+        }
         self.squares_ns2 = match (self.squares_ns2, other.squares_ns2) {
-            (mine, theirs) if self.total == 0 => {
-                theirs.map(|s| s.saturating_add(mine.unwrap_or(0)))
-            }
             (Some(mine), Some(theirs)) => Some(mine.saturating_add(theirs)),
             _ => None,
         };
@@ -182,7 +193,7 @@ impl Histogram {
         }
         let first = bucket_of(self.min_ns);
         let last = bucket_of(self.max_ns);
-        self.counts[first..=last].fill(0);
+        self.counts.clear(first, last);
         self.carries.clear();
         self.squares_ns2 = self.squares_ns2.map(|_| 0);
         self.total = 0;
@@ -206,14 +217,26 @@ impl Histogram {
             if bucket >= BUCKETS || count == 0 {
                 return None;
             }
-            histogram.add_to_bucket(bucket, count);
+            if histogram.counts.push(bucket, count) {
+                histogram.total += count;
+            } else {
+                histogram.add_to_bucket(bucket, count);
+            }
         }
+        histogram.counts.shrink();
         if histogram.total == 0 {
             return (sum_ns == 0).then_some(histogram);
         }
         let bounds = bucket_of(min_ns)..=bucket_of(max_ns);
-        let inside = |b: usize| histogram.counts[b] == 0 || bounds.contains(&b);
-        if min_ns > max_ns || !(0..BUCKETS).all(inside) {
+        let mut filled = histogram.counts.within(0, BUCKETS);
+        if min_ns > max_ns || !filled.all(|(bucket, _)| bounds.contains(&bucket)) {
+            return None;
+        }
+        let carried = histogram.carries.iter();
+        if !carried
+            .map(|(b, _)| *b as usize)
+            .all(|b| bounds.contains(&b))
+        {
             return None;
         }
         histogram.sum_ns = sum_ns;
@@ -224,27 +247,25 @@ impl Histogram {
 
     /// The non-empty buckets in ascending order, with their counts.
     pub fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let (first, last) = if self.total == 0 {
+        let (first, end) = if self.total == 0 {
             (0, 0)
         } else {
             (bucket_of(self.min_ns), bucket_of(self.max_ns) + 1)
         };
-        (first..last).filter_map(|bucket| {
-            let count = self.count_in(bucket);
-            (count > 0).then_some((bucket, count))
-        })
+        // A bucket whose count is a multiple of 2^32 looks empty.
+        let plain = self.carries.is_empty();
+        let small = plain.then(|| self.counts.within(first, end));
+        let wide = (!plain).then(|| (first..end).map(|b| (b, self.count_in(b))));
+        let small = small.into_iter().flatten();
+        small
+            .map(|(bucket, count)| (bucket, u64::from(count)))
+            .chain(wide.into_iter().flatten().filter(|(_, count)| *count > 0))
     }
 
     fn count_in(&self, bucket: usize) -> u64 {
-        let carried = if self.carries.is_empty() {
-            0
-        } else {
-            self.carries
-                .iter()
-                .find(|(b, _)| *b as usize == bucket)
-                .map_or(0, |(_, n)| u64::from(*n) << 32)
-        };
-        u64::from(self.counts[bucket]) + carried
+        let carried = self.carries.iter().find(|(b, _)| *b as usize == bucket);
+        let carried = carried.map_or(0, |(_, n)| u64::from(*n) << 32);
+        u64::from(self.counts.get(bucket)) + carried
     }
 
     /// Number of recorded values.

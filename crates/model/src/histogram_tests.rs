@@ -91,6 +91,32 @@ proptest! {
     }
 
     #[test]
+    fn the_order_of_parts_and_the_way_counts_are_kept_change_nothing(
+        mut parts in prop::collection::btree_map(0usize..BUCKETS, 1u64..1 << 34, 1..60),
+        extra in any::<u64>(),
+    ) {
+        let extra_bucket = bucket_of(extra);
+        parts.entry(extra_bucket).or_insert(1);
+        let of = |b: &usize| bucket_range(*b);
+        let (min, max) = (of(parts.keys().next().unwrap()).0, of(parts.keys().last().unwrap()).1);
+        let up = parts.iter().map(|(b, n)| (*b, *n));
+        let down = parts.iter().rev().map(|(b, n)| (*b, *n));
+        let mut up = Histogram::from_parts(up, 9, min, max).unwrap();
+        let mut down = Histogram::from_parts(down, 9, min, max).unwrap();
+        prop_assert_eq!(&up, &down);
+        prop_assert_eq!(up.buckets().collect::<Vec<_>>(), parts.clone().into_iter().collect::<Vec<_>>());
+        up.record(extra);
+        down.record(extra);
+        prop_assert_eq!(&up, &down);
+        prop_assert_eq!(up.buckets().map(|(_, n)| n).sum::<u64>(), up.count());
+        let mut both = Histogram::new();
+        both.merge(&up);
+        both.merge(&down);
+        prop_assert_eq!(both.count(), 2 * up.count());
+        prop_assert_eq!(both.quantile(0.5), up.quantile(0.5));
+    }
+
+    #[test]
     fn clearing_leaves_nothing_behind(values in prop::collection::vec(any::<u64>(), 0..200)) {
         let mut histogram = recorded(&values);
         histogram.clear();

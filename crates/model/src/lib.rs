@@ -8,7 +8,9 @@
 
 pub mod comparison;
 pub mod conduct;
+pub mod crosscheck;
 pub mod curve;
+pub mod disks;
 pub mod estimate;
 pub mod fingerprint;
 pub mod foreign;
@@ -31,11 +33,13 @@ pub mod snia;
 pub mod steadiness;
 pub mod stop;
 pub mod target;
+pub mod together;
 pub mod unit;
 pub mod verdict;
 pub mod workload;
 
 pub use comparison::{COMPARISON_SCHEMA, Comparison, ComparisonOutcome, Metric, Standing};
+pub use crosscheck::{Agreement, CROSSCHECK_SCHEMA, Crosscheck};
 pub use estimate::{Estimate, Unit};
 pub use fingerprint::Fingerprint;
 pub use histogram::Histogram;

@@ -135,6 +135,8 @@ pub enum Purpose {
         /// The target that a point must hold, as it was typed.
         slo: Option<String>,
     },
+    /// The disks of a machine, each alone and all at once.
+    Disks,
     /// A test of the SNIA performance test specification.
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.

@@ -134,7 +134,7 @@ pub struct SyncPolicy {
     /// Flush at the end of the trial; its time counts in the write rate.
     pub final_flush: bool,
     /// Flush with the other call after this many writes of a worker, besides;
-    /// 0 is never.
+    /// 0 is never. Where both are due `fsync` does for both.
     #[serde(default, skip_serializing_if = "unset")]
     pub other_every_writes: u32,
 }
@@ -259,6 +259,9 @@ pub enum Precondition {
     /// Nothing beyond making sure that every block that is read was written.
     #[default]
     None,
+    /// What is not known to have been written before is written once, also
+    /// for a workload that only writes.
+    Written,
     /// The whole size is written once in sequence.
     Fill,
     /// The whole size is written in sequence, then once more at random with

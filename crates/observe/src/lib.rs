@@ -56,6 +56,7 @@ mod process;
 mod sysroot;
 mod target;
 mod virtualization;
+mod whole_disks;
 mod written;
 
 pub use counters::{DeviceCounters, parse_diskstats, parse_stat};
@@ -73,3 +74,4 @@ pub use pressure::parse_total_us;
 pub use process::{ProcessLimits, StorageBytes, parse_limits, parse_process_io};
 pub use sysroot::Sysroot;
 pub use target::target_fingerprint;
+pub use whole_disks::{DiskUse, WholeDisk, whole_disks};

@@ -50,6 +50,7 @@ pub(crate) fn check(
         Context::region,
         Context::runs,
         Context::pairs,
+        Context::allocation,
     ];
     for rule in rules {
         if let Some(problem) = rule(&context) {

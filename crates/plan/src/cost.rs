@@ -138,7 +138,8 @@ impl Place {
             sum.prepared_anew += size as f64;
         }
         let passes = match workload.precondition {
-            Precondition::None => 0.0,
+            // Files of this layout that are not there yet are counted above.
+            Precondition::None | Precondition::Written => 0.0,
             Precondition::Fill => 1.0,
             Precondition::RandomFill => 2.0,
         };

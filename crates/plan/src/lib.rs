@@ -28,10 +28,13 @@
 //! # Ok::<(), fathom_plan::Diagnostics>(())
 //! ```
 
+mod at_io_iops;
 mod check;
 mod cost;
 mod diagnostic;
+mod disks;
 pub mod fio;
+mod fio_export;
 mod fit;
 mod flags;
 mod foreign;
@@ -57,8 +60,13 @@ mod together;
 mod value;
 mod yaml;
 
+pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use fio_export::{
+    FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
+};
 pub use flags::{IoFlags, PlanFlags};
 pub use node::Span;
 pub use plan::{Plan, parse};
@@ -66,7 +74,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
-pub use template::{Template, templates};
+pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]
 mod defaults_tests;

@@ -204,11 +204,6 @@ fn rules_across_keys_point_at_the_key() {
             "1, runtime",
         ),
         (
-            "fsync: 1, fdatasync: 2, rw: write, runtime: 1m",
-            "conflict",
-            "2, rw",
-        ),
-        (
             "direct: 1, buffered: 1, runtime: 1m",
             "conflict",
             "1, runtime",

@@ -7,9 +7,8 @@ mod operations;
 
 use fathom_model::Target;
 use fathom_model::workload::{
-    Allocation, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout, OnError, OpMix,
-    Payload, Precondition, Rate, RateUnit, Recording, SyncCall, SyncOpen, SyncPolicy, Verify,
-    Workload,
+    Allocation, ByKind, CacheMode, Content, EngineKind, FileLayout, OnError, OpMix, Payload,
+    Precondition, Rate, RateUnit, Recording, SyncCall, SyncOpen, SyncPolicy, Verify, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -17,7 +16,7 @@ use crate::keys::{PayloadKeys, WorkloadKeys};
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyChoice};
+use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyByChoice, VerifyChoice};
 use each_worker::Each;
 
 /// Size of a data set that nobody gave a size.
@@ -127,9 +126,12 @@ pub(crate) fn resolve(
         ),
         think_spin_ns: keys.think_spin.as_ref().map_or(0, |t| t.value.0),
         trim_first: keys.rw.as_ref().is_some_and(|rw| rw.value.is_pairs()),
-        allocation: Allocation::default(),
+        allocation: keys
+            .allocation
+            .as_ref()
+            .map_or(Allocation::Auto, |a| a.value.allocation()),
         replay: None,
-        fail_if: FailIf::default(),
+        fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
         recording: Recording::default(),
         block,
         mix,
@@ -147,12 +149,17 @@ fn verify(keys: &WorkloadKeys, mix: OpMix) -> Option<Verify> {
         VerifyChoice::No => return None,
         VerifyChoice::OnRead => (true, false),
         VerifyChoice::After => (false, true),
+        VerifyChoice::Stamp => (false, false),
         VerifyChoice::Both => (mix.reads(), mix.write_percent > 0),
     };
     Some(Verify {
         on_read,
         after,
-        ..Verify::default()
+        earlier: switch(keys.verify_earlier.as_ref(), false),
+        by_content: keys
+            .verify_by
+            .as_ref()
+            .is_some_and(|by| by.value == VerifyByChoice::Content),
     })
 }
 
@@ -196,33 +203,18 @@ fn cache(
 }
 
 fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> SyncPolicy {
-    if let (Some(fsync), Some(fdatasync)) = (&keys.fsync, &keys.fdatasync)
-        && fsync.value.0 > 0
-        && fdatasync.value.0 > 0
-    {
-        let message = format!(
-            "{} and {} cannot both be used in one workload",
-            spelling.key("fsync"),
-            spelling.key("fdatasync")
-        );
-        problems.push(
-            error("conflict", fdatasync.span, message)
-                .relate(fsync.span, "the other one")
-                .help("keep fdatasync for logs and databases, fsync where metadata must be safe"),
-        );
-    }
     let fsync = within("fsync", keys.fsync.as_ref(), 0, spelling, problems);
     let fdatasync = within("fdatasync", keys.fdatasync.as_ref(), 0, spelling, problems);
-    let (every_writes, call) = match (fsync, fdatasync) {
-        (0, every) => (every, SyncCall::Fdatasync),
-        (every, _) => (every, SyncCall::Fsync),
+    let (every_writes, call, other_every_writes) = match (fsync, fdatasync) {
+        (0, every) => (every, SyncCall::Fdatasync, 0),
+        (every, other) => (every, SyncCall::Fsync, other),
     };
     SyncPolicy {
         every_writes,
         call,
         open: keys.sync.as_ref().map_or(SyncOpen::No, |s| s.value.open()),
         final_flush: switch(keys.end_fsync.as_ref(), false),
-        other_every_writes: 0,
+        other_every_writes,
     }
 }
 

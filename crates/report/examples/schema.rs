@@ -1,12 +1,13 @@
 //! Prints the JSON Schema of `--json`:
 //! `cargo run -p fathom-report --example schema > docs/run.schema.json`, or
-//! `… --example schema comparison > docs/comparison.schema.json`.
+//! `… --example schema comparison > docs/comparison.schema.json` (or `crosscheck`).
 
 use std::io::Write as _;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = match std::env::args().nth(1).as_deref() {
         Some("comparison") => fathom_report::json::comparison_schema()?,
+        Some("crosscheck") => fathom_report::crosscheck::schema()?,
         _ => fathom_report::json::schema()?,
     };
     std::io::stdout().write_all(schema.as_bytes())?;

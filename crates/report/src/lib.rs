@@ -9,6 +9,7 @@
 //! evidence, and never folded into one score.
 
 pub mod comparison;
+pub mod crosscheck;
 pub mod csv;
 pub mod fio;
 pub mod html;
@@ -20,6 +21,7 @@ pub mod text;
 
 mod chart;
 mod curve;
+mod disks;
 mod facts;
 mod figure;
 mod grid;

@@ -7,6 +7,7 @@
 mod comparison;
 mod curve;
 mod details;
+mod disks;
 mod grid;
 mod header;
 pub(crate) mod page;
@@ -66,6 +67,8 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         snia::write(&mut page, view);
     } else if let Some(view) = crate::curve::view(run, throughput) {
         curve::write(&mut page, run, &view);
+    } else if let Some(view) = crate::disks::view(run, throughput) {
+        disks::write(&mut page, &view);
     } else if compared.is_some() && !options.verbose {
         // The table of the sides says it all.
     } else if facts::is_quick(run) {
@@ -82,6 +85,14 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     if options.verbose {
         details::write(&mut page, run, throughput);
     }
+    verdict::write(&mut page, run, options.report.as_deref());
+    page.finish()
+}
+
+/// The verdict alone as text, ended by a newline: for commands that show the
+/// figures in a form of their own.
+pub fn render_verdict(run: &JudgedRun, options: &TextOptions) -> String {
+    let mut page = Page::new(options);
     verdict::write(&mut page, run, options.report.as_deref());
     page.finish()
 }

@@ -116,6 +116,7 @@ pub fn end() -> TrialEnd {
         dirty_bytes_at_end: None,
         host: None,
         load_started_ns: Some(5_000_000_000),
+        load_started_unix_ns: Some(1_700_000_000_123_456_789),
     }
 }
 

@@ -108,13 +108,18 @@ fn one(effect: Effect, p_adjusted: f64, p_equivalence: f64, level: f64, least: u
 /// Holm's adjusted p values; missing effects take no part.
 fn holm(effects: &[Option<Effect>], p: impl Fn(&Effect) -> f64) -> Vec<Option<f64>> {
     let raw: Vec<Option<f64>> = effects.iter().map(|e| e.as_ref().map(&p)).collect();
+    adjusted(&raw)
+}
+
+/// Holm's adjustment of p values; missing ones take no part.
+pub(crate) fn adjusted(raw: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> = raw
         .iter()
         .enumerate()
         .filter_map(|(i, p)| Some((i, (*p)?)))
         .collect();
     order.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut adjusted = vec![None; effects.len()];
+    let mut adjusted = vec![None; raw.len()];
     let mut largest = 0.0f64;
     let count = order.len();
     for (rank, (index, p)) in order.into_iter().enumerate() {

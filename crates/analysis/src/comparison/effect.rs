@@ -38,6 +38,11 @@ impl Margin {
             high: (1.0 + share).ln(),
         }
     }
+
+    /// Its lower and upper end, as logs.
+    pub(crate) fn ends(self) -> (f64, f64) {
+        (self.low, self.high)
+    }
 }
 
 /// Standard error of the ratio of two latencies that were each rounded to the
@@ -123,7 +128,7 @@ pub(crate) fn above(t: f64, degrees: f64) -> f64 {
 }
 
 /// Quantile of Student's t.
-fn quantile(p: f64, degrees: f64) -> f64 {
+pub(crate) fn quantile(p: f64, degrees: f64) -> f64 {
     student(degrees).map_or(f64::MAX, |distribution| distribution.inverse_cdf(p))
 }
 

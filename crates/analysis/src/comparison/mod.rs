@@ -10,9 +10,9 @@
 
 mod decide;
 mod difference;
-mod effect;
+pub(crate) mod effect;
 mod figures;
-mod paired;
+pub(crate) mod paired;
 mod runs;
 mod simulation;
 mod standing;
@@ -20,6 +20,7 @@ mod table;
 mod turns;
 mod unpaired;
 
+pub(crate) use decide::adjusted as holm;
 pub use difference::declared;
 pub use runs::{CompareOptions, compare_runs};
 pub use simulation::{Rates, Simulated, simulate};

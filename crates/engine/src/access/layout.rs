@@ -23,6 +23,13 @@ pub enum TargetKind {
     Sim,
 }
 
+impl TargetKind {
+    /// Whether there are no files and no device: null and simulated targets.
+    pub fn is_virtual(self) -> bool {
+        matches!(self, TargetKind::Null | TargetKind::Sim)
+    }
+}
+
 /// One file, or the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutFile {

@@ -22,7 +22,7 @@ pub(crate) fn errno() -> i32 {
 pub(crate) fn carry_out(fd: RawFd, op: &Op, call: SyncCall) -> i32 {
     match op.kind {
         OpKind::Trim => trim(fd, op),
-        OpKind::Sync => flush(fd, call),
+        OpKind::Sync => flush(fd, op.sync_call(call)),
         _ => -libc::EINVAL,
     }
 }

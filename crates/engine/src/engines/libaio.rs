@@ -266,7 +266,7 @@ impl Engine for Libaio {
 
     #[inline]
     fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
-        let opcode = match (op.kind, self.sync) {
+        let opcode = match (op.kind, op.sync_call(self.sync)) {
             (OpKind::Read, _) => PREAD,
             (OpKind::Write, _) => PWRITE,
             (OpKind::Sync, SyncCall::Fsync) => FSYNC,

@@ -6,7 +6,7 @@
 mod gate;
 mod gathering;
 mod live;
-mod plan;
+pub(crate) mod plan;
 mod simulated;
 mod spawn;
 mod watch;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fathom_model::workload::{Allocation, Content, EngineKind, FailIf, OnError};
+use fathom_model::workload::{EngineKind, OnError};
 use fathom_model::{Job, OpKind, Workload};
 
 use crate::Error;
@@ -87,7 +87,9 @@ impl GroupPlan {
     pub(crate) fn shape(&self) -> Shape {
         let workload = &self.job.workload;
         let mix = &workload.mix;
-        let batches = mix.write_percent > 0 && workload.sync.every_writes > 0;
+        let sync = &workload.sync;
+        let every = sync.every_writes > 0 || sync.other_every_writes > 0;
+        let batches = mix.write_percent > 0 && every;
         let flushes = batches || (mix.write_percent > 0 && workload.sync.final_flush);
         let kinds = [
             (OpKind::Read, mix.read_percent > 0),
@@ -115,17 +117,7 @@ impl GroupPlan {
 
 /// What cannot be done yet must not be left out silently.
 fn unhonoured(workload: &Workload) -> Option<&'static str> {
-    let verify = workload.verify.unwrap_or_default();
-    let parts = matches!(workload.payload.content, Content::Parts(_));
-    let fields = [
-        ("allocation", workload.allocation != Allocation::Auto),
-        ("replay", workload.replay.is_some()),
-        ("fail_if", workload.fail_if != FailIf::default()),
-        ("a second flush", workload.sync.other_every_writes > 0),
-        ("verification of earlier trials", verify.earlier),
-        ("verification by content", verify.by_content),
-        ("payload in parts", parts),
-    ];
+    let fields = [("replay", workload.replay.is_some())];
     let mut used = fields.into_iter().filter(|(_, used)| *used);
     used.next().map(|(name, _)| name)
 }

@@ -21,7 +21,7 @@ use crate::record::Cuts;
 use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{
-    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Think, Visible, Worker,
+    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Rhythm, Think, Visible, Worker,
 };
 
 /// What a worker says before the gate.
@@ -122,7 +122,7 @@ pub(crate) fn parts(
         first_file: files.start,
         files: files.end - files.start,
         final_flush: workload.sync.final_flush,
-        flush_every: workload.sync.every_writes,
+        flush_every: Rhythm::of(&workload.sync),
         writes: writes(plan),
         stop_on_error: plan.stops_on_error(),
         workers: workload.workers,

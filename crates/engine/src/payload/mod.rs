@@ -9,6 +9,10 @@
 //! Compressible payload has a tail of zeros in each 4 KiB, duplicates repeat an
 //! earlier block of the same worker. One seed regenerates every byte.
 
+mod tile;
+
+pub(crate) use tile::Tile;
+
 use fathom_model::rng::{Rng, derive_seed, splitmix64};
 use fathom_model::workload::{Content, Payload};
 
@@ -44,6 +48,7 @@ enum Source {
         random_bytes: usize,
     },
     Repeated(Vec<u8>),
+    Tiled(Tile),
 }
 
 impl PayloadPool {
@@ -63,7 +68,9 @@ impl PayloadPool {
             Content::Zeros => Source::Repeated(vec![0]),
             Content::Bytes(bytes) if bytes.is_empty() => Source::Repeated(vec![0]),
             Content::Bytes(bytes) => Source::Repeated(bytes.clone()),
-            Content::Parts(_) => Source::Repeated(vec![0]),
+            Content::Parts(_) => {
+                Tile::of(&payload.content).map_or(Source::Repeated(vec![0]), Source::Tiled)
+            }
         };
         PayloadPool {
             source,
@@ -73,10 +80,11 @@ impl PayloadPool {
         }
     }
 
-    /// Fills one block. Every call is a new block.
-    pub fn fill(&mut self, block: &mut [u8]) {
+    /// Fills one block that belongs at `offset` in its file. Every call is a new
+    /// block.
+    pub fn fill(&mut self, offset: u64, block: &mut [u8]) {
         let number = self.take_number();
-        self.fill_numbered(number, block);
+        self.fill_numbered(number, offset, block);
     }
 
     /// The number of the next block, which is then the caller's to fill.
@@ -87,17 +95,18 @@ impl PayloadPool {
     }
 
     /// Fills the block with this number, whatever was filled before.
-    pub fn fill_numbered(&mut self, number: u64, block: &mut [u8]) {
-        self.fill_part(number, 0, block);
+    pub fn fill_numbered(&mut self, number: u64, offset: u64, block: &mut [u8]) {
+        self.fill_part(number, offset, 0, block);
     }
 
     /// Fills the part of a block that starts `from` bytes into it, a multiple of
     /// 4 KiB. Parts that end at such a multiple or with the block make up the
     /// same block as filling it at once.
-    pub(crate) fn fill_part(&mut self, number: u64, from: usize, part: &mut [u8]) {
+    pub(crate) fn fill_part(&mut self, number: u64, offset: u64, from: usize, part: &mut [u8]) {
         debug_assert!(from.is_multiple_of(PIECE_BYTES));
         match &self.source {
             Source::Repeated(bytes) => repeat(bytes, from, part),
+            Source::Tiled(tile) => tile.fill(offset, from, part),
             Source::Pool {
                 words,
                 random_bytes,

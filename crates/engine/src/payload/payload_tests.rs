@@ -18,7 +18,7 @@ fn stream(payload: &Payload, block_bytes: usize, blocks: usize) -> Vec<u8> {
     let mut pool = PayloadPool::new(payload, 7, 0);
     let mut out = vec![0xEE; block_bytes * blocks];
     for block in out.chunks_mut(block_bytes) {
-        pool.fill(block);
+        pool.fill(0, block);
     }
     out
 }
@@ -114,7 +114,7 @@ fn one_seed_regenerates_all_and_workers_differ() {
     let one = stream(&random(20, 30), 4096, 200);
     assert_eq!(one, stream(&random(20, 30), 4096, 200));
     let mut other = vec![0; 4096];
-    PayloadPool::new(&random(20, 30), 7, 1).fill(&mut other);
+    PayloadPool::new(&random(20, 30), 7, 1).fill(0, &mut other);
     assert!(one.chunks(4096).all(|block| block != other));
 }
 
@@ -156,7 +156,7 @@ fn facts_tell_what_the_bytes_are() {
         let mut contents = HashSet::new();
         for _ in 0..500 {
             let mut block = vec![0; 4096];
-            pool.fill(&mut block);
+            pool.fill(0, &mut block);
             let fact = facts.next();
             assert_eq!(fact.kept_permille, 1000 - 10 * u16::from(compress_percent));
             contents.insert(block.clone());
@@ -186,10 +186,10 @@ fn parts_make_up_the_same_block() {
         let mut pool = PayloadPool::new(&payload(content, 30, 20), 7, 0);
         let (mut whole, mut parts) = (vec![1; 50_000], vec![2; 50_000]);
         for number in 0..20 {
-            pool.fill_numbered(number, &mut whole);
+            pool.fill_numbered(number, 0, &mut whole);
             for from in (0..parts.len()).step_by(3 * PIECE_BYTES) {
                 let to = parts.len().min(from + 3 * PIECE_BYTES);
-                pool.fill_part(number, from, &mut parts[from..to]);
+                pool.fill_part(number, 0, from, &mut parts[from..to]);
             }
             assert!(whole == parts, "block {number}");
         }

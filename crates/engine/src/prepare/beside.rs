@@ -4,16 +4,14 @@
 //! kept from the others.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use fathom_model::Job;
 use fathom_model::workload::Precondition;
 
-use super::Prepared;
 use super::manifest::Manifest;
+use super::{Claim, Prepared};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
-use crate::guard::DeviceClaim;
 
 /// What the earlier trials of the same set have made ready.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +44,9 @@ impl Beside<'_> {
     }
 
     /// The claim on a device that one of them holds.
-    pub(crate) fn claim(&self, path: &Path) -> Option<Arc<DeviceClaim>> {
+    pub(crate) fn claim(&self, path: &Path) -> Option<Claim> {
         let mut claims = self.others.iter().flat_map(|other| &other.claims);
-        claims.find_map(|(claimed, claim)| (claimed == path).then(|| Arc::clone(claim)))
+        claims.find(|claim| claim.path == path).cloned()
     }
 
     /// Refuses a trial that would change what another one checks.

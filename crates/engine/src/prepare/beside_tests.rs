@@ -73,6 +73,7 @@ fn contents_that_one_trial_checks_are_kept_from_the_others() {
     checks.workload.verify = Some(Verify {
         on_read: false,
         after: true,
+        ..Verify::default()
     });
     let checking = ready(&checks, &[]);
     let writes = job(dir.path(), OpMix::WRITE, MIB);

@@ -238,8 +238,10 @@ impl Filler<'_> {
             tools.open = Some(self.open(file)?);
         }
         let bytes = &mut tools.buffer.bytes_mut()[..length as usize];
-        for (number, piece) in (number..).zip(bytes.chunks_mut(block as usize)) {
-            tools.payload.fill_numbered(number, piece);
+        let offsets = (from..).step_by(block as usize);
+        let pieces = bytes.chunks_mut(block as usize).zip(offsets);
+        for (number, (piece, offset)) in (number..).zip(pieces) {
+            tools.payload.fill_numbered(number, offset, piece);
         }
         if let Some(ledger) = self.ledger {
             ledger.stamp_prepared(file, from, bytes);

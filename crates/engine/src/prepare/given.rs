@@ -17,10 +17,10 @@ use super::classify::{not_permitted, open_readable};
 use super::fill::Filler;
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
-use super::{Data, crew, direct};
+use super::{Claim, Data, crew, direct};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
-use crate::guard::{DeviceClaim, file_users, inspect_device};
+use crate::guard::{file_users, inspect_device};
 use crate::verify::Ledger;
 
 /// Places at which a device is read to see whether it was ever written.
@@ -143,7 +143,7 @@ pub(crate) fn prepare_device(
     ledger: Option<&Ledger>,
     data: &mut Data,
     hooks: &mut dyn PrepareHooks,
-) -> Result<Option<Arc<DeviceClaim>>, Error> {
+) -> Result<Option<Claim>, Error> {
     data.direct_align = direct::direct_align(path);
     data.reused = true;
     let claim = if writes(job) {
@@ -156,17 +156,15 @@ pub(crate) fn prepare_device(
                 ),
             });
         }
-        let claim = match beside.claim(path) {
-            Some(ours) => ours,
-            None => claim_device(path)?,
-        };
+        let claim = claim_device(path, beside)?;
         check_writable(path)?;
         data.writable = true;
         Some(claim)
     } else {
         None
     };
-    let share = if job.workload.mix.reads() && ledger.is_none() {
+    let needs_data = job.workload.mix.reads() || job.workload.precondition == Precondition::Written;
+    let share = if needs_data && ledger.is_none() {
         sample_zeros(job, path, layout, data.direct_align.is_some(), hooks)?
     } else {
         Share {
@@ -178,8 +176,12 @@ pub(crate) fn prepare_device(
     Ok(claim)
 }
 
-/// Claims a device on which nothing is, for writing.
-pub(crate) fn claim_device(path: &Path) -> Result<Arc<DeviceClaim>, Error> {
+/// Claims a device that nothing speaks against, or takes part in the claim of
+/// a trial that runs at the same time.
+pub(crate) fn claim_device(path: &Path, beside: Beside<'_>) -> Result<Claim, Error> {
+    if let Some(ours) = beside.claim(path) {
+        return Ok(ours);
+    }
     let guard = inspect_device(path)?;
     let claim = guard.claim()?;
     if guard.read_only {
@@ -188,7 +190,10 @@ pub(crate) fn claim_device(path: &Path) -> Result<Arc<DeviceClaim>, Error> {
             "the device is read-only; choose a workload that only reads",
         ));
     }
-    Ok(Arc::new(claim))
+    Ok(Claim {
+        path: path.to_owned(),
+        _device: Arc::new(claim),
+    })
 }
 
 /// Fills a given target if the workload needs it and may write to it, and
@@ -203,18 +208,22 @@ fn fill_given(
 ) -> Result<(), Error> {
     let workload = &job.workload;
     let gaps = share.value.is_some_and(|share| share > UNWRITTEN_LIMIT);
-    let wanted = ledger.is_some() || workload.precondition != Precondition::None;
+    let precondition = workload.precondition;
+    let all = matches!(precondition, Precondition::Fill | Precondition::RandomFill);
+    let wanted = ledger.is_some() || all;
+    let needs_data = workload.mix.reads() || precondition == Precondition::Written;
+    let earlier = workload.verify.is_some_and(|verify| verify.earlier);
     let filler = Filler {
         job,
         layout,
         ledger,
         direct_align: data.direct_align,
     };
-    if data.writable && (wanted || (gaps && workload.mix.reads())) {
-        let stretches = if workload.precondition == Precondition::None {
-            filler.accessed()
-        } else {
+    if data.writable && !earlier && (wanted || (gaps && needs_data)) {
+        let stretches = if all {
             filler.everything()
+        } else {
+            filler.accessed()
         };
         data.prepared_bytes += filler.fill("filling the target", &stretches, hooks)?;
         data.reused = false;

@@ -21,12 +21,14 @@ mod hooks;
 mod manifest;
 mod named;
 mod of_run;
+mod room;
 mod space;
 mod test_files;
 mod unwritten;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
-pub use of_run::remove_files_of_run;
+pub use of_run::{remove_files_of_run, remove_surplus_files};
+pub(crate) use space::check_room;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,9 +83,15 @@ pub struct Prepared {
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
-    /// The devices that are claimed.
-    claims: Vec<(PathBuf, Arc<DeviceClaim>)>,
+    claims: Vec<Claim>,
     contents: Contents,
+}
+
+/// A claim on a device, shared by the trials of a set that use it.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    path: PathBuf,
+    _device: Arc<DeviceClaim>,
 }
 
 /// What preparing finds out and does.
@@ -154,9 +162,12 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
         ..Data::default()
     };
     let contents = Contents::of(job);
-    let claims = Vec::new();
     Ok(Prepared::assemble(
-        layout, data, None, None, claims, contents,
+        layout,
+        data,
+        None,
+        None,
+        (Vec::new(), contents),
     ))
 }
 
@@ -205,11 +216,8 @@ fn prepare_path(
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    let contents = Contents::of(job);
-    let claims = claim.map(|claim| (path, claim)).into_iter().collect();
-    Ok(Prepared::assemble(
-        layout, data, ledger, test_files, claims, contents,
-    ))
+    let held = (claim.into_iter().collect(), Contents::of(job));
+    Ok(Prepared::assemble(layout, data, ledger, test_files, held))
 }
 
 fn prepare_named(
@@ -230,17 +238,15 @@ fn prepare_named(
         .as_deref()
         .filter(|_| Ledger::needs_prepared(&job.workload));
     let mut data = Data::default();
-    let claims = files.prepare((job, &layout), beside, stamps, &mut data, hooks)?;
+    let claims = files.prepare(job, (&layout, beside), stamps, &mut data, hooks)?;
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
         layout
             .files
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    let contents = Contents::of(job);
-    Ok(Prepared::assemble(
-        layout, data, ledger, None, claims, contents,
-    ))
+    let held = (claims, Contents::of(job));
+    Ok(Prepared::assemble(layout, data, ledger, None, held))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -265,8 +271,7 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        claims: Vec<(PathBuf, Arc<DeviceClaim>)>,
-        contents: Contents,
+        (claims, contents): (Vec<Claim>, Contents),
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {

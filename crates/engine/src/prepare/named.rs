@@ -17,10 +17,10 @@ use super::classify::{Kind, classify, not_permitted, open_readable};
 use super::fill::{Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
-use super::{Data, direct, given, space};
+use super::{Claim, Data, direct, given, space};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
-use crate::guard::{DeviceClaim, file_users};
+use crate::guard::file_users;
 use crate::verify::Ledger;
 
 /// The named files as they were found.
@@ -120,12 +120,12 @@ impl Files<'_> {
     /// Makes, allocates and fills what the load needs.
     pub(crate) fn prepare(
         &self,
-        (job, layout): (&Job, &Layout),
-        beside: Beside<'_>,
+        job: &Job,
+        (layout, beside): (&Layout, Beside<'_>),
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
-    ) -> Result<Vec<(PathBuf, Arc<DeviceClaim>)>, Error> {
+    ) -> Result<Vec<Claim>, Error> {
         let writes = given::writes(job) || ledger.is_some();
         let mut claims = Vec::new();
         let mut made = false;
@@ -140,11 +140,7 @@ impl Files<'_> {
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
                     self.permit(job, found, true)?;
-                    let claim = match beside.claim(&found.path) {
-                        Some(ours) => ours,
-                        None => given::claim_device(&found.path)?,
-                    };
-                    claims.push((found.path.clone(), claim));
+                    claims.push(given::claim_device(&found.path, beside)?);
                 }
                 Some(_) => {}
             }

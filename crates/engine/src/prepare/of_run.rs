@@ -57,6 +57,58 @@ pub fn remove_files_of_run(
     files.remove(hooks)
 }
 
+/// Removes the test files of a directory whose number is `count` or more,
+/// whichever run made them: the rest of a larger set. Returns how many there
+/// were. Files that took the name of a test file stay.
+///
+/// # Errors
+/// [`Error::Target`] when another fathom uses the files, [`Error::Io`] when a
+/// file could not be removed.
+pub fn remove_surplus_files(
+    dir: &Path,
+    file_prefix: &str,
+    count: u32,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<usize, Error> {
+    let list = dir.join(Manifest::name(file_prefix));
+    if list.symlink_metadata().is_err() {
+        return Ok(0);
+    }
+    let dir_fd: OwnedFd = File::open(dir).map_err(Error::io("open", dir))?.into();
+    let manifest = Manifest::open(&dir_fd, dir, file_prefix)?;
+    let device = dir.metadata().map_err(Error::io("examine", dir))?.dev();
+    let surplus = |name: &str| {
+        let number = name.strip_prefix(file_prefix)?.strip_prefix('.')?;
+        number.parse::<u32>().ok().filter(|number| *number >= count)
+    };
+    let files: Vec<OwnFile> = manifest
+        .entries
+        .iter()
+        .filter(|(name, _)| surplus(name).is_some())
+        .map(|(name, entry)| OwnFile {
+            name: name.clone(),
+            device,
+            inode: inode_of(&dir_fd, name, entry),
+        })
+        .collect();
+    if files.is_empty() {
+        return Ok(0);
+    }
+    let removed = files.len();
+    let own = OwnFiles {
+        dir: dir_fd,
+        dir_path: dir.to_owned(),
+        files,
+    };
+    let mut files = TestFiles {
+        own,
+        manifest,
+        in_use: false,
+    };
+    files.remove(hooks)?;
+    Ok(removed)
+}
+
 /// The inode that the list names. A file that was about to be created has none
 /// there yet: an empty plain file is the one.
 fn inode_of(dir: &OwnedFd, name: &str, entry: &Entry) -> u64 {

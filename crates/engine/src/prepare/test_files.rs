@@ -11,7 +11,7 @@ use std::path::Path;
 
 use fathom_model::workload::Precondition;
 use fathom_model::{Job, unit};
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, openat};
+use rustix::fs::{Mode, OFlags, openat};
 
 use super::beside::Beside;
 use super::classify::not_permitted;
@@ -20,7 +20,7 @@ use super::fill::{self, Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::manifest::{Entry, FileState, Manifest};
 use super::unwritten::unwritten_share;
-use super::{Data, direct, space};
+use super::{Data, direct, room, space};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
 use crate::verify::Ledger;
@@ -130,6 +130,7 @@ impl TestFiles {
         let found = layout.files.iter().map(|file| self.look(&file.path));
         let found = found.collect::<Result<Vec<Found>, Error>>()?;
         let wanted = layout.files.first().map_or(0, |file| file.size_bytes);
+        check_earlier(job, layout, &found)?;
         let missing = found
             .iter()
             .map(|file| wanted.saturating_sub(file.allocated_bytes))
@@ -152,7 +153,12 @@ impl TestFiles {
         self.note(&found, &unchanged)?;
         for (file, before) in layout.files.iter().zip(&found) {
             let larger = before.size_bytes.filter(|_| self.in_use).unwrap_or(0);
-            resize(&file.path, before, wanted.max(larger))?;
+            room::resize(
+                &file.path,
+                before.size_bytes,
+                wanted.max(larger),
+                job.workload.allocation,
+            )?;
         }
         data.direct_align = layout
             .files
@@ -350,39 +356,15 @@ fn announce(hooks: &mut dyn PrepareHooks, path: &Path) -> Result<(), Error> {
         .map_err(|reason| Error::target(path, format!("was not created: {reason}")))
 }
 
-/// Brings a file to its size and reserves the room, so that a lack of it shows
-/// now and not in the middle of the load.
-fn resize(path: &Path, before: &Found, size_bytes: u64) -> Result<(), Error> {
-    let Some(file) = direct::open_to_write(path, false)? else {
-        return Ok(());
-    };
-    if before.size_bytes.is_some_and(|size| size > size_bytes) {
-        file.set_len(size_bytes)
-            .map_err(Error::io("truncate", path))?;
-    }
-    if before.size_bytes.is_none_or(|size| size < size_bytes) {
-        match fallocate(&file, FallocateFlags::empty(), 0, size_bytes) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => {
-                return Err(space::write_error(
-                    path,
-                    0,
-                    std::io::Error::from_raw_os_error(libc::ENOSPC),
-                ));
-            }
-            Err(_) => file
-                .set_len(size_bytes)
-                .map_err(|error| space::write_error(path, size_bytes, error))?,
-        }
-    }
-    Ok(())
-}
-
 /// What has to be written before the load.
 fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> Vec<Stretch> {
     let workload = &job.workload;
-    let always = stamped || workload.precondition != Precondition::None;
-    if !always && !workload.mix.reads() {
+    let precondition = workload.precondition;
+    let always = stamped || matches!(precondition, Precondition::Fill | Precondition::RandomFill);
+    // What is there is what an earlier trial wrote, or a finding.
+    let earlier = workload.verify.is_some_and(|verify| verify.earlier);
+    let needs_data = precondition == Precondition::Written || workload.mix.reads();
+    if earlier || (!always && !needs_data) {
         return Vec::new();
     }
     let files = (0u32..).zip(&layout.files).zip(found);
@@ -407,4 +389,24 @@ fn is_written(path: &Path, size_bytes: u64) -> bool {
         let share = unwritten_share(&file, 0, size_bytes);
         share.value.is_none_or(|share| share <= 0.0)
     })
+}
+
+/// What an earlier trial is said to have written must be there.
+fn check_earlier(job: &Job, layout: &Layout, found: &[Found]) -> Result<(), Error> {
+    if !job.workload.verify.is_some_and(|verify| verify.earlier) {
+        return Ok(());
+    }
+    for (file, before) in layout.files.iter().zip(found) {
+        if before.size_bytes.is_none_or(|size| size < file.size_bytes) {
+            return Err(Error::target(
+                &file.path,
+                format!(
+                    "is not there in its full size of {}, so nothing that an earlier trial wrote \
+                     can be verified; let a trial write it first, and keep the files between runs",
+                    unit::bytes(file.size_bytes)
+                ),
+            ));
+        }
+    }
+    Ok(())
 }

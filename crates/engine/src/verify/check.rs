@@ -4,6 +4,7 @@ use super::ledger::Ledger;
 use super::mismatch::{Mismatch, MismatchKind};
 use super::stamp::{Sector, Stamp, sectors};
 use super::state::State;
+use crate::payload::Tile;
 
 /// How much can be asked of a unit.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +49,16 @@ pub(super) fn check_unit(
     demand: Demand,
     unit: &[u8],
 ) -> Result<(), Mismatch> {
+    if let Some(tile) = &ledger.tile {
+        return compare(tile, file, offset, unit);
+    }
     for range in sectors(unit.len()) {
         let at = offset + range.start as u64;
         let wanted = ledger.stamp(file, at, demand.state.generation);
         let sector = Sector::read(&unit[range]);
-        if !fits(&sector, &wanted, demand) {
+        if !fits(&sector, &wanted, demand)
+            && !(ledger.verify.earlier && was(&sector, &wanted, demand))
+        {
             return Err(explain(&sector, &wanted, demand, offset, unit));
         }
     }
@@ -75,6 +81,41 @@ fn fits(sector: &Sector, wanted: &Stamp, demand: Demand) -> bool {
         // within a sector.
         _ => !demand.settled,
     }
+}
+
+/// Whether a sector was written to this place by an earlier trial, and may still
+/// be there.
+fn was(sector: &Sector, wanted: &Stamp, demand: Demand) -> bool {
+    let Sector::Stamped(found) = sector else {
+        return false;
+    };
+    let here = found.file == wanted.file && found.offset == wanted.offset;
+    let foreign = demand.state.generation == 0 || found.tag != wanted.tag;
+    here && foreign && demand.state.allows(0, demand.issued_meanwhile)
+}
+
+/// Compares a unit with what every write of the trial puts there.
+fn compare(tile: &Tile, file: u32, offset: u64, unit: &[u8]) -> Result<(), Mismatch> {
+    let Some((at, wanted)) = tile.differs(offset, unit) else {
+        return Ok(());
+    };
+    let found = &unit[at..unit.len().min(at + 8)];
+    let zeroed = unit.iter().all(|byte| *byte == 0);
+    Err(Mismatch {
+        kind: if zeroed {
+            MismatchKind::Zeroed
+        } else {
+            MismatchKind::Wrong
+        },
+        file,
+        offset: offset + at as u64,
+        expected: format!("the content of the payload, here {wanted:#04x}"),
+        found: if zeroed {
+            "zeros".to_owned()
+        } else {
+            format!("bytes starting {found:02x?}")
+        },
+    })
 }
 
 /// Says what is wrong with a unit whose `sector` does not fit.

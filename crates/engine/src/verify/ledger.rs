@@ -12,6 +12,7 @@ use super::stamp::{SECTOR_BYTES, STAMP_BYTES, Stamp, sectors};
 use super::state::{State, Ticket};
 use crate::Error;
 use crate::access::Layout;
+use crate::payload::Tile;
 
 /// Memory that the states may take.
 const MEMORY_LIMIT_BYTES: u64 = 8 << 30;
@@ -22,6 +23,8 @@ pub struct Ledger {
     pub(super) verify: Verify,
     /// Data that the trial has not written are stamped with generation 0.
     prepared: bool,
+    /// What every unit holds, where contents are compared instead of stamped.
+    pub(super) tile: Option<Tile>,
     /// Trims happen, after which a read may give anything.
     pub(super) trims: bool,
     tag: u64,
@@ -46,7 +49,17 @@ impl Ledger {
             .verify
             .ok_or_else(|| Error::Workload("the workload is not verified".to_owned()))?;
         let unit_bytes = unit_bytes(workload);
-        if unit_bytes < 64 {
+        let tile = match verify.by_content {
+            true => Some(Tile::of(&workload.payload.content).ok_or_else(|| {
+                Error::Workload(
+                    "random contents cannot be compared: verify by stamps, or write a content \
+                     that repeats"
+                        .to_owned(),
+                )
+            })?),
+            false => None,
+        };
+        if unit_bytes < 64 && tile.is_none() {
             return Err(Error::Workload(format!(
                 "contents cannot be verified in units of {unit_bytes} bytes: block sizes and \
                  alignment need a common divisor of at least 64 bytes, better 512"
@@ -67,7 +80,8 @@ impl Ledger {
         }
         Ok(Ledger {
             verify,
-            prepared: Ledger::needs_prepared(workload),
+            prepared: Ledger::needs_prepared(workload) || verify.earlier,
+            tile,
             trims: workload.mix.trim_percent > 0,
             tag: trial_tag(job),
             base: layout.files.first().map_or(0, |file| file.start_bytes) + workload.misalign_bytes,
@@ -81,7 +95,7 @@ impl Ledger {
     /// Whether a trial of `workload` reads data that it has not written, and
     /// checks them.
     pub(crate) fn needs_prepared(workload: &Workload) -> bool {
-        workload.verify.is_some_and(|v| v.on_read) && workload.mix.reads()
+        workload.verify.is_some_and(|v| v.on_read && !v.earlier) && workload.mix.reads()
     }
 
     /// Bytes that share one state.
@@ -173,6 +187,10 @@ impl Ledger {
     /// Stamps one unit of a block.
     #[inline]
     pub(super) fn stamp_unit(&self, file: u32, offset: u64, generation: u32, unit: &mut [u8]) {
+        if let Some(tile) = &self.tile {
+            tile.fill(offset, 0, unit);
+            return;
+        }
         for range in sectors(unit.len()) {
             let at = offset + range.start as u64;
             self.stamp(file, at, generation).write(&mut unit[range]);

@@ -154,7 +154,7 @@ impl Worker {
             let block = self.buffers.block(last.buffer, last.access.bytes);
             let from = last.filled as usize;
             let to = block.len().min(from + PART_BYTES);
-            payload.fill_part(last.number, from, &mut block[from..to]);
+            payload.fill_part(last.number, last.access.offset, from, &mut block[from..to]);
             last.filled = to as u32;
         }
     }

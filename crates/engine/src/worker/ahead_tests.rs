@@ -112,7 +112,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
         first_file: 0,
         files: 1,
         final_flush: false,
-        flush_every: 0,
+        flush_every: super::super::Rhythm::NEVER,
         writes: true,
         stop_on_error: true,
         workers: 1,
@@ -149,7 +149,7 @@ fn the_next_block_is_there_before_the_one_in_flight_ends() {
             panic!("operation {number} was not queued");
         };
         // Taking a number would be generating: the block was complete before.
-        payload().fill_numbered(number, &mut expected);
+        payload().fill_numbered(number, 0, &mut expected);
         let block = worker.buffers.block(buffer, BLOCK as u32);
         assert!(block == expected, "block {number}");
         let mut parts = 0;

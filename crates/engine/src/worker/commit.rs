@@ -1,4 +1,6 @@
-//! Flushes: after every N writes of a worker, and once at the end.
+//! Flushes: after every N writes of a worker, and once at the end. A second
+//! rhythm may flush with the other call; where both are due `fsync` does for
+//! both, since it makes durable what `fdatasync` does and more.
 //!
 //! A batch is N writes. When the last one has been queued, further writes
 //! and trims wait; when all writes of the batch have ended, every file that
@@ -7,6 +9,7 @@
 //! flush is one commit. A batch in which anything failed commits nothing.
 
 use fathom_model::OpKind;
+use fathom_model::workload::{SyncCall, SyncPolicy};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -16,10 +19,43 @@ enum State {
     Closing,
 }
 
+/// After how many writes a worker flushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rhythm {
+    /// With the usual call, and with the other one; 0 is never.
+    pub(crate) every: [u32; 2],
+    /// The other call is `fsync`.
+    pub(crate) other_is_stronger: bool,
+}
+
+impl Rhythm {
+    /// That of a workload.
+    pub(crate) fn of(sync: &SyncPolicy) -> Rhythm {
+        Rhythm {
+            every: [sync.every_writes, sync.other_every_writes],
+            other_is_stronger: sync.call == SyncCall::Fdatasync,
+        }
+    }
+
+    /// No flushes but the final one.
+    pub(crate) const NEVER: Rhythm = Rhythm {
+        every: [0; 2],
+        other_is_stronger: false,
+    };
+
+    fn is_active(&self) -> bool {
+        self.every != [0; 2]
+    }
+}
+
 /// The batch of one worker.
 #[derive(Debug)]
 pub(crate) struct Commit {
-    every: u32,
+    rhythm: Rhythm,
+    /// Writes since the last flush of each rhythm.
+    since: [u32; 2],
+    /// Rhythms whose flush is due.
+    due: [bool; 2],
     /// Something will have to be flushed, so writes are followed.
     active: bool,
     state: State,
@@ -33,12 +69,14 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// Flushes after `every` writes (0: never) over `files` files.
-    pub(crate) fn new(every: u32, final_flush: bool, files: u32) -> Commit {
-        let active = every > 0 || final_flush;
+    /// Flushes in a rhythm over `files` files.
+    pub(crate) fn new(rhythm: Rhythm, final_flush: bool, files: u32) -> Commit {
+        let active = rhythm.is_active() || final_flush;
         let words = if active { files.div_ceil(64) } else { 0 };
         Commit {
-            every,
+            rhythm,
+            since: [0; 2],
+            due: [false; 2],
             active,
             state: State::Collecting,
             queued: 0,
@@ -70,8 +108,20 @@ impl Commit {
         self.dirty[file as usize / 64] |= 1 << (file % 64);
         self.writes_in_flight += 1;
         self.queued += 1;
-        if self.queued == self.every {
-            self.state = State::Closing;
+        for n in 0..2 {
+            self.since[n] = self.since[n].wrapping_add(1);
+            if self.since[n] == self.rhythm.every[n] {
+                self.due[n] = true;
+                self.state = State::Closing;
+            }
+        }
+    }
+
+    /// Whether the flush that is due is made with the other call.
+    pub(crate) fn flushes_with_other(&self) -> bool {
+        match self.due {
+            [true, true] => self.rhythm.other_is_stronger,
+            [_, other] => other,
         }
     }
 
@@ -126,6 +176,11 @@ impl Commit {
         }
         self.state = State::Collecting;
         self.queued = 0;
+        for n in 0..2 {
+            if std::mem::take(&mut self.due[n]) {
+                self.since[n] = 0;
+            }
+        }
         let start_ns = self.first_start_ns.take();
         let failed = std::mem::take(&mut self.failed);
         if failed { None } else { start_ns }
@@ -142,7 +197,8 @@ impl Commit {
 
     /// Starts the final flush. Returns whether there is anything to flush.
     pub(crate) fn start_final(&mut self) -> bool {
-        self.every = 0;
+        self.rhythm = Rhythm::NEVER;
+        self.due = [false; 2];
         self.failed = false;
         self.first_start_ns = None;
         let any = self.active && self.first_dirty().is_some();
@@ -163,9 +219,41 @@ impl Commit {
 mod tests {
     use super::*;
 
+    fn every(writes: u32) -> Rhythm {
+        Rhythm {
+            every: [writes, 0],
+            other_is_stronger: false,
+        }
+    }
+
+    #[test]
+    fn two_rhythms_flush_each_with_its_call() {
+        let rhythm = Rhythm {
+            every: [2, 3],
+            other_is_stronger: true,
+        };
+        let mut commit = Commit::new(rhythm, false, 1);
+        let mut flushes = Vec::new();
+        for write in 1..=12 {
+            commit.write_queued(0);
+            commit.started(write);
+            commit.write_ended(true);
+            if commit.is_closing() {
+                flushes.push((write, commit.flushes_with_other()));
+                commit.flush_queued(0);
+                assert!(commit.flush_ended(true).is_some());
+            }
+        }
+        let usual = [2, 4, 8, 10].map(|write| (write, false));
+        let other = [3, 6, 9, 12].map(|write| (write, true));
+        let mut expected = [usual, other].concat();
+        expected.sort_unstable();
+        assert_eq!(flushes, expected);
+    }
+
     #[test]
     fn a_batch_commits_when_all_its_files_are_flushed() {
-        let mut commit = Commit::new(3, false, 100);
+        let mut commit = Commit::new(every(3), false, 100);
         commit.write_queued(1);
         commit.write_queued(70);
         commit.started(10);
@@ -191,7 +279,7 @@ mod tests {
     #[test]
     fn what_failed_is_not_committed() {
         for (write_ok, flush_ok) in [(false, true), (true, false)] {
-            let mut commit = Commit::new(1, false, 1);
+            let mut commit = Commit::new(every(1), false, 1);
             commit.write_queued(0);
             commit.started(1);
             commit.write_ended(write_ok);
@@ -208,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_final_flush_covers_what_no_batch_did() {
-        let mut commit = Commit::new(0, true, 1);
+        let mut commit = Commit::new(every(0), true, 1);
         assert!(!commit.start_final(), "nothing was written");
         commit.write_queued(0);
         commit.started(1);

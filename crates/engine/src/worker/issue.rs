@@ -104,7 +104,7 @@ impl Worker {
             && !ahead
             && let Some(payload) = &mut self.payload
         {
-            payload.fill(self.buffers.block(slot, access.bytes));
+            payload.fill(access.offset, self.buffers.block(slot, access.bytes));
         }
         if !PLAIN && let Some(verifier) = &mut self.verifier {
             let buffer = self.ahead.buffer_of(slot);
@@ -192,7 +192,10 @@ impl Worker {
             slot: self.flush_slot,
             kind: OpKind::Sync,
             file,
-            offset: 0,
+            offset: match self.commit.flushes_with_other() {
+                true => Op::OTHER_CALL,
+                false => 0,
+            },
             len: 0,
         };
         self.visible.in_flight.describe(&op, 0);

@@ -48,6 +48,7 @@ use crate::verify::Verifier;
 use ahead::Ahead;
 use budget::{Budget, UsedUp};
 use commit::Commit;
+pub(crate) use commit::Rhythm;
 use detail::Detailed;
 use free::FreeSlots;
 
@@ -71,7 +72,7 @@ pub(crate) struct Parts {
     pub(crate) first_file: u32,
     pub(crate) files: u32,
     pub(crate) final_flush: bool,
-    pub(crate) flush_every: u32,
+    pub(crate) flush_every: Rhythm,
     pub(crate) writes: bool,
     pub(crate) stop_on_error: bool,
     pub(crate) workers: u32,
@@ -176,7 +177,11 @@ impl Worker {
             parts.own_budget,
         );
         let commit = Commit::new(
-            if parts.writes { parts.flush_every } else { 0 },
+            if parts.writes {
+                parts.flush_every
+            } else {
+                Rhythm::NEVER
+            },
             parts.final_flush && parts.writes,
             parts.files,
         );

@@ -40,8 +40,7 @@ fn errors(rig: &Rig) -> Result<Seen, Error> {
     let load = Load {
         depth: 1,
         fathom: &["--on-error", "continue"],
-        // With libaio this fio has been seen to wait without end here.
-        fio: &["--continue_on_error=read", "--ioengine=psync"],
+        fio: &["--continue_on_error=read"],
         ..Load::READS
     };
     let fail_for_a_moment = |faulty: &FaultyFile| {

@@ -94,16 +94,13 @@ fn lowered(rig: &Rig) -> Result<Seen, Error> {
 }
 
 fn throttled(rig: &Rig) -> Result<Seen, Error> {
-    let nothing = Behind::Nothing {
-        latency_ns: 200_000,
-    };
-    let file = LimitedFile::start(&rig.room()?, BYTES, nothing, Limits::default())?;
-    let device = LoopDevice::over(file.path(), None)?;
+    let (device, _file) = limited_device(rig, Limits::default())?;
     let throttle = Throttle::iops(&device.number()?, CAP)?;
     let load = Load {
         depth: 16,
         seconds: rig.seconds(22, 6),
-        fathom: &["--probe=0"],
+        // The throttle lets its first slice of time pass at once.
+        fathom: &["--probe=0", "--warmup=1s"],
         ..Load::READS
     };
     let judged = rig.fathom_within(Some(&throttle), device.path(), &load)?;

@@ -9,7 +9,7 @@ use fathom_store::{Leftover, Store};
 use crate::cli::Clean;
 use crate::exit::Exit;
 use crate::made_files::MadeFiles;
-use crate::pipeline::{self, FILE_PREFIX};
+use crate::pipeline;
 use crate::present;
 
 pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
@@ -35,10 +35,10 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
     }
     let mut failed = false;
     let made = MadeFiles::beside(&path);
-    for (directory, run_id) in places(&leftovers) {
+    for (directory, prefix, run_id) in places(&leftovers) {
         let mut gone = Removed::default();
         let tag = pipeline::run_tag(&run_id);
-        let removed = remove_files_of_run(&directory, FILE_PREFIX, tag, &mut gone);
+        let removed = remove_files_of_run(&directory, &prefix, tag, &mut gone);
         for path in &gone.paths {
             present::write_stdout(&format!("removed {}\n", path.display()))?;
         }
@@ -87,10 +87,15 @@ fn remove_named(
     Ok(all)
 }
 
-/// The directories that have leftovers, and of which run.
-fn places(leftovers: &[Leftover]) -> BTreeSet<(PathBuf, String)> {
-    let place =
-        |leftover: &Leftover| Some((leftover.path.parent()?.to_owned(), leftover.run_id.clone()));
+/// The directories that have leftovers, how their names begin, and of which
+/// run they are.
+fn places(leftovers: &[Leftover]) -> BTreeSet<(PathBuf, String, String)> {
+    let place = |leftover: &Leftover| {
+        let directory = leftover.path.parent()?.to_owned();
+        // A name is `PREFIX.NUMBER` or `PREFIX.manifest`.
+        let prefix = leftover.path.file_stem()?.to_str()?.to_owned();
+        Some((directory, prefix, leftover.run_id.clone()))
+    };
     leftovers.iter().filter_map(place).collect()
 }
 

@@ -2,9 +2,12 @@
 //! below and their answers into text.
 
 pub(crate) mod ab;
+pub(crate) mod at_io_iops;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod crosscheck;
 pub(crate) mod curve;
+pub(crate) mod disks;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -13,6 +16,7 @@ pub(crate) mod gate;
 pub(crate) mod io;
 pub(crate) mod judge;
 pub(crate) mod lab;
+pub(crate) mod ping;
 pub(crate) mod plan;
 pub(crate) mod quick;
 pub(crate) mod report;

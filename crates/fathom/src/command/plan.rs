@@ -4,19 +4,29 @@ use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::{Schedule, unit};
-use fathom_plan::CostAssumptions;
+use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
 use crate::cli::{Color, Plan};
 use crate::command::run::{read_plan, schedule};
 use crate::exit::Exit;
+use crate::pipeline::FILE_PREFIX;
 use crate::{present, surroundings};
+
+/// Taken for the memory of a host that does not tell it.
+const FALLBACK_RAM_BYTES: u64 = 16 << 30;
 
 pub(crate) fn run(plan: Plan) -> anyhow::Result<Exit> {
     match plan {
         Plan::New { purpose } => new(purpose.as_deref()),
         Plan::Check { plan } => check(&plan),
         Plan::Show { plan, json } => show(&plan, json),
+        Plan::Export {
+            plan,
+            fio: _,
+            target,
+            out,
+        } => export(&plan, target.as_deref(), out.as_deref()),
         Plan::Schema => {
             present::write_stdout(&fathom_plan::schema())?;
             Ok(Exit::Success)
@@ -29,25 +39,30 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
     let Some(purpose) = purpose else {
         let mut text = String::from("Purposes (fathom plan new PURPOSE > plan.yaml):\n\n");
         for template in templates {
-            text += &format!("  {:<10} {}\n", template.name, template.purpose);
+            text += &format!("  {:<13} {}\n", template.name, template.purpose);
         }
+        text += "\nPURPOSE-WORKLOAD is one of its workloads alone, for example nfs-randread.\n";
         present::write_stdout(&text)?;
         return Ok(Exit::Success);
     };
-    match templates.iter().find(|template| template.name == purpose) {
-        Some(template) => {
-            present::write_stdout(template.text)?;
-            Ok(Exit::Success)
-        }
-        None => {
-            let names: Vec<&str> = templates.iter().map(|template| template.name).collect();
-            present::complain(&format!(
-                "there is no template '{purpose}'; there are {}",
-                names.join(", ")
-            ));
-            Ok(Exit::Usage)
-        }
-    }
+    let Some((template, workload)) = fathom_plan::find_template(purpose) else {
+        let names: Vec<&str> = templates.iter().map(|template| template.name).collect();
+        present::complain(&format!(
+            "there is no template '{purpose}'; there are {}",
+            names.join(", ")
+        ));
+        return Ok(Exit::Usage);
+    };
+    let facts = TemplateFacts {
+        cpu_threads: surroundings::cpu_threads(),
+        ram_bytes: surroundings::memory_bytes().unwrap_or(FALLBACK_RAM_BYTES),
+    };
+    let text = match workload {
+        None => Some(template.written(&facts)),
+        Some(workload) => template.written_with_one(workload, &facts),
+    };
+    present::write_stdout(&text.unwrap_or_default())?;
+    Ok(Exit::Success)
 }
 
 fn check(path: &Path) -> anyhow::Result<Exit> {
@@ -110,4 +125,47 @@ pub(crate) fn table(schedule: &Schedule) -> String {
         ]);
     }
     table.render()
+}
+
+fn export(path: &Path, target: Option<&str>, out: Option<&Path>) -> anyhow::Result<Exit> {
+    let Some(mut plan) = read_plan(path, Color::Auto, false)? else {
+        return Ok(Exit::Usage);
+    };
+    if let Some(target) = target {
+        match target.parse() {
+            Ok(target) => plan.set_targets(vec![target]),
+            Err(error) => {
+                present::complain(&error.to_string());
+                return Ok(Exit::Usage);
+            }
+        }
+    }
+    let Some(schedule) = schedule(&plan, false) else {
+        return Ok(Exit::Usage);
+    };
+    let surroundings = surroundings::of(&plan);
+    let export = FioExport {
+        facts: &surroundings.facts,
+        files: FioFiles::Own(FILE_PREFIX),
+    };
+    let text = match fathom_plan::export_fio(&schedule, &export) {
+        Ok(text) => text,
+        Err(refusals) => {
+            complain_of(&refusals);
+            return Ok(Exit::Usage);
+        }
+    };
+    match out {
+        Some(out) => std::fs::write(out, text)
+            .with_context(|| format!("cannot write the job file {}", out.display()))?,
+        None => present::write_stdout(&text)?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Says what fio cannot do, thing by thing.
+pub(crate) fn complain_of(refusals: &[Refusal]) {
+    for refusal in refusals {
+        present::complain(&format!("fio cannot express {refusal}"));
+    }
 }

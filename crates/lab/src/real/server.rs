@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,6 +22,23 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(super) struct Server {
     name: String,
     child: Child,
+    /// Reads what it says, so that a talkative server never waits for a reader.
+    listener: Option<JoinHandle<String>>,
+}
+
+/// What is kept of a server's words.
+const MOST_WORDS_BYTES: u64 = 4096;
+
+/// Reads everything, and gives the beginning.
+fn listen(mut stderr: ChildStderr) -> String {
+    let mut said = Vec::new();
+    // Without its words the status still says something.
+    let _ = stderr
+        .by_ref()
+        .take(MOST_WORDS_BYTES)
+        .read_to_end(&mut said);
+    let _ = std::io::copy(&mut stderr, &mut std::io::sink());
+    String::from_utf8_lossy(&said).into_owned()
 }
 
 impl Server {
@@ -31,14 +48,19 @@ impl Server {
     ) -> Result<Server, Error> {
         let name = program.file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();
-        let child = Command::new(program)
+        let mut child = Command::new(program)
             .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| Error::program(&name, error.to_string()))?;
-        Ok(Server { name, child })
+        let listener = child.stderr.take().map(|it| thread::spawn(|| listen(it)));
+        Ok(Server {
+            name,
+            child,
+            listener,
+        })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -54,11 +76,8 @@ impl Server {
         match status.map_err(|error| Error::program(&self.name, error.to_string()))? {
             None => Ok(()),
             Some(status) => {
-                let mut said = String::new();
-                if let Some(stderr) = &mut self.child.stderr {
-                    // Without its words the status still says something.
-                    let _ = stderr.read_to_string(&mut said);
-                }
+                let listener = self.listener.take();
+                let said = listener.and_then(|it| it.join().ok()).unwrap_or_default();
                 let message = format!("ended with {status}: {}", said.trim());
                 Err(Error::program(&self.name, message))
             }

@@ -90,7 +90,9 @@ impl Context<'_> {
     }
 
     pub(super) fn verify(&self) -> Option<Problem> {
-        let verify = self.workload.verify?;
+        let Some(verify) = self.workload.verify else {
+            return self.verify_details();
+        };
         let place = at(&self.keys.verify);
         let mix = self.workload.mix;
         if mix.trim_percent > 0 {
@@ -108,7 +110,7 @@ impl Context<'_> {
             let help = format!("write {}", self.spelling.pair("verify", "on_read"));
             return Some(error("verify_nothing", place, message).help(help));
         }
-        None
+        self.verify_details()
     }
 
     pub(super) fn flush_without_writes(&self) -> Option<Problem> {

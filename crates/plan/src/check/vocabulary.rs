@@ -1,6 +1,6 @@
 //! Rules about pauses, parts of workers, runs and pairs.
 
-use fathom_model::workload::{Sequencer, WorkerRegion};
+use fathom_model::workload::{Allocation, Content, EngineKind, Sequencer, WorkerRegion};
 
 use super::{Context, at};
 use crate::diagnostic::{Problem, error, warning};
@@ -87,6 +87,51 @@ impl Context<'_> {
         let message = format!("{} has no effect on offsets in sequence", self.key(name));
         let help = format!("write {} or the like", self.spelling.pair("rw", "randread"));
         Some(error("runs_not_random", place.or(self.entry), message).help(help))
+    }
+
+    /// The keys that say how contents are verified.
+    pub(super) fn verify_details(&self) -> Option<Problem> {
+        let keys = self.keys;
+        let details = at(&keys.verify_earlier).or(at(&keys.verify_by));
+        let Some(verify) = self.workload.verify else {
+            let given = keys.verify_earlier.is_some() || keys.verify_by.is_some();
+            let message = "nothing is verified";
+            let help = format!("add {}", self.spelling.pair("verify", "on_read"));
+            return given.then(|| error("verify_nothing", details, message).help(help));
+        };
+        if verify.earlier && !verify.on_read {
+            let message = format!("{} checks what is read", self.key("verify_earlier"));
+            let help = format!("write {}", self.spelling.pair("verify", "on_read"));
+            return Some(error("verify_nothing", at(&keys.verify), message).help(help));
+        }
+        if !verify.on_read && !verify.after && self.workload.mix.write_percent == 0 {
+            let message = "nothing is written that could be marked";
+            return Some(error("verify_nothing", at(&keys.verify), message));
+        }
+        if verify.by_content && self.workload.payload.content == Content::Random {
+            let message = "random contents cannot be compared byte by byte";
+            let help = format!(
+                "write a content that repeats, for example {}, or leave {} out",
+                self.spelling.pair("content", "0xdeadbeef"),
+                self.key("verify_by")
+            );
+            let place = at(&keys.verify_by);
+            return Some(error("verify_random_content", place, message).help(help));
+        }
+        None
+    }
+
+    pub(super) fn allocation(&self) -> Option<Problem> {
+        let short = matches!(
+            self.workload.allocation,
+            Allocation::None | Allocation::KeepSize
+        );
+        if !short || self.workload.engine != EngineKind::Mmap {
+            return None;
+        }
+        let message = "the engine mmap needs files of their full length";
+        let help = format!("write {}", self.spelling.pair("allocation", "truncate"));
+        Some(error("allocation_mmap", at(&self.keys.allocation), message).help(help))
     }
 
     pub(super) fn pairs(&self) -> Option<Problem> {

@@ -3,10 +3,10 @@
 use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
-    ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList, DistributionValue,
-    EngineChoice, Mix, Name, OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue,
-    RegionChoice, Rw, Seconds, Shares, Size, SloValue, Switch, SyncChoice, Time, UntilValue,
-    VerifyChoice,
+    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
+    DistributionValue, EngineChoice, FailIfValue, Mix, Name, OnErrorChoice, PatternValue, Percent,
+    PreconditionChoice, RateValue, RegionChoice, Rw, Seconds, Shares, Size, SloValue, Switch,
+    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice,
 };
 
 const WHAT: &str = "What is done";
@@ -147,11 +147,17 @@ section! {
         /// Length of each worker's part, with offset_increment.
         [DATA; default "to the end"; example "1g"]
         region_size: Size,
-        /// What is written before the trial: none (only what will be read), fill (the whole
-        /// size once) or random_fill (fill, then once more at random). A new SSD is fast until
+        /// What is written before the trial: none (only what will be read), written (what was
+        /// never written, also when nothing is read), fill (the whole size once) or random_fill (fill, then once more at random). A new SSD is fast until
         /// it was written; fill brings it to where it will live.
         [DATA; default "none"; example "fill"]
         precondition: PreconditionChoice,
+        /// How the space of new test files is allocated before anything is written: auto (by
+        /// the file system's own means), none (writes make the file grow), posix, keep_size
+        /// (behind the end of the file) or truncate (a hole). Files that are read are fully
+        /// written besides.
+        [DATA; default "auto"; example "none"; alias "fallocate"]
+        allocation: AllocationChoice,
 
         /// Bypass the page cache (O_DIRECT).
         [DURABILITY; default "true, except for engine mmap"; example "true"]
@@ -167,6 +173,7 @@ section! {
         [DURABILITY; default "0"; example "1"]
         fdatasync: Count,
         /// Call fsync after this many writes of a worker; 32 resembles a database that commits.
+        /// Together with fdatasync each keeps its own count.
         [DURABILITY; default "0"; example "32"]
         fsync: Count,
         /// Open with O_DSYNC (dsync) or O_SYNC (sync).
@@ -215,6 +222,10 @@ section! {
         /// After a failed operation: stop the trial, or count the failure and continue.
         [BOUNDS; default "stop"; example "continue"; alias "continue_on_error"]
         on_error: OnErrorChoice,
+        /// End the trial as failed: iops<1000 or throughput<50MiB/s (in any whole second, all
+        /// workers together), latency>20ms (any operation); several are joined by commas.
+        [BOUNDS; default "nothing"; example "iops<1000"]
+        fail_if: FailIfValue,
         /// An operation that takes longer ends the trial as interrupted.
         [BOUNDS; default "1m"; example "10s"; alias "io_deadline"]
         deadline: Time,
@@ -223,9 +234,20 @@ section! {
         [CONTENT; default "random"; example "{content: random, compress: 50}"]
         payload: PayloadKeys,
         /// Check what is read: no, on_read (every read while measuring), after (all that was
-        /// written, read back at the end) or both. Checking is outside the timed window.
+        /// written, read back at the end) or both; stamp marks what is written for a later
+        /// trial to check. Checking is outside the timed window.
         [CONTENT; default "no"; example "after"]
         verify: VerifyChoice,
+        /// What is read was written by an earlier trial, of this run or of one that kept its
+        /// files: nothing is prepared, and every block must be one that was written to this
+        /// very place. Needs verify: on_read.
+        [CONTENT; default "false"; example "true"]
+        verify_earlier: Switch,
+        /// By what contents are checked: stamps (a mark in every sector finds wrong, stale,
+        /// torn and misplaced data) or content (byte by byte; for contents that repeat, and for
+        /// what another tool wrote).
+        [CONTENT; default "stamps"; example "content"]
+        verify_by: VerifyByChoice,
 
         /// Pin workers to these CPUs in turn.
         [MACHINE; default "not pinned"; example "0-3"; alias "cpus_allowed"]
@@ -253,8 +275,9 @@ section! {
 section! {
     /// What is written.
     PayloadKeys, "payload" {
-        /// Content: random (incompressible, unique), zeros, 0xdeadbeef or text:abc over and over.
-        /// Zeros flatter drives and file systems that leave them out.
+        /// Content: random (incompressible, unique), zeros, 0xdeadbeef or text:abc over and over,
+        /// or parts as "abc"0xdead-12%o, where %o is the offset of the block. Zeros flatter
+        /// drives and file systems that leave them out.
         [CONTENT; default "random"; example "random"; alias "buffer_pattern"]
         content: ContentValue,
         /// Share of each 4 KiB that compresses away, percent.

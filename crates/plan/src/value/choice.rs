@@ -1,6 +1,8 @@
 //! Values that are one word out of a few.
 
-use fathom_model::workload::{Arrival, Between, EngineKind, OnError, Precondition, SyncOpen};
+use fathom_model::workload::{
+    Allocation, Arrival, Between, EngineKind, OnError, Precondition, SyncOpen,
+};
 use schemars::{Schema, json_schema};
 
 use super::Value;
@@ -215,6 +217,8 @@ choice! {
     PreconditionChoice, "precondition", example "fill" {
         /// Only what is read is written first.
         No = "none" | "no" | "false",
+        /// What was never written is written, also when nothing is read.
+        Written = "written",
         /// The whole size once in sequence.
         Fill = "fill",
         /// In sequence, then once more at random.
@@ -226,6 +230,7 @@ impl PreconditionChoice {
     pub(crate) fn precondition(self) -> Precondition {
         match self {
             PreconditionChoice::No => Precondition::None,
+            PreconditionChoice::Written => Precondition::Written,
             PreconditionChoice::Fill => Precondition::Fill,
             PreconditionChoice::RandomFill => Precondition::RandomFill,
         }
@@ -260,8 +265,48 @@ choice! {
         OnRead = "on_read" | "on-read",
         /// All that was written, after the measure phase.
         After = "after",
+        /// What is written is marked for a later trial to check.
+        Stamp = "stamp",
         /// Whatever applies of the two.
         Both = "both" | "true" | "yes" | "1" | "on",
+    }
+}
+
+choice! {
+    /// By what contents are checked.
+    VerifyByChoice, "check", example "content" {
+        /// By stamps in every sector.
+        Stamps = "stamps" | "stamp",
+        /// Byte by byte against the content of the payload.
+        Content = "content" | "pattern",
+    }
+}
+
+choice! {
+    /// How the space of test files is allocated.
+    AllocationChoice, "allocation", example "none" {
+        /// By the file system's own means where it has any.
+        Auto = "auto" | "native" | "1",
+        /// Not at all.
+        No = "none" | "0",
+        /// `posix_fallocate`.
+        Posix = "posix",
+        /// Behind the end of the file.
+        KeepSize = "keep_size" | "keep",
+        /// A hole.
+        Truncate = "truncate",
+    }
+}
+
+impl AllocationChoice {
+    pub(crate) fn allocation(self) -> Allocation {
+        match self {
+            AllocationChoice::Auto => Allocation::Auto,
+            AllocationChoice::No => Allocation::None,
+            AllocationChoice::Posix => Allocation::Posix,
+            AllocationChoice::KeepSize => Allocation::KeepSize,
+            AllocationChoice::Truncate => Allocation::Truncate,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod block;
 mod choice;
 mod cpus;
 mod distribution;
+mod fail_if;
 mod mix;
 mod number;
 mod parts;
@@ -18,11 +19,12 @@ mod zones;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
-    ArrivalChoice, BetweenChoice, EngineChoice, OnErrorChoice, Order, PreconditionChoice,
-    RegionChoice, Rw, SyncChoice, VerifyChoice,
+    AllocationChoice, ArrivalChoice, BetweenChoice, EngineChoice, OnErrorChoice, Order,
+    PreconditionChoice, RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice,
 };
 pub(crate) use cpus::CpuList;
 pub(crate) use distribution::{DistributionValue, PatternValue};
+pub(crate) use fail_if::FailIfValue;
 pub(crate) use mix::Mix;
 pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
 pub(crate) use payload::ContentValue;

@@ -10,6 +10,7 @@ use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use super::snia::{self, SniaSection};
 use crate::chart::{self, Drawing};
 use crate::curve::{self, CurveView};
+use crate::disks::{self, DisksView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
 use crate::{facts, figure, limits, moment, names, shape};
@@ -48,6 +49,7 @@ pub(super) struct Page<'a> {
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
     curve: Option<CurveSection>,
+    disks: Option<DisksView>,
     standard: Option<SniaSection<'a>>,
     compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
@@ -147,6 +149,7 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             curve: curve_section(run),
+            disks: disks::view(run, figure::Throughput::Binary),
             standard: SniaSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),

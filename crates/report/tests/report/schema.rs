@@ -34,6 +34,17 @@ fn the_committed_schema_of_comparisons_is_the_code_s() {
 }
 
 #[test]
+fn the_committed_schema_of_cross_checks_is_the_code_s() {
+    let path = COMMITTED.replace("run.schema.json", "crosscheck.schema.json");
+    assert!(
+        std::fs::read_to_string(path).unwrap_or_default()
+            == fathom_report::crosscheck::schema().unwrap(),
+        "docs/crosscheck.schema.json is stale; run \
+         `cargo run -p fathom-report --example schema crosscheck > docs/crosscheck.schema.json`"
+    );
+}
+
+#[test]
 fn the_committed_schema_of_opinions_is_the_code_s() {
     let path = COMMITTED.replace("run.schema.json", "opinion.schema.json");
     let committed = std::fs::read_to_string(path).unwrap_or_default();

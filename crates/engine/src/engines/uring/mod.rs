@@ -76,7 +76,7 @@ impl Uring {
                 .offset(op.offset)
                 .build(),
             OpKind::Sync if !self.polled => {
-                let flags = match self.sync {
+                let flags = match op.sync_call(self.sync) {
                     SyncCall::Fsync => FsyncFlags::empty(),
                     SyncCall::Fdatasync => FsyncFlags::DATASYNC,
                 };

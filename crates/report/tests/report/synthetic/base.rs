@@ -153,6 +153,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
                 row: trial.row,
                 label: trial.label.clone(),
                 target: trial.target.clone(),
+                set: None,
                 trials: vec![i],
                 ops: trial.summary.ops.clone(),
                 verdict: trial.verdict.clone(),
@@ -187,9 +188,11 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         host: host(),
         rows,
         trials,
+        sets: Vec::new(),
         verdict,
         comparison: None,
         curve: None,
         snia: None,
+        disks: None,
     }
 }

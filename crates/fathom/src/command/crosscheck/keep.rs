@@ -1,0 +1,72 @@
+//! Where job files, documents and the result are kept.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::peer::file_name;
+use crate::cli::StorePath;
+use crate::present;
+
+/// The directory of one cross-check.
+pub(super) struct Keep {
+    dir: PathBuf,
+}
+
+/// Files of one call of fio.
+pub(super) struct Kept {
+    job: PathBuf,
+    pub(super) document: PathBuf,
+    pub(super) messages: PathBuf,
+}
+
+impl Keep {
+    /// Makes the directory: the chosen one, or one named after the run beside
+    /// the store.
+    pub(super) fn make(chosen: Option<&Path>, store: &StorePath, id: &str) -> anyhow::Result<Keep> {
+        let dir = match chosen {
+            Some(dir) => dir.to_owned(),
+            None => {
+                let store = present::store_path(store)?;
+                let folder = store.parent().unwrap_or(Path::new("."));
+                folder.join("crosscheck").join(id)
+            }
+        };
+        std::fs::create_dir_all(&dir)
+            .with_context(|| format!("cannot create {}", dir.display()))?;
+        let dir = std::path::absolute(&dir).unwrap_or(dir);
+        Ok(Keep { dir })
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes the job file of a pair.
+    pub(super) fn job_file(&self, kept: &Kept, text: &str) -> Result<PathBuf, String> {
+        let path = &kept.job;
+        std::fs::write(path, text)
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        Ok(path.clone())
+    }
+
+    /// Names for what fio writes in one pair.
+    pub(super) fn of_pair(&self, row: usize, label: &str, pair: u32) -> Kept {
+        let stem = format!("{}-pair{}", name(row, label), pair + 1);
+        Kept {
+            job: self.dir.join(format!("{stem}.fio")),
+            document: self.dir.join(format!("{stem}.json")),
+            messages: self.dir.join(format!("{stem}.txt")),
+        }
+    }
+
+    /// Writes the result.
+    pub(super) fn result(&self, json: &str) -> anyhow::Result<()> {
+        let path = self.dir.join("crosscheck.json");
+        std::fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+fn name(row: usize, label: &str) -> String {
+    format!("{:02}-{}", row + 1, file_name(label).display())
+}

@@ -1,0 +1,245 @@
+//! Tests of the disks of a storage node, by the rules of the benchmarking
+//! guide of Virtuozzo Hybrid Infrastructure ("Preparing benchmarks for disks"):
+//! each worker has twice the memory divided by the CPU threads; half as many
+//! workers as threads on a hard disk, as many on an SSD; 4 operations in
+//! flight per worker on a hard disk, 32 on an SSD; a flush after every 32 writes.
+
+use fathom_model::Target;
+
+use crate::diagnostic::{Diagnostics, Problems, Source};
+use crate::keys::{PauseKeys, WorkloadKeys};
+use crate::node::Located;
+use crate::plan::Plan;
+use crate::spelling::Spelling;
+use crate::value::{Blocks, Count, Name, Rw, Seconds, Size, Switch, Targets, Time};
+
+const MIB: u64 = 1 << 20;
+const HDD_DEPTH: u32 = 4;
+const SSD_DEPTH: u32 = 32;
+const WRITES_PER_FLUSH: u64 = 32;
+/// More workers than this keep no disk busier.
+const WORKERS_MAX: u32 = 1024;
+const WARMUP_NS: u64 = 2_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What kind of disk it is, as far as the rules differ by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskKind {
+    /// It rotates.
+    Hdd,
+    /// It does not, NVMe drives included.
+    Ssd,
+}
+
+/// The machine that tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskMachine {
+    /// CPU threads; at least 1 is taken.
+    pub cpu_threads: u32,
+    /// Memory in bytes.
+    pub ram_bytes: u64,
+}
+
+/// How a disk is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskLoad {
+    /// Workers.
+    pub workers: u32,
+    /// Operations in flight per worker.
+    pub depth: u32,
+    /// Size of the data set, all workers together, bytes: a whole number of
+    /// MiB for each.
+    pub size_bytes: u64,
+    /// The disk has not the room that the rule asks for.
+    pub cut: bool,
+}
+
+impl DiskLoad {
+    /// The load of the rules on a disk of which `room_bytes` may be used.
+    pub fn by_rule(kind: DiskKind, machine: &DiskMachine, room_bytes: u64) -> DiskLoad {
+        let threads = machine.cpu_threads.clamp(1, WORKERS_MAX);
+        let (workers, depth) = match kind {
+            DiskKind::Hdd => ((threads / 2).max(1), HDD_DEPTH),
+            DiskKind::Ssd => (threads, SSD_DEPTH),
+        };
+        let each = machine.ram_bytes.saturating_mul(2) / u64::from(threads);
+        DiskLoad {
+            workers,
+            depth,
+            size_bytes: 0,
+            cut: false,
+        }
+        .sized(each.saturating_mul(u64::from(workers)), room_bytes)
+    }
+
+    /// The same with a data set of about `wanted_bytes`.
+    pub fn sized(self, wanted_bytes: u64, room_bytes: u64) -> DiskLoad {
+        let unit = MIB * u64::from(self.workers);
+        let wanted = wanted_bytes.max(unit).div_ceil(unit).saturating_mul(unit);
+        let most = room_bytes / unit * unit;
+        DiskLoad {
+            size_bytes: wanted.min(most),
+            cut: wanted > most,
+            ..self
+        }
+    }
+}
+
+/// What is done to the disks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskWorkload {
+    /// 4 KiB writes at random, flushed after every 32.
+    RandWrite,
+    /// 1 MiB writes in sequence, flushed after every 32.
+    SeqWrite,
+    /// 4 KiB reads at random.
+    RandRead,
+    /// 1 MiB reads in sequence.
+    SeqRead,
+}
+
+impl DiskWorkload {
+    /// All of them, reads first: they see the data set as it was laid out.
+    pub const ALL: [DiskWorkload; 4] = [
+        DiskWorkload::RandRead,
+        DiskWorkload::SeqRead,
+        DiskWorkload::RandWrite,
+        DiskWorkload::SeqWrite,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            DiskWorkload::RandWrite => "randwrite",
+            DiskWorkload::SeqWrite => "seqwrite",
+            DiskWorkload::RandRead => "randread",
+            DiskWorkload::SeqRead => "seqread",
+        }
+    }
+
+    /// Whether it changes what is on the disk.
+    pub fn writes(self) -> bool {
+        matches!(self, DiskWorkload::RandWrite | DiskWorkload::SeqWrite)
+    }
+
+    fn keys(self, load: &DiskLoad, seconds: u32) -> WorkloadKeys {
+        let (rw, block) = match self {
+            DiskWorkload::RandWrite => (Rw::RandWrite, 4096),
+            DiskWorkload::SeqWrite => (Rw::Write, MIB),
+            DiskWorkload::RandRead => (Rw::RandRead, 4096),
+            DiskWorkload::SeqRead => (Rw::Read, MIB),
+        };
+        let flush = self.writes();
+        WorkloadKeys {
+            name: Some(Located::new(Name(self.name().to_owned()))),
+            rw: Some(Located::new(rw)),
+            bs: Some(Located::new(Blocks::Fixed(block))),
+            numjobs: Some(Located::new(Count(u64::from(load.workers)))),
+            iodepth: Some(Located::new(Count(u64::from(load.depth)))),
+            size: Some(Located::new(Size(load.size_bytes))),
+            direct: Some(Located::new(Switch(true))),
+            fdatasync: flush.then(|| Located::new(Count(WRITES_PER_FLUSH))),
+            warmup: Some(Located::new(Seconds(WARMUP_NS))),
+            runtime: Some(Located::new(Seconds(u64::from(seconds) * SECOND_NS))),
+            ..WorkloadKeys::default()
+        }
+    }
+}
+
+/// The plan for disks that are loaded alike.
+///
+/// # Errors
+/// The data set is too small, or a value is out of its bounds.
+pub fn disk_plan(
+    targets: &[Target],
+    load: &DiskLoad,
+    workloads: &[DiskWorkload],
+    seconds: u32,
+) -> Result<Plan, Diagnostics> {
+    let mut problems = Problems::default();
+    let source = Source::new("command line", "");
+    if load.size_bytes == 0 {
+        let names: Vec<String> = targets.iter().map(Target::to_string).collect();
+        let message = format!(
+            "there is no room on {} for a data set of 1 MiB for each of {} workers",
+            names.join(", "),
+            load.workers
+        );
+        problems.error("limit", None, message);
+        return Err(problems.finish(&source));
+    }
+    let keys = workloads.iter().map(|w| w.keys(load, seconds)).collect();
+    let mut plan = Plan::build("disks", keys);
+    let targets = targets.iter().cloned().map(Located::new).collect();
+    plan.targets = Some(Located::new(Targets(targets)));
+    plan.iterations = Some(Located::new(Count(1)));
+    plan.probe = Some(Located::new(Switch(false)));
+    plan.pause = Some(Located::new(PauseKeys {
+        floor: Some(Located::new(Time(SECOND_NS))),
+        ceiling: Some(Located::new(Time(30 * SECOND_NS))),
+        until_quiet: Some(Located::new(Switch(true))),
+    }));
+    Plan::checked(plan, source, Spelling::Flags, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ScheduleContext;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn the_rules_of_the_guide_hold() {
+        let machine = DiskMachine {
+            cpu_threads: 16,
+            ram_bytes: 64 * GIB,
+        };
+        let ssd = DiskLoad::by_rule(DiskKind::Ssd, &machine, 1000 * GIB);
+        // 8 GiB for each worker, as the guide's jobs have it.
+        assert_eq!((ssd.workers, ssd.depth), (16, 32));
+        assert_eq!(ssd.size_bytes, 16 * 8 * GIB);
+        let hdd = DiskLoad::by_rule(DiskKind::Hdd, &machine, 1000 * GIB);
+        assert_eq!((hdd.workers, hdd.depth), (8, 4));
+        assert_eq!(hdd.size_bytes, 8 * 8 * GIB);
+        assert!(!hdd.cut);
+        let small = DiskLoad::by_rule(DiskKind::Ssd, &machine, 10 * GIB);
+        assert!(small.cut && small.size_bytes <= 10 * GIB);
+    }
+
+    #[test]
+    fn a_plan_has_one_trial_of_each_workload() {
+        let machine = DiskMachine {
+            cpu_threads: 2,
+            ram_bytes: GIB,
+        };
+        let load = DiskLoad::by_rule(DiskKind::Hdd, &machine, 100 * GIB);
+        let plan = disk_plan(&[Target::Null], &load, &DiskWorkload::ALL, 60).unwrap();
+        let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
+        let flushes: Vec<u32> = schedule
+            .trials
+            .iter()
+            .map(|t| t.workload.sync.every_writes)
+            .collect();
+        assert_eq!(flushes, [0, 0, 32, 32]);
+        let full = load.sized(GIB, 0);
+        let told = disk_plan(&[Target::Null], &full, &DiskWorkload::ALL, 60);
+        assert!(told.unwrap_err().to_string().contains("no room"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_machine_gives_a_load_that_fits(
+            cpu_threads: u32, ram_bytes: u64, room_bytes: u64, hdd: bool
+        ) {
+            let kind = if hdd { DiskKind::Hdd } else { DiskKind::Ssd };
+            let machine = DiskMachine { cpu_threads, ram_bytes };
+            let load = DiskLoad::by_rule(kind, &machine, room_bytes);
+            prop_assert!(load.size_bytes <= room_bytes);
+            prop_assert!(load.workers >= 1);
+            prop_assert_eq!(load.size_bytes % (MIB * u64::from(load.workers)), 0);
+        }
+    }
+}

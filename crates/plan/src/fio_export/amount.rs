@@ -1,0 +1,60 @@
+//! When a trial begins to count and when it ends.
+
+use fathom_model::Workload;
+use fathom_model::workload::{BlockSizes, Until};
+
+use super::draft::Draft;
+
+pub(super) fn write(workload: &Workload, draft: &mut Draft) {
+    let bounds = workload.bounds;
+    if workload.warmup_ns > 0 {
+        draft.set("ramp_time", time(workload.warmup_ns));
+    }
+    if let Some(ns) = bounds.time_ns {
+        draft.set("runtime", time(ns));
+    }
+    let each = |whole: u64| whole.div_ceil(u64::from(workload.workers.max(1)));
+    match (bounds.bytes, bounds.ops) {
+        // A bound of work would have no effect.
+        (None, None) => draft.set("time_based", 1),
+        (bytes, ops) => {
+            let moved = ops.map(|ops| each(ops).saturating_mul(workload.block.max_bytes()));
+            let bytes = bytes.map(each);
+            let least = bytes.into_iter().chain(moved).min().unwrap_or(0);
+            draft.set("io_size", least);
+            if let Some(ops) = ops
+                && !matches!(workload.block, BlockSizes::Fixed(_))
+            {
+                draft.set("number_ios", each(ops));
+            }
+            if workload.workers > 1 {
+                draft.differs(
+                    "each of fio's jobs does an equal share of the work; fathom's workers draw on \
+                     it together",
+                );
+            }
+            if workload.warmup_ns > 0 {
+                draft.differs("fio counts the warm-up in the work to be done");
+            }
+        }
+    }
+    match workload.until {
+        None => {}
+        Some(Until::Steady) => {
+            draft.differs("fio goes on to its bounds; fathom ends once the result is steady");
+        }
+        Some(Until::Precision { .. }) => {
+            draft.differs("fio goes on to its bounds; fathom ends once the result is precise");
+        }
+    }
+}
+
+/// A time in the largest unit in which it is whole; at least a microsecond.
+pub(super) fn time(ns: u64) -> String {
+    let us = ns.div_ceil(1000).max(1);
+    match us {
+        us if us.is_multiple_of(1_000_000) => format!("{}s", us / 1_000_000),
+        us if us.is_multiple_of(1000) => format!("{}ms", us / 1000),
+        us => format!("{us}us"),
+    }
+}
