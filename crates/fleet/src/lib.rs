@@ -7,6 +7,7 @@
 
 mod agent;
 mod ceiling;
+mod conclusion;
 mod coordinator;
 mod error;
 mod fail_if;
@@ -16,6 +17,7 @@ mod local;
 mod looked;
 mod member;
 mod message;
+mod outlook;
 mod quiet;
 mod runner;
 mod set;

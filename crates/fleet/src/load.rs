@@ -10,17 +10,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use fathom_engine::{EndReason, Gathering, Group, GroupEnd};
+use fathom_engine::{Gathering, Group};
 use fathom_model::Sample;
-use fathom_model::run::EngineReport;
-use fathom_model::sample::Phase;
 use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
-use crate::agent::Early;
+use crate::conclusion::{WIND_DOWN_NS, conclude};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::local::{Command, Link};
 use crate::member::{Member, beside};
 use crate::message::{Event, TrialInterval};
+use crate::outlook;
 use crate::runner::{Ending, Runner};
 use crate::set::unix_now_ns;
 
@@ -35,10 +34,6 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Every operation in flight is looked at this often for its age.
 const STUCK_EVERY_NS: u64 = 500_000_000;
-
-/// How long operations in flight may take to come back after the user asked
-/// to end, before they are called stuck.
-const WIND_DOWN_NS: u64 = 30_000_000_000;
 
 struct Load<'a> {
     link: &'a Link,
@@ -69,7 +64,7 @@ pub(crate) fn run(
 ) -> Option<Observer> {
     let indexes = members.iter().map(|member| member.spec.index);
     let places: HashMap<u32, usize> = indexes.zip(0..).collect();
-    announce(link, members, &places);
+    outlook::announce(link, members, &places);
     if let Some((observer, _)) = &mut watches {
         observer.sample(None);
     }
@@ -91,44 +86,6 @@ pub(crate) fn run(
         dirty_bytes: None,
     };
     load.run()
-}
-
-/// Tells the coordinator how long the whole set will take.
-fn announce(link: &Link, members: &[Member], places: &HashMap<u32, usize>) {
-    let phase = match members.iter().all(|m| m.job.workload.warmup_ns > 0) {
-        true => Phase::Warmup,
-        false => Phase::Measure,
-    };
-    let ends = members.iter().map(|m| expected_end_ns(m, members, places));
-    let ends = ends.collect::<Option<Vec<u64>>>();
-    link.send(Event::PhaseStarted {
-        trial: None,
-        phase,
-        expected_ns: ends.and_then(|ends| ends.into_iter().max()),
-    });
-}
-
-/// When a trial ends, from the opening of the set's gate; `None` without a
-/// bound of time.
-fn expected_end_ns(
-    member: &Member,
-    members: &[Member],
-    places: &HashMap<u32, usize>,
-) -> Option<u64> {
-    let (mut at, mut sum) = (member, 0u64);
-    loop {
-        let workload = &at.job.workload;
-        let own = workload
-            .bounds
-            .time_ns?
-            .saturating_add(workload.warmup_ns)
-            .saturating_add(at.spec.start_delay_ns);
-        sum = sum.saturating_add(own);
-        match at.spec.follows {
-            None => return Some(sum),
-            Some(followed) => at = &members[*places.get(&followed)?],
-        }
-    }
 }
 
 impl Load<'_> {
@@ -404,37 +361,5 @@ impl Load<'_> {
             let pending = pending.into_values().collect();
             self.link.send(Event::Interval(pending));
         }
-    }
-}
-
-/// Turns the end of a group into the end of its trial.
-fn conclude(ending: Option<Ending>, group_end: GroupEnd, member: &mut Member) -> Result<(), Early> {
-    let end = &mut member.end;
-    end.engine = group_end.report;
-    end.final_flush_ns = group_end.final_flush_ns;
-    match (ending, group_end.end_reason) {
-        (Some(Ending::Stuck), _) => Err(Early::interrupted(format!(
-            "operations were still outstanding after {}; they are listed with their age",
-            fathom_model::unit::span(member.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
-        ))),
-        (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
-        (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
-        (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
-        (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
-        (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {
-            end.reason = Some(match end.load_started_ns {
-                Some(_) => reason,
-                None => format!("did not begin: {reason}"),
-            });
-            Ok(())
-        }
-        (None, _) => Ok(()),
-    }
-}
-
-fn first_error(report: &EngineReport) -> String {
-    match report.errors.first() {
-        Some(error) => format!("an operation failed: {}", error.message),
-        None => "the engine failed without naming an operation".to_owned(),
     }
 }

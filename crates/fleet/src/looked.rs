@@ -19,6 +19,8 @@ type Data = (Vec<PathBuf>, Option<Range<u64>>);
 pub(crate) struct Looked {
     sysroot: Sysroot,
     targets: HashMap<PathBuf, TargetFingerprint>,
+    /// The same of files that have been made, by what tells their devices.
+    places: HashMap<PathBuf, TargetFingerprint>,
     states: HashMap<Data, DataState>,
     cached: HashMap<Data, (Option<f64>, String)>,
 }
@@ -29,6 +31,7 @@ impl Looked {
         Looked {
             sysroot: sysroot.clone(),
             targets: HashMap::new(),
+            places: HashMap::new(),
             states: HashMap::new(),
             cached: HashMap::new(),
         }
@@ -56,20 +59,18 @@ impl Looked {
             return TargetFingerprint::default();
         };
         let file = paths_of(prepared).into_iter().next();
+        let place = file.unwrap_or_else(|| target.to_owned());
         // Files of one directory lie on the same devices.
-        let place = match &file {
-            Some(file) if file.parent() == Some(target) => self.targets.get(target).cloned(),
-            _ => None,
+        let folder = match place.parent() {
+            Some(folder) if folder == target => target.to_owned(),
+            _ => place.clone(),
         };
-        match (place, file) {
-            (Some(known), _) if !known.devices.is_empty() => known,
-            (_, Some(file)) => {
-                let facts = self.path(&file);
-                self.targets.insert(target.to_owned(), facts.clone());
-                facts
-            }
-            (_, None) => self.path(target),
+        if let Some(known) = self.places.get(&folder) {
+            return known.clone();
         }
+        let facts = self.path(&place);
+        self.places.insert(folder, facts.clone());
+        facts
     }
 
     /// Takes the state of page cache and extents right before the load.

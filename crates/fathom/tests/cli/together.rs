@@ -77,7 +77,11 @@ fn two_workloads_share_a_file_that_the_user_named() {
     let file = bench.data().join("file");
     fs::write(&file, vec![7; 4 << 20]).unwrap();
     let refused = bench.fathom(["run", "plan.yaml"]);
-    assert_ne!(refused.status, Some(0), "a file of the user is not overwritten");
+    assert_ne!(
+        refused.status,
+        Some(0),
+        "a file of the user is not overwritten"
+    );
     assert!(fs::read(&file).unwrap().iter().all(|byte| *byte == 7));
     let (output, result) = bench.json(["run", "plan.yaml", "--destructive"]);
     output.expect_measured();
@@ -141,10 +145,10 @@ fn a_killed_set_reopens_as_interrupted_with_all_its_trials() {
 
 #[test]
 fn the_schedule_shows_who_runs_with_whom() {
-    let text = plan("null:", "1s").replace("rw: randwrite", "rw: randwrite, start_delay: 5s");
+    let text = plan("'null:'", "1s").replace("rw: randwrite", "rw: randwrite, start_delay: 5s");
     let bench = with_plan(
         &text
-            .replace("direct: false, ", "")
+            .replace("engine: psync, direct: false, ", "")
             .replace(", end_fsync: true", ""),
     );
     let shown = bench.fathom(["plan", "show", "plan.yaml"]);

@@ -1,0 +1,48 @@
+//! From the end of a load to the end of its trial.
+
+use fathom_engine::{EndReason, GroupEnd};
+use fathom_model::run::EngineReport;
+
+use crate::agent::Early;
+use crate::member::Member;
+use crate::runner::Ending;
+
+/// How long operations in flight may take to come back after the user asked
+/// to end, before they are called stuck.
+pub(crate) const WIND_DOWN_NS: u64 = 30_000_000_000;
+
+/// Turns the end of a group into the end of its trial.
+pub(crate) fn conclude(
+    ending: Option<Ending>,
+    group_end: GroupEnd,
+    member: &mut Member,
+) -> Result<(), Early> {
+    let end = &mut member.end;
+    end.engine = group_end.report;
+    end.final_flush_ns = group_end.final_flush_ns;
+    match (ending, group_end.end_reason) {
+        (Some(Ending::Stuck), _) => Err(Early::interrupted(format!(
+            "operations were still outstanding after {}; they are listed with their age",
+            fathom_model::unit::span(member.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
+        ))),
+        (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
+        (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
+        (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
+        (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
+        (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {
+            end.reason = Some(match end.load_started_ns {
+                Some(_) => reason,
+                None => format!("did not begin: {reason}"),
+            });
+            Ok(())
+        }
+        (None, _) => Ok(()),
+    }
+}
+
+fn first_error(report: &EngineReport) -> String {
+    match report.errors.first() {
+        Some(error) => format!("an operation failed: {}", error.message),
+        None => "the engine failed without naming an operation".to_owned(),
+    }
+}
