@@ -125,6 +125,7 @@ impl Budget {
         }
     }
 
+    #[inline]
     fn take_bounded(&mut self, bytes: u64) -> Result<(), EndReason> {
         let spread = 4 * self.workers;
         if let Some(pool) = &self.control.ops {

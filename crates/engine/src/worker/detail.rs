@@ -44,7 +44,6 @@ impl Worker {
 
     /// What is staged is in flight from `now_ns` on: counts it, and submits it
     /// by a call of its own if that is to be timed.
-    #[inline(never)]
     pub(crate) fn submit_in_detail<E: Engine, C: Clock>(
         &mut self,
         engine: &mut E,

@@ -31,7 +31,12 @@ impl Worker {
             }
             now_ns = clock.now();
             let full = self.staged.len() == self.batch;
-            self.hand_over(engine, clock, now_ns)?;
+            if self.plain {
+                self.hand_over(now_ns);
+            } else {
+                self.hand_over_with_all(engine, clock, now_ns)?;
+            }
+            self.staged.clear();
             if !full {
                 break;
             }
@@ -209,25 +214,26 @@ impl Worker {
 
     /// The queued operations start now.
     #[inline(always)]
-    fn hand_over<E: Engine, C: Clock>(
-        &mut self,
-        engine: &mut E,
-        clock: &C,
-        now_ns: u64,
-    ) -> Result<(), Broken> {
+    fn hand_over(&mut self, now_ns: u64) {
         self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
         self.pass(now_ns);
         self.in_flight += self.staged.len() as u32;
         for slot in &self.staged {
             self.visible.in_flight.start(*slot, now_ns);
         }
-        if !self.plain {
-            self.commit.started(now_ns);
-            self.count_lateness(now_ns);
-            self.submit_in_detail(engine, clock)?;
-        }
-        self.staged.clear();
-        Ok(())
+    }
+
+    #[inline(never)]
+    fn hand_over_with_all<E: Engine, C: Clock>(
+        &mut self,
+        engine: &mut E,
+        clock: &C,
+        now_ns: u64,
+    ) -> Result<(), Broken> {
+        self.hand_over(now_ns);
+        self.commit.started(now_ns);
+        self.count_lateness(now_ns);
+        self.submit_in_detail(engine, clock)
     }
 
     fn count_lateness(&mut self, now_ns: u64) {

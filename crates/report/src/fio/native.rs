@@ -180,7 +180,7 @@ fn size(bytes: u64) -> String {
     ];
     units
         .iter()
-        .find(|(unit, _)| bytes > 0 && bytes % unit == 0)
+        .find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit))
         .map_or_else(
             || bytes.to_string(),
             |(unit, letter)| format!("{}{letter}", bytes / unit),
