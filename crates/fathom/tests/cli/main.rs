@@ -25,3 +25,4 @@ mod quick;
 mod signals;
 mod snia;
 mod store;
+mod together;

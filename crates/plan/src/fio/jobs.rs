@@ -12,6 +12,9 @@ use super::value::{self, Units};
 /// Jobs of one run. fio's own limit is the same.
 pub(crate) const MAX_JOBS: usize = 4096;
 
+/// Settings of all jobs, each with those that it inherits.
+const MAX_SETTINGS: usize = 500_000;
+
 /// An option with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FioSetting {
@@ -129,6 +132,8 @@ pub(crate) struct Collector {
     jobs: FioJobs,
     /// `globals` as they stand, shared by the jobs that follow.
     snapshot: Option<Arc<[FioSetting]>>,
+    /// Settings of all jobs so far, with the inherited ones.
+    settings: usize,
 }
 
 impl Collector {
@@ -140,6 +145,16 @@ impl Collector {
         problems: &mut Vec<FioProblem>,
     ) {
         let global = section.is_global();
+        // Nobody reads more mistakes than this.
+        if problems.len() > 100 {
+            return;
+        }
+        self.settings += section.settings.len() + self.jobs.globals.len();
+        if self.settings > MAX_SETTINGS {
+            let message = "the jobs have too many options, with those that they inherit";
+            problems.push(FioProblem::at(&section.place, message));
+            return;
+        }
         if !global && !reading.only.is_empty() && !reading.only.contains(&section.name) {
             return;
         }

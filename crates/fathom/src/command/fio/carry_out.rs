@@ -187,6 +187,9 @@ fn tell_verdict(judged: &JudgedRun) {
     if let Some(reason) = &judged.run.reason {
         present::complain(reason);
     }
+    if judged.run.state == RunState::Failed {
+        return;
+    }
     let word = match judged.verdict.validity {
         Validity::Trusted => "trusted",
         Validity::Caveats => "with caveats",
