@@ -130,5 +130,7 @@ pub fn fio_job_file(trial: &FioTrial) -> String {
 #[path = "real_fio_tests.rs"]
 mod real_fio_tests;
 #[cfg(test)]
+mod schedule_tests;
+#[cfg(test)]
 #[path = "export_tests.rs"]
 mod tests;
