@@ -1,7 +1,7 @@
 //! When a trial begins to count and when it ends.
 
-use fathom_model::Workload;
 use fathom_model::workload::{BlockSizes, Until};
+use fathom_model::{ScheduledTrial, Workload};
 
 use super::draft::Draft;
 
@@ -46,6 +46,17 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
         Some(Until::Precision { .. }) => {
             draft.differs("fio goes on to its bounds; fathom ends once the result is precise");
         }
+    }
+}
+
+/// What a trial of a set does to the others; whom it follows is known to who
+/// writes the whole set.
+pub(super) fn release(trial: &ScheduledTrial, draft: &mut Draft) {
+    if trial.start_delay_ns > 0 {
+        draft.set("startdelay", time(trial.start_delay_ns));
+    }
+    if trial.ends_others {
+        draft.set("exitall", 1);
     }
 }
 

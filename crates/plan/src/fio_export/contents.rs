@@ -12,12 +12,24 @@ const MOST_PATTERN_BYTES: usize = 512;
 const FILL_BLOCK: &str = "1048576";
 
 pub(super) fn write(workload: &Workload, draft: &mut Draft) {
+    if workload.precondition == Precondition::Written {
+        draft.differs(
+            "fathom first writes what was never written; fio does so only to files that it makes \
+             and reads",
+        );
+    }
     if workload.mix.write_percent > 0 {
         payload(workload, draft);
     }
     let Some(verify) = workload.verify else {
         return;
     };
+    if verify.by_content || verify.earlier {
+        draft.refuse(
+            "verify",
+            "fathom's checks of contents, and of what earlier trials wrote, are not those of fio",
+        );
+    }
     if verify.on_read || workload.mix.reads() {
         draft.refuse(
             "verify",

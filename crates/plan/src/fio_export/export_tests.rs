@@ -5,7 +5,7 @@ use fathom_model::workload::{
     OpMix, Pattern, Payload, Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until,
     Verify, WeightedSize,
 };
-use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
+use fathom_model::{ScheduledTrial, Target, Workload};
 
 use super::*;
 use crate::schedule::{ScheduleContext, TargetKind};
@@ -38,7 +38,7 @@ pub(super) fn trial(target: Target, workload: Workload) -> ScheduledTrial {
     trial
 }
 
-fn with(change: impl FnOnce(&mut Workload)) -> Workload {
+pub(super) fn with(change: impl FnOnce(&mut Workload)) -> Workload {
     let mut workload = Workload::example("w");
     change(&mut workload);
     workload
@@ -476,27 +476,4 @@ fn fields_that_change_nothing_or_little_are_kept_quiet_or_told() {
     ];
     assert_eq!(values(rest, &names), ["all", "5000000us", "0,2", "500"]);
     assert_eq!(refused(|w| w.think_ns = 1200), ["think_time"]);
-}
-
-#[test]
-fn a_schedule_is_walled_trial_by_trial() {
-    let text = "plan: 1\ntargets: /data\niterations: 2\ndefaults: {size: 1g, runtime: 5s}\n\
-                workloads: [{rw: randread}, {rw: randwrite, iodepth: 8}]\n";
-    let plan = crate::parse("two.yaml", text).unwrap();
-    let schedule: Schedule = plan.schedule(&ScheduleContext::default()).unwrap();
-    let facts = facts();
-    let export = FioExport {
-        facts: &facts,
-        files: FioFiles::Own("test"),
-    };
-    let text = export_fio(&schedule, &export).unwrap();
-    assert_eq!(text.matches("stonewall").count(), 3, "{text}");
-    assert_eq!(text.matches("[randread-4k q1 j1]").count(), 1, "{text}");
-    assert_eq!(text.matches("[randwrite-4k q8 j1 #2]").count(), 1, "{text}");
-    assert_eq!(
-        text.matches("size=1073741824").count(),
-        1,
-        "in [global]: {text}"
-    );
-    assert!(text.lines().all(|line| line.len() <= 100), "{text}");
 }

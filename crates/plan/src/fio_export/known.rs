@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 
-const KNOWN: [&str; 30] = [
+const KNOWN: [&str; 33] = [
     "name",
     "engine",
     "mix",
@@ -39,10 +39,13 @@ const KNOWN: [&str; 30] = [
     "huge_pages",
     "on_error",
     "io_deadline_ns",
+    "region",
+    "think_every_ops",
+    "think_spin_ns",
 ];
 
 /// What changes nothing in what is done.
-const WITHOUT_EFFECT: [&str; 1] = ["slo"];
+const WITHOUT_EFFECT: [&str; 2] = ["slo", "recording"];
 
 /// Refuses what is set and not known.
 pub(super) fn check(workload: &Workload, draft: &mut Draft) {

@@ -88,6 +88,13 @@ fn sync(workload: &Workload, draft: &mut Draft) {
             );
         }
     }
+    if sync.other_every_writes > 0 {
+        let other = match sync.call {
+            SyncCall::Fsync => "fdatasync",
+            SyncCall::Fdatasync => "fsync",
+        };
+        draft.set(other, sync.other_every_writes);
+    }
     match sync.open {
         SyncOpen::No => {}
         SyncOpen::Dsync => draft.set("sync", "dsync"),
@@ -170,7 +177,12 @@ fn think(workload: &Workload, draft: &mut Draft) {
         return draft.refuse("think_time", "fio pauses for whole microseconds");
     }
     draft.set("thinktime", format!("{us:.0}"));
-    if workload.queue_depth > 1 {
+    if workload.think_spin_ns >= 1000 {
+        draft.set("thinktime_spin", workload.think_spin_ns / 1000);
+    }
+    if workload.think_every_ops > 0 {
+        draft.set("thinktime_blocks", workload.think_every_ops);
+    } else if workload.queue_depth > 1 {
         draft.differs(
             "fio pauses the whole job after each operation; in fathom the depth stays filled by \
              operations that each pause on their own",

@@ -33,6 +33,17 @@ pub enum FioFiles<'a> {
     Given(&'a str),
 }
 
+impl FioFiles<'_> {
+    /// How the names of a set of files begin.
+    fn prefix(&self, set: u32) -> String {
+        let (FioFiles::Own(prefix) | FioFiles::Given(prefix)) = self;
+        match set {
+            0 => (*prefix).to_owned(),
+            set => format!("{prefix}-{set}"),
+        }
+    }
+}
+
 /// What has to be known beside the schedule.
 #[derive(Debug, Clone, Copy)]
 pub struct FioExport<'a> {
@@ -70,7 +81,14 @@ pub fn export_trial(
     load::write(workload, trial.seed, &mut draft);
     amount::write(workload, &mut draft);
     contents::write(workload, &mut draft);
-    let placed = place::write(trial, export, &mut draft);
+    amount::release(trial, &mut draft);
+    let prefix = export.files.prefix(trial.file_set);
+    let files = match export.files {
+        FioFiles::Own(_) => FioFiles::Own(&prefix),
+        FioFiles::Given(_) => FioFiles::Given(&prefix),
+    };
+    let export = FioExport { files, ..*export };
+    let placed = place::write(trial, &export, &mut draft);
     let before = contents::before(workload, &draft, placed.as_ref());
     draft.finish(before, placed.map_or_else(Vec::new, |p| p.each))
 }
@@ -111,6 +129,8 @@ pub fn fio_job_file(trial: &FioTrial) -> String {
 #[cfg(test)]
 #[path = "real_fio_tests.rs"]
 mod real_fio_tests;
+#[cfg(test)]
+mod schedule_tests;
 #[cfg(test)]
 #[path = "export_tests.rs"]
 mod tests;

@@ -5,6 +5,7 @@
 //! share files walk through contiguous regions of their own.
 
 use fathom_model::unit::bytes_exact;
+use fathom_model::workload::WorkerRegion;
 use fathom_model::{ScheduledTrial, Target, Workload};
 
 use super::draft::{Draft, Own};
@@ -159,7 +160,8 @@ impl<'a> Ground<'a> {
         if matches!(files, FioFiles::Given(_)) {
             common.push(option("allow_file_create", 0));
         }
-        let mut each = if self.shared && in_order && workers > 1 {
+        let split = self.workload.region == WorkerRegion::Split;
+        let mut each = if self.shared && in_order && workers > 1 && split {
             self.regions(path, files, draft)?
         } else if !self.shared && self.count > 1 && matches!(files, FioFiles::Given(_)) {
             (0..workers)
@@ -172,7 +174,16 @@ impl<'a> Ground<'a> {
                 .collect()
         } else {
             let mut own = self.names(path, files);
-            own.extend(self.range(self.offset_bytes, self.region_bytes));
+            match self.workload.region {
+                WorkerRegion::Staggered {
+                    step_bytes,
+                    span_bytes,
+                } if self.shared => {
+                    own.push(option("offset_increment", step_bytes));
+                    own.extend(self.range(self.offset_bytes, span_bytes));
+                }
+                _ => own.extend(self.range(self.offset_bytes, self.region_bytes)),
+            }
             vec![own]
         };
         let longest = each

@@ -161,7 +161,11 @@ fn workloads() -> impl Strategy<Value = Workload> {
         0u64..1 << 36,
         0u64..10_000_000,
         prop::collection::vec(0u32..4, 0..4),
-        0u8..3,
+        select(vec![
+            Precondition::None,
+            Precondition::Fill,
+            Precondition::RandomFill,
+        ]),
     );
     (what, load, place, rest).prop_map(|(what, load, place, rest)| {
         let mut w = Workload::example("any; [w] #1");
@@ -185,11 +189,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
         (w.size_bytes, w.working_set_bytes, w.offset_bytes) = (place.0, place.1, place.2);
         (w.misalign_bytes, w.align_bytes) = (place.3 * 512, 512 << place.4);
         (w.warmup_ns, w.think_ns, w.cpus) = (rest.0, rest.1, rest.2);
-        w.precondition = [
-            Precondition::None,
-            Precondition::Fill,
-            Precondition::RandomFill,
-        ][usize::from(rest.3)];
+        w.precondition = rest.3;
         w.until = go_on.then_some(Until::Precision { percent: 2.0 });
         w.verify = (drop && huge).then_some(Verify {
             on_read: poll,

@@ -40,19 +40,51 @@ pub(super) fn whole(
             "Left out: {probes} probes, which only fathom evaluates."
         ));
     }
-    let mut blocks = Vec::new();
+    let mut blocks: Vec<Block> = Vec::new();
     let mut told: Vec<u32> = Vec::new();
+    let mut set = None;
     for (trial, done) in trials {
+        let beside = trial.together.is_some() && trial.together == set;
+        set = trial.together;
+        let from = blocks.len();
         // What differs in a row is said once.
         let first = !told.contains(&trial.row);
         told.push(trial.row);
-        let name = |name: &str| match trial.iteration {
-            0 => name.to_owned(),
-            n => format!("{name} #{}", n + 1),
-        };
-        push(&mut blocks, done, name, first);
+        push(&mut blocks, done, |name| numbered(name, trial), first);
+        if beside {
+            blocks[from..]
+                .iter_mut()
+                .for_each(|block| block.waits = false);
+            if let Some(block) = blocks.get_mut(from) {
+                // Each trial of a set is reported by itself.
+                block
+                    .section
+                    .options
+                    .push(("new_group".to_owned(), String::new()));
+            }
+        }
+        if let Some(leader) = name_of(trials, trial.follows) {
+            for block in &mut blocks[from..] {
+                let waits = ("wait_for".to_owned(), leader.clone());
+                block.section.options.push(waits);
+            }
+        }
     }
     render(&head, &blocks)
+}
+
+/// The name of a trial's jobs.
+fn numbered(name: &str, trial: &ScheduledTrial) -> String {
+    match trial.iteration {
+        0 => name.to_owned(),
+        n => format!("{name} #{}", n + 1),
+    }
+}
+
+/// The name under which the trial with this index runs.
+fn name_of(trials: &[(&ScheduledTrial, FioTrial)], index: Option<u32>) -> Option<String> {
+    let (trial, done) = trials.iter().find(|(t, _)| Some(t.index) == index)?;
+    Some(numbered(&done.sections.first()?.name, trial))
 }
 
 /// One trial alone.

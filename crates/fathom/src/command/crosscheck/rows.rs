@@ -65,6 +65,13 @@ impl Rows {
         let mut rows = Vec::new();
         let first = |trial: &&ScheduledTrial| trial.iteration == 0 && !trial.role.is_probe();
         for trial in schedule.trials.iter().filter(first) {
+            if trial.together.is_some() {
+                present::complain(&format!(
+                    "{}: runs at the same time as others; trials are compared one at a time",
+                    trial.label
+                ));
+                return Ok(None);
+            }
             let trial = adapted(trial, args.seconds);
             match export_trial(&trial, &export) {
                 Ok(fio) => rows.push(Row::new(trial, fio)),
