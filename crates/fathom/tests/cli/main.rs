@@ -14,6 +14,7 @@ mod disks;
 mod documents;
 mod exam_real;
 mod faults;
+mod fio;
 mod fio_output;
 mod fio_parsers;
 mod io;

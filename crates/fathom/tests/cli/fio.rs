@@ -1,0 +1,208 @@
+//! `fathom fio`: fio's job files, as their users run them.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+struct Ran {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// A directory with its own store.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn command(&self, program: &Path, arguments: &[&str]) -> Ran {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(self.path())
+            .env("FATHOM_STORE", self.path().join("store/runs.db"))
+            .env_remove("FATHOM_DESTRUCTIVE")
+            .env_remove("FATHOM_FIO_QUIET")
+            .output()
+            .unwrap();
+        Ran {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    fn fio(&self, arguments: &[&str]) -> Ran {
+        let mut all = vec!["fio"];
+        all.extend(arguments);
+        self.command(Path::new(env!("CARGO_BIN_EXE_fathom")), &all)
+    }
+}
+
+const JOBS: &str = "\
+[global]
+bs=4k
+size=1m
+[w]
+rw=write
+[r]
+stonewall
+rw=randread
+numjobs=2
+";
+
+#[test]
+fn a_job_file_runs_and_gives_fios_json() {
+    let place = Place::new();
+    place.write("job.fio", JOBS);
+    let ran = place.fio(&[
+        "--quiet",
+        "--output-format=json",
+        "--output=o.json",
+        "job.fio",
+    ]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (Some(0), ""),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stderr, "");
+    let text = std::fs::read_to_string(place.path().join("o.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let jobs = document["jobs"].as_array().unwrap();
+    let names: Vec<_> = jobs
+        .iter()
+        .map(|j| j["jobname"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["w", "r", "r"]);
+    assert_eq!(jobs[0]["write"]["io_bytes"], 1 << 20);
+    assert_eq!(jobs[2]["read"]["io_bytes"], 1 << 20);
+    assert_eq!(
+        (&jobs[0]["groupid"], &jobs[1]["groupid"]),
+        (&0.into(), &1.into())
+    );
+    assert_eq!(document["global options"]["bs"], "4k");
+    for file in ["w.0.0", "r.0.0", "r.1.0"] {
+        assert_eq!(
+            place.path().join(file).metadata().unwrap().len(),
+            1 << 20,
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn by_the_name_of_fio_it_is_fio() {
+    let place = Place::new();
+    let link = place.path().join("fio");
+    symlink(env!("CARGO_BIN_EXE_fathom"), &link).unwrap();
+    let version = place.command(&link, &["--version"]);
+    assert!(version.stdout.starts_with("fio-3."), "{}", version.stdout);
+    let ran = place.command(&link, &["--name=a", "--rw=write", "--size=64k"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("write: IOPS="), "{}", ran.stdout);
+    assert!(ran.stderr.contains("fathom runs show"), "{}", ran.stderr);
+    assert_eq!(place.command(&link, &[]).status, Some(1));
+}
+
+#[test]
+fn a_misspelt_option_is_told_and_may_be_left_out() {
+    let place = Place::new();
+    place.write("job.fio", "[job]\nrw=write\nsize=64k\nfdatsync=32\n");
+    let ran = place.fio(&["job.fio"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
+    let wanted = "fathom: job.fio:4:1: fio has no option 'fdatsync'; did you mean 'fdatasync'?\n";
+    assert_eq!(ran.stderr, wanted);
+    let lenient = place.fio(&["--lenient", "job.fio"]);
+    assert_eq!(lenient.status, Some(0), "{}", lenient.stderr);
+    assert!(
+        lenient.stderr.contains("fdatsync is ignored"),
+        "{}",
+        lenient.stderr
+    );
+    let strict = place.fio(&["--lenient", "--strict", "job.fio"]);
+    assert_eq!(strict.status, Some(1), "{}", strict.stderr);
+}
+
+#[test]
+fn a_strangers_file_is_written_to_only_with_leave() {
+    let place = Place::new();
+    place.write("data", "somebody's");
+    let arguments = ["--name=a", "--rw=write", "--size=64k", "--filename=data"];
+    let ran = place.fio(&arguments);
+    assert_eq!(ran.status, Some(1));
+    assert!(ran.stderr.contains("--destructive"), "{}", ran.stderr);
+    assert_eq!(
+        std::fs::read_to_string(place.path().join("data")).unwrap(),
+        "somebody's"
+    );
+    let with_leave = [&arguments[..], &["--destructive"]].concat();
+    assert_eq!(place.fio(&with_leave).status, Some(0));
+
+    // What fathom has made it writes to again, until somebody replaces it.
+    let own = ["--quiet", "--name=b", "--rw=write", "--size=64k"];
+    assert_eq!(place.fio(&own).status, Some(0));
+    assert_eq!(place.fio(&own).status, Some(0));
+    std::fs::remove_file(place.path().join("b.0.0")).unwrap();
+    place.write("b.0.0", "somebody's");
+    assert_eq!(place.fio(&own).status, Some(1));
+}
+
+#[test]
+fn files_stay_until_they_are_cleaned_or_unlinked() {
+    let place = Place::new();
+    place.fio(&[
+        "--quiet",
+        "--name=a",
+        "--rw=write",
+        "--size=64k",
+        "--unlink=1",
+    ]);
+    assert!(!place.path().join("a.0.0").exists());
+    place.fio(&["--quiet", "--name=b", "--rw=write", "--size=64k"]);
+    let program = Path::new(env!("CARGO_BIN_EXE_fathom"));
+    let listed = place.command(program, &["clean", "--kept"]);
+    assert!(listed.stdout.contains("b.0.0"), "{}", listed.stdout);
+    let cleaned = place.command(program, &["clean", "--kept", "--yes"]);
+    assert_eq!(cleaned.status, Some(0), "{}", cleaned.stderr);
+    assert!(!place.path().join("b.0.0").exists());
+}
+
+#[test]
+fn the_translation_can_be_seen() {
+    let place = Place::new();
+    place.write("job.fio", JOBS);
+    let plan = place.fio(&["--plan", "job.fio"]);
+    assert!(
+        plan.stdout.contains("r 2/2") && plan.stdout.contains("psync"),
+        "{}",
+        plan.stdout
+    );
+    let account = place.fio(&["--account", "--nice=3", "job.fio"]);
+    assert!(account.stdout.contains("nice=3"), "{}", account.stdout);
+    assert!(
+        account.stdout.contains("start fathom with nice"),
+        "{}",
+        account.stdout
+    );
+    let shown = place.fio(&["--showcmd", "job.fio"]);
+    let wanted = "fio --bs=4k --size=1m --name=w --rw=write --name=r --stonewall --rw=randread --numjobs=2\n";
+    assert_eq!(shown.stdout, wanted);
+    let help = place.fio(&["--cmdhelp=blocksize"]);
+    assert!(help.stdout.contains("bs: block size"), "{}", help.stdout);
+    assert_eq!(place.fio(&["--parse-only", "job.fio"]).status, Some(0));
+    assert!(!place.path().join("w.0.0").exists(), "nothing was run");
+}
