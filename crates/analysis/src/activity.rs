@@ -163,7 +163,7 @@ fn moved(trial: &Trial<'_>, kind: OpKind, window: (i64, i64)) -> Moved {
         }
     }
     if moved.bytes > 0.0 {
-        let block = trial.workload.block.max_bytes() as f64;
+        let block = trial.workload.max_block_bytes() as f64;
         moved.slack += trial.total_depth() as f64 * block;
     }
     moved
