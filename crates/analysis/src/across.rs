@@ -51,11 +51,15 @@ fn apply_knees(trials: &[Trial<'_>], judged: &mut [JudgedTrial]) {
             evidence: *evidence,
             rate: main_rate(judged),
             limiter: judged.verdict.limiter,
-            usable: judged.verdict.validity != Validity::NotTrusted,
+            usable: judged.verdict.validity != Validity::NotTrusted && trial.set_size == 1,
         })
         .collect();
     let knees: Vec<_> = (0..members.len())
         .map(|index| {
+            // Another depth beside other loads proves nothing about this one.
+            if trials[index].set_size > 1 {
+                return (None, None);
+            }
             let knee = knee::of_member(&members, index);
             let unknown = members[index].limiter == Limiter::Unknown;
             let probed = knee::is_probed(&members, index);

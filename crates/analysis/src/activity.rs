@@ -6,11 +6,14 @@
 //! part, a twentieth of the second for the jitter of the two clocks' ticks, and
 //! the operations in flight are given as slack, always in favour of the
 //! measurement.
+//!
+//! Trials that run at the same time on the same devices are taken together:
+//! the device does not know whose operations it carries out.
 
 use fathom_model::observation::{DeviceActivity, Observation};
-use fathom_model::op::OpKind;
 use fathom_model::sample::Phase;
 
+use crate::company::{self, Piece};
 use crate::trial::Trial;
 
 /// Share of the measure phase that must have been observed.
@@ -36,13 +39,17 @@ pub(crate) struct Activity {
     pub(crate) leaves: Vec<String>,
     pub(crate) device_read_bytes: f64,
     pub(crate) device_write_bytes: f64,
-    /// Reads of the workload.
+    /// Reads of the workload, and of others of the set on the same devices.
     pub(crate) read: Moved,
-    /// Writes of the workload.
+    /// Writes of the same.
     pub(crate) written: Moved,
-    /// Flushes that the workload asked for.
+    /// Those of the reads that went past the page cache.
+    pub(crate) direct_read: Moved,
+    /// Those of the writes that went past the page cache.
+    pub(crate) direct_written: Moved,
+    /// Flushes that they asked for.
     pub(crate) syncs: f64,
-    /// Writes that the workload carried out.
+    /// Writes that they carried out.
     pub(crate) writes: f64,
     /// Bytes that the process caused to be fetched, where known throughout.
     pub(crate) own_read_bytes: Option<f64>,
@@ -108,6 +115,7 @@ fn fill(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Activ
     let mut names: Vec<String> = leaves().map(|d| d.name.clone()).collect();
     names.sort_unstable();
     names.dedup();
+    let done = pieces(trial);
     let observed_ns = inside
         .iter()
         .map(|o| o.duration_ns as f64)
@@ -123,10 +131,12 @@ fn fill(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Activ
         leaves: names,
         device_read_bytes: sum(|d| d.read_bytes),
         device_write_bytes: sum(|d| d.write_bytes),
-        read: moved(trial, OpKind::Read, window),
-        written: moved(trial, OpKind::Write, window),
-        syncs: count(trial, OpKind::Sync, window),
-        writes: count(trial, OpKind::Write, window),
+        read: moved(trial, &done, |p| p.all().read_bytes, window),
+        written: moved(trial, &done, |p| p.all().written_bytes, window),
+        direct_read: moved(trial, &done, |p| p.direct.read_bytes, window),
+        direct_written: moved(trial, &done, |p| p.direct.written_bytes, window),
+        syncs: count(&done, |p| p.all().syncs, window),
+        writes: count(&done, |p| p.all().writes, window),
         own_read_bytes: inside
             .iter()
             .map(|o| Some(o.own?.storage_read_bytes? as f64))
@@ -148,14 +158,25 @@ fn before<'a>(trial: &Trial<'a>, start: i64) -> Option<&'a Observation> {
     trial.record.observations.iter().rev().find(earlier)
 }
 
-fn moved(trial: &Trial<'_>, kind: OpKind, window: (i64, i64)) -> Moved {
+/// What was done in one stretch of time that is of interest, for a question.
+type Of = fn(&Piece) -> f64;
+
+/// What the trial did, or all that loaded the same devices.
+fn pieces(trial: &Trial<'_>) -> Vec<Piece> {
+    match &trial.company {
+        Some(company) => company.pieces_of(trial).collect(),
+        None => company::own_pieces(trial),
+    }
+}
+
+fn moved(trial: &Trial<'_>, pieces: &[Piece], bytes_of: Of, window: (i64, i64)) -> Moved {
     let mut moved = Moved::default();
-    for second in &trial.seconds {
-        let bytes: f64 = second.ops(kind).map(|op| op.bytes as f64).sum();
-        let share = overlap(second.start_ns, second.duration_ns, window);
+    for piece in pieces {
+        let bytes = bytes_of(piece);
+        let share = overlap(piece.start_ns, piece.duration_ns, window);
         moved.bytes += bytes * share;
-        let start = signed(second.start_ns);
-        let end = signed(second.end_ns());
+        let start = piece.start_ns;
+        let end = start.saturating_add(signed(piece.duration_ns));
         if (start < window.0 && window.0 < end) || (start < window.1 && window.1 < end) {
             moved.slack += bytes * share.min(1.0 - share).max(JITTER);
         } else if start == window.0 || end == window.1 {
@@ -164,24 +185,21 @@ fn moved(trial: &Trial<'_>, kind: OpKind, window: (i64, i64)) -> Moved {
     }
     if moved.bytes > 0.0 {
         let block = trial.workload.max_block_bytes() as f64;
-        moved.slack += trial.total_depth() as f64 * block;
+        let own = trial.total_depth() as f64 * block;
+        moved.slack += trial.company.as_ref().map_or(own, |c| c.in_flight_bytes);
     }
     moved
 }
 
-fn count(trial: &Trial<'_>, kind: OpKind, window: (i64, i64)) -> f64 {
-    trial
-        .seconds
+fn count(pieces: &[Piece], of: Of, window: (i64, i64)) -> f64 {
+    let shares = pieces
         .iter()
-        .map(|s| {
-            let ops: f64 = s.ops(kind).map(|op| op.ops as f64).sum();
-            ops * overlap(s.start_ns, s.duration_ns, window)
-        })
-        .sum()
+        .map(|p| of(p) * overlap(p.start_ns, p.duration_ns, window));
+    shares.sum()
 }
 
 /// Share of an interval that lies in the window.
-pub(crate) fn overlap(start_ns: u64, duration_ns: u64, window: (i64, i64)) -> f64 {
+pub(crate) fn overlap(start_ns: i64, duration_ns: u64, window: (i64, i64)) -> f64 {
     let start = start_ns as f64;
     let end = start + duration_ns as f64;
     let inside = end.min(window.1 as f64) - start.max(window.0 as f64);

@@ -14,7 +14,7 @@ use fathom_model::fingerprint::{DeviceFacts, TargetFingerprint};
 use fathom_model::judged::ResultRow;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::{JudgedRun, OpKind, Target};
 
 use crate::checks;
@@ -185,7 +185,8 @@ fn model(disk: &DiskFigures) -> String {
 /// Whether a disk is clearly slower than its peers: alone, or, where that was
 /// not measured, while all worked.
 fn slow(disks: &[DiskFigures], at: usize, slow_share: f64) -> Option<SlowDisk> {
-    let own = disks.get(at)?;
+    let comparable = |disk: &DiskFigures| disk.validity != Validity::NotTrusted;
+    let own = disks.get(at).filter(|disk| comparable(disk))?;
     let together = own.alone.is_none();
     let figure = |disk: &DiskFigures| match together {
         true => disk.together.clone(),
@@ -195,13 +196,13 @@ fn slow(disks: &[DiskFigures], at: usize, slow_share: f64) -> Option<SlowDisk> {
     let own_model = model(own);
     let peers = disks.iter().enumerate();
     let mut peers: Vec<f64> = peers
-        .filter(|(index, disk)| *index != at && model(disk) == own_model)
+        .filter(|(index, disk)| *index != at && comparable(disk) && model(disk) == own_model)
         .filter_map(|(_, disk)| figure(disk)?.value)
         .collect();
     peers.sort_by(f64::total_cmp);
     let median = median(&peers)?;
-    // Without an interval the value itself has to do.
-    let high = own_figure.high.or(own_figure.value)?;
+    // A figure without an interval names nobody.
+    let high = own_figure.high?;
     let share = own_figure.value? / median;
     (median > 0.0 && high < slow_share * median).then(|| SlowDisk {
         share,
@@ -266,8 +267,6 @@ fn finding(workloads: &[DiskWorkload], slow_share: f64) -> Option<Outcome> {
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::verdict::Validity;
-
     use super::*;
 
     fn disk(target: &str, model: Option<&str>, alone: f64, together: f64) -> DiskFigures {
@@ -340,6 +339,13 @@ mod tests {
             disk("b", Some("M"), 780.0, 1.0),
         ]);
         assert!(unclear.is_empty(), "{unclear:?}");
+        // What is not trusted or has no interval is no evidence.
+        let mut untrusted = disk("b", Some("M"), 100.0, 1.0);
+        untrusted.validity = Validity::NotTrusted;
+        let mut short = disk("c", Some("M"), 100.0, 1.0);
+        short.alone = Some(Estimate::point(Unit::OpsPerSecond, 100.0, "too short"));
+        let first = disk("a", Some("M"), 1000.0, 1.0);
+        assert!(named(vec![first, untrusted, short]).is_empty());
         let simulated = named(vec![
             disk("sim:ssd", None, 1000.0, 1.0),
             disk("sim:ssd?read_us=900", None, 100.0, 1.0),

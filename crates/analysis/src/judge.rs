@@ -1,17 +1,21 @@
 //! A stored run in, a judged run out.
 
+use std::collections::BTreeMap;
+
 use fathom_model::RUN_SCHEMA;
 use fathom_model::judged::{JudgedRun, JudgedTrial, OpSummary, ResultRow, RunSummary};
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::schedule::TrialRole;
 use fathom_model::steadiness::Steadiness;
+use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
 
 use crate::across;
 use crate::activity::Activity;
 use crate::charts::charts;
 use crate::checks::{self, Facts};
+use crate::company;
 use crate::comparison;
 use crate::curve;
 use crate::disks;
@@ -21,6 +25,7 @@ use crate::intervals::intervals;
 use crate::limiter;
 use crate::outcome::Outcome;
 use crate::repeatability;
+use crate::set_sum;
 use crate::snia;
 use crate::steadiness;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
@@ -39,12 +44,14 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
 }
 
 fn judge_seconds(record: &RunRecord) -> JudgedRun {
-    let trials: Vec<Trial<'_>> = record
+    let mut trials: Vec<Trial<'_>> = record
         .trials
         .iter()
         .map(|trial| Trial::new(trial, &record.meta.host))
         .collect();
+    company::introduce(&mut trials);
     let mut judged = judge_trials(&trials);
+    let sets = set_sum::of_run(&trials, &mut judged);
     let standard = snia::of_run(record, &trials, &mut judged);
     let rows = rows(&trials, &judged);
     let mut verdict = run_verdict(record, &judged);
@@ -71,7 +78,9 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         curve: None,
         snia: standard,
         disks: None,
+        sets: Vec::new(),
     };
+    set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     disks::draw(&mut run, record);
@@ -108,35 +117,38 @@ fn run_summary(meta: &RunMeta) -> RunSummary {
 }
 
 /// For each trial the bytes that had been written to its target before its
-/// load began, as far as this run knows.
+/// load began, as far as this run knows. What trials of one set write, they
+/// write at the same time.
 fn written_before(trials: &[Trial<'_>]) -> Vec<u64> {
-    let prepared = |trial: &Trial<'_>| trial.end().map_or(0, |end| end.data.prepared_bytes);
-    trials
-        .iter()
-        .enumerate()
-        .map(|(index, trial)| {
-            let target = &trial.record.spec.target;
-            let earlier = trials[..index]
-                .iter()
-                .filter(|t| t.record.spec.target == *target);
-            let written = earlier.fold(0u64, |sum, t| {
-                let load = add(t
-                    .seconds
-                    .iter()
-                    .flat_map(|s| s.ops(OpKind::Write))
-                    .map(|o| o.bytes));
-                sum.saturating_add(prepared(t)).saturating_add(load)
-            });
+    let mut ended: BTreeMap<&Target, u64> = BTreeMap::new();
+    let mut before = vec![0; trials.len()];
+    for turn in company::turns(trials) {
+        let set = &trials[turn.clone()];
+        for trial in set {
+            let sum = ended.entry(&trial.record.spec.target).or_default();
+            *sum = sum.saturating_add(prepared(trial));
+        }
+        for (place, trial) in turn.zip(set) {
+            let written = ended.get(&trial.record.spec.target).copied().unwrap_or(0);
             // Files from an earlier run were written when they were made.
             let found = match trial.end() {
-                Some(end) if end.data.reused && written == 0 => end.data.active_bytes,
+                Some(end) if end.data.reused && written == prepared(trial) => end.data.active_bytes,
                 _ => 0,
             };
-            written
-                .saturating_add(prepared(trial))
-                .saturating_add(found)
-        })
-        .collect()
+            before[place] = written.saturating_add(found);
+        }
+        for trial in set {
+            let load = trial.seconds.iter().flat_map(|s| s.ops(OpKind::Write));
+            let load = add(load.map(|op| op.bytes));
+            let sum = ended.entry(&trial.record.spec.target).or_default();
+            *sum = sum.saturating_add(load);
+        }
+    }
+    before
+}
+
+fn prepared(trial: &Trial<'_>) -> u64 {
+    trial.end().map_or(0, |end| end.data.prepared_bytes)
 }
 
 fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
@@ -178,6 +190,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
         workload: spec.workload.clone(),
         seed: spec.seed,
         role: spec.role,
+        in_set: None,
         started_unix_ns: trial.record.started_unix_ns,
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),
@@ -237,6 +250,7 @@ fn rows(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<ResultRow> {
                 label: first.label.clone(),
                 target: first.target.clone(),
                 role: first.role,
+                set: None,
                 ops,
                 verdict,
                 trials: members,

@@ -193,6 +193,7 @@ impl Odd {
             dirty_bytes_at_end: self.maybe(Odd::number),
             host: self.maybe(Odd::host_load),
             load_started_ns: self.maybe(Odd::number),
+            load_started_unix_ns: self.maybe(Odd::number),
         }
     }
 

@@ -155,6 +155,7 @@ fn is_answered_otherwise(schedule: &Schedule, spec: &ScheduledTrial, ran: &[u32]
     planned.any(|t| {
         let later_iteration = t.row == spec.row && !ran.contains(&t.index);
         let deeper = t.target == spec.target
+            && t.together.is_none()
             && t.workload.engine == spec.workload.engine
             && t.workload.total_depth() >= deep
             && same_shape(&t.workload, &spec.workload);

@@ -35,7 +35,10 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
             let same_row = judged[*i].row == judged[index].row && !evidence[*i];
             same_row && trials[*i].data_ops() > 0
         });
-        let within = passes_within(trial);
+        // Beside other loads passes differ for other reasons.
+        let within = (trial.set_size == 1)
+            .then(|| passes_within(trial))
+            .flatten();
         let between = first.and_then(|first| between(&trials[first], trial));
         let worst = [within, between].into_iter().flatten();
         let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));

@@ -9,7 +9,7 @@ use fathom_model::sample::OpSample;
 
 use crate::statistics::percentile::Latencies;
 use crate::statistics::ratio::{Part, Ratio, over_trials};
-use crate::trial::{Second, Trial, add};
+use crate::trial::{Second, Trial, add, data_kinds};
 
 /// Which of an operation's histograms.
 #[derive(Clone, Copy)]
@@ -125,6 +125,27 @@ fn summarize_op(trials: &[&Trial<'_>], latencies: &KindLatencies<'_>) -> OpSumma
         service: latencies.service.summary(),
         response: latencies.response.as_ref().map(Latencies::summary),
     }
+}
+
+/// Operations or bytes of reads, writes and trims together, per second.
+pub(crate) fn data_rate(
+    trials: &[&Trial<'_>],
+    unit: Unit,
+    counted: impl Fn(&OpSample) -> u64,
+) -> Estimate {
+    let of_second = |s: &Second<'_>| Part {
+        numerator: data_kinds()
+            .flat_map(|kind| s.ops(kind))
+            .map(|op| counted(op) as f64)
+            .sum(),
+        denominator: s.duration_ns as f64 / 1e9,
+    };
+    let parts: Vec<Vec<Part>> = trials
+        .iter()
+        .map(|trial| merge_short_last(trial.measured().map(of_second).collect()))
+        .collect();
+    over_trials(&parts, unit, add(trials.iter().map(|t| t.duration_ns)))
+        .unwrap_or_else(|| Estimate::unknown(unit, "nothing was measured"))
 }
 
 /// The latency from submission of reads, writes and trims together.

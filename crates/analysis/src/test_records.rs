@@ -278,8 +278,11 @@ impl RecordBuilder {
                 let device = &mut observation.devices[0];
                 for sample in samples {
                     let window = (start_ns, start_ns + SECOND as i64);
-                    let share =
-                        crate::activity::overlap(sample.start_ns, sample.duration_ns, window);
+                    let share = crate::activity::overlap(
+                        sample.start_ns as i64,
+                        sample.duration_ns,
+                        window,
+                    );
                     let bytes = |kind| sample.op(kind).map_or(0, |op| op.bytes) as f64;
                     let moved = |kind| (bytes(kind) * share * self.device_share) as u64;
                     device.read_bytes += moved(OpKind::Read);

@@ -2,6 +2,7 @@
 //! target, and what the host's devices did in the same time.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, Fingerprint};
 use fathom_model::op::{ErrorCounts, OpKind};
@@ -11,6 +12,7 @@ use fathom_model::target::Target;
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
 
 use crate::check_table::TargetKind;
+use crate::company::Company;
 
 /// One second of all worker groups together.
 #[derive(Clone)]
@@ -66,6 +68,12 @@ pub(crate) struct Trial<'a> {
     pub(crate) duration_ns: u64,
     /// Only some of the measured seconds are here.
     pub(crate) part: bool,
+    /// Trials that ran at the same time, this one included; 1 for one alone.
+    pub(crate) set_size: usize,
+    /// The labels of all of them.
+    pub(crate) set_labels: Rc<[&'a str]>,
+    /// Those of them that load the same devices, when there are others.
+    pub(crate) company: Option<Rc<Company>>,
 }
 
 /// Adds without overflow: a broken record must not end the judgement.
@@ -85,6 +93,9 @@ impl<'a> Trial<'a> {
             host,
             seconds,
             part: false,
+            set_size: 1,
+            set_labels: Rc::from([]),
+            company: None,
         }
     }
 
@@ -93,7 +104,11 @@ impl<'a> Trial<'a> {
     pub(crate) fn part(&self, keep: impl Fn(usize) -> bool) -> Trial<'a> {
         let lasting = self.measured().filter(|s| s.duration_ns > 0);
         let kept = lasting.enumerate().filter(|(position, _)| keep(*position));
-        let seconds: Vec<Second<'a>> = kept.map(|(_, second)| second.clone()).collect();
+        self.with_seconds(kept.map(|(_, second)| second.clone()).collect())
+    }
+
+    /// The trial with these seconds instead of its own.
+    pub(crate) fn with_seconds(&self, seconds: Vec<Second<'a>>) -> Trial<'a> {
         Trial {
             record: self.record,
             host: self.host,
@@ -102,6 +117,9 @@ impl<'a> Trial<'a> {
             duration_ns: add(seconds.iter().map(|s| s.duration_ns)),
             seconds,
             part: true,
+            set_size: self.set_size,
+            set_labels: Rc::clone(&self.set_labels),
+            company: self.company.clone(),
         }
     }
 
@@ -187,6 +205,27 @@ impl<'a> Trial<'a> {
 
     pub(crate) fn filesystem(&self) -> Option<&'a FilesystemFacts> {
         self.record.target_before.as_ref()?.filesystem.as_ref()
+    }
+
+    /// Whether it, or another trial on the same devices at the same time,
+    /// writes or discards.
+    pub(crate) fn devices_are_modified(&self) -> bool {
+        let others = self.company.as_ref().is_some_and(|c| c.modifies);
+        others || self.workload.mix.modifies()
+    }
+
+    /// Names of the devices that were observed below the target, sorted. Where
+    /// there is none, the target's own.
+    pub(crate) fn device_names(&self) -> Vec<&'a str> {
+        let seen = self.record.observations.first();
+        let seen = seen.into_iter().flat_map(|o| &o.devices);
+        let mut names: Vec<&str> = seen.filter(|d| d.leaf).map(|d| d.name.as_str()).collect();
+        if names.is_empty() {
+            names.extend(self.leaves().iter().map(|device| device.name.as_str()));
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// The devices at the bottom, as far as the fingerprint names them.

@@ -34,5 +34,5 @@ pub use ceiling::measure_ceiling;
 pub use error::Error;
 pub use group::{EndReason, Gathering, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
 pub use one_by_one::{OneByOne, OneByOneFacts, Single};
-pub use prepare::{Prepared, prepare};
+pub use prepare::{Prepared, prepare, prepare_beside};
 pub use record::{RecordingCost, measure_recording};

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fathom_model::Workload;
 use fathom_model::workload::{CacheMode, SyncOpen};
@@ -134,6 +135,8 @@ pub(crate) struct Opener {
     /// Nothing is opened (null and simulated targets).
     pub(crate) nothing: bool,
     shared: Option<WorkerFiles>,
+    /// The open files that it may need.
+    room: Option<Arc<Room>>,
 }
 
 impl Opener {
@@ -145,6 +148,7 @@ impl Opener {
             mode,
             nothing,
             shared: None,
+            room: None,
         };
         if nothing {
             return Ok(opener);
@@ -157,7 +161,7 @@ impl Opener {
             own
         };
         // A ring, the statistics and a margin for the rest of the process.
-        raise_file_limit(needed + 3 * u64::from(workers) + 64);
+        opener.room = Some(Arc::new(Room::take(needed + 3 * u64::from(workers) + 64)));
         if share {
             opener.shared = Some(opener.open_range(layout, 0..layout.files.len() as u32)?);
         }
@@ -193,6 +197,27 @@ impl Opener {
                 .collect()
         };
         Ok(WorkerFiles { files: files? })
+    }
+}
+
+/// Open files that the groups of this process need at the same time.
+static NEEDED: AtomicU64 = AtomicU64::new(0);
+
+/// A part of them.
+#[derive(Debug)]
+struct Room(u64);
+
+impl Room {
+    fn take(files: u64) -> Room {
+        let before = NEEDED.fetch_add(files, Ordering::Relaxed);
+        raise_file_limit(before.saturating_add(files));
+        Room(files)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        NEEDED.fetch_sub(self.0, Ordering::Relaxed);
     }
 }
 

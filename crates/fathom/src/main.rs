@@ -4,6 +4,7 @@ mod arguments;
 mod cli;
 mod command;
 mod exit;
+mod made_files;
 mod pipeline;
 mod present;
 mod progress;

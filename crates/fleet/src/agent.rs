@@ -132,7 +132,7 @@ impl Agent {
         });
     }
 
-    pub(crate) fn prepare(&mut self, job: &Job) -> Result<Prepared, Early> {
+    pub(crate) fn prepare(&mut self, job: &Job, others: &[&Prepared]) -> Result<Prepared, Early> {
         if let Some(directory) = job.target.path().filter(|path| path.is_dir()) {
             let place = (directory.to_owned(), job.file_prefix.clone());
             self.directories.insert(place);
@@ -141,7 +141,7 @@ impl Agent {
             link: &self.link,
             interrupt: Some(&self.interrupt),
         };
-        let prepared = fathom_engine::prepare(job, &mut hooks);
+        let prepared = fathom_engine::prepare_beside(job, others, &mut hooks);
         match prepared {
             Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(
                 "ended by the user while the target was being prepared",

@@ -154,6 +154,9 @@ impl Load<'_> {
     fn release(&mut self, place: usize, at_ns: u64) {
         let began_ns = at_ns.saturating_add(self.members[place].spec.start_delay_ns);
         self.runners[place].release(&self.gathering, began_ns);
+        let ahead_ns = began_ns.saturating_sub(self.now_ns());
+        let began_unix_ns = unix_now_ns().saturating_add(ahead_ns);
+        self.members[place].end.load_started_unix_ns = Some(began_unix_ns);
     }
 
     fn now_ns(&self) -> u64 {

@@ -91,7 +91,8 @@ impl Agent {
             return Ok(());
         };
         self.phase(Some(member.spec.index), Phase::Prepare);
-        let mut prepared = self.prepare(&member.job)?;
+        let others: Vec<&Prepared> = before.iter().filter_map(|b| b.prepared.as_ref()).collect();
+        let mut prepared = self.prepare(&member.job, &others)?;
         let same_target = before.iter().filter(|b| b.job.target == member.job.target);
         let others = same_target.count();
         self.keep_drive(&member.job, &mut prepared, others);

@@ -328,3 +328,52 @@ fn files_of_several_trials_in_one_directory_are_made_and_removed() {
         .count();
     assert_eq!(left, 0, "everything was removed");
 }
+
+#[test]
+fn a_reader_and_a_writer_of_the_same_file_run_at_the_same_time() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), vec![7; 4 << 20]).expect("content");
+    let on_file = |index, mix| {
+        let mut spec = files(index, file.path(), mix);
+        spec.workload.cache = fathom_model::workload::CacheMode::Buffered;
+        spec
+    };
+    let (outcome, notebook) = run(vec![on_file(0, OpMix::READ), on_file(1, OpMix::WRITE)]);
+    assert_eq!(outcome.state, RunState::Complete, "{:?}", outcome.reason);
+    assert!(notebook.ops(0) > 0 && notebook.ops(1) > 0);
+    assert_eq!(
+        std::fs::metadata(file.path()).expect("there").len(),
+        4 << 20
+    );
+}
+
+#[test]
+fn test_files_that_trials_share_are_removed_once_at_the_end() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut writer = files(1, directory.path(), OpMix::WRITE);
+    writer.file_set = 0;
+    let (outcome, notebook) = run(vec![files(0, directory.path(), OpMix::READ), writer]);
+    assert_eq!(outcome.state, RunState::Complete, "{:?}", outcome.reason);
+    assert_eq!(notebook.created, 2, "one list and one file");
+    assert!(notebook.ended[&1].end.data.reused);
+    let left = std::fs::read_dir(directory.path())
+        .expect("readable")
+        .count();
+    assert_eq!(left, 0, "everything was removed");
+}
+
+#[test]
+fn hundreds_of_trials_are_observed_by_one_and_all_of_them_see_it() {
+    let trials = (0..256).map(|index| {
+        let mut spec = null(index, 100_000_000);
+        spec.workload.think_ns = 10_000_000;
+        spec
+    });
+    let (outcome, notebook) = run(trials.collect());
+    assert_eq!(outcome.state, RunState::Complete, "{:?}", outcome.reason);
+    let first = &notebook.observations[&0];
+    for index in 0..256 {
+        assert!(notebook.ops(index) > 0);
+        assert_eq!(&notebook.observations[&index], first);
+    }
+}

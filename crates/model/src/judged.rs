@@ -17,6 +17,7 @@ use crate::schedule::{Purpose, TrialRole};
 use crate::snia::SniaReport;
 use crate::steadiness::Steadiness;
 use crate::target::Target;
+use crate::together::{InSet, ResultSet};
 use crate::verdict::Verdict;
 use crate::workload::{EngineKind, Workload};
 
@@ -48,6 +49,9 @@ pub struct JudgedRun {
     /// The disks beside one another, where the run is about disks.
     #[serde(default)]
     pub disks: Option<crate::disks::DiskSweep>,
+    /// Rows that ran at the same time, added up.
+    #[serde(default)]
+    pub sets: Vec<ResultSet>,
 }
 
 /// Facts of the run itself.
@@ -94,6 +98,9 @@ pub struct ResultRow {
     /// What its trials are for.
     #[serde(default)]
     pub role: TrialRole,
+    /// The set with which it ran at the same time: index into `sets`.
+    #[serde(default)]
+    pub set: Option<usize>,
     /// Indexes into `trials`.
     pub trials: Vec<usize>,
     /// Results by kind of operation, over all trials of the row.
@@ -122,6 +129,9 @@ pub struct JudgedTrial {
     /// What the trial was for: a probe is no part of its row's results.
     #[serde(default)]
     pub role: TrialRole,
+    /// Its place among the trials that ran at the same time.
+    #[serde(default)]
+    pub in_set: Option<InSet>,
     /// Start, nanoseconds since 1970-01-01 UTC.
     pub started_unix_ns: u64,
     /// How far it came.

@@ -33,6 +33,7 @@ pub mod snia;
 pub mod steadiness;
 pub mod stop;
 pub mod target;
+pub mod together;
 pub mod unit;
 pub mod verdict;
 pub mod workload;

@@ -64,6 +64,11 @@ fn probe(base: &ScheduledTrial, index: u32, iteration: u32, zeros: bool) -> Sche
         },
         seed: derive_seed(base.seed, u64::from(iteration) + 1),
         role: TrialRole::PayloadProbe,
+        // It runs alone, also when its row does not.
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
         ..base.clone()
     }
 }

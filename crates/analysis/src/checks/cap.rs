@@ -7,6 +7,7 @@ use fathom_model::verdict::FindingStatus;
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
+use crate::activity::overlap;
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
 use crate::plateau::plateau;
@@ -104,10 +105,10 @@ fn uses(trial: &Trial<'_>) -> Vec<Use> {
             if !trial.direct() {
                 continue;
             }
-            let total = trial.total(kind);
-            for (what, done) in [("ops", total.ops), ("bytes", total.bytes)] {
+            let (ops, bytes) = done(trial, kind);
+            for (what, done) in [("ops", ops), ("bytes", bytes)] {
                 let fact = format!("cgroup_{word}_{what}");
-                let Some(most) = limit(&fact).filter(|_| done > 0) else {
+                let Some(most) = limit(&fact).filter(|_| done > 0.0) else {
                     continue;
                 };
                 let figure = match what {
@@ -116,7 +117,7 @@ fn uses(trial: &Trial<'_>) -> Vec<Use> {
                 };
                 let group = device.fact(&format!("{fact}_group")).unwrap_or("/");
                 uses.push(Use {
-                    share: done as f64 / seconds / most,
+                    share: done / seconds / most,
                     text: format!(
                         "the limit of {figure} on {} (control group {group})",
                         device.name()
@@ -127,6 +128,30 @@ fn uses(trial: &Trial<'_>) -> Vec<Use> {
         uses
     };
     pairs(trial).iter().flat_map(of_device).collect()
+}
+
+/// Operations and bytes of the measure phase, with those of other trials that
+/// used the same devices meanwhile.
+fn done(trial: &Trial<'_>, kind: OpKind) -> (f64, f64) {
+    let Some(company) = &trial.company else {
+        let total = trial.total(kind);
+        return (total.ops as f64, total.bytes as f64);
+    };
+    let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
+    let start = trial.measured().map(|s| signed(s.start_ns)).min();
+    let end = trial.measured().map(|s| signed(s.end_ns())).max();
+    let window = (start.unwrap_or(0), end.unwrap_or(0));
+    let mut sum = (0.0, 0.0);
+    for piece in company.pieces_of(trial) {
+        let share = overlap(piece.start_ns, piece.duration_ns, window);
+        let all = piece.all();
+        let (ops, bytes) = match kind {
+            OpKind::Read => (all.reads, all.read_bytes),
+            _ => (all.writes, all.written_bytes),
+        };
+        sum = (sum.0 + ops * share, sum.1 + bytes * share);
+    }
+    sum
 }
 
 /// Share of the trial that a cloud volume counted as spent at a limit.

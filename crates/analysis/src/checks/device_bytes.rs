@@ -28,6 +28,9 @@ pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
         Ok(activity) => activity,
         Err(reason) => return Some(Outcome::not_measured(ID, reason.clone())),
     };
+    if let Some(reason) = cannot_be_told_apart(facts) {
+        return Some(Outcome::not_measured(ID, reason));
+    }
     let outcomes = [read_side(facts, activity), write_side(facts, activity)];
     let worst = outcomes.into_iter().flatten().max_by_key(Outcome::status);
     Some(worst.unwrap_or_else(|| {
@@ -35,10 +38,29 @@ pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
     }))
 }
 
+/// Beside a trial that must reach the device, nothing shows how much of a
+/// buffered one did.
+fn cannot_be_told_apart(facts: &Facts<'_>) -> Option<&'static str> {
+    let company = facts.trial.company.as_ref()?;
+    (company.direct && !facts.trial.direct()).then_some(
+        "trials that ran at the same time go past the page cache to the same devices: what \
+         this one caused there cannot be told from theirs",
+    )
+}
+
 /// Device bytes over read bytes, when both are known. Above 1 with read-ahead.
 pub(crate) fn read_ratio(facts: &Facts<'_>) -> Option<f64> {
     let activity = facts.activity.as_ref().ok()?;
-    favourable_ratio(facts, activity.device_read_bytes, activity.read)
+    favourable_ratio(facts, activity.device_read_bytes, read(facts, activity))
+}
+
+/// The reads that are compared: direct ones alone, where buffered ones come on
+/// top.
+fn read(facts: &Facts<'_>, activity: &Activity) -> Moved {
+    match facts.trial.direct() {
+        true => activity.direct_read,
+        false => activity.read,
+    }
 }
 
 /// The ratio with the slack in favour of the measurement.
@@ -54,7 +76,8 @@ fn favourable_ratio(facts: &Facts<'_>, device: f64, app: Moved) -> Option<f64> {
 }
 
 fn read_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
-    let ratio = favourable_ratio(facts, activity.device_read_bytes, activity.read)?;
+    let app = read(facts, activity);
+    let ratio = favourable_ratio(facts, activity.device_read_bytes, app)?;
     let how = match facts.trial.direct() {
         true => "direct reads",
         false => "buffered reads",
@@ -63,21 +86,22 @@ fn read_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
         ratio,
         how,
         "delivered",
-        activity.device_read_bytes,
-        activity.read.bytes,
+        (activity.device_read_bytes, app.bytes),
+        loads(facts),
         activity,
     ))
 }
 
 fn write_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
     if facts.trial.direct() {
-        let ratio = favourable_ratio(facts, activity.device_write_bytes, activity.written)?;
+        let app = activity.direct_written;
+        let ratio = favourable_ratio(facts, activity.device_write_bytes, app)?;
         return Some(outcome(
             ratio,
             "direct writes",
             "received",
-            activity.device_write_bytes,
-            activity.written.bytes,
+            (activity.device_write_bytes, app.bytes),
+            loads(facts),
             activity,
         ));
     }
@@ -103,22 +127,31 @@ fn write_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
         ratio,
         "buffered writes",
         "received",
-        device,
-        app.bytes,
+        (device, app.bytes),
+        loads(facts),
         &whole,
     ))
+}
+
+/// Workloads whose bytes are compared.
+fn loads(facts: &Facts<'_>) -> usize {
+    facts.trial.company.as_ref().map_or(1, |c| c.loads)
 }
 
 fn outcome(
     ratio: f64,
     how: &str,
     verb: &str,
-    device: f64,
-    app: f64,
+    (device, app): (f64, f64),
+    loads: usize,
     activity: &Activity,
 ) -> Outcome {
+    let who = match loads {
+        1 => "the workload".to_owned(),
+        n => format!("the {n} workloads that ran at the same time"),
+    };
     let evidence = format!(
-        "{how}: the workload moved {}, {} {verb} {} ({:.0} %) over {:.0} s",
+        "{how}: {who} moved {}, {} {verb} {} ({:.0} %) over {:.0} s",
         unit::bytes(app as u64),
         names(&activity.leaves),
         unit::bytes(device as u64),

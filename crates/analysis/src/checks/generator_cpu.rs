@@ -28,8 +28,10 @@ pub(crate) fn cpu_bound(trial: &Trial<'_>) -> Option<CpuBound> {
 /// The busiest worker thread, in words, whatever its share.
 pub(super) fn busiest_thread(trial: &Trial<'_>) -> Option<String> {
     let share = busy_worker(trial)?;
+    // Threads of other trials have the same names.
     let thread = trial
         .end()
+        .filter(|_| trial.set_size == 1)
         .and_then(|end| end.host.as_ref()?.busiest_thread.as_ref());
     let name = match thread {
         Some(thread) => {

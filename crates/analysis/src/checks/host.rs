@@ -81,7 +81,7 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
 /// itself while it writes (parity), so a write test on several devices says
 /// nothing.
 fn foreign_reads(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
-    let writes = facts.trial.workload.mix.modifies();
+    let writes = facts.trial.devices_are_modified();
     if writes && activity.leaves.len() > 1 {
         return None;
     }
@@ -89,7 +89,7 @@ fn foreign_reads(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
     let own = match activity.own_read_bytes {
         Some(own) => own.max(workload),
         // Read-ahead of buffered reads is own, and only the process knows it.
-        None if !facts.trial.direct() => return None,
+        None if !facts.trial.direct() || beside_buffered(facts) => return None,
         None => workload,
     };
     Some(Foreign {
@@ -104,8 +104,7 @@ fn foreign_reads(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
 
 /// Writes beyond the workload's own and what they cause.
 fn foreign_writes(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
-    let workload = facts.trial.workload;
-    let own = if !workload.mix.modifies() {
+    let own = if !facts.trial.devices_are_modified() {
         // Pages that were dirty before may be written back now.
         activity.dirty_before_bytes
     } else if activity.leaves.len() > 1 {
@@ -125,12 +124,18 @@ fn foreign_writes(facts: &Facts<'_>, activity: &Activity) -> Option<Foreign> {
 }
 
 fn extra_per_write(facts: &Facts<'_>) -> f64 {
-    let sync = &facts.trial.workload.sync;
-    match sync.open {
-        fathom_model::workload::SyncOpen::No => ROUNDING_BYTES_PER_WRITE,
+    let trial = facts.trial;
+    let synchronous = trial.workload.sync.open != fathom_model::workload::SyncOpen::No
+        || trial.company.as_ref().is_some_and(|c| c.synchronous);
+    match synchronous {
+        false => ROUNDING_BYTES_PER_WRITE,
         // A synchronous write brings its own journal commit.
-        _ => ROUNDING_BYTES_PER_WRITE + JOURNAL_BYTES_PER_FLUSH,
+        true => ROUNDING_BYTES_PER_WRITE + JOURNAL_BYTES_PER_FLUSH,
     }
+}
+
+fn beside_buffered(facts: &Facts<'_>) -> bool {
+    facts.trial.company.as_ref().is_some_and(|c| c.buffered)
 }
 
 /// Shares of time in which the CPU was short.

@@ -5,6 +5,7 @@
 //! "not measured" and why; it never passes silently and never alarms.
 
 mod cap;
+mod company;
 mod data_set;
 mod device_bytes;
 mod device_facts;
@@ -91,6 +92,7 @@ const CHECKS: &[CheckFn] = &[
     power::power,
     power::swapping,
     cap::cap,
+    company::together,
 ];
 
 /// Every check that has something to say about a trial, worst first.

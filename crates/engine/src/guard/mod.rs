@@ -15,7 +15,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -45,32 +44,7 @@ pub struct DeviceGuard {
 /// it is dropped.
 #[derive(Debug)]
 pub struct DeviceClaim {
-    _file: Arc<File>,
-}
-
-/// The claims of this process, by the device's number.
-static CLAIMS: Mutex<Vec<(u64, Weak<File>)>> = Mutex::new(Vec::new());
-
-impl DeviceClaim {
-    /// A share in the claim that another trial of this process holds: trials
-    /// that run at the same time may use one device.
-    pub(crate) fn shared(path: &Path) -> Option<DeviceClaim> {
-        let number = path.metadata().ok()?.rdev();
-        let claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut held = claims.iter().filter(|(other, _)| *other == number);
-        let file = held.find_map(|(_, file)| file.upgrade())?;
-        Some(DeviceClaim { _file: file })
-    }
-
-    fn hold(file: File) -> DeviceClaim {
-        let file = Arc::new(file);
-        if let Ok(facts) = file.metadata() {
-            let mut claims = CLAIMS.lock().unwrap_or_else(PoisonError::into_inner);
-            claims.retain(|(_, file)| file.strong_count() > 0);
-            claims.push((facts.rdev(), Arc::downgrade(&file)));
-        }
-        DeviceClaim { _file: file }
-    }
+    _file: File,
 }
 
 /// Looks at a block device without changing it.
@@ -195,7 +169,7 @@ impl DeviceGuard {
             });
         }
         match open_exclusive(&self.path, true) {
-            Ok(file) => Ok(DeviceClaim::hold(file)),
+            Ok(file) => Ok(DeviceClaim { _file: file }),
             Err(Errno::BUSY) => Err(Error::Refused {
                 path: self.path.clone(),
                 reason: "somebody has just claimed it".to_owned(),

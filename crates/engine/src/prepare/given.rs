@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fathom_model::Job;
@@ -11,14 +12,15 @@ use fathom_model::unit::bytes;
 use fathom_model::workload::Precondition;
 
 use super::aligned::{AlignedBuffer, PAGE_BYTES};
+use super::beside::Beside;
 use super::classify::{not_permitted, open_readable};
 use super::fill::Filler;
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
-use super::{Data, crew, direct};
+use super::{Claim, Data, crew, direct};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
-use crate::guard::{DeviceClaim, file_users, inspect_device};
+use crate::guard::{file_users, inspect_device};
 use crate::verify::Ledger;
 
 /// Places at which a device is read to see whether it was ever written.
@@ -136,12 +138,12 @@ pub(crate) fn device_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
 /// Makes a block device ready. The claim keeps others off it.
 pub(crate) fn prepare_device(
     job: &Job,
-    path: &Path,
-    layout: &Layout,
+    (path, layout): (&Path, &Layout),
+    beside: Beside<'_>,
     ledger: Option<&Ledger>,
     data: &mut Data,
     hooks: &mut dyn PrepareHooks,
-) -> Result<Option<DeviceClaim>, Error> {
+) -> Result<Option<Claim>, Error> {
     data.direct_align = direct::direct_align(path);
     data.reused = true;
     let claim = if writes(job) {
@@ -154,7 +156,7 @@ pub(crate) fn prepare_device(
                 ),
             });
         }
-        let claim = claim_device(path)?;
+        let claim = claim_device(path, beside)?;
         check_writable(path)?;
         data.writable = true;
         Some(claim)
@@ -175,20 +177,24 @@ pub(crate) fn prepare_device(
     Ok(claim)
 }
 
-/// Claims a device that nothing speaks against.
-pub(crate) fn claim_device(path: &Path) -> Result<DeviceClaim, Error> {
-    if let Some(claim) = DeviceClaim::shared(path) {
-        return Ok(claim);
+/// Claims a device that nothing speaks against, or takes part in the claim of
+/// a trial that runs at the same time.
+pub(crate) fn claim_device(path: &Path, beside: Beside<'_>) -> Result<Claim, Error> {
+    if let Some(ours) = beside.claim(path) {
+        return Ok(ours);
     }
     let guard = inspect_device(path)?;
     let claim = guard.claim()?;
-    match guard.read_only {
-        false => Ok(claim),
-        true => Err(Error::target(
+    if guard.read_only {
+        return Err(Error::target(
             path,
             "the device is read-only; choose a workload that only reads",
-        )),
+        ));
     }
+    Ok(Claim {
+        path: path.to_owned(),
+        _device: Arc::new(claim),
+    })
 }
 
 /// Fills a given target if the workload needs it and may write to it, and

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -96,6 +96,33 @@ impl Manifest {
                 "is not a list of test files that fathom wrote; remove it, or choose another \
                  directory or file prefix",
             )),
+        }
+    }
+
+    /// The same list once more, under the same lock, as it is now.
+    pub(crate) fn again(&self) -> Result<Manifest, Error> {
+        let file = self
+            .file
+            .try_clone()
+            .map_err(Error::io("open", &self.path))?;
+        let mut again = Manifest {
+            file,
+            path: self.path.clone(),
+            name: self.name.clone(),
+            entries: self.entries.clone(),
+        };
+        again.reload();
+        Ok(again)
+    }
+
+    /// Takes over what another holder of the lock has written to the list.
+    pub(crate) fn reload(&mut self) {
+        let mut text = String::new();
+        let read = (&self.file)
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| (&self.file).take(SIZE_LIMIT).read_to_string(&mut text));
+        if let (Ok(_), Some(entries)) = (read, parse(&text)) {
+            self.entries = entries;
         }
     }
 

@@ -10,6 +10,7 @@
 //! - Null and simulated targets need nothing.
 
 pub(crate) mod aligned;
+mod beside;
 mod classify;
 mod cleanup;
 pub(crate) mod crew;
@@ -37,6 +38,7 @@ use fathom_model::unit::bytes;
 use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
 use fathom_model::{Job, Target, Workload};
 
+use self::beside::{Beside, Contents};
 use self::classify::Kind;
 use self::test_files::TestFiles;
 use self::unwritten::Share;
@@ -84,7 +86,15 @@ pub struct Prepared {
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
     test_files: Option<TestFiles>,
-    _claims: Vec<DeviceClaim>,
+    claims: Vec<Claim>,
+    contents: Contents,
+}
+
+/// A claim on a device, shared by the trials of a set that use it.
+#[derive(Debug, Clone)]
+pub(crate) struct Claim {
+    path: PathBuf,
+    _device: Arc<DeviceClaim>,
 }
 
 /// What preparing finds out and does.
@@ -104,6 +114,19 @@ struct Data {
 /// Every reason why the trial cannot run on this target, in words. Files that
 /// were created are removed again.
 pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
+    prepare_beside(job, &[], hooks)
+}
+
+/// The same for a trial that runs at the same time as others, which have been
+/// prepared before: they may share files and devices.
+///
+/// # Errors
+/// As [`prepare`]; also when a trial would change what another one checks.
+pub fn prepare_beside(
+    job: &Job,
+    others: &[&Prepared],
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Prepared, Error> {
     check_size(&job.workload)?;
     let recorded = Recorded::of(&job.workload)?;
     let task = Task {
@@ -119,8 +142,8 @@ pub fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Erro
             prepared
         }
         Target::Path(path) => match &job.workload.named {
-            Some(named) => prepare_named(task, named, hooks)?,
-            None => prepare_path(task, path, hooks)?,
+            Some(named) => prepare_named(task, named, Beside { others }, hooks)?,
+            None => prepare_path(task, path, Beside { others }, hooks)?,
         },
     };
     prepared.recorded = recorded.map(Arc::new);
@@ -156,12 +179,20 @@ fn prepare_nothing(task: Task<'_>, kind: TargetKind, most_bytes: u64) -> Result<
         writable: true,
         ..Data::default()
     };
-    Ok(Prepared::assemble(layout, data, None, None, Vec::new()))
+    let contents = Contents::of(job);
+    Ok(Prepared::assemble(
+        layout,
+        data,
+        None,
+        None,
+        (Vec::new(), contents),
+    ))
 }
 
 fn prepare_path(
     task: Task<'_>,
     path: &Path,
+    beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
     let job = task.job;
@@ -173,6 +204,7 @@ fn prepare_path(
         Kind::Stream => given::stream_layout(job, &path)?,
     };
     check_fit(task, &layout)?;
+    beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
@@ -186,12 +218,14 @@ fn prepare_path(
     match kind {
         Kind::Directory => {
             data.writable = true;
-            let files = TestFiles::prepare(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            let files = TestFiles::prepare(job, place, beside, stamps, &mut data, hooks)?;
             test_files = Some(files);
         }
         Kind::File => given::prepare_file(job, &path, &layout, stamps, &mut data, hooks)?,
         Kind::Device => {
-            claim = given::prepare_device(job, &path, &layout, stamps, &mut data, hooks)?;
+            let place = (path.as_path(), &layout);
+            claim = given::prepare_device(job, place, beside, stamps, &mut data, hooks)?;
         }
         Kind::Stream => data.reused = true,
     }
@@ -201,19 +235,21 @@ fn prepare_path(
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    let claims = claim.into_iter().collect();
-    Ok(Prepared::assemble(layout, data, ledger, test_files, claims))
+    let held = (claim.into_iter().collect(), Contents::of(job));
+    Ok(Prepared::assemble(layout, data, ledger, test_files, held))
 }
 
 fn prepare_named(
     task: Task<'_>,
     named: &NamedFiles,
+    beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
     let job = task.job;
     let files = named::Files::look(named)?;
     let layout = files.layout(job)?;
     check_fit(task, &layout)?;
+    beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
@@ -222,14 +258,15 @@ fn prepare_named(
         .as_deref()
         .filter(|_| Ledger::needs_prepared(&job.workload));
     let mut data = Data::default();
-    let claims = files.prepare(job, &layout, stamps, &mut data, hooks)?;
+    let claims = files.prepare(job, (&layout, beside), stamps, &mut data, hooks)?;
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
         layout
             .files
             .iter()
             .for_each(|file| direct::forget_cached(&file.path));
     }
-    Ok(Prepared::assemble(layout, data, ledger, None, claims))
+    let held = (claims, Contents::of(job));
+    Ok(Prepared::assemble(layout, data, ledger, None, held))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -254,7 +291,7 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        claims: Vec<DeviceClaim>,
+        (claims, contents): (Vec<Claim>, Contents),
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {
@@ -278,7 +315,8 @@ impl Prepared {
             drive: None,
             recorded: None,
             test_files,
-            _claims: claims,
+            claims,
+            contents,
         }
     }
 }

@@ -11,14 +11,15 @@ use fathom_model::Job;
 use fathom_model::workload::{Allocation, NamedFiles, Precondition};
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
 
+use super::beside::Beside;
 use super::classify::{Kind, classify, not_permitted, open_readable};
 use super::fill::{Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
-use super::{Data, direct, given, space};
+use super::{Claim, Data, direct, given, space};
 use crate::Error;
 use crate::access::{Layout, TargetKind};
-use crate::guard::{DeviceClaim, file_users};
+use crate::guard::file_users;
 use crate::verify::Ledger;
 
 /// The named files as they were found.
@@ -119,11 +120,11 @@ impl Files<'_> {
     pub(crate) fn prepare(
         &self,
         job: &Job,
-        layout: &Layout,
+        (layout, beside): (&Layout, Beside<'_>),
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
-    ) -> Result<Vec<DeviceClaim>, Error> {
+    ) -> Result<Vec<Claim>, Error> {
         let writes = given::writes(job) || ledger.is_some();
         let mut claims = Vec::new();
         let mut made = false;
@@ -138,7 +139,7 @@ impl Files<'_> {
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
                     self.permit(job, found, true)?;
-                    claims.push(given::claim_device(&found.path)?);
+                    claims.push(given::claim_device(&found.path, beside)?);
                 }
                 Some(_) => {}
             }

@@ -49,7 +49,12 @@ pub fn remove_files_of_run(
         dir_path: dir.to_owned(),
         files,
     };
-    TestFiles { own, manifest }.remove(hooks)
+    let mut files = TestFiles {
+        own,
+        manifest,
+        in_use: false,
+    };
+    files.remove(hooks)
 }
 
 /// Removes the test files of a directory whose number is `count` or more,
@@ -95,7 +100,12 @@ pub fn remove_surplus_files(
         dir_path: dir.to_owned(),
         files,
     };
-    TestFiles { own, manifest }.remove(hooks)?;
+    let mut files = TestFiles {
+        own,
+        manifest,
+        in_use: false,
+    };
+    files.remove(hooks)?;
     Ok(removed)
 }
 

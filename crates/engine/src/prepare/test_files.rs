@@ -13,6 +13,7 @@ use fathom_model::workload::Precondition;
 use fathom_model::{Job, unit};
 use rustix::fs::{Mode, OFlags, openat};
 
+use super::beside::Beside;
 use super::classify::not_permitted;
 use super::cleanup::{OwnFile, OwnFiles};
 use super::fill::{self, Filler, Stretch};
@@ -29,6 +30,9 @@ use crate::verify::Ledger;
 pub(crate) struct TestFiles {
     pub(crate) own: OwnFiles,
     pub(crate) manifest: Manifest,
+    /// Another trial, which will run at the same time, uses some of the files:
+    /// they may grow and not shrink.
+    pub(crate) in_use: bool,
 }
 
 /// A test file before anything was done to it.
@@ -66,8 +70,8 @@ impl TestFiles {
     /// has created are removed again.
     pub(crate) fn prepare(
         job: &Job,
-        dir: &Path,
-        layout: &Layout,
+        (dir, layout): (&Path, &Layout),
+        beside: Beside<'_>,
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
@@ -85,7 +89,11 @@ impl TestFiles {
         if !manifest_path.exists() {
             announce(hooks, &manifest_path)?;
         }
-        let manifest = Manifest::open(&dir_fd, dir, &job.file_prefix)?;
+        let ours = beside.manifest(&manifest_path);
+        let manifest = match ours {
+            Some(list) => list.again()?,
+            None => Manifest::open(&dir_fd, dir, &job.file_prefix)?,
+        };
         let mut files = TestFiles {
             own: OwnFiles {
                 dir: dir_fd,
@@ -93,6 +101,7 @@ impl TestFiles {
                 files: Vec::new(),
             },
             manifest,
+            in_use: ours.is_some(),
         };
         let before = files.manifest.entries.clone();
         let result = files.make_ready(job, layout, ledger, data, hooks);
@@ -143,10 +152,11 @@ impl TestFiles {
         }
         self.note(&found, &unchanged)?;
         for (file, before) in layout.files.iter().zip(&found) {
+            let larger = before.size_bytes.filter(|_| self.in_use).unwrap_or(0);
             room::resize(
                 &file.path,
                 before.size_bytes,
-                wanted,
+                wanted.max(larger),
                 job.workload.allocation,
             )?;
         }
@@ -188,7 +198,10 @@ impl TestFiles {
             .map(|file| !trims && was_written(file))
             .collect();
         for stretch in stretches {
-            vouched[stretch.file as usize] = !trims;
+            // The rest of a larger file that is in use is not known.
+            let at = stretch.file as usize;
+            let whole = !self.in_use || found[at].size_bytes <= Some(wanted);
+            vouched[at] = !trims && whole;
         }
         vouched
     }
@@ -307,6 +320,7 @@ impl TestFiles {
     /// Removes the files that the run created, and the manifest when it lists
     /// nothing any more.
     pub(crate) fn remove(&mut self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
+        self.manifest.reload();
         let mut first_error = None;
         for file in std::mem::take(&mut self.own.files) {
             match self.own.remove(&file, hooks) {

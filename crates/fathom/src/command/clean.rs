@@ -8,6 +8,7 @@ use fathom_store::{Leftover, Store};
 
 use crate::cli::Clean;
 use crate::exit::Exit;
+use crate::made_files::MadeFiles;
 use crate::pipeline;
 use crate::present;
 
@@ -33,6 +34,7 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let mut failed = false;
+    let made = MadeFiles::beside(&path);
     for (directory, prefix, run_id) in places(&leftovers) {
         let mut gone = Removed::default();
         let tag = pipeline::run_tag(&run_id);
@@ -45,6 +47,7 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
             failed = true;
         }
     }
+    failed |= !remove_named(&mut store, &made, &leftovers)?;
     // A note outlives its file when the process was killed between the two.
     for leftover in &leftovers {
         if leftover.path.symlink_metadata().is_err() {
@@ -58,6 +61,30 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
         }
     }
     Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+/// Removes files that a user named and a run made, if they still are the ones
+/// that were made. False when one could not be removed.
+fn remove_named(
+    store: &mut Store,
+    made: &MadeFiles,
+    leftovers: &[Leftover],
+) -> anyhow::Result<bool> {
+    let mut all = true;
+    for leftover in leftovers.iter().filter(|l| made.is_ours(&l.path)) {
+        let path = leftover.path.display();
+        match std::fs::remove_file(&leftover.path) {
+            Ok(()) => {
+                store.forget_file(&leftover.path)?;
+                present::write_stdout(&format!("removed {path}\n"))?;
+            }
+            Err(error) => {
+                present::complain(&format!("cannot remove {path}: {error}"));
+                all = false;
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The directories that have leftovers, how their names begin, and of which

@@ -246,9 +246,7 @@ fn show(chosen: &Chosen, wanted: &Wanted, length_ns: u64) -> String {
         unit::span(length_ns)
     ));
     if chosen.disks.iter().any(|disk| disk.load.cut) {
-        text.push_str(
-            "cut: the rule asks for more than half of the free space, or than the disk\n",
-        );
+        text.push_str("cut: more was wanted than half of the free space, or than the disk has\n");
     }
     if !chosen.left_out.is_empty() {
         text.push_str("\nLeft out:\n");

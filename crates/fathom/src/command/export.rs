@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fathom_model::RunRecord;
-use fathom_report::fio::{self, FioView};
+use fathom_report::fio::{self, DEFAULT_VERSION, FioView};
 use fathom_store::export;
 
 use crate::cli::StorePath;
@@ -22,8 +22,12 @@ Examples:
   fathom runs export latest --csv > samples.csv
   fathom runs export latest --format fio-json+ > fio.json
                                      For what reads results of fio
-  fathom runs export latest --format fio-logs --directory logs
-  fio-plot -i logs -g -r randread -t iops -d 32 -n 1 -T disk
+  fathom runs export latest --format fio-json --directory out
+  fio-plot -i out -L -r randread -t iops -T disk
+                                     A document for each trial, as bench-fio
+                                     writes them
+  fathom runs export latest --format fio-logs --directory out
+  fio-plot -i out -g -r randread -t iops -d 32 -n 1 -T disk
                                      Bandwidth, IOPS and latency over time";
 
 /// Export the samples and observations of a run, second by second, or its
@@ -40,9 +44,18 @@ pub(crate) struct Export {
     /// The same as --format csv.
     #[arg(long, conflicts_with = "format")]
     csv: bool,
-    /// Where the files of fio-logs go.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    directory: PathBuf,
+    /// Write files here and print their names: the logs of fio-logs (else into
+    /// the current directory), and of fio-json and fio-json+ a document for
+    /// each trial instead of one for all.
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// Version of fio whose fields the formats of fio have.
+    #[arg(long, value_name = "VERSION", default_value = DEFAULT_VERSION)]
+    fio_version: String,
+    /// Version of the terse lines, 2 to 5.
+    #[arg(long, value_name = "N", default_value_t = 3,
+          value_parser = clap::value_parser!(u32).range(2..=5))]
+    terse_version: u32,
     #[command(flatten)]
     store: StorePath,
 }
@@ -61,7 +74,7 @@ enum Form {
     FioJsonPlus,
     /// The text of fio.
     FioNormal,
-    /// The terse lines of fio, version 3.
+    /// The terse lines of fio.
     FioTerse,
     /// The logs of fio: files by the names that fio-plot looks for.
     FioLogs,
@@ -70,21 +83,66 @@ enum Form {
 pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
     let record = load(&present::store_path(&args.store)?, &args.run)?;
     let form = if args.csv { Form::Csv } else { args.format };
-    let view = || FioView::of_run(&record);
-    match form {
-        Form::Json => stream(|out| export::json(&record, out))?,
-        Form::Csv => stream(|out| export::csv(&record, out))?,
-        Form::FioJson => present::write_stdout(&fio::json(&record, &view(), false))?,
-        Form::FioJsonPlus => present::write_stdout(&fio::json(&record, &view(), true))?,
-        Form::FioNormal => present::write_stdout(&fio::normal(&record, &view()))?,
-        Form::FioTerse => present::write_stdout(&fio::terse(&record, &view(), 3))?,
-        Form::FioLogs => {
-            for path in write_logs(&record, &view().with_logs(), &args.directory)? {
-                present::write_stdout(&format!("{}\n", path.display()))?;
-            }
+    let view = FioView {
+        version: args.fio_version.clone(),
+        ..FioView::of_run(&record)
+    };
+    let plus = form == Form::FioJsonPlus;
+    match (form, &args.directory) {
+        (Form::Json, _) => stream(|out| export::json(&record, out))?,
+        (Form::Csv, _) => stream(|out| export::csv(&record, out))?,
+        (Form::FioJson | Form::FioJsonPlus, None) => {
+            present::write_stdout(&fio::json(&record, &view, plus))?;
+        }
+        (Form::FioJson | Form::FioJsonPlus, Some(directory)) => {
+            name(&write_documents(&record, &view, plus, directory)?)?;
+        }
+        (Form::FioNormal, _) => present::write_stdout(&fio::normal(&record, &view))?,
+        (Form::FioTerse, _) => {
+            present::write_stdout(&fio::terse(&record, &view, args.terse_version))?;
+        }
+        (Form::FioLogs, directory) => {
+            let here = Path::new(".");
+            let directory = directory.as_deref().unwrap_or(here);
+            let view = view.with_logs();
+            let logs = fio::logs(&record, &view);
+            // fio-plot stops at a file without lines.
+            let logs = logs.iter().filter(|log| !log.is_empty());
+            tell_notes(&record, &view);
+            name(&write_logs(logs, directory)?)?;
         }
     }
     Ok(Exit::Success)
+}
+
+/// Names the files that were written.
+fn name(paths: &[PathBuf]) -> anyhow::Result<()> {
+    paths
+        .iter()
+        .try_for_each(|path| present::write_stdout(&format!("{}\n", path.display())))
+}
+
+/// Writes a document for each job of `view` into `directory`.
+fn write_documents(
+    record: &RunRecord,
+    view: &FioView,
+    plus: bool,
+    directory: &Path,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for (job, name) in view.jobs.iter().zip(view.file_names()) {
+        let path = directory.join(format!("{name}.json"));
+        create_parent(&path)?;
+        let alone = FioView {
+            jobs: vec![job.clone()],
+            ..view.clone()
+        };
+        let document = fio::json(record, &alone, plus);
+        present::write_whole_with(&path, |out| out.write_all(document.as_bytes()))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        paths.push(path);
+    }
+    Ok(paths)
 }
 
 /// Writes to standard output. A reader that went away is no error.
@@ -96,23 +154,27 @@ fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::
     }
 }
 
-/// Writes the logs that the jobs of `view` ask for below `directory`, and
-/// tells on standard error what they cannot hold. Returns their paths.
-pub(crate) fn write_logs(
-    record: &RunRecord,
-    view: &FioView,
-    directory: &Path,
-) -> anyhow::Result<Vec<PathBuf>> {
+fn create_parent(path: &Path) -> anyhow::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))
+}
+
+/// Tells on standard error what the logs of `view` cannot hold.
+pub(crate) fn tell_notes(record: &RunRecord, view: &FioView) {
     for note in fio::log_notes(record, view) {
         present::complain(&note);
     }
+}
+
+/// Writes logs below `directory`. Returns their paths.
+pub(crate) fn write_logs<'l>(
+    logs: impl IntoIterator<Item = &'l fio::FioLog<'l>>,
+    directory: &Path,
+) -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
-    for log in fio::logs(record, view) {
+    for log in logs {
         let path = directory.join(log.name());
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)
-                .with_context(|| format!("cannot create {}", parent.display()))?;
-        }
+        create_parent(&path)?;
         present::write_whole_with(&path, |out| log.write(out))
             .with_context(|| format!("cannot write {}", path.display()))?;
         paths.push(path);

@@ -4,8 +4,11 @@
 //! else; the verdict and what was left out go to standard error. Exit statuses
 //! are fio's. docs/decisions/0014 has the reasons.
 
+mod carry_out;
 mod help;
 mod machine;
+mod permission;
+mod view;
 
 use std::ffi::OsString;
 
@@ -64,7 +67,7 @@ pub(crate) fn run(fio: &Fio) -> anyhow::Result<Exit> {
         return Ok(FIO_FAILURE);
     }
     match read_fio(&arguments, &Machine) {
-        Ok(request) => carry_out(&request),
+        Ok(request) => answer(&request),
         Err(problems) => {
             for problem in &problems.0 {
                 present::complain(&problem.to_string());
@@ -74,24 +77,24 @@ pub(crate) fn run(fio: &Fio) -> anyhow::Result<Exit> {
     }
 }
 
-fn carry_out(request: &FioRequest) -> anyhow::Result<Exit> {
+fn answer(request: &FioRequest) -> anyhow::Result<Exit> {
     let text = match &request.action {
         FioAction::Help => help::usage(),
         FioAction::Version => help::version(),
         FioAction::OptionHelp(name) => match help::options(name.as_deref()) {
             Some(text) => text,
             None => {
-                present::complain(&format!(
-                    "no option is called {}",
-                    name.as_deref().unwrap_or("")
-                ));
+                let name = name.as_deref().unwrap_or_default();
+                present::complain(&format!("fio has no option '{name}'"));
                 return Ok(FIO_FAILURE);
             }
         },
         FioAction::EngineHelp(name) => help::engines(name.as_deref()),
         FioAction::ShowCommand => help::command_line(&request.jobs),
         FioAction::Parse => String::new(),
-        _ => String::new(),
+        FioAction::Run | FioAction::Plan | FioAction::Account => {
+            return carry_out::carry_out(request);
+        }
     };
     present::write_stdout(&text)?;
     Ok(Exit::Success)

@@ -4,18 +4,25 @@
 // A test panics where it must, and prints why it was skipped.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod at_io_iops;
 mod bench;
 mod commands;
 mod compare;
+mod crosscheck;
 mod curve;
+mod disks;
 mod documents;
 mod exam_real;
 mod faults;
+mod fio_output;
+mod fio_parsers;
 mod io;
 mod judge;
 mod lab;
+mod ping;
 mod plans;
 mod quick;
 mod signals;
 mod snia;
 mod store;
+mod together;

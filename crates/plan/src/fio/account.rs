@@ -18,7 +18,7 @@ pub struct FioEntry {
 }
 
 /// What became of an option.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It is done as asked.
     Run,
@@ -59,20 +59,6 @@ pub struct FioAccount {
 }
 
 impl FioAccount {
-    /// Adds an entry, unless the same option at the same place already came
-    /// to the same end for another job.
-    pub(crate) fn add(&mut self, entry: FioEntry) {
-        let same = |other: &FioEntry| {
-            other.place == entry.place
-                && other.option == entry.option
-                && other.outcome == entry.outcome
-                && (other.place.is_some() || other.job == entry.job)
-        };
-        if !self.entries.iter().any(same) {
-            self.entries.push(entry);
-        }
-    }
-
     /// Entries that came to nothing, or to something else than asked.
     pub fn left_out(&self) -> impl Iterator<Item = &FioEntry> {
         let out = |e: &&FioEntry| matches!(e.outcome, Outcome::Ignored(_) | Outcome::Refused(_));

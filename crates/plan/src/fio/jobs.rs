@@ -12,6 +12,9 @@ use super::value::{self, Units};
 /// Jobs of one run. fio's own limit is the same.
 pub(crate) const MAX_JOBS: usize = 4096;
 
+/// Settings of all jobs, each with those that it inherits.
+const MAX_SETTINGS: usize = 500_000;
+
 /// An option with its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FioSetting {
@@ -69,6 +72,36 @@ impl FioJob {
         self.inherited.iter().chain(&self.settings)
     }
 
+    /// The value of an option as text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.setting(name)?.value.as_deref()
+    }
+
+    /// A switch; `default` where nothing is said.
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        match self.setting(name).map(|setting| setting.value.as_deref()) {
+            None => default,
+            Some(None) => true,
+            Some(Some(text)) => value::words::switch(text).unwrap_or(default),
+        }
+    }
+
+    /// A number of things; `None` where nothing is said.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        let number = value::number::integer(self.text(name)?, self.units()).ok()?;
+        u64::try_from(number).ok()
+    }
+
+    /// A time in nanoseconds; a number without a unit counts `bare_ns`.
+    pub fn time_ns(&self, name: &str, bare_ns: u64) -> Option<u64> {
+        value::number::time_ns(self.text(name)?, bare_ns).ok()
+    }
+
+    /// Numbers between colons.
+    pub fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        value::lists::floats(self.text(name)?).ok()
+    }
+
     pub(crate) fn units(&self) -> Units {
         units_of(self.inherited.iter().chain(&self.settings))
     }
@@ -99,6 +132,8 @@ pub(crate) struct Collector {
     jobs: FioJobs,
     /// `globals` as they stand, shared by the jobs that follow.
     snapshot: Option<Arc<[FioSetting]>>,
+    /// Settings of all jobs so far, with the inherited ones.
+    settings: usize,
 }
 
 impl Collector {
@@ -110,6 +145,16 @@ impl Collector {
         problems: &mut Vec<FioProblem>,
     ) {
         let global = section.is_global();
+        // Nobody reads more mistakes than this.
+        if problems.len() > 100 {
+            return;
+        }
+        self.settings += section.settings.len() + self.jobs.globals.len();
+        if self.settings > MAX_SETTINGS {
+            let message = "the jobs have too many options, with those that they inherit";
+            problems.push(FioProblem::at(&section.place, message));
+            return;
+        }
         if !global && !reading.only.is_empty() && !reading.only.contains(&section.name) {
             return;
         }

@@ -12,7 +12,7 @@ use super::surroundings::FioSurroundings;
 /// Includes within includes.
 const MAX_INCLUDE_DEPTH: usize = 8;
 /// Sections and options of all files together; a job file has dozens.
-const MAX_OPTIONS: usize = 100_000;
+const MAX_OPTIONS: usize = 20_000;
 /// fio's limit of a section's name.
 const MAX_NAME: usize = 255;
 /// A longer line is no job file.

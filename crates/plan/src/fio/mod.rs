@@ -36,3 +36,8 @@ pub fn fio_engines() -> Vec<(&'static str, &'static str, String)> {
     };
     map::engine::ENGINES.into_iter().map(row).collect()
 }
+
+#[cfg(test)]
+mod map_tests;
+#[cfg(test)]
+mod robustness_tests;

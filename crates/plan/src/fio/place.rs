@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A place in a job file, or an argument of a command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FioPlace {
     /// Name of the job file; `command line` for arguments.
     pub file: Arc<str>,

@@ -73,12 +73,8 @@ pub struct FioRun {
     pub readonly: bool,
     /// Only these sections.
     pub sections: Vec<String>,
-    /// Interim results so often, in nanoseconds.
-    pub status_interval_ns: Option<u64>,
     /// At most so many jobs.
     pub max_jobs: Option<u64>,
-    /// Bandwidth of all jobs goes to this log.
-    pub bandwidth_log: Option<String>,
     /// Logs are made in this directory.
     pub log_directory: Option<String>,
     /// Warnings are errors.
@@ -110,9 +106,7 @@ impl Default for FioRun {
             eta: FioEta::Auto,
             readonly: false,
             sections: Vec::new(),
-            status_interval_ns: None,
             max_jobs: None,
-            bandwidth_log: None,
             log_directory: None,
             warnings_fatal: false,
             lenient: false,
@@ -145,9 +139,7 @@ enum What {
     Eta,
     ReadOnly,
     Section,
-    StatusInterval,
     MaxJobs,
-    BandwidthLog,
     AuxPath,
     WarningsFatal,
     Lenient,
@@ -215,9 +207,15 @@ const SWITCHES: &[Switch] = &[
     ),
     bare("readonly", What::ReadOnly),
     with("section", What::Section),
-    with("status-interval", What::StatusInterval),
+    with(
+        "status-interval",
+        What::Without("interim results are not printed; every second is stored"),
+    ),
     with("max-jobs", What::MaxJobs),
-    bare("bandwidth-log", What::BandwidthLog),
+    bare(
+        "bandwidth-log",
+        What::Without("use write_bw_log in the jobs; every second is stored"),
+    ),
     with(
         "latency-log",
         What::Not("fio dropped it", "use write_lat_log=NAME in the job"),
@@ -334,12 +332,10 @@ pub(crate) fn apply(
             ));
         }
         What::Section => run.sections.push(text),
-        What::StatusInterval => run.status_interval_ns = Some(interval(&text)?),
         What::MaxJobs => match text.parse() {
             Ok(jobs @ 1..) => run.max_jobs = Some(jobs),
             _ => return Err((format!("'{text}' is not a number above 0"), None)),
         },
-        What::BandwidthLog => run.bandwidth_log = Some(value.unwrap_or("agg".to_owned())),
         What::AuxPath => run.log_directory = value,
         What::WarningsFatal => run.warnings_fatal = true,
         What::Lenient => run.lenient = true,
@@ -389,13 +385,4 @@ fn formats(text: &str) -> Result<Vec<FioFormat>, Refusal> {
         }
     }
     Ok(formats)
-}
-
-fn interval(text: &str) -> Result<u64, Refusal> {
-    use super::value::number::{SECOND_NS, time_ns};
-    match time_ns(text, SECOND_NS) {
-        Ok(ns) if ns >= 1_000_000 => Ok(ns),
-        Ok(_) => Err(("it must be at least 1ms".to_owned(), None)),
-        Err(wrong) => Err((wrong.message, None)),
-    }
 }

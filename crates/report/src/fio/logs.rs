@@ -61,6 +61,16 @@ impl FioLog<'_> {
         &self.name
     }
 
+    /// Whether it is known without writing it that it has no lines: submission
+    /// latencies that were not recorded.
+    pub fn is_empty(&self) -> bool {
+        let recorded = |part: &Part<'_>| {
+            measured(part.trial).any(|s| s.ops.iter().any(|op| op.halves.is_some()))
+        };
+        let all = || self.parts.iter();
+        all().all(|part| part.subject == Subject::Submission) && !all().any(recorded)
+    }
+
     /// Writes the lines.
     ///
     /// # Errors

@@ -52,6 +52,22 @@ fn names_are_those_of_fio() {
 }
 
 #[test]
+fn a_log_of_what_was_not_recorded_is_known_to_be_empty() {
+    let mut record = run(vec![trial(0, false)]);
+    let view = view(|_| ());
+    let empty = |record: &RunRecord| -> Vec<bool> {
+        let logs = logs(record, &view);
+        logs.iter().map(FioLog::is_empty).collect()
+    };
+    assert_eq!(empty(&record), [false; 6]);
+    let samples = record.trials[0].samples.iter_mut();
+    for op in samples.flat_map(|sample| &mut sample.ops) {
+        op.halves = None;
+    }
+    assert_eq!(empty(&record), [false, false, true, false, false, false]);
+}
+
+#[test]
 fn windows_hold_means_maxima_or_both() {
     let record = run(vec![trial(0, false)]);
     let iops = |window_ms, value| {

@@ -27,27 +27,43 @@ impl FioView {
 }
 
 impl FioView {
-    /// The same with every log, in windows of a second, by the names that
-    /// fio-plot looks for: `randread-iodepth-32-numjobs-4_iops.1.log`. Jobs
-    /// that are alike are told apart by their number.
-    pub fn with_logs(mut self) -> FioView {
-        let mut prefixes: Vec<String> = Vec::new();
-        for job in &mut self.jobs {
+    /// A name for the files of each job, by the pattern that fio-plot looks
+    /// for: `randread-iodepth-32-numjobs-4`. Repetitions lie in directories of
+    /// their own (`repeat-2/…`): fio-plot takes what lies together for jobs that
+    /// ran at the same time.
+    pub fn file_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
+        for job in &self.jobs {
             let option = |name: &str| {
-                let own = job.options.iter().find(|(key, _)| key == name);
-                own.map_or("", |(_, value)| value.as_str())
+                let options = job.options.iter().chain(&self.global_options);
+                let mut named = options.into_iter().filter(|(key, _)| key == name);
+                named.next().map_or("", |(_, value)| value.as_str())
             };
             let (rw, depth, jobs) = (option("rw"), option("iodepth"), option("numjobs"));
-            let prefix = format!("{rw}-iodepth-{depth}-numjobs-{jobs}");
-            let before = prefixes.iter().filter(|known| **known == prefix).count();
-            job.number = before as u32 + 1;
-            job.logs.bandwidth = Some(prefix.clone());
-            job.logs.iops = Some(prefix.clone());
-            job.logs.latency = Some(prefix.clone());
-            job.logs.histogram = Some(prefix.clone());
+            let name = format!("{rw}-iodepth-{depth}-numjobs-{jobs}").replace('/', "_");
+            seen.push(name.clone());
+            names.push(match seen.iter().filter(|known| **known == name).count() {
+                1 => name,
+                number => format!("repeat-{number}/{name}"),
+            });
+        }
+        names
+    }
+
+    /// The same with every log, in windows of a second, by those names:
+    /// `randread-iodepth-32-numjobs-4_iops.1.log`. Histograms lie apart, in
+    /// `histograms`: fio-plot would take them for completion latencies.
+    pub fn with_logs(mut self) -> FioView {
+        let names = self.file_names();
+        for (job, name) in self.jobs.iter_mut().zip(names) {
+            job.number = 1;
+            job.logs.bandwidth = Some(name.clone());
+            job.logs.iops = Some(name.clone());
+            job.logs.latency = Some(name.clone());
+            job.logs.histogram = Some(format!("histograms/{name}"));
             job.logs.window_ms = 1000;
             job.logs.histogram_window_ms = 1000;
-            prefixes.push(prefix);
         }
         self
     }
@@ -173,6 +189,7 @@ fn size(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_record::{run, trial};
     use super::*;
     use fathom_model::workload::WeightedSize;
 
@@ -185,6 +202,23 @@ mod tests {
             split(&[weighted(4096, 3), weighted(65536, 1)]),
             "4k/75:64k/25"
         );
+    }
+
+    #[test]
+    fn repetitions_get_files_of_their_own() {
+        let record = run(vec![trial(0, false), trial(1, false)]);
+        let view = FioView::of_run(&record);
+        let names = view.file_names();
+        assert_eq!(
+            names,
+            [
+                "randrw-iodepth-8-numjobs-1",
+                "repeat-2/randrw-iodepth-8-numjobs-1"
+            ]
+        );
+        let logs = view.with_logs();
+        let second = logs.jobs[1].logs.iops.as_deref();
+        assert_eq!(second, Some("repeat-2/randrw-iodepth-8-numjobs-1"));
     }
 
     #[test]

@@ -12,9 +12,8 @@ use crate::surroundings;
 
 /// Of a file system's free space the test files take at most this part.
 const FREE_SHARE: u64 = 2;
-/// Room on simulated drives and on the null target, whose size is not looked
-/// up: less than that of any model.
-const SIMULATED_ROOM_BYTES: u64 = 16 << 30;
+/// Room on the null target.
+const NULL_ROOM_BYTES: u64 = 1 << 40;
 
 /// A disk that is tested.
 pub(super) struct Disk {
@@ -103,7 +102,7 @@ fn disk(
     let leaves: Vec<&DeviceFacts> = devices.iter().filter(|d| d.below.is_empty()).collect();
     let (kind, kind_name) = kind(&target, &leaves);
     let own_bytes = match (path, directory) {
-        (None, _) => None,
+        (None, _) => simulated_bytes(&target),
         (Some(_), true) => facts
             .as_ref()
             .and_then(|f| f.filesystem.as_ref())
@@ -115,7 +114,7 @@ fn disk(
     };
     let room_bytes = match (path, directory) {
         (Some(path), true) => surroundings::free_bytes(path).unwrap_or(0) / FREE_SHARE,
-        _ => own_bytes.unwrap_or(SIMULATED_ROOM_BYTES),
+        _ => own_bytes.unwrap_or(NULL_ROOM_BYTES),
     };
     let load = DiskLoad::by_rule(kind, machine, room_bytes);
     Disk {
@@ -126,6 +125,15 @@ fn disk(
         may_be_written: directory || path.is_none() || destructive,
         target,
     }
+}
+
+/// Size of a simulated drive; one that there is not is for the run to tell.
+fn simulated_bytes(target: &Target) -> Option<u64> {
+    let Target::Sim(model) = target else {
+        return None;
+    };
+    let drive = fathom_engine::sim::open_drive(model, 0).ok()?;
+    Some(drive.capacity_bytes())
 }
 
 fn kind(target: &Target, leaves: &[&DeviceFacts]) -> (DiskKind, &'static str) {
@@ -156,13 +164,15 @@ fn shared(disks: &[Disk]) -> Vec<String> {
         .map(|(drive, targets)| {
             format!(
                 "{} lie on the same drive ({drive}): all at once they share it",
-                targets.join(" and ")
+                targets.join(", ")
             )
         })
         .collect();
-    notes.extend(disks.iter().filter(|disk| disk.load.cut).map(|disk| {
+    // Of a device the whole is used; of a file system not all that is wanted.
+    let cut = |disk: &&Disk| disk.load.cut && disk.target.path().is_some_and(Path::is_dir);
+    notes.extend(disks.iter().filter(cut).map(|disk| {
         format!(
-            "{}: the data set is {}, less than the rule asks for",
+            "{}: the data set is {}, half of the free space and less than was wanted",
             disk.target,
             unit::bytes(disk.load.size_bytes)
         )

@@ -1,6 +1,8 @@
 //! `--help`, `--version`, `--cmdhelp`, `--enghelp`, `--showcmd`.
 
-use fathom_plan::fio::{FioFate, FioJobs, FioOption, FioSetting, fio_option, fio_options};
+use fathom_plan::fio::{
+    FioFate, FioJobs, FioOption, FioSetting, fio_engines, fio_option, fio_options,
+};
 
 /// What the fio whose options are known calls itself; scripts look at it.
 const LIKE_FIO: &str = "fio-3.42";
@@ -19,11 +21,9 @@ Usage: fathom fio [switches] [options of jobs] [job files, - is standard input]
   --output-format=F[,F]    normal, terse, json, json+
   --minimal                terse; --terse-version=2..5; --append-terse
   --eta=WHEN               progress: always, never, auto
-  --status-interval=TIME   interim results
   --section=NAME           only this job; may be repeated
   --readonly               refuse to write to anything
   --max-jobs=N             at most N jobs
-  --bandwidth-log[=NAME]   bandwidth of all jobs together
   --aux-path=DIRECTORY     logs go there
   --parse-only             read, check, run nothing
   --showcmd                print the jobs as a command line
@@ -89,13 +89,11 @@ fn fate(option: &FioOption) -> (&'static str, String) {
 /// The engines, or the options of one.
 pub(super) fn engines(name: Option<&str>) -> String {
     let Some(name) = name else {
-        let mut text = String::from("Available IO engines:\n");
-        for engine in [
-            "io_uring", "libaio", "psync", "sync", "pvsync", "pvsync2", "vsync",
-        ] {
-            text += &format!("\t{engine}\n");
+        let mut text = String::from("Engines of fio:\n");
+        for (engine, how, remark) in fio_engines() {
+            text += &format!("  {engine:<14}  {how:<8}  {remark}\n");
         }
-        return text + "\tposixaio\n\tmmap\n\tnull\n";
+        return text;
     };
     let of = |option: &&FioOption| {
         option.of_engine

@@ -16,6 +16,8 @@ use crate::fio::value::{Units, words};
 pub(super) struct Asked<'a> {
     pub(super) job: &'a FioJob,
     pub(super) units: Units,
+    /// The last setting of each option, with its place among all.
+    last: BTreeMap<&'static str, (usize, &'a FioSetting)>,
     /// What became of options where that is not what the table says.
     outcomes: BTreeMap<&'static str, Outcome>,
     pub(super) problems: Vec<FioProblem>,
@@ -23,16 +25,27 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     pub(super) fn new(job: &'a FioJob) -> Asked<'a> {
+        let all = job.all().enumerate();
         Asked {
             job,
             units: job.units(),
+            last: all.map(|(place, s)| (s.option.name, (place, s))).collect(),
             outcomes: BTreeMap::new(),
             problems: Vec::new(),
         }
     }
 
     fn setting(&self, name: &str) -> Option<&'a FioSetting> {
-        self.job.setting(name)
+        self.last.get(name).map(|(_, setting)| *setting)
+    }
+
+    /// The one of two options that is set later.
+    pub(super) fn later(&self, one: &'static str, other: &'static str) -> Option<&'static str> {
+        let place = |name| self.last.get(name).map(|(place, _)| *place);
+        match (place(one), place(other)) {
+            (None, None) => None,
+            (one_at, other_at) => Some(if one_at > other_at { one } else { other }),
+        }
     }
 
     /// Whether the job or what it inherits says anything of it.

@@ -14,10 +14,15 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
     payload(asked, workload);
     verify(asked, workload);
     workload.sync = sync(asked);
-    let direct = asked.job.all().rev_last_of(["direct", "buffered"]);
+    let direct = match asked.later("direct", "buffered") {
+        _ if asked.flag("atomic", false) => true,
+        Some("direct") => asked.flag("direct", false),
+        Some(_) => !asked.flag("buffered", true),
+        None => false,
+    };
     workload.cache = match direct {
-        Some(("direct", true)) | Some(("buffered", false)) => CacheMode::Direct,
-        _ => CacheMode::Buffered,
+        true => CacheMode::Direct,
+        false => CacheMode::Buffered,
     };
     let pre_read = asked.flag("pre_read", false);
     workload.drop_cache = asked.flag("invalidate", true) && !pre_read;
@@ -43,23 +48,6 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
         true => OnError::Continue,
         false => OnError::Stop,
     };
-}
-
-/// The last of some switches.
-trait LastOf<'a> {
-    fn rev_last_of(self, names: [&'static str; 2]) -> Option<(&'static str, bool)>;
-}
-
-impl<'a, I: Iterator<Item = &'a crate::fio::jobs::FioSetting>> LastOf<'a> for I {
-    fn rev_last_of(self, names: [&'static str; 2]) -> Option<(&'static str, bool)> {
-        let named = self.filter_map(|setting| {
-            let name = names
-                .into_iter()
-                .find(|name| setting.option.name == *name)?;
-            Some((name, words::switch(setting.value.as_deref()?).ok()?))
-        });
-        named.last()
-    }
 }
 
 fn payload(asked: &mut Asked<'_>, workload: &mut Workload) {

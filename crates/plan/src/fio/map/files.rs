@@ -9,8 +9,8 @@ use crate::fio::surroundings::{FioPath, FioSurroundings};
 use crate::fio::value::lists;
 use crate::fio::value::number::Amount;
 
-/// Files of one trial.
-const MAX_FILES: u64 = 1_000_000;
+/// Files of one run.
+pub(super) const MAX_FILES: u64 = 1_000_000;
 /// Names of files that fio makes.
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
@@ -273,6 +273,17 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<u64> {
             );
         }
         return Some(low / 2 + high / 2 + (low & high & 1));
+    }
+    if asked.flag("fill_device", false) {
+        match room.filter(|room| *room > 0) {
+            Some(_) if !asked.has("size") => {
+                asked.mapped("fill_device", "the end of what is there ends the job");
+            }
+            _ if asked.has("size") => {
+                asked.mapped("fill_device", "the size ends the job, not a full disk");
+            }
+            _ => {}
+        }
     }
     let wanted = match asked.amount("size") {
         Some(Amount::Bytes(bytes)) if bytes > 0 => bytes / files.each.max(1),

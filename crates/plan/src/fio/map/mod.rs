@@ -16,6 +16,7 @@ mod pace;
 mod record;
 mod stages;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
@@ -26,7 +27,7 @@ use self::stages::Stages;
 use super::account::{FioAccount, FioEntry, Outcome};
 use super::command_line::FioRequest;
 use super::jobs::{FioJob, MAX_JOBS};
-use super::place::{FioProblem, FioProblems};
+use super::place::{FioPlace, FioProblem, FioProblems};
 use super::surroundings::FioSurroundings;
 use super::switches::FioRun;
 use crate::limits::{MAX_TRIALS, MAX_WORKERS};
@@ -88,6 +89,8 @@ pub fn map_fio(
         jobs: Vec::new(),
         stages: Stages::new(&request.jobs.jobs),
         clones: 0,
+        files: 0,
+        seen: HashSet::new(),
         seed,
     };
     for (section, job) in request.jobs.jobs.iter().enumerate() {
@@ -98,7 +101,7 @@ pub fn map_fio(
         .unknown
         .iter()
         .cloned()
-        .for_each(|entry| mapping.account.add(entry));
+        .for_each(|entry| mapping.account.entries.push(entry));
     switches_in_account(&request.run, &mut mapping.account);
     if request.run.strict || request.run.warnings_fatal {
         let ignored = mapping.account.left_out();
@@ -120,13 +123,20 @@ pub fn map_fio(
 /// Switches that have no effect are told as well.
 fn switches_in_account(run: &FioRun, account: &mut FioAccount) {
     for (name, why) in &run.without_effect {
-        account.add(FioEntry {
+        account.entries.push(FioEntry {
             job: "global".to_owned(),
             option: format!("--{name}"),
             value: None,
             place: None,
             outcome: Outcome::Ignored((*why).to_owned()),
         });
+    }
+}
+
+impl FioMapped {
+    /// A plan that stands for the run where one is needed: its name.
+    pub fn plan(&self) -> crate::Plan {
+        crate::Plan::trusted(crate::Plan::build(&self.schedule.name, Vec::new()))
     }
 }
 
@@ -140,6 +150,10 @@ struct Mapping<'a> {
     stages: Stages,
     /// Clones of all jobs so far.
     clones: u32,
+    /// Files of all jobs so far.
+    files: u64,
+    /// Entries that the account has.
+    seen: HashSet<(Option<FioPlace>, String, Outcome)>,
     seed: u64,
 }
 
@@ -148,13 +162,26 @@ impl Mapping<'_> {
         let mut asked = Asked::new(job);
         self.clones_of(section, &mut asked);
         let (entries, problems) = asked.account();
-        entries
-            .into_iter()
-            .for_each(|entry| self.account.add(entry));
+        for entry in entries {
+            self.account_for(entry);
+        }
         for problem in problems {
             if !self.problems.contains(&problem) {
                 self.problems.push(problem);
             }
+        }
+    }
+
+    /// Adds an entry, unless the same option at the same place already came to
+    /// the same end for another job.
+    fn account_for(&mut self, entry: FioEntry) {
+        let key = (
+            entry.place.clone(),
+            entry.option.clone(),
+            entry.outcome.clone(),
+        );
+        if self.seen.insert(key) {
+            self.account.entries.push(entry);
         }
     }
 
@@ -174,6 +201,16 @@ impl Mapping<'_> {
                 "numjobs",
                 format!("there are more than {most} jobs, clones included"),
             );
+            return;
+        }
+        let each = asked.count("nrfiles").unwrap_or(1).max(1);
+        let each = each.max(asked.job.settings_of("filename").count() as u64);
+        self.files = self
+            .files
+            .saturating_add(each.saturating_mul(u64::from(clones)));
+        if self.files > files::MAX_FILES {
+            let message = format!("the jobs have more than {} files", files::MAX_FILES);
+            asked.problem("nrfiles", message);
             return;
         }
         self.stages.begin(asked);

@@ -20,7 +20,6 @@ pub(super) struct Stages {
     /// Trial whose end the current job waits for.
     follows: Option<u32>,
     jobs: u32,
-    exits: bool,
 }
 
 impl Stages {
@@ -33,7 +32,6 @@ impl Stages {
             last: BTreeMap::new(),
             follows: None,
             jobs: 0,
-            exits: false,
         }
     }
 
@@ -55,14 +53,7 @@ impl Stages {
                 Some((trial, stage)) if *stage == self.stage => self.follows = Some(*trial),
                 // It has ended before this stage began.
                 Some(_) => {}
-                None => {
-                    let known = self.names.iter().any(|other| other == name);
-                    let why = match known {
-                        true => "it comes later",
-                        false => "there is no such job",
-                    };
-                    asked.problem("wait_for", format!("cannot wait for '{name}': {why}"));
-                }
+                None => self.explain_wait(asked, name),
             }
         }
         if asked.has("exitall") && asked.word("exit_what", "group") == "all" {
@@ -73,13 +64,25 @@ impl Stages {
         }
     }
 
+    /// Why a job cannot be waited for. One that came before and could not be
+    /// run has its own explanation.
+    fn explain_wait(&self, asked: &mut Asked<'_>, name: &str) {
+        let place = self.names.iter().position(|other| other == name);
+        let before = usize::try_from(self.jobs.saturating_sub(1)).unwrap_or(0);
+        let why = match place {
+            Some(place) if place < before => return,
+            Some(_) => "it does not come before this one",
+            None => "there is no such job",
+        };
+        asked.problem("wait_for", format!("cannot wait for '{name}': {why}"));
+    }
+
     /// The trials of the job have been added.
     pub(super) fn end(&mut self, asked: &mut Asked<'_>, trials: &mut [ScheduledTrial]) {
         if let Some(last) = trials.last() {
             let name = asked.job.name.clone();
             self.last.insert(name, (last.index, self.stage));
         }
-        self.exits |= asked.flag("exitall", false);
         if asked.flag("exitall_on_error", false) {
             asked.mapped("exitall_on_error", "a failed trial always ends the run");
         }

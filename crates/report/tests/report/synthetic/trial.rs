@@ -87,6 +87,7 @@ impl TrialSpec {
         };
         JudgedTrial {
             role: TrialRole::Measure,
+            in_set: None,
             steadiness: None,
             index: self.index,
             row: self.row,

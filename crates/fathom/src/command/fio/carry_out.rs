@@ -1,0 +1,221 @@
+//! Jobs are mapped, run, stored, judged, and shown in fio's formats.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use fathom_model::conduct::InOrder;
+use fathom_model::verdict::FindingStatus;
+use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
+use fathom_plan::fio::{
+    FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
+};
+use fathom_report::fio::{self, FioView};
+
+use super::machine::Machine;
+use super::permission::{self, says_yes};
+use super::{FIO_FAILURE, view};
+use crate::cli::{Output, StorePath};
+use crate::command::export::write_logs;
+use crate::exit::Exit;
+use crate::made_files::MadeFiles;
+use crate::pipeline::{self, Request};
+use crate::present;
+
+/// Keeps standard error empty but for errors, for scripts that look at it.
+const QUIET_VARIABLE: &str = "FATHOM_FIO_QUIET";
+/// What a shell says of a program that ended by an interrupt.
+const INTERRUPTED: u8 = 130;
+/// Left-out options that are told one by one.
+const TOLD: usize = 10;
+
+/// Maps the jobs and does with them what is asked for.
+pub(super) fn carry_out(request: &FioRequest) -> anyhow::Result<Exit> {
+    let (account, mapped) = map_fio(request, &Machine, pipeline::fresh_seed());
+    if request.action == FioAction::Account {
+        present::write_stdout(&account.render())?;
+    }
+    let mut mapped = match mapped {
+        Ok(mapped) => mapped,
+        Err(problems) => {
+            for problem in &problems.0 {
+                present::complain(&problem.to_string());
+            }
+            return Ok(FIO_FAILURE);
+        }
+    };
+    match request.action {
+        FioAction::Account => Ok(Exit::Success),
+        FioAction::Plan => {
+            present::write_stdout(&crate::command::plan::table(&mapped.schedule))?;
+            Ok(Exit::Success)
+        }
+        _ => run(request, &mut mapped),
+    }
+}
+
+fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
+    let run = &request.run;
+    let quiet = run.quiet || says_yes(QUIET_VARIABLE);
+    let store = StorePath {
+        store: run.store.clone().map(PathBuf::from),
+    };
+    let store_path = present::store_path(&store)?;
+    let mut made = MadeFiles::beside(&store_path);
+    let destructive = run.destructive || says_yes(permission::DESTRUCTIVE_VARIABLE);
+    let missing = match permission::settle(mapped, &made, destructive) {
+        Ok(missing) => missing,
+        Err(refused) => {
+            refused.iter().for_each(|line| present::complain(line));
+            return Ok(FIO_FAILURE);
+        }
+    };
+    if !quiet {
+        tell_left_out(&mapped.account);
+    }
+    let pipeline_request = Request {
+        plan: mapped.plan(),
+        schedule: mapped.schedule.clone(),
+        label: Some(format!("fio {}", mapped.schedule.name)),
+        output: output_of(run, quiet, store.clone()),
+    };
+    let mut in_order = InOrder::new(&mapped.schedule);
+    let measured = pipeline::measure(&pipeline_request, &mut in_order)?;
+    if let Err(error) = made.note(&missing) {
+        present::complain(&format!(
+            "the files that this run made could not be noted, and will count as a stranger's: {error}"
+        ));
+    }
+    let record = &measured.record;
+    let view = view::of(mapped, &request.jobs);
+    print(record, &view, run)?;
+    unlink(mapped, &made);
+    let judged = fathom_analysis::judge(record);
+    if let Some(html) = &run.html {
+        present::write_html(&judged, Some(Path::new(html)), &store)?;
+    }
+    if !quiet {
+        tell_verdict(&judged);
+        measured.complain();
+    }
+    Ok(exit_of(&judged, run.strict))
+}
+
+/// Progress goes to a terminal, elsewhere only when asked for.
+fn output_of(run: &FioRun, quiet: bool, store: StorePath) -> Output {
+    let shown = match run.eta {
+        FioEta::Always => true,
+        FioEta::Never => false,
+        FioEta::Auto => std::io::stderr().is_terminal(),
+    };
+    Output {
+        quiet: quiet || !shown,
+        strict: run.strict,
+        store,
+        ..Output::default()
+    }
+}
+
+/// Prints results in each format, and writes logs.
+fn print(record: &RunRecord, view: &FioView, run: &FioRun) -> anyhow::Result<()> {
+    let formats = match run.formats.is_empty() {
+        true => &[FioFormat::Normal][..],
+        false => &run.formats[..],
+    };
+    let mut text = String::new();
+    for format in formats {
+        text += &match format {
+            FioFormat::Normal => fio::normal(record, view),
+            FioFormat::Terse => fio::terse(record, view, u32::from(run.terse_version)),
+            FioFormat::Json => fio::json(record, view, false),
+            FioFormat::JsonPlus => fio::json(record, view, true),
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    let directory = run
+        .log_directory
+        .as_deref()
+        .map_or(Path::new(""), Path::new);
+    write_logs(&fio::logs(record, view), directory)?;
+    match &run.output {
+        Some(path) => {
+            let path = directory.join(path);
+            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        }
+        None => present::write_stdout(&text),
+    }
+}
+
+/// Removes the files of jobs that ask for it, as far as they are fathom's.
+fn unlink(mapped: &FioMapped, made: &MadeFiles) {
+    let jobs = mapped.jobs.iter().filter(|job| job.unlink);
+    for path in jobs.flat_map(|job| &job.files) {
+        if made.is_ours(path)
+            && let Err(error) = std::fs::remove_file(path)
+        {
+            present::complain(&format!("cannot remove {}: {error}", path.display()));
+        }
+    }
+}
+
+/// Names what is not done as asked.
+fn tell_left_out(account: &FioAccount) {
+    let ignored: Vec<_> = account
+        .left_out()
+        .filter(|entry| matches!(entry.outcome, Outcome::Ignored(_)))
+        .collect();
+    for entry in ignored.iter().take(TOLD) {
+        let place = entry
+            .place
+            .as_ref()
+            .map_or(String::new(), |p| format!("{p}: "));
+        let remark = entry.outcome.remark();
+        present::complain(&format!("{place}{} is ignored: {remark}", entry.option));
+    }
+    if ignored.len() > TOLD {
+        let more = ignored.len() - TOLD;
+        present::complain(&format!(
+            "{more} more options are ignored; --account lists them"
+        ));
+    }
+}
+
+/// fathom's verdict in a few lines.
+fn tell_verdict(judged: &JudgedRun) {
+    if let Some(reason) = &judged.run.reason {
+        present::complain(reason);
+    }
+    if judged.run.state == RunState::Failed {
+        return;
+    }
+    let word = match judged.verdict.validity {
+        Validity::Trusted => "trusted",
+        Validity::Caveats => "with caveats",
+        Validity::NotTrusted => "not trusted",
+    };
+    present::complain(&format!(
+        "{word}; limiter: {}; `fathom runs show {}` has the whole verdict",
+        judged.verdict.limiter_evidence, judged.run.id
+    ));
+    let worst = judged.verdict.findings.iter().filter(|finding| {
+        matches!(
+            finding.status,
+            FindingStatus::Caveat | FindingStatus::Invalid
+        )
+    });
+    for finding in worst.take(3) {
+        present::complain(&format!("{} {}", finding.id, finding.evidence));
+    }
+}
+
+/// fio's statuses; fathom's own only where they are asked for.
+fn exit_of(judged: &JudgedRun, strict: bool) -> Exit {
+    match judged.run.state {
+        RunState::Failed => FIO_FAILURE,
+        RunState::Interrupted | RunState::Running => Exit::OfCommand(INTERRUPTED),
+        RunState::Complete if strict => pipeline::exit_of(judged, true),
+        RunState::Complete => Exit::Success,
+    }
+}

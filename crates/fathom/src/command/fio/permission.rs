@@ -1,0 +1,66 @@
+//! What a fio run may write to: what it makes, what fathom made before, and
+//! the rest only with leave.
+
+use std::path::PathBuf;
+
+use fathom_plan::fio::{FioMapped, FioPath, FioSurroundings};
+
+use super::machine::Machine;
+use crate::made_files::MadeFiles;
+
+/// Lets scripts that cannot pass a switch give leave.
+pub(super) const DESTRUCTIVE_VARIABLE: &str = "FATHOM_DESTRUCTIVE";
+
+/// Whether a variable of the environment says yes.
+pub(super) fn says_yes(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Marks which files are fathom's own, and returns those that are not there
+/// yet.
+///
+/// # Errors
+/// What would be overwritten without leave, one sentence each.
+pub(super) fn settle(
+    mapped: &mut FioMapped,
+    made: &MadeFiles,
+    destructive: bool,
+) -> Result<Vec<PathBuf>, Vec<String>> {
+    mapped.schedule.destructive = destructive;
+    let mut missing = Vec::new();
+    let mut refused = Vec::new();
+    for job in &mapped.jobs {
+        let mut ours = true;
+        for path in &job.files {
+            let is_ours = match Machine.look(path) {
+                FioPath::Missing => {
+                    missing.push(path.clone());
+                    true
+                }
+                FioPath::File(_) => made.is_ours(path),
+                _ => false,
+            };
+            ours &= is_ours;
+            if job.modifies && !is_ours && !destructive {
+                let what = format!(
+                    "{} was there already and fathom did not make it; a job would overwrite it: pass \
+                     --destructive (or set {DESTRUCTIVE_VARIABLE}=1) if its content may be lost",
+                    path.display()
+                );
+                if !refused.contains(&what) && refused.len() < 20 {
+                    refused.push(what);
+                }
+            }
+        }
+        let trial = mapped.schedule.trials.get_mut(job.trial as usize);
+        if let Some(named) = trial.and_then(|trial| trial.workload.named.as_mut()) {
+            named.ours = ours;
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    match refused.is_empty() {
+        true => Ok(missing),
+        false => Err(refused),
+    }
+}
