@@ -184,7 +184,7 @@ fn moved(trial: &Trial<'_>, pieces: &[Piece], bytes_of: Of, window: (i64, i64)) 
         }
     }
     if moved.bytes > 0.0 {
-        let block = trial.workload.block.max_bytes() as f64;
+        let block = trial.workload.max_block_bytes() as f64;
         let own = trial.total_depth() as f64 * block;
         moved.slack += trial.company.as_ref().map_or(own, |c| c.in_flight_bytes);
     }

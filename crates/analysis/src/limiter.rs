@@ -147,7 +147,7 @@ fn by_heat(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
 fn by_depth(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     let trial = facts.trial;
     let workload = trial.workload;
-    let small = workload.block.max_bytes() <= LATENCY_BOUND_BYTES;
+    let small = workload.max_block_bytes() <= LATENCY_BOUND_BYTES;
     let alone = trial.total_depth() == 1 && !trial.open_loop() && workload.think_ns == 0;
     let trusted = !matches!(
         status(findings, "V01"),

@@ -191,7 +191,7 @@ impl<'a> Trial<'a> {
     }
 
     pub(crate) fn open_loop(&self) -> bool {
-        self.workload.rate.is_some()
+        self.workload.is_open_loop()
     }
 
     /// Null and simulated targets: nothing of the host below the engine.

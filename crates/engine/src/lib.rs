@@ -18,6 +18,7 @@ mod in_flight;
 mod one_by_one;
 mod open;
 mod record;
+mod replay;
 mod usage;
 mod worker;
 

@@ -41,7 +41,7 @@ impl OpenMode {
         prepared: &Prepared,
         fallbacks: &mut Vec<String>,
     ) -> Result<OpenMode, Error> {
-        let write = workload.mix.modifies();
+        let write = workload.may_modify();
         let Some(first) = prepared.layout.files.first() else {
             return Err(Error::Workload("the layout has no files".to_owned()));
         };
@@ -91,6 +91,15 @@ impl OpenMode {
 /// Direct I/O at odd offsets fails operation by operation; say so before.
 fn check_alignment(workload: &Workload, prepared: &Prepared) -> Result<(), Error> {
     let unit = u64::from(prepared.open.direct_align_bytes.max(1));
+    if let Some(recorded) = &prepared.recorded {
+        return match recorded.unaligned(unit) {
+            None => Ok(()),
+            Some(value) => Err(Error::Workload(format!(
+                "direct I/O on this target needs multiples of {unit} bytes and the recorded list \
+                 has an offset or length of {value}: align it, or use the page cache"
+            ))),
+        };
+    }
     let blocks = workload.blocks().flat_map(|sizes| {
         [
             ("the smallest block", sizes.min_bytes()),

@@ -6,7 +6,9 @@
 
 mod block;
 mod content;
+mod durability;
 mod each_worker;
+mod fail_if;
 mod kinds;
 mod named;
 mod order;
@@ -14,7 +16,9 @@ mod replay;
 
 pub use block::{BlockSizes, WeightedSize};
 pub use content::{Content, Part, Payload, Verify};
+pub use durability::{Allocation, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
+pub use fail_if::FailIf;
 pub use kinds::ByKind;
 pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
@@ -122,47 +126,6 @@ pub struct FileLayout {
     pub shared: bool,
 }
 
-/// When written data are made durable.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SyncPolicy {
-    /// Flush after this many writes of a worker; 0 is never.
-    pub every_writes: u32,
-    /// The call that flushes.
-    pub call: SyncCall,
-    /// Open with `O_SYNC` or `O_DSYNC`.
-    pub open: SyncOpen,
-    /// Flush at the end of the trial; its time counts in the write rate.
-    pub final_flush: bool,
-    /// Flush with the other call after this many writes of a worker, besides;
-    /// 0 is never. Where both are due `fsync` does for both.
-    #[serde(default, skip_serializing_if = "unset")]
-    pub other_every_writes: u32,
-}
-
-/// The call that flushes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SyncCall {
-    /// `fsync`: data and metadata.
-    Fsync,
-    /// `fdatasync`: data and what is needed to read them back.
-    #[default]
-    Fdatasync,
-}
-
-/// Synchronous flags at open.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SyncOpen {
-    /// None.
-    #[default]
-    No,
-    /// `O_DSYNC`.
-    Dsync,
-    /// `O_SYNC`.
-    Sync,
-}
-
 /// When the measured part ends: at whichever given bound comes first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
@@ -219,37 +182,6 @@ pub enum Arrival {
     Constant,
     /// With exponential gaps, as independent users arrive.
     Poisson,
-}
-
-/// How the space of test files is allocated before anything is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Allocation {
-    /// By the file system's own means where it has any; files that will be
-    /// read are fully written besides.
-    #[default]
-    Auto,
-    /// Nothing: writes make the file grow.
-    None,
-    /// `posix_fallocate`.
-    Posix,
-    /// Space behind the end of the file (`FALLOC_FL_KEEP_SIZE`).
-    KeepSize,
-    /// A hole of the full length (`ftruncate`).
-    Truncate,
-}
-
-/// What ends a trial as failed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FailIf {
-    /// Fewer operations per second than this, over all workers, in a whole
-    /// second of the measure phase.
-    pub ops_per_second_below: Option<f64>,
-    /// Fewer bytes per second than this, over all workers, in a whole second
-    /// of the measure phase.
-    pub bytes_per_second_below: Option<f64>,
-    /// An operation that takes longer than this.
-    pub latency_above_ns: Option<u64>,
 }
 
 /// What is done to the target before the trial.
@@ -464,6 +396,30 @@ impl Workload {
             fail_if: FailIf::default(),
             recording: Recording::default(),
         }
+    }
+
+    /// Whether operations of a kind may be done, by the mix or by a recorded
+    /// list, whose content is known only where it is read.
+    pub fn may_do(&self, kind: OpKind) -> bool {
+        match (&self.replay, kind) {
+            (Some(replay), kind) => !replay.skips(kind),
+            (None, OpKind::Read) => self.mix.read_percent > 0,
+            (None, OpKind::Write) => self.mix.write_percent > 0,
+            (None, OpKind::Trim) => self.mix.trim_percent > 0,
+            (None, OpKind::Sync | OpKind::Commit) => false,
+        }
+    }
+
+    /// Whether any data on the target may be changed.
+    pub fn may_modify(&self) -> bool {
+        self.may_do(OpKind::Write) || self.may_do(OpKind::Trim)
+    }
+
+    /// Whether operations have intended starts, from which response latency
+    /// counts.
+    pub fn is_open_loop(&self) -> bool {
+        let recorded = |replay: &Replay| matches!(replay.timing, ReplayTiming::Recorded { .. });
+        self.rate.is_some() || self.replay.as_ref().is_some_and(recorded)
     }
 
     /// Sizes of the blocks of one kind of operation.

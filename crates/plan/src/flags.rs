@@ -71,6 +71,7 @@ impl IoFlags {
         let bounded = keys.io_size.is_some()
             || keys.number_ios.is_some()
             || keys.passes.is_some()
+            || keys.replay.is_some()
             || keys.until.is_some();
         if keys.runtime.is_none() && !bounded {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));

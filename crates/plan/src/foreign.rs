@@ -79,7 +79,6 @@ const FOREIGN: &[Foreign] = &[
     refused("rwmixcycle", "reads and writes are always mixed one by one"),
     refused("latency_target", "find the rate with a matrix over `rate`"),
     refused("steadystate", "use `until: steady`"),
-    refused("read_iolog", "traces are not replayed"),
     refused("write_iolog", "traces are not written"),
     refused("randseed", "use `seed` in the plan"),
     refused("include", "a plan is one file"),

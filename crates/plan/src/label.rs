@@ -15,10 +15,16 @@ pub(crate) fn name(keys: &WorkloadKeys) -> String {
         Some(blocks @ Blocks::ByKind(_)) => blocks.to_text().replace([',', '/', ':'], "-"),
         Some(blocks) => blocks.to_text(),
     };
-    format!("{}-{block}", what(keys))
+    match &keys.replay {
+        Some(_) => what(keys),
+        None => format!("{}-{block}", what(keys)),
+    }
 }
 
 fn what(keys: &WorkloadKeys) -> String {
+    if keys.replay.is_some() {
+        return "replay".to_owned();
+    }
     match (&keys.rw, &keys.mix, &keys.pattern) {
         (Some(rw), _, _) => rw.value.word().to_owned(),
         (None, Some(mix), pattern) => {

@@ -4,6 +4,7 @@
 mod blocks;
 mod each_worker;
 mod operations;
+mod replay;
 
 use fathom_model::Target;
 use fathom_model::workload::{
@@ -59,7 +60,11 @@ pub(crate) fn resolve(
 ) -> Workload {
     let engine = engine(keys, shape);
     let cache = cache(keys, engine, spelling, problems);
-    let mix = operations::mix(keys, spelling, problems);
+    let replay = replay::replay(keys, spelling, problems);
+    let mix = match &replay {
+        Some(replay) => replay::mix(replay),
+        None => operations::mix(keys, spelling, problems),
+    };
     let (block, block_by_kind) = blocks::blocks(keys, mix, cache);
     let pattern = operations::pattern(keys, spelling, problems);
     let smallest = blocks::smallest(&block, &block_by_kind);
@@ -130,7 +135,7 @@ pub(crate) fn resolve(
             .allocation
             .as_ref()
             .map_or(Allocation::Auto, |a| a.value.allocation()),
-        replay: None,
+        replay,
         fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
         recording: Recording::default(),
         block,

@@ -52,12 +52,7 @@ pub(crate) fn durable_name(workload: &Workload) -> String {
 pub(crate) fn words(workload: &Workload) -> String {
     let plural = if workload.workers == 1 { "" } else { "s" };
     let mut parts = vec![
-        format!(
-            "{} {} of {}",
-            order(&workload.pattern),
-            mix(&workload.mix),
-            blocks(&workload.block)
-        ),
+        what(workload),
         format!(
             "{} worker{plural} at depth {}",
             workload.workers, workload.queue_depth
@@ -74,6 +69,31 @@ pub(crate) fn words(workload: &Workload) -> String {
         parts.push(format!("a pause of {pause} after each operation"));
     }
     parts.join(", ")
+}
+
+/// `random reads of 4 KiB`.
+fn what(workload: &Workload) -> String {
+    if let Some(replay) = &workload.replay {
+        return format!("the operations of {}", replay.path.display());
+    }
+    let by_kind = &workload.block_by_kind;
+    let own = [
+        ("reads", by_kind.read.as_ref()),
+        ("writes", by_kind.write.as_ref()),
+        ("trims", by_kind.trim.as_ref()),
+    ];
+    let own = own
+        .into_iter()
+        .filter_map(|(kind, sizes)| Some((kind, sizes?)));
+    let own: String = own
+        .map(|(kind, sizes)| format!(" ({kind}: {})", blocks(sizes)))
+        .collect();
+    format!(
+        "{} {} of {}{own}",
+        order(&workload.pattern),
+        mix(&workload.mix),
+        blocks(&workload.block)
+    )
 }
 
 fn mix(mix: &OpMix) -> String {

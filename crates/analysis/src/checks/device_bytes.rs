@@ -65,7 +65,7 @@ fn read(facts: &Facts<'_>, activity: &Activity) -> Moved {
 
 /// The ratio with the slack in favour of the measurement.
 fn favourable_ratio(facts: &Facts<'_>, device: f64, app: Moved) -> Option<f64> {
-    let least = LEAST_BLOCKS * facts.trial.workload.block.min_bytes().max(512) as f64;
+    let least = LEAST_BLOCKS * facts.trial.workload.min_block_bytes().max(512) as f64;
     if app.bytes < least {
         return None;
     }

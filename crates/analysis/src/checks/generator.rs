@@ -22,7 +22,7 @@ pub(crate) fn share_of_ceiling(trial: &Trial<'_>) -> Option<f64> {
     if let Some(rate) = trial.workload.rate {
         let asked = match rate.unit {
             RateUnit::Ops => rate.per_second,
-            RateUnit::Bytes => rate.per_second / trial.workload.block.max_bytes().max(1) as f64,
+            RateUnit::Bytes => rate.per_second / trial.workload.max_block_bytes().max(1) as f64,
         };
         if ceiling < 1.2 * asked {
             return None;

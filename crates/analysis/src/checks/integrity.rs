@@ -89,10 +89,12 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
     }
     let ops = (total.ops as f64).max(1.0);
     let block = total.bytes as f64 / ops;
-    let (least, most) = (
-        trial.workload.block.min_bytes() as f64,
-        trial.workload.block.max_bytes() as f64,
-    );
+    let sizes = trial.workload.block_of(kind);
+    let (least, most) = match &trial.workload.replay {
+        None => (sizes.min_bytes() as f64, sizes.max_bytes() as f64),
+        // The list is not known here.
+        Some(_) => (block, block),
+    };
     let outside = if block < least {
         (least - block) / least
     } else {

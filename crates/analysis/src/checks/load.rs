@@ -102,6 +102,12 @@ fn submission_cost(trial: &Trial<'_>, kept: f64) -> Option<String> {
 /// What else occupies a worker between operations, by design.
 fn slot_taken(trial: &Trial<'_>) -> Option<&'static str> {
     let workload = trial.workload;
+    if workload.each_worker.is_bounded() {
+        return Some("workers end one by one, each at its own bound");
+    }
+    if workload.trim_first {
+        return Some("each write waits for the trim of its block");
+    }
     if workload.sync.every_writes > 0 {
         return Some("flushes take the slot in between");
     }

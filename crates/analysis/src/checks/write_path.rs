@@ -84,10 +84,10 @@ fn misalignment(trial: &Trial<'_>) -> Option<String> {
     let leaves = units.iter().filter(|d| d.before.below.is_empty());
     let block = leaves.filter_map(|d| d.before.physical_block_bytes).max()?;
     let odd = |bytes: u64| block > 0 && !bytes.is_multiple_of(block);
-    if odd(workload.block.min_bytes()) {
+    if odd(workload.min_block_bytes()) {
         return Some(format!(
             "blocks of {} on physical blocks of {}: the device reads before it writes",
-            unit::bytes(workload.block.min_bytes()),
+            unit::bytes(workload.min_block_bytes()),
             unit::bytes(block)
         ));
     }

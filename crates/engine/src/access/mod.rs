@@ -44,6 +44,7 @@ use self::strand::Order;
 use self::varied::{Site, Varied};
 use self::walk::Walk;
 use crate::Error;
+use crate::replay::Source;
 
 /// Labels under which independent generators are derived from the seed.
 mod label {
@@ -83,6 +84,7 @@ enum Place {
     Walk(Walk),
     Scatter(Box<Scatter>),
     Varied(Box<Varied>),
+    Replay(Box<Source>),
 }
 
 impl AccessStream {
@@ -125,6 +127,30 @@ impl AccessStream {
         })
     }
 
+    /// The accesses of a recorded list in place of those that are drawn.
+    pub(crate) fn replay(&mut self, source: Source) {
+        self.place = Place::Replay(Box::new(source));
+        self.pass_bytes = u64::MAX;
+    }
+
+    /// Whether a recorded list is at its end.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        match &self.place {
+            Place::Replay(source) => source.is_over(),
+            _ => false,
+        }
+    }
+
+    /// When the next access of a recorded list is due, from the start.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> Option<u64> {
+        match &self.place {
+            Place::Replay(source) => source.due_ns(),
+            _ => None,
+        }
+    }
+
     /// Bytes of the whole blocks in the worker's part of the layout.
     pub fn pass_bytes(&self) -> u64 {
         self.pass_bytes
@@ -146,6 +172,7 @@ impl AccessStream {
                 (self.mix.next(), bytes, file, position)
             }
             Place::Varied(varied) => varied.next(&mut self.mix),
+            Place::Replay(source) => return source.next(),
         };
         Access {
             kind,

@@ -59,18 +59,22 @@ impl Varied {
             size(OpKind::Trim)?,
         ];
         let each = workload.sequencer.each_kind;
-        let strands = if each {
-            KINDS
-                .iter()
-                .map(|kind| own_strand(at, *kind, seeds))
-                .collect::<Result<Vec<_>, Error>>()?
-        } else {
-            vec![common_strand(at, seeds)?]
-        };
+        let mut strand_of = [0; 3];
+        let mut strands = Vec::with_capacity(3);
+        if each {
+            // A kind that is not done needs no room.
+            for kind in KINDS.into_iter().filter(|kind| workload.may_do(*kind)) {
+                strand_of[kind.index()] = strands.len();
+                strands.push(own_strand(at, kind, seeds)?);
+            }
+        }
+        if strands.is_empty() {
+            strands.push(common_strand(at, seeds)?);
+        }
         Ok(Varied {
             sizes,
             strands,
-            strand_of: if each { [0, 1, 2] } else { [0; 3] },
+            strand_of,
             pairs: workload.trim_first,
             owed: None,
         })

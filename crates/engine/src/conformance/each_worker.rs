@@ -1,11 +1,14 @@
 //! What holds for each worker by itself: bounds, regions, pauses, pairs.
 
-use fathom_model::workload::{BlockSizes, Bounds, ByKind, OpMix, Pattern, WorkerBounds};
-use fathom_model::workload::{WorkerRegion, Workload};
+use fathom_model::workload::{
+    BlockSizes, Bounds, ByKind, EngineKind, OpMix, Pattern, Replay, ReplayTiming, WorkerBounds,
+    WorkerRegion, Workload,
+};
 use fathom_model::{OpKind, Phase};
 
 use super::group_level::{FILE_BYTES, all_engines, check_sums, job, ops, run};
 use crate::group::{EndReason, GroupEnd};
+use crate::prepare::{NoHooks, prepare};
 
 const BLOCK: u64 = 4096;
 
@@ -137,7 +140,7 @@ fn a_worker_pauses_after_so_many_operations() {
 #[test]
 fn blocks_are_trimmed_before_they_are_written() {
     for kind in all_engines() {
-        if kind == fathom_model::workload::EngineKind::Mmap {
+        if kind == EngineKind::Mmap {
             continue;
         }
         let dir = tempfile::tempdir().unwrap();
@@ -165,5 +168,99 @@ fn blocks_are_trimmed_before_they_are_written() {
                 .filter(|b| b.iter().all(|b| *b == 0));
             assert_eq!(holes.count(), 0, "{kind:?}");
         }
+    }
+}
+
+const LIST: &str = "fio version 3 iolog
+0 /f add
+0 /f open
+0 /f write 0 8192
+20000 /f read 4096 4096
+40000 /f sync 0 0
+60000 /f write 12288 512
+80000 /f read 65536 1024
+90000 /f close
+";
+
+fn replays(w: &mut Workload, dir: &std::path::Path, timing: ReplayTiming) {
+    let path = dir.join("list");
+    std::fs::write(&path, LIST).unwrap();
+    w.bounds = Bounds::default();
+    w.replay = Some(Replay {
+        timing,
+        ..Replay::of(path)
+    });
+}
+
+#[test]
+fn a_recorded_list_is_replayed_when_it_was_recorded() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            let speed_percent = 200.0;
+            replays(w, dir.path(), ReplayTiming::Recorded { speed_percent });
+            w.each_worker.passes = Some(2);
+        }));
+        let count = |kind| ops(&end, kind);
+        let counts = [OpKind::Read, OpKind::Write, OpKind::Sync].map(count);
+        assert_eq!(counts, [4, 4, 2], "{kind:?} {:?}", end.report.errors);
+        assert_eq!(bytes(&end, OpKind::Write), 2 * (8192 + 512), "{kind:?}");
+        assert_eq!(bytes(&end, OpKind::Read), 2 * (4096 + 1024), "{kind:?}");
+        let lasted_ns: u64 = end.samples.iter().map(|s| s.duration_ns).sum();
+        // The second lap's last operation is due at 45 + 40 ms.
+        assert!(lasted_ns >= 85_000_000, "{kind:?}: {lasted_ns}");
+        let responses = end.samples.iter().filter_map(|s| s.op(OpKind::Read));
+        let responses = responses.filter_map(|op| op.response.as_ref());
+        assert_eq!(responses.map(|h| h.count()).sum::<u64>(), 4, "{kind:?}");
+        check_sums(&end, kind);
+    }
+}
+
+#[test]
+fn workers_divide_a_list_that_is_replayed_as_fast_as_possible() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            replays(w, dir.path(), ReplayTiming::AsFastAsPossible);
+            w.workers = 3;
+            w.files.shared = true;
+        }));
+        let all: u64 = end
+            .samples
+            .iter()
+            .flat_map(|s| &s.ops)
+            .map(|op| op.ops)
+            .sum();
+        assert_eq!(all, 5, "{kind:?} {:?}", end.report.errors);
+        assert_eq!(end.end_reason, EndReason::Ops, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_list_that_does_not_fit_is_refused_before_anything_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = job(EngineKind::Psync, dir.path(), |w| {
+        replays(w, dir.path(), ReplayTiming::AsFastAsPossible);
+        w.size_bytes = Some(8 * BLOCK);
+    });
+    let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
+    assert!(error.contains("larger size"), "{error}");
+    job.workload.replay = Some(Replay::of(dir.path().join("none")));
+    let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
+    assert!(error.contains("cannot open the recorded list"), "{error}");
+}
+
+#[test]
+fn two_rhythms_of_flushes_keep_their_own_count() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            w.mix = OpMix::WRITE;
+            w.bounds.ops = Some(60);
+            w.sync.every_writes = 4;
+            w.sync.other_every_writes = 6;
+        }));
+        // 15 and 10, of which 5 fall together.
+        assert_eq!(ops(&end, OpKind::Sync), 20, "{kind:?}");
     }
 }

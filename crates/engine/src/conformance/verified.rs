@@ -4,11 +4,15 @@
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fathom_model::workload::{BlockSizes, CacheMode, EngineKind, OnError, OpMix, Verify};
+use fathom_model::workload::{
+    BlockSizes, CacheMode, Content, EngineKind, OnError, OpMix, Part, Payload, Verify,
+};
 use fathom_model::{ErrorClass, Job, OpKind, Target};
 
 use super::engines;
 use super::group_level::{FILE_BYTES, check_sums, errors, job, ops, run, run_after};
+use crate::GroupEnd;
+use crate::prepare::{NoHooks, prepare};
 
 fn verified(kind: EngineKind, dir: &Path, mix: OpMix) -> Job {
     let mut job = job(kind, dir, |w| {
@@ -132,4 +136,95 @@ fn damage_all(dir: &Path) {
         damaged += 1;
     }
     assert!(damaged > 0, "there was nothing to damage");
+}
+
+/// Writes every block of the test files once, then reads them all in a trial
+/// that knows nothing of the first but where it wrote.
+fn write_then_read(kind: EngineKind, dir: &Path, payload: Payload) -> GroupEnd {
+    let by_content = payload.content != Content::Random;
+    let passes = |mix, verify| {
+        let mut job = verified(kind, dir, mix);
+        job.workload.bounds.ops = None;
+        job.workload.each_worker.passes = Some(1);
+        job.workload.payload = payload.clone();
+        job.workload.verify = Some(Verify {
+            by_content,
+            ..verify
+        });
+        job
+    };
+    let end = run(&passes(OpMix::WRITE, Verify::default()));
+    assert_eq!(end.report.errors, [], "{kind:?}");
+    damage_at_will(dir, kind);
+    let mut job = passes(
+        OpMix::READ,
+        Verify {
+            on_read: true,
+            earlier: true,
+            ..Verify::default()
+        },
+    );
+    job.seed += 1;
+    run(&job)
+}
+
+/// Psync's trial stands for all: one block is damaged.
+fn damage_at_will(dir: &Path, kind: EngineKind) {
+    if kind == EngineKind::Psync {
+        damage_all(dir);
+    }
+}
+
+#[test]
+fn what_an_earlier_trial_wrote_is_verified() {
+    let parts = Content::Parts(vec![Part::Bytes(b"fathom".to_vec()), Part::Offset]);
+    for content in [Content::Random, Content::Bytes(vec![1, 2, 3]), parts] {
+        for kind in engines() {
+            let dir = tempfile::tempdir().unwrap();
+            let payload = Payload {
+                content: content.clone(),
+                ..Payload::default()
+            };
+            let end = write_then_read(kind, dir.path(), payload);
+            let blocks = FILE_BYTES / 4096;
+            let wrong = errors(&end, ErrorClass::Verify);
+            assert_eq!(ops(&end, OpKind::Read) + wrong, blocks, "{kind:?}");
+            // Two workers with a file each.
+            let damaged = if kind == EngineKind::Psync { 2 } else { 0 };
+            assert_eq!(wrong, damaged, "{kind:?} {:?}", end.report.errors);
+            if let Some(first) = end.report.errors.first() {
+                let place = dir.path().join("conformance.");
+                let text = &first.message;
+                assert!(text.contains(&place.display().to_string()), "{text}");
+                assert!(
+                    text.contains("expected") && text.contains("found"),
+                    "{text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_that_was_never_written_passes_for_an_earlier_trials() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = verified(EngineKind::Psync, dir.path(), OpMix::READ);
+    job.workload.verify = Some(Verify {
+        on_read: true,
+        earlier: true,
+        ..Verify::default()
+    });
+    let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
+    assert!(error.contains("let a trial write it first"), "{error}");
+    let plain = Job {
+        workload: fathom_model::Workload {
+            verify: None,
+            ..job.workload.clone()
+        },
+        ..job.clone()
+    };
+    run(&plain);
+    let end = run(&job);
+    assert_eq!(ops(&end, OpKind::Read), 0);
+    assert_eq!(errors(&end, ErrorClass::Verify), 2000);
 }

@@ -13,6 +13,7 @@ use crate::engines::door;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
 use crate::record::{Detail, Shape};
+use crate::replay::Recorded;
 use crate::verify::Ledger;
 
 /// Threads that one group may have.
@@ -24,6 +25,7 @@ pub(crate) struct GroupPlan {
     pub(crate) job: Job,
     pub(crate) layout: Layout,
     pub(crate) ledger: Option<Arc<Ledger>>,
+    pub(crate) recorded: Option<Arc<Recorded>>,
     pub(crate) engine: EngineKind,
     pub(crate) mode: OpenMode,
     pub(crate) opener: Opener,
@@ -74,6 +76,7 @@ impl GroupPlan {
             job: job.clone(),
             layout,
             ledger: prepared.ledger.clone(),
+            recorded: prepared.recorded.clone(),
             engine,
             mode,
             opener,
@@ -83,25 +86,41 @@ impl GroupPlan {
         })
     }
 
+    /// Whether operations of a kind are done.
+    pub(crate) fn does(&self, kind: OpKind) -> bool {
+        match &self.recorded {
+            Some(recorded) => recorded.holds(kind),
+            None => self.job.workload.may_do(kind),
+        }
+    }
+
+    /// The largest block.
+    pub(crate) fn max_block_bytes(&self) -> u64 {
+        match &self.recorded {
+            Some(recorded) => recorded.max_block_bytes(),
+            None => self.job.workload.max_block_bytes(),
+        }
+    }
+
     /// Kinds of operations and histograms of the trial.
     pub(crate) fn shape(&self) -> Shape {
         let workload = &self.job.workload;
-        let mix = &workload.mix;
+        let writes = self.does(OpKind::Write);
         let sync = &workload.sync;
         let every = sync.every_writes > 0 || sync.other_every_writes > 0;
-        let batches = mix.write_percent > 0 && every;
-        let flushes = batches || (mix.write_percent > 0 && workload.sync.final_flush);
+        let batches = writes && every;
+        let flushes = batches || (writes && workload.sync.final_flush);
         let kinds = [
-            (OpKind::Read, mix.read_percent > 0),
-            (OpKind::Write, mix.write_percent > 0),
-            (OpKind::Trim, mix.trim_percent > 0),
-            (OpKind::Sync, flushes),
+            (OpKind::Read, self.does(OpKind::Read)),
+            (OpKind::Write, writes),
+            (OpKind::Trim, self.does(OpKind::Trim)),
+            (OpKind::Sync, flushes || self.does(OpKind::Sync)),
             (OpKind::Commit, batches),
         ];
         let wanted = kinds.into_iter().filter(|(_, wanted)| *wanted);
         Shape::new(
             wanted.map(|(kind, _)| kind).collect(),
-            workload.rate.is_some(),
+            workload.is_open_loop(),
         )
         .with(Detail::new(
             &workload.recording,
@@ -113,13 +132,6 @@ impl GroupPlan {
     pub(crate) fn stops_on_error(&self) -> bool {
         self.job.workload.on_error == OnError::Stop
     }
-}
-
-/// What cannot be done yet must not be left out silently.
-fn unhonoured(workload: &Workload) -> Option<&'static str> {
-    let fields = [("replay", workload.replay.is_some())];
-    let mut used = fields.into_iter().filter(|(_, used)| *used);
-    used.next().map(|(name, _)| name)
 }
 
 fn check_limits(workload: &Workload) -> Result<(), Error> {
@@ -140,7 +152,7 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
     } else if !(rate.is_finite() && rate > 0.0) {
         Some("the rate must be above 0".to_owned())
     } else {
-        unhonoured(workload).map(|field| format!("{field} is not supported yet"))
+        None
     };
     refused.map_or(Ok(()), |text| {
         Err(Error::Workload(format!(

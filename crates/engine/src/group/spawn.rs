@@ -18,6 +18,7 @@ use crate::engine::{Broken, Engine};
 use crate::engines::door::{self, Materials, Visitor};
 use crate::payload::PayloadPool;
 use crate::record::Cuts;
+use crate::replay::Source;
 use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{
@@ -81,7 +82,7 @@ pub(crate) fn parts(
 ) -> Result<Parts, Error> {
     let workload = &plan.job.workload;
     let slots = Worker::slots(plan.depth);
-    let block_bytes = workload.max_block_bytes();
+    let block_bytes = plan.max_block_bytes();
     // Neither has a place to keep what is written, so nothing can be verified.
     let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
     let fills = writes(plan) && plan.engine != EngineKind::Sim;
@@ -91,7 +92,7 @@ pub(crate) fn parts(
             plan.engine.name()
         ));
     }
-    let spare = if fills && door::goes_on_by_itself(plan.engine) {
+    let spare = if fills && plan.recorded.is_none() && door::goes_on_by_itself(plan.engine) {
         worker::spare_buffers(plan.depth, block_bytes, workload.workers)
     } else {
         0
@@ -112,13 +113,18 @@ pub(crate) fn parts(
         notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
     }
     let files = plan.layout.files_of(index);
-    let stream = AccessStream::new(workload, &plan.layout, index, plan.job.seed)?;
+    let mut stream = AccessStream::new(workload, &plan.layout, index, plan.job.seed)?;
+    if let Some(recorded) = &plan.recorded {
+        let source = Source::new(Arc::clone(recorded), workload, &plan.layout, index);
+        stream.replay(source);
+    }
     Ok(Parts {
         depth: plan.depth,
         batch: batch(workload, plan.engine, plan.depth),
         think_ns: workload.think_ns,
         think: Think::new(workload),
         pairs: workload.trim_first,
+        replays: plan.recorded.is_some(),
         first_file: files.start,
         files: files.end - files.start,
         final_flush: workload.sync.final_flush,
@@ -135,18 +141,26 @@ pub(crate) fn parts(
             .as_ref()
             .filter(|_| keeps_data)
             .map(|ledger| Verifier::new(ledger, slots as usize, block_bytes)),
-        pace: workload
-            .rate
-            .as_ref()
-            .map(|rate| Pace::new(rate, workload.workers, index, plan.job.seed, block_bytes)),
+        pace: pace(plan, index, block_bytes),
         buffers,
         visible,
         control,
     })
 }
 
+/// When operations are due, where that was asked for or recorded.
+fn pace(plan: &GroupPlan, index: u32, block_bytes: u64) -> Option<Pace> {
+    let workload = &plan.job.workload;
+    if plan.recorded.is_some() {
+        return workload.is_open_loop().then(Pace::told);
+    }
+    let rate = workload.rate.as_ref()?;
+    let seed = plan.job.seed;
+    Some(Pace::new(rate, workload.workers, index, seed, block_bytes))
+}
+
 fn writes(plan: &GroupPlan) -> bool {
-    plan.job.workload.mix.write_percent > 0
+    plan.does(OpKind::Write)
 }
 
 /// The whole life of a worker thread.

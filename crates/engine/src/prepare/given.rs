@@ -32,13 +32,13 @@ const UNWRITTEN_LIMIT: f64 = 0.001;
 /// Whether the job changes what is on its target, in or before the load.
 pub(crate) fn writes(job: &Job) -> bool {
     let workload = &job.workload;
-    workload.mix.modifies()
+    workload.may_modify()
         || workload.precondition != Precondition::None
         || Ledger::needs_prepared(workload)
 }
 
 fn why_written(job: &Job) -> &'static str {
-    if job.workload.mix.modifies() {
+    if job.workload.may_modify() {
         "the workload would overwrite it"
     } else if job.workload.precondition != Precondition::None {
         "preconditioning would overwrite it"
@@ -163,7 +163,8 @@ pub(crate) fn prepare_device(
     } else {
         None
     };
-    let needs_data = job.workload.mix.reads() || job.workload.precondition == Precondition::Written;
+    let needs_data = job.workload.may_do(fathom_model::OpKind::Read)
+        || job.workload.precondition == Precondition::Written;
     let share = if needs_data && ledger.is_none() {
         sample_zeros(job, path, layout, data.direct_align.is_some(), hooks)?
     } else {
@@ -211,7 +212,8 @@ fn fill_given(
     let precondition = workload.precondition;
     let all = matches!(precondition, Precondition::Fill | Precondition::RandomFill);
     let wanted = ledger.is_some() || all;
-    let needs_data = workload.mix.reads() || precondition == Precondition::Written;
+    let needs_data =
+        workload.may_do(fathom_model::OpKind::Read) || precondition == Precondition::Written;
     let earlier = workload.verify.is_some_and(|verify| verify.earlier);
     let filler = Filler {
         job,

@@ -45,6 +45,7 @@ use self::unwritten::Share;
 use crate::Error;
 use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
+use crate::replay::Recorded;
 use crate::sim::{self, KeptDrive};
 use crate::verify::Ledger;
 
@@ -77,6 +78,8 @@ pub struct Prepared {
     pub open: OpenFacts,
     /// What the workers share when contents are verified.
     pub ledger: Option<Arc<Ledger>>,
+    /// The operations of a recorded list.
+    pub(crate) recorded: Option<Arc<Recorded>>,
     /// Remarks for the user, in words.
     pub notes: Vec<String>,
     /// The drive of a simulated target: a new one, which may be replaced by
@@ -125,23 +128,38 @@ pub fn prepare_beside(
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
     check_size(&job.workload)?;
-    match &job.target {
-        Target::Null => prepare_nothing(job, TargetKind::Null, NULL_BYTES),
+    let recorded = Recorded::of(&job.workload)?;
+    let task = Task {
+        job,
+        recorded: recorded.as_ref(),
+    };
+    let mut prepared = match &job.target {
+        Target::Null => prepare_nothing(task, TargetKind::Null, NULL_BYTES)?,
         Target::Sim(model) => {
             let drive = KeptDrive::new(sim::open_drive(model, job.seed)?);
-            let mut prepared = prepare_nothing(job, TargetKind::Sim, drive.capacity_bytes())?;
+            let mut prepared = prepare_nothing(task, TargetKind::Sim, drive.capacity_bytes())?;
             prepared.drive = Some(drive);
-            Ok(prepared)
+            prepared
         }
         Target::Path(path) => match &job.workload.named {
-            Some(named) => prepare_named(job, named, Beside { others }, hooks),
-            None => prepare_path(job, path, Beside { others }, hooks),
+            Some(named) => prepare_named(task, named, Beside { others }, hooks)?,
+            None => prepare_path(task, path, Beside { others }, hooks)?,
         },
-    }
+    };
+    prepared.recorded = recorded.map(Arc::new);
+    Ok(prepared)
+}
+
+/// What a target is made ready for.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    job: &'a Job,
+    recorded: Option<&'a Recorded>,
 }
 
 /// Null and simulated targets hold no data.
-fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepared, Error> {
+fn prepare_nothing(task: Task<'_>, kind: TargetKind, most_bytes: u64) -> Result<Prepared, Error> {
+    let job = task.job;
     if job.workload.verify.is_some() {
         return Err(Error::Workload(format!(
             "'{}' keeps no data that could be verified; use a file or device, or do not verify",
@@ -156,7 +174,7 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
             Layout::new(kind, &job.workload, size_bytes, name)?
         }
     };
-    check_room_for_blocks(job, &layout)?;
+    check_fit(task, &layout)?;
     let data = Data {
         writable: true,
         ..Data::default()
@@ -172,11 +190,12 @@ fn prepare_nothing(job: &Job, kind: TargetKind, most_bytes: u64) -> Result<Prepa
 }
 
 fn prepare_path(
-    job: &Job,
+    task: Task<'_>,
     path: &Path,
     beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
+    let job = task.job;
     let (path, kind) = classify::classify(path)?;
     let layout = match kind {
         Kind::Directory => test_files::layout(job, &path)?,
@@ -184,7 +203,7 @@ fn prepare_path(
         Kind::Device => given::device_layout(job, &path)?,
         Kind::Stream => given::stream_layout(job, &path)?,
     };
-    check_room_for_blocks(job, &layout)?;
+    check_fit(task, &layout)?;
     beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
@@ -221,14 +240,15 @@ fn prepare_path(
 }
 
 fn prepare_named(
-    job: &Job,
+    task: Task<'_>,
     named: &NamedFiles,
     beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
+    let job = task.job;
     let files = named::Files::look(named)?;
     let layout = files.layout(job)?;
-    check_room_for_blocks(job, &layout)?;
+    check_fit(task, &layout)?;
     beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
@@ -293,6 +313,7 @@ impl Prepared {
             ledger,
             notes: data.notes,
             drive: None,
+            recorded: None,
             test_files,
             claims,
             contents,
@@ -324,7 +345,11 @@ fn check_size(workload: &Workload) -> Result<(), Error> {
 
 /// Errors that every worker's stream of accesses would meet show before
 /// anything is created.
-fn check_room_for_blocks(job: &Job, layout: &Layout) -> Result<(), Error> {
+fn check_fit(task: Task<'_>, layout: &Layout) -> Result<(), Error> {
+    let job = task.job;
+    if let Some(recorded) = task.recorded {
+        recorded.check(&job.workload, layout)?;
+    }
     let last = job.workload.workers.max(1) - 1;
     for worker in [0, last] {
         AccessStream::new(&job.workload, layout, worker, job.seed)?;

@@ -191,7 +191,7 @@ impl Files<'_> {
         let whole = ledger.is_some() || workload.precondition != Precondition::None;
         let mut stretches = Vec::new();
         let mut gaps = 0;
-        if self.kind == TargetKind::File && (whole || workload.mix.reads()) {
+        if self.kind == TargetKind::File && (whole || workload.may_do(fathom_model::OpKind::Read)) {
             let allowed = self.named.ours || job.destructive;
             for ((number, found), file) in (0u32..).zip(&self.found).zip(&layout.files) {
                 let old = found.size_bytes.unwrap_or(0).min(file.size_bytes);

@@ -189,7 +189,7 @@ impl TestFiles {
         stretches: &[Stretch],
         wanted: u64,
     ) -> Vec<bool> {
-        let trims = job.workload.mix.trim_percent > 0;
+        let trims = job.workload.may_do(fathom_model::OpKind::Trim);
         let was_written = |before: &Found| {
             before.state == FileState::Written && before.size_bytes >= Some(wanted)
         };
@@ -363,7 +363,8 @@ fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> V
     let always = stamped || matches!(precondition, Precondition::Fill | Precondition::RandomFill);
     // What is there is what an earlier trial wrote, or a finding.
     let earlier = workload.verify.is_some_and(|verify| verify.earlier);
-    let needs_data = precondition == Precondition::Written || workload.mix.reads();
+    let needs_data =
+        precondition == Precondition::Written || workload.may_do(fathom_model::OpKind::Read);
     if earlier || (!always && !needs_data) {
         return Vec::new();
     }

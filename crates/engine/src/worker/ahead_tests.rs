@@ -105,6 +105,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
     let parts = Parts {
         think: super::super::Think::new(workload),
         pairs: false,
+        replays: false,
         own_budget: super::super::OwnBudget::new(&workload.each_worker, 0),
         depth,
         batch: 1,

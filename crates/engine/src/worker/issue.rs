@@ -2,7 +2,7 @@
 
 use fathom_model::OpKind;
 
-use super::{Ready, STOP_CHECK_NS, Wait, Worker};
+use super::{Ready, STOP_CHECK_NS, UsedUp, Wait, Worker};
 use crate::clock::Clock;
 use crate::engine::{Broken, Engine, Op, Queued};
 use crate::worker::EndReason;
@@ -67,6 +67,10 @@ impl Worker {
             if !PLAIN && self.think.is_on() && self.must_think(now_ns) {
                 break;
             }
+            if !PLAIN && self.ready.is_none() && self.stream.is_over() {
+                self.end_of_list(now_ns);
+                break;
+            }
             let drawn = if self.ready.is_some() {
                 self.ready.take()
             } else {
@@ -93,6 +97,12 @@ impl Worker {
             self.free.take(now_ns)?
         };
         let ahead = !PLAIN && self.ahead.is_on();
+        if !PLAIN
+            && let Some(due_ns) = self.stream.due_ns()
+            && let Some(pace) = &mut self.pace
+        {
+            pace.follow(due_ns);
+        }
         let access = if ahead {
             self.take_ahead(slot)
         } else {
@@ -177,6 +187,16 @@ impl Worker {
             }
         }
         true
+    }
+
+    /// A recorded list is at its end, and with it the worker.
+    #[cold]
+    fn end_of_list(&mut self, now_ns: u64) {
+        let used_up = UsedUp {
+            reason: EndReason::Ops,
+            own: true,
+        };
+        self.end_bounded(used_up, now_ns);
     }
 
     fn must_think(&mut self, now_ns: u64) -> bool {

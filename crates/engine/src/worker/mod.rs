@@ -69,6 +69,8 @@ pub(crate) struct Parts {
     pub(crate) think_ns: u64,
     pub(crate) think: Think,
     pub(crate) pairs: bool,
+    /// Operations come from a recorded list, which has an end.
+    pub(crate) replays: bool,
     pub(crate) first_file: u32,
     pub(crate) files: u32,
     pub(crate) final_flush: bool,
@@ -186,7 +188,11 @@ impl Worker {
             parts.files,
         );
         let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
-        let waits = pace.is_some() || parts.think_ns > 0 || parts.pairs || commit.is_active();
+        let waits = pace.is_some()
+            || parts.think_ns > 0
+            || parts.pairs
+            || parts.replays
+            || commit.is_active();
         let detail = parts.visible.exchange.shape().detail();
         let detailed = Detailed::new(detail, Worker::slots(parts.depth));
         let simple = parts.verifier.is_none() && !ahead.is_on() && detailed.is_none();

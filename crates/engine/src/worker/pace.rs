@@ -21,6 +21,7 @@ pub(crate) struct Pace {
     origin_ns: u64,
     /// Next intended start, from the origin.
     next_ns: f64,
+    told: bool,
 }
 
 impl Pace {
@@ -37,12 +38,32 @@ impl Pace {
             shift: f64::from(index) / f64::from(workers.max(1)),
             origin_ns: 0,
             next_ns: 0.0,
+            told: false,
         };
         pace.next_ns = match rate.arrival {
             Arrival::Constant => pace.mean_gap_ns(first_bytes) * pace.shift,
             Arrival::Poisson => pace.gap_ns(first_bytes),
         };
         pace
+    }
+
+    /// A schedule that is told from outside, by [`Pace::follow`].
+    pub(crate) fn told() -> Pace {
+        let rate = Rate {
+            per_second: 1.0,
+            unit: RateUnit::Ops,
+            arrival: Arrival::Constant,
+        };
+        Pace {
+            told: true,
+            ..Pace::new(&rate, 1, 0, 0, 1)
+        }
+    }
+
+    /// The next intended start, from the origin, of a schedule that is told.
+    #[inline]
+    pub(crate) fn follow(&mut self, due_ns: u64) {
+        self.next_ns = due_ns as f64;
     }
 
     /// Sets time 0 of the schedule.
@@ -59,7 +80,9 @@ impl Pace {
     /// The operation that is due at `next_ns` has `bytes`; moves on to the next.
     #[inline]
     pub(crate) fn advance(&mut self, bytes: u64) {
-        self.next_ns += self.gap_ns(bytes);
+        if !self.told {
+            self.next_ns += self.gap_ns(bytes);
+        }
     }
 
     fn mean_gap_ns(&self, bytes: u64) -> f64 {

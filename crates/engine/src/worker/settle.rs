@@ -59,7 +59,7 @@ impl Worker {
 
     /// What has ended may commit a batch, or its slot think.
     fn hold_back(&mut self, slot: u32, kind: OpKind, succeeded: bool, now_ns: u64) {
-        if kind == OpKind::Sync {
+        if kind == OpKind::Sync && slot == self.flush_slot {
             self.flushed(succeeded, now_ns);
             return;
         }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::OpKind;
+
 /// Operations from a recorded list: fio's I/O log, version 2 or 3.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Replay {
@@ -40,6 +42,17 @@ impl Replay {
             skip_writes: false,
             skip_trims: false,
             skip_syncs: false,
+        }
+    }
+
+    /// Whether recorded operations of a kind are left out.
+    pub fn skips(&self, kind: OpKind) -> bool {
+        match kind {
+            OpKind::Read => self.skip_reads,
+            OpKind::Write => self.skip_writes,
+            OpKind::Trim => self.skip_trims,
+            OpKind::Sync => self.skip_syncs,
+            OpKind::Commit => true,
         }
     }
 }

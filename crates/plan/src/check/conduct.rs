@@ -8,7 +8,7 @@ use crate::diagnostic::{Problem, error, warning};
 impl Context<'_> {
     pub(super) fn bound(&self) -> Option<Problem> {
         let bounds = self.workload.bounds;
-        let each = self.workload.each_worker.is_bounded();
+        let each = self.workload.each_worker.is_bounded() || self.workload.replay.is_some();
         if each || bounds.time_ns.is_some() || bounds.bytes.is_some() || bounds.ops.is_some() {
             return None;
         }

@@ -4,9 +4,9 @@ use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, Mix, Name, OnErrorChoice, PatternValue, Percent,
-    PreconditionChoice, RateValue, RegionChoice, Rw, Seconds, Shares, Size, SloValue, Switch,
-    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice,
+    DistributionValue, EngineChoice, FailIfValue, KindsValue, Mix, Name, OnErrorChoice,
+    PatternValue, Percent, PreconditionChoice, RateValue, RegionChoice, Rw, Seconds, Shares, Size,
+    SloValue, SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice,
 };
 
 const WHAT: &str = "What is done";
@@ -78,6 +78,25 @@ section! {
         /// instead of sharing one sequence.
         [WHAT; default "false"; example "true"]
         stream_per_kind: Switch,
+        /// Take the operations from a recorded list (fio's I/O log, version 2 or 3) instead of
+        /// drawing them. All of them go to the target. Each starts when it was due in the
+        /// record, and latency counts from there; passes repeats the list.
+        [WHAT; default "operations are drawn"; example "/var/log/app.iolog"; alias "read_iolog"]
+        replay: Name,
+        /// How fast a recorded list is replayed: a percentage of its own speed, or max (as fast
+        /// as the depth allows, in the recorded order).
+        [WHAT; default "100"; example "200"; alias "replay_time_scale"]
+        replay_speed: SpeedValue,
+        /// Recorded offsets are divided by this.
+        [WHAT; default "1"; example "4"; alias "replay_scale"]
+        replay_shrink: Count,
+        /// Recorded offsets are rounded down to multiples of this.
+        [WHAT; default "1"; example "4k"]
+        replay_align: Size,
+        /// Kinds of recorded operations that are left out, joined by commas: read, write, trim,
+        /// sync.
+        [WHAT; default "none"; example "write,trim"]
+        replay_skip: KindsValue,
         /// Offsets are multiples of this.
         [WHAT; default "the smallest block"; example "4k"; alias "blockalign", "ba"]
         align: Size,

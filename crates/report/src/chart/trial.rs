@@ -87,7 +87,7 @@ fn latency_word(trial: &JudgedTrial, kind: OpKind) -> &'static str {
     let op = trial.summary.ops.iter().find(|op| op.kind == kind);
     let response = match op {
         Some(op) => op.response.is_some(),
-        None => trial.workload.rate.is_some(),
+        None => trial.workload.is_open_loop(),
     };
     if response {
         "response latency"

@@ -1,0 +1,138 @@
+//! Operations from a recorded list.
+//!
+//! The list is read before the load begins and kept in memory, 24 bytes an
+//! operation, so that the loop neither reads nor parses. Workers that share
+//! files take turns on it (worker w of W takes operation w, w + W, …), each in
+//! the recorded order; a worker with files of its own does all of it.
+
+mod parse;
+mod source;
+
+pub(crate) use source::Source;
+
+use std::fs::File;
+use std::io::BufReader;
+
+use fathom_model::OpKind;
+use fathom_model::unit::bytes_exact;
+use fathom_model::workload::{Replay, Workload};
+
+use crate::Error;
+use crate::access::Layout;
+
+/// One recorded operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RecordedOp {
+    /// When it was due, from the start of the list, nanoseconds.
+    pub(crate) at_ns: u64,
+    /// Offset, bytes.
+    pub(crate) offset: u64,
+    /// Length, bytes; 0 for a flush.
+    pub(crate) len: u32,
+    /// Index of its file, in the order in which files were added.
+    pub(crate) file: u16,
+    pub(crate) action: Action,
+}
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Read,
+    Write,
+    Trim,
+    Fsync,
+    Fdatasync,
+}
+
+impl Action {
+    pub(crate) fn kind(self) -> OpKind {
+        match self {
+            Action::Read => OpKind::Read,
+            Action::Write => OpKind::Write,
+            Action::Trim => OpKind::Trim,
+            Action::Fsync | Action::Fdatasync => OpKind::Sync,
+        }
+    }
+}
+
+/// A list that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) ops: Box<[RecordedOp]>,
+    /// Files that were added.
+    pub(crate) files: usize,
+    /// When the list ends, nanoseconds.
+    pub(crate) span_ns: u64,
+}
+
+impl Recorded {
+    /// Reads the list of a workload, if it has one.
+    pub(crate) fn of(workload: &Workload) -> Result<Option<Recorded>, Error> {
+        workload.replay.as_ref().map(Recorded::read).transpose()
+    }
+
+    fn read(replay: &Replay) -> Result<Recorded, Error> {
+        let path = &replay.path;
+        let file = File::open(path).map_err(Error::io("open the recorded list", path))?;
+        let name = path.display().to_string();
+        let recorded =
+            parse::parse(BufReader::new(file), &name, replay).map_err(Error::Workload)?;
+        if recorded.ops.is_empty() {
+            return Err(Error::Workload(format!(
+                "{name}: the list holds no operation that is not left out"
+            )));
+        }
+        Ok(recorded)
+    }
+
+    /// Checks that the list fits the files.
+    pub(crate) fn check(&self, workload: &Workload, layout: &Layout) -> Result<(), Error> {
+        let name = workload.replay.as_ref().map(|replay| replay.path.display());
+        let name = name.map_or_else(String::new, |name| name.to_string());
+        if workload.verify.is_some() {
+            return Err(Error::Workload(format!(
+                "{name}: contents cannot be verified where operations come from a list"
+            )));
+        }
+        let files = layout.files_per_worker as usize;
+        if self.files > files && files > 1 {
+            return Err(Error::Workload(format!(
+                "{name}: the list names {} files and there are {files}; give as many, or one to \
+                 which all operations go",
+                self.files
+            )));
+        }
+        let reach = self.ops.iter().map(|op| op.offset + u64::from(op.len));
+        let reach = reach.max().unwrap_or(0);
+        let room = layout.files.first().map_or(0, |file| file.span_bytes);
+        if reach > room {
+            return Err(Error::Workload(format!(
+                "{name}: the list reaches {} into the target, where {} are accessed; take a \
+                 larger size, or shrink the offsets",
+                bytes_exact(reach),
+                bytes_exact(room)
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether there are operations of a kind.
+    pub(crate) fn holds(&self, kind: OpKind) -> bool {
+        self.ops.iter().any(|op| op.action.kind() == kind)
+    }
+
+    /// The largest block that is moved, bytes.
+    pub(crate) fn max_block_bytes(&self) -> u64 {
+        let moved = |op: &&RecordedOp| matches!(op.action, Action::Read | Action::Write);
+        let sizes = self.ops.iter().filter(moved).map(|op| u64::from(op.len));
+        sizes.max().unwrap_or(1)
+    }
+
+    /// The first value that direct I/O in units of `unit` cannot take.
+    pub(crate) fn unaligned(&self, unit: u64) -> Option<u64> {
+        let moved = |op: &&RecordedOp| matches!(op.action, Action::Read | Action::Write);
+        let values = self.ops.iter().filter(moved);
+        let mut values = values.flat_map(|op| [op.offset, u64::from(op.len)]);
+        values.find(|value| !value.is_multiple_of(unit))
+    }
+}
