@@ -116,7 +116,7 @@ fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
             }
         }
         Distribution::Uniform => draft.set("norandommap", 1),
-        Distribution::Zipf { theta } if theta == 1.0 => {
+        Distribution::Zipf { theta: 1.0 } => {
             draft.refuse(
                 "distribution",
                 "fio has no zipf with an exponent of exactly 1",
@@ -125,7 +125,7 @@ fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
         Distribution::Zipf { theta } => distributed(draft, "zipf", theta),
         Distribution::Pareto { h } => distributed(draft, "pareto", h),
         Distribution::Zoned(_) => {
-            draft.refuse("distribution", "zones are not written to job files yet")
+            draft.refuse("distribution", "zones are not written to job files yet");
         }
         Distribution::Normal { center_percent, .. } if center_percent != 50.0 => draft.refuse(
             "distribution",
