@@ -77,7 +77,11 @@ fn two_workloads_share_a_file_that_the_user_named() {
     let file = bench.data().join("file");
     fs::write(&file, vec![7; 4 << 20]).unwrap();
     let refused = bench.fathom(["run", "plan.yaml"]);
-    assert_ne!(refused.status, Some(0), "a file of the user is not overwritten");
+    assert_ne!(
+        refused.status,
+        Some(0),
+        "a file of the user is not overwritten"
+    );
     assert!(fs::read(&file).unwrap().iter().all(|byte| *byte == 7));
     let (output, result) = bench.json(["run", "plan.yaml", "--destructive"]);
     output.expect_measured();
