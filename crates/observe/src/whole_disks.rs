@@ -43,13 +43,8 @@ pub enum DiskUse {
 pub fn whole_disks(sys: &Sysroot) -> Vec<WholeDisk> {
     let mounts = mounts(sys);
     let users = Users::find(sys, &mounts);
-    let names = sys.names("/sys/block");
-    let drives = names
+    drives(sys)
         .into_iter()
-        // What has a driver's device behind it; optical and floppy drives aside.
-        .filter(|name| sys.exists(Path::new("/sys/block").join(name).join("device")))
-        .filter(|name| !name.starts_with("sr") && !name.starts_with("fd"));
-    drives
         .map(|name| {
             let device = device_facts(sys, &name);
             WholeDisk {
@@ -59,6 +54,21 @@ pub fn whole_disks(sys: &Sysroot) -> Vec<WholeDisk> {
             }
         })
         .collect()
+}
+
+/// Names of the drives: what has hardware behind it. Optical and floppy drives
+/// and the single paths of a multipath drive aside.
+fn drives(sys: &Sysroot) -> Vec<String> {
+    let names = sys.names("/sys/class/block");
+    let is_drive = |name: &String| {
+        let dir = device_dir(name);
+        let real = sys.resolve(&dir);
+        let made_up = real.is_none_or(|real| real.to_string_lossy().contains("/virtual/block/"));
+        let path = name.strip_prefix("nvme").is_some_and(|n| n.contains('c'));
+        let kept_out = ["sr", "fd"].iter().any(|kind| name.starts_with(kind));
+        !(made_up || path || kept_out || sys.exists(dir.join("partition")))
+    };
+    names.into_iter().filter(is_drive).collect()
 }
 
 /// Who uses which drive.
@@ -78,15 +88,24 @@ struct Place {
 
 impl Users {
     fn find(sys: &Sysroot, mounts: &[Mount]) -> Users {
+        let drives: BTreeSet<String> = drives(sys).into_iter().collect();
+        let under = |tops: &[String]| -> Vec<String> {
+            if tops.is_empty() {
+                return Vec::new();
+            }
+            let stack = device_stack(sys, mounts, tops, 0);
+            let names = stack.into_iter().map(|device| device.name);
+            names.filter(|name| drives.contains(name)).collect()
+        };
         let mut mounted: BTreeMap<String, Vec<Place>> = BTreeMap::new();
         for mount in mounts {
             let tops = devices_under_path(sys, mounts, &mount.mount_point, 0);
-            let leaves = leaves(sys, mounts, &tops);
-            for leaf in &leaves {
-                mounted.entry(leaf.clone()).or_default().push(Place {
+            let found = under(&tops);
+            for drive in &found {
+                mounted.entry(drive.clone()).or_default().push(Place {
                     mount_point: mount.mount_point.clone(),
                     whole: mount.root == "/" && mount.kind != "overlay",
-                    alone: leaves.len() == 1,
+                    alone: found.len() == 1,
                 });
             }
         }
@@ -97,7 +116,7 @@ impl Users {
                 Some(name) => vec![name],
                 None => devices_under_path(sys, mounts, path, 0),
             };
-            Some(leaves(sys, mounts, &tops))
+            Some(under(&tops))
         });
         Users {
             swap: swap.flatten().collect(),
@@ -149,19 +168,9 @@ impl Users {
     }
 }
 
-/// The drives under some devices.
-fn leaves(sys: &Sysroot, mounts: &[Mount], tops: &[String]) -> Vec<String> {
-    if tops.is_empty() {
-        return Vec::new();
-    }
-    let stack = device_stack(sys, mounts, tops, 0);
-    let leaves = stack.into_iter().filter(|device| device.below.is_empty());
-    leaves.map(|device| device.name).collect()
-}
-
 /// What the kernel has built on a disk or its partitions: arrays, mappings.
 fn holders(sys: &Sysroot, name: &str) -> Vec<String> {
-    let dir = Path::new("/sys/block").join(name);
+    let dir = device_dir(name);
     let mut names = sys.names(dir.join("holders"));
     for part in sys.names(&dir) {
         if sys.exists(dir.join(&part).join("partition")) {

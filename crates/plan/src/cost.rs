@@ -72,25 +72,28 @@ pub struct Cost {
 /// Estimates what a schedule will cost.
 pub fn cost(schedule: &Schedule, assumptions: &CostAssumptions) -> Cost {
     let mut sum = Sum::default();
-    let mut places: BTreeMap<&Target, Place> = BTreeMap::new();
-    for (index, trial) in schedule.trials.iter().enumerate() {
-        let writes_to_target = trial.target.path().is_some();
-        if writes_to_target {
+    let mut places: BTreeMap<(&Target, u32), Place> = BTreeMap::new();
+    let trials = &schedule.trials;
+    let together =
+        |a: &ScheduledTrial, b: &ScheduledTrial| a.together.is_some() && a.together == b.together;
+    let mut index = 0;
+    for set in trials.chunk_by(together) {
+        index += set.len();
+        for trial in set.iter().filter(|trial| trial.target.path().is_some()) {
             let facts = assumptions.facts.get(&trial.target);
             let size = data_set_bytes(trial, facts);
             places
-                .entry(&trial.target)
+                .entry((&trial.target, trial.file_set))
                 .or_default()
                 .prepare(trial, size, &mut sum);
             sum.least += moved(trial, assumptions.slow).written;
             sum.most += moved(trial, assumptions.fast).written;
         }
-        let simulated = matches!(trial.target, Target::Sim(_));
-        if !simulated {
-            sum.seconds += moved(trial, assumptions.typical).seconds;
-            if index + 1 < schedule.trials.len() {
-                sum.seconds += pause_seconds(trial);
-            }
+        let real = |trial: &&ScheduledTrial| !matches!(trial.target, Target::Sim(_));
+        sum.seconds += set_seconds(set, assumptions);
+        if index < trials.len() {
+            let pauses = set.iter().filter(real).next_back().map(pause_seconds);
+            sum.seconds += pauses.unwrap_or(0.0);
         }
     }
     sum.seconds += sum.prepared / assumptions.typical.bytes_per_second.max(1.0);
@@ -98,12 +101,42 @@ pub fn cost(schedule: &Schedule, assumptions: &CostAssumptions) -> Cost {
         time_ns: (sum.seconds * 1e9) as u64,
         bytes_written_min: (sum.least + sum.prepared).round() as u64,
         bytes_written_max: (sum.most + sum.prepared_anew).round() as u64,
-        bytes_on_target: places.values().map(Place::bytes).max().unwrap_or(0),
+        bytes_on_target: on_one_target(&places),
         trials: u32::try_from(schedule.trials.len()).unwrap_or(u32::MAX),
         text: String::new(),
     };
     cost.text = text(&cost);
     cost
+}
+
+/// The time of trials that run at the same time: until the last one ends. A
+/// simulated trial takes none.
+fn set_seconds(set: &[ScheduledTrial], assumptions: &CostAssumptions) -> f64 {
+    let mut ends: BTreeMap<u32, f64> = BTreeMap::new();
+    for trial in set {
+        // Who follows is listed after whom it follows, as a rule.
+        let gate = trial.follows.and_then(|followed| ends.get(&followed));
+        let begin = gate.copied().unwrap_or(0.0) + trial.start_delay_ns as f64 / 1e9;
+        let own = match trial.target {
+            Target::Sim(_) => 0.0,
+            _ => begin + moved(trial, assumptions.typical).seconds,
+        };
+        ends.insert(trial.index, own);
+    }
+    let first_of = set.iter().filter(|trial| trial.ends_others);
+    let cut = first_of.filter_map(|trial| ends.get(&trial.index).copied());
+    let cut = cut.fold(f64::INFINITY, f64::min);
+    ends.into_values().fold(0.0, f64::max).min(cut)
+}
+
+/// Bytes on the target that holds most, all sets of files together.
+fn on_one_target(places: &BTreeMap<(&Target, u32), Place>) -> u64 {
+    let mut of_target: BTreeMap<&Target, u64> = BTreeMap::new();
+    for ((target, _), place) in places {
+        let sum = of_target.entry(*target).or_default();
+        *sum = sum.saturating_add(place.bytes());
+    }
+    of_target.into_values().max().unwrap_or(0)
 }
 
 #[derive(Default)]

@@ -71,3 +71,26 @@ fn nothing_is_written_to_null_and_simulated_targets() {
     assert_eq!(cost.bytes_written_max, 0);
     assert!(cost.text.contains("Nothing is written"), "{}", cost.text);
 }
+
+#[test]
+fn trials_that_run_at_the_same_time_take_as_long_as_the_longest() {
+    let text = "
+plan: 1
+targets: /data
+iterations: 1
+pause: {floor: 0, until_quiet: false}
+workloads:
+  - {name: short, together: mixed, rw: randread, runtime: 10s, size: 1g}
+  - {name: long, together: mixed, rw: randread, runtime: 30s, size: 1g, start_delay: 5s}
+";
+    let plan = parse("p.yaml", text).expect("a right plan");
+    let schedule = plan
+        .schedule(&ScheduleContext::default())
+        .expect("a schedule");
+    let of_both = cost(&schedule, &CostAssumptions::default());
+    // Laying out the files comes on top; each has its own.
+    let layout_s = 2.0 * 1_073_741_824.0 / 500e6;
+    let seconds = of_both.time_ns as f64 / 1e9;
+    assert!((seconds - 35.0 - layout_s).abs() < 0.1, "{seconds}");
+    assert_eq!(of_both.bytes_on_target, 2 << 30);
+}

@@ -192,8 +192,9 @@ impl Plan {
                 .collect(),
         };
         let mut trials = Vec::new();
-        for ((turn, iteration), set) in order.into_iter().zip(0..) {
-            let together = (turn.len() > 1).then_some(set);
+        let mut sets = 0..;
+        for (turn, iteration) in order {
+            let together = (turn.len() > 1).then(|| sets.next()).flatten();
             for (row, place) in turn.iter().zip(0..) {
                 let at = Place {
                     index: u32::try_from(trials.len()).unwrap_or(u32::MAX),

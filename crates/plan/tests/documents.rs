@@ -74,6 +74,20 @@ fn the_plan_in_the_reference_is_as_it_tells() {
     assert!(labels.contains(&"commits j4"), "{labels:?}");
 }
 
+#[test]
+fn the_set_in_the_reference_is_as_it_tells() {
+    let page = reference();
+    let text = page.split("```yaml\n").nth(2).unwrap();
+    let text = text.split("```").next().unwrap();
+    let plan = parse("reference.yaml", text).unwrap_or_else(|e| panic!("{e}"));
+    let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
+    let sets: Vec<Option<u32>> = schedule.trials.iter().map(|t| t.together).collect();
+    let turn = |set| [None, Some(set), Some(set)];
+    assert_eq!(sets, [turn(0), turn(1), turn(2)].concat());
+    assert_eq!(schedule.trials[2].start_delay_ns, 10_000_000_000);
+    assert!(plan.lint(&ScheduleContext::default()).is_empty());
+}
+
 /// The names in the schema are the names that are understood, and every
 /// template uses only those.
 #[test]

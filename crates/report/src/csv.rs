@@ -6,7 +6,8 @@
 //! columns are only ever added at the end. A test of the SNIA specification
 //! gives its matrix instead: one row per cell.
 
-use fathom_model::judged::{LatencySummary, OpSummary};
+use fathom_model::judged::{ErrorCount, LatencySummary, OpSummary};
+use fathom_model::together::ResultSet;
 use fathom_model::{ErrorClass, Estimate, JudgedRun, JudgedTrial};
 
 use crate::{moment, names, summary};
@@ -84,7 +85,22 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("response_p999_ns", "likewise, 99.9th percentile"),
     ("response_p9999_ns", "likewise, 99.99th percentile"),
     ("response_max_ns", "largest latency from the intended start"),
+    (
+        "set",
+        "number of the set, from 0, when trials ran at the same time; a line without a trial is \
+         the sum of its set",
+    ),
+    ("set_turn", "which time the set ran, from 0"),
+    (
+        "load_started_ns",
+        "begin of the load after the opening of the set's gate",
+    ),
 ];
+
+/// Of them those at the end that tell the set.
+const SET_COLUMNS: usize = 3;
+/// Those at the beginning that tell the trial.
+const TRIAL_COLUMNS: usize = 19;
 
 const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
@@ -97,15 +113,75 @@ pub fn render(run: &JudgedRun) -> String {
     push_record(&mut out, COLUMNS.iter().map(|(name, _)| (*name).to_owned()));
     for trial in &run.trials {
         let head = trial_fields(run, trial);
+        let set = set_fields(trial);
+        let mut push = |fields: Vec<String>| {
+            let fields = head.iter().cloned().chain(fields);
+            push_record(&mut out, fields.chain(set.iter().cloned()));
+        };
         if trial.summary.ops.is_empty() {
-            let empty = std::iter::repeat_n(String::new(), COLUMNS.len() - head.len());
-            push_record(&mut out, head.iter().cloned().chain(empty));
+            push(vec![
+                String::new();
+                COLUMNS.len() - TRIAL_COLUMNS - SET_COLUMNS
+            ]);
         }
         for op in &trial.summary.ops {
-            push_record(&mut out, head.iter().cloned().chain(op_fields(op)));
+            push(op_fields(op));
         }
     }
+    for (number, set) in run.sets.iter().enumerate() {
+        push_sum(&mut out, run, number, set);
+    }
     out
+}
+
+fn set_fields(trial: &JudgedTrial) -> [String; SET_COLUMNS] {
+    let Some(place) = &trial.in_set else {
+        return [const { String::new() }; SET_COLUMNS];
+    };
+    let began = place.load_started_ns;
+    [
+        place.set.to_string(),
+        place.turn.to_string(),
+        began.map_or(String::new(), |ns| ns.to_string()),
+    ]
+}
+
+/// The sum of a set: a line for each kind of operation, and one for all data
+/// operations.
+fn push_sum(out: &mut String, run: &JudgedRun, number: usize, set: &ResultSet) {
+    let Some(sum) = &set.sum else {
+        return;
+    };
+    let mut head = vec![String::new(); TRIAL_COLUMNS];
+    head[0].clone_from(&run.run.id);
+    head[1].clone_from(&run.run.name);
+    head[4].clone_from(&run.host.hostname);
+    head[8] = format!("sum of {}", set.label);
+    head[TRIAL_COLUMNS - 1] = sum.duration_ns.to_string();
+    let tail = [number.to_string(), String::new(), sum.from_ns.to_string()];
+    let mut push = |fields: Vec<String>| {
+        let fields = head.iter().cloned().chain(fields);
+        push_record(out, fields.chain(tail.iter().cloned()));
+    };
+    for op in &sum.ops {
+        push(op_fields(op));
+    }
+    let data = || sum.ops.iter().filter(|op| op.kind.is_data());
+    if data().count() > 1 {
+        let total = |of: fn(&OpSummary) -> u64| data().map(of).fold(0, u64::saturating_add);
+        let mut fields = vec![
+            "all".to_owned(),
+            total(|op| op.ops).to_string(),
+            total(|op| op.bytes).to_string(),
+        ];
+        let failed = data().flat_map(|op| &op.errors);
+        fields.extend(error_fields(failed));
+        fields.extend(interval(&sum.ops_per_second));
+        fields.extend(interval(&sum.bytes_per_second));
+        fields.extend(latency_fields(Some(&sum.service)));
+        fields.extend(latency_fields(None));
+        push(fields);
+    }
 }
 
 fn trial_fields(run: &JudgedRun, trial: &JudgedTrial) -> Vec<String> {
@@ -142,18 +218,27 @@ fn op_fields(op: &OpSummary) -> Vec<String> {
         op.ops.to_string(),
         op.bytes.to_string(),
     ];
-    let of_class = |class| {
-        let counts = op.errors.iter().filter(move |e| e.class == class);
-        counts.map(|e| e.count).sum::<u64>()
-    };
-    let by_class = ErrorClass::ALL.map(of_class);
-    out.push(by_class.iter().sum::<u64>().to_string());
-    out.extend(by_class.iter().map(u64::to_string));
+    out.extend(error_fields(op.errors.iter()));
     out.extend(interval(&op.ops_per_second));
     out.extend(interval(&op.bytes_per_second));
     out.extend(latency_fields(Some(&op.service)));
     out.extend(latency_fields(op.response.as_ref()));
     out
+}
+
+/// Failures in all and by class.
+fn error_fields<'e>(errors: impl Iterator<Item = &'e ErrorCount>) -> Vec<String> {
+    let errors: Vec<&ErrorCount> = errors.collect();
+    let of_class = |class| {
+        let counts = errors.iter().filter(|e| e.class == class);
+        counts.map(|e| e.count).sum::<u64>()
+    };
+    let by_class = ErrorClass::ALL.map(of_class);
+    let all = by_class.iter().sum::<u64>();
+    std::iter::once(all)
+        .chain(by_class)
+        .map(|count| count.to_string())
+        .collect()
 }
 
 fn latency_fields(latency: Option<&LatencySummary>) -> Vec<String> {

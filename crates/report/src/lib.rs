@@ -29,6 +29,7 @@ mod levels;
 mod limits;
 mod moment;
 mod names;
+mod sets;
 mod shape;
 mod snia;
 mod steady;

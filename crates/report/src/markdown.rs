@@ -12,7 +12,7 @@ use crate::curve::{self, CurveView};
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
 use crate::table::clean;
-use crate::{facts, levels, moment, names, steady, summary};
+use crate::{facts, levels, moment, names, sets, steady, summary};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
@@ -43,6 +43,7 @@ pub fn render(run: &JudgedRun) -> String {
     } else {
         push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
     }
+    push_sets(&mut out, run);
     if run.snia.is_none() {
         push_steadiness(&mut out, run);
     }
@@ -158,6 +159,39 @@ fn grid_cells(cell: Option<&Cell<'_>>) -> Vec<String> {
     ]
 }
 
+/// The label, and who ran at the same time.
+fn name_of(run: &JudgedRun, row: &ResultRow) -> String {
+    match sets::company(run, row) {
+        Some(company) => format!("{}, {company}", row.label),
+        None => row.label.clone(),
+    }
+}
+
+/// The sums of what ran at the same time.
+fn push_sets(out: &mut String, run: &JudgedRun) {
+    for set in &run.sets {
+        let _ = writeln!(out, "\nSum of {}\n", escape(&sets::heading(set)));
+        let Some(sum) = &set.sum else { continue };
+        out.push_str(
+            "| op | IOPS | MiB/s | mean | p50 | p99 | p99.9 |\n|---|--:|--:|--:|--:|--:|--:|\n",
+        );
+        for line in sets::lines(sum) {
+            let rate = |at: usize| match line.rates {
+                Some(rates) if at == 0 || line.moves_data => {
+                    let figure = Figure::of(rates[at], Throughput::Binary);
+                    figure.inline().replace(" MiB/s", "")
+                }
+                _ => String::new(),
+            };
+            let mut cells = vec![line.name.clone(), rate(0), rate(1)];
+            cells.push(Figure::of(&line.latency.mean_ns, Throughput::Binary).inline());
+            cells.extend(PERCENTILES.map(|p| summary::percentile(line.latency, p).inline()));
+            let cells: Vec<String> = cells.iter().map(|c| escape(c)).collect();
+            let _ = writeln!(out, "| {} |", cells.join(" | "));
+        }
+    }
+}
+
 fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
     if rows.is_empty() {
         return;
@@ -170,7 +204,7 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
         let name = format!(
             "{}{}",
             escape(mark(row.verdict.validity)),
-            escape(&row.label)
+            escape(&name_of(run, row))
         );
         if row.ops.is_empty() {
             let _ = writeln!(

@@ -13,6 +13,7 @@ mod header;
 pub(crate) mod page;
 mod plot;
 mod rows;
+mod sets;
 mod snia;
 mod steady;
 mod verdict;
@@ -79,6 +80,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
+    sets::write(&mut page, run, throughput);
     if standard.is_none() || options.verbose {
         steady::write(&mut page, run);
     }

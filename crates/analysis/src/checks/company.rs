@@ -20,6 +20,7 @@ pub(super) fn together(facts: &Facts<'_>) -> Option<Outcome> {
         more => format!(" and {more} more"),
     };
     let shared = match trial.company.as_ref().map(|c| c.loads - 1) {
+        None if trial.device_names().is_empty() => "no device below them is known".to_owned(),
         None => "none of them on the same devices".to_owned(),
         Some(all) if all == others => "on the same devices".to_owned(),
         Some(some) => format!("{some} of them on the same devices"),

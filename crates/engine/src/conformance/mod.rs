@@ -6,6 +6,7 @@
 //! [`own_process`] what needs a process of its own. A new engine adds its kind to [`ENGINES`] and is accepted when
 //! all of this passes on it.
 
+mod detailed;
 mod each_worker;
 mod engine_level;
 mod group_level;

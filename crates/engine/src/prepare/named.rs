@@ -6,7 +6,6 @@
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use fathom_model::Job;
 use fathom_model::workload::{Allocation, NamedFiles, Precondition};

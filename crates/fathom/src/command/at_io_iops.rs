@@ -49,8 +49,8 @@ The result line:
 the test files' names, so that `-f /mnt/test/temp` makes /mnt/test/temp.0, ….
 
 -v prints the settings, the progress and every finding to standard error, -vv
-also the system calls that the load is made of, -vvv also the first operations
-of each thread. `fathom clean --kept` removes the files.")]
+also the system calls that the load is made of, -vvv also the first 1,000 operations
+one by one. `fathom clean --kept` removes the files.")]
 pub(crate) struct AtIoIopsCommand {
     #[command(flatten)]
     options: AtIoIops,
@@ -89,9 +89,14 @@ pub(crate) fn run(command: AtIoIopsCommand) -> anyhow::Result<Exit> {
     if options.read && options.writes_per_sync.is_some() {
         present::complain("-q has no effect with --read: nothing is written");
     }
-    let Some(schedule) = schedule(&plan, color()) else {
+    let Some(mut schedule) = schedule(&plan, color()) else {
         return Ok(Exit::Usage);
     };
+    if command.verbosity > 2 {
+        for trial in &mut schedule.trials {
+            trial.workload.recording.op_log = calls::OPERATIONS_MAX;
+        }
+    }
     if command.verbosity > 1 {
         present::write_stderr(&calls::calls(options, &directory, &prefix));
     }
@@ -114,7 +119,7 @@ fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow
     if command.verbosity > 2
         && let Some(trial) = measured.record.trials.first()
     {
-        present::write_stderr(&calls::operations(&trial.spec, prefix));
+        present::write_stderr(&calls::operations(trial, prefix));
     }
     let judged = fathom_analysis::judge(&measured.record);
     let html = present::write_html(&judged, None, &command.store);

@@ -12,6 +12,7 @@ mod lines;
 mod serve;
 mod tally;
 
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -268,7 +269,10 @@ impl Session {
 /// What the requests are made of.
 fn job(ping: &Ping) -> Result<Job, String> {
     let target = parse_target(&ping.target)?;
-    let directory = target.path().is_some_and(Path::is_dir);
+    // Neither a directory nor /dev/zero has a size of its own.
+    let sizeless = target
+        .path()
+        .is_some_and(|path| path.is_dir() || is_stream(path));
     let workload = Workload {
         engine: EngineKind::Psync,
         mix: if ping.write {
@@ -282,11 +286,12 @@ fn job(ping: &Ping) -> Result<Job, String> {
         },
         block: BlockSizes::Fixed(ping.size),
         align_bytes: ping.size,
-        size_bytes: directory.then(|| {
+        size_bytes: sizeless.then(|| {
             let whole = ping.working_set.unwrap_or_else(|| file_bytes(&target));
-            whole.max(ping.size) / ping.size * ping.size
+            let block = ping.size.max(1);
+            whole.max(block) / block * block
         }),
-        working_set_bytes: ping.working_set.filter(|_| !directory),
+        working_set_bytes: ping.working_set.filter(|_| !sizeless),
         sync: fathom_model::workload::SyncPolicy {
             every_writes: u32::from(ping.sync),
             ..fathom_model::workload::SyncPolicy::default()
@@ -326,6 +331,11 @@ fn parse_target(text: &str) -> Result<Target, String> {
         )),
         _ => Ok(target),
     }
+}
+
+fn is_stream(path: &Path) -> bool {
+    let facts = path.metadata();
+    facts.is_ok_and(|facts| facts.file_type().is_char_device())
 }
 
 fn file_bytes(target: &Target) -> u64 {

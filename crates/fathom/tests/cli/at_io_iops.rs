@@ -177,7 +177,7 @@ fn verbosity_goes_to_standard_error() {
         let output = bench.at_io_iops(&format!("{flag} {line}"));
         rate(&output);
         output.expect_in_stderr(words);
-        assert!(output.stderr.len() < 64 << 10, "bounded");
+        assert!(output.stderr.len() < 128 << 10, "bounded");
     }
     bench
         .at_io_iops("--read --rand -u 1K -p 4 -f data")

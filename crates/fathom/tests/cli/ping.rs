@@ -148,13 +148,21 @@ fn what_comes_later_and_what_is_wrong_is_told() {
     for (target, words) in [
         ("s3://bucket/prefix", "cannot be pinged yet"),
         ("storage.example.com", "cannot be pinged yet"),
-        ("sim:nothing", "sim:nothing"),
+        ("sim:nothing", "no simulated drive"),
         ("./nowhere/at/all", "does not exist"),
     ] {
         let output = bench.fathom(["ping", target, "-c", "1"]);
         assert!(matches!(output.status, Some(1 | 2)), "{:?}", output.status);
         output.expect_in_stderr(words);
         assert_eq!(output.stdout, "");
+    }
+    bench
+        .fathom(["ping", "/dev/zero", "-c", "3", "-i", "0"])
+        .expect_status(0);
+    for command in ["ping", "disks", "at_io_iops"] {
+        let help = bench.fathom([command, "--help"]);
+        help.expect_status(0);
+        assert!(help.stdout.contains("Examples:"), "{}", help.stdout);
     }
     bench
         .fathom(["ping", "data", "--sync"])

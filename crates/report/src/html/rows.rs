@@ -5,7 +5,7 @@ use fathom_model::{JudgedRun, JudgedTrial, unit};
 
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid};
-use crate::{levels, names, summary};
+use crate::{levels, names, sets, summary};
 
 /// One number in a table.
 #[derive(Debug, Clone, Default)]
@@ -121,8 +121,10 @@ pub(super) fn lines<'a>(
 ) -> Vec<ResultLine> {
     let mut out = Vec::new();
     for row in rows {
+        let company = sets::company(run, row);
+        let company = company.map_or(String::new(), |text| format!(", {text}"));
         let line = |op: String, cells| ResultLine {
-            label: row.label.clone(),
+            label: format!("{}{company}", row.label),
             target: row.target.to_string(),
             trials: row.trials.len(),
             op,
@@ -180,6 +182,49 @@ pub(super) fn op_cells(op: &OpSummary) -> Vec<(String, Vec<Shown>)> {
         out.push((name, cells));
     }
     out
+}
+
+/// The sum of rows that ran at the same time.
+#[derive(Debug, Clone)]
+pub(super) struct SumTable {
+    /// What it is over, or why there is no sum.
+    pub(super) heading: String,
+    /// Name and cells: IOPS, MiB/s, mean, p50, p90, p99, p99.9, max.
+    pub(super) lines: Vec<(String, Vec<Shown>)>,
+}
+
+/// The sums of a run.
+pub(super) fn sums(run: &JudgedRun) -> Vec<SumTable> {
+    let table = |set: &fathom_model::together::ResultSet| SumTable {
+        heading: sets::heading(set),
+        lines: set
+            .sum
+            .iter()
+            .flat_map(sets::lines)
+            .map(|line| (line.name.clone(), sum_cells(&line)))
+            .collect(),
+    };
+    run.sets.iter().map(table).collect()
+}
+
+fn sum_cells(line: &sets::SumLine<'_>) -> Vec<Shown> {
+    let mut cells = match line.rates {
+        Some([ops, bytes]) => vec![
+            Shown::estimate(ops, false),
+            match line.moves_data {
+                true => Shown::estimate(bytes, false),
+                false => Shown::text("–"),
+            },
+        ],
+        None => vec![Shown::default(), Shown::default()],
+    };
+    cells.push(Shown::estimate(&line.latency.mean_ns, true));
+    for percent in [50.0, 90.0, 99.0, 99.9] {
+        let estimate = summary::percentile_estimate(line.latency, percent);
+        cells.push(Shown::estimate(&estimate, true));
+    }
+    cells.push(exact(line.latency.max_ns));
+    cells
 }
 
 /// An exact extreme.

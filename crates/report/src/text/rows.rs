@@ -8,10 +8,10 @@ use crate::figure::{Figure, Throughput, longer};
 use crate::grid::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
-use crate::{facts, levels, names};
+use crate::{facts, levels, names, sets};
 
 /// Percentiles of the table.
-const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
+pub(super) const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
 /// One line of results: an operation kind and one of its latencies.
 struct Entry<'a> {
@@ -51,7 +51,9 @@ fn build(
         } else {
             String::new()
         };
-        format!("{}{target}", row.label)
+        let company = sets::company(run, row);
+        let company = company.map_or(String::new(), |text| format!(", {text}"));
+        format!("{}{target}{company}", row.label)
     };
     let all: Vec<(&ResultRow, Vec<Entry<'_>>)> = rows
         .iter()
@@ -95,7 +97,7 @@ fn build(
     table
 }
 
-fn table(throughput: Throughput) -> Table {
+pub(super) fn table(throughput: Throughput) -> Table {
     let head = ["IOPS", throughput.name(), "mean", "p50", "p99", "p99.9"];
     let columns = head.map(|text| (text, Align::Right));
     Table::new(std::iter::once(("", Align::Left)).chain(columns))
@@ -157,7 +159,7 @@ fn cells(entry: &Entry<'_>, name: &str, inline: bool) -> Vec<String> {
 
 /// A figure in one or two lines: `87,400` over `±1,200`, `n/a` over
 /// `12 s more`.
-fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
+pub(super) fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
     let joint = if inline { " " } else { "\n" };
     let number = if with_unit {
         figure.value()

@@ -84,6 +84,14 @@ impl Sides {
                     .to_owned(),
             );
         }
+        let sets = [a, &*b].map(|s| s.trials.iter().any(|t| t.together.is_some()));
+        if sets.contains(&true) {
+            return Err(
+                "a comparison takes turns with one workload at a time; the plan has workloads that \
+                 run at the same time (`together`)"
+                    .to_owned(),
+            );
+        }
         let labels = |s: &Schedule| s.trials.iter().map(|t| t.label.clone()).collect::<Vec<_>>();
         let (la, lb) = (labels(a), labels(b));
         if la.len() != lb.len() {

@@ -1,16 +1,16 @@
 //! What `-vv` and `-vvv` print: the system calls that the load is made of, and
-//! the first operations of each thread.
+//! the first operations one by one.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fathom_engine::access::{AccessStream, Layout, TargetKind};
-use fathom_model::{OpKind, ScheduledTrial};
+use fathom_model::run::TrialRecord;
+use fathom_model::workload::SyncCall;
+use fathom_model::{OpKind, unit};
 use fathom_plan::AtIoIops;
 
-/// Operations that are printed of a thread, and threads of which they are.
-const OPERATIONS: usize = 32;
-const THREADS: u32 = 32;
+/// Operations that are printed, all threads together.
+pub(super) const OPERATIONS_MAX: u32 = 1000;
 
 /// The system calls of the load.
 pub(super) fn calls(options: &AtIoIops, directory: &Path, prefix: &str) -> String {
@@ -40,37 +40,31 @@ pub(super) fn calls(options: &AtIoIops, directory: &Path, prefix: &str) -> Strin
     text
 }
 
-/// The first operations of each thread. They follow from the trial's seed.
-pub(super) fn operations(trial: &ScheduledTrial, prefix: &str) -> String {
-    let workload = &trial.workload;
-    let directory = trial.target.path().unwrap_or(Path::new("."));
-    let size_bytes = workload.size_bytes.unwrap_or(0);
-    let path_of = |n| directory.join(format!("{prefix}.{n}"));
-    let Ok(layout) = Layout::new(TargetKind::Directory, workload, size_bytes, path_of) else {
-        return String::new();
-    };
-    let mut text = String::from("the first operations of each thread:\n");
-    for thread in 0..workload.workers.min(THREADS) {
-        let Ok(mut stream) = AccessStream::new(workload, &layout, thread, trial.seed) else {
-            continue;
+/// The first operations of the load in the order of their ends.
+pub(super) fn operations(trial: &TrialRecord, prefix: &str) -> String {
+    let sync = trial.spec.workload.sync.call;
+    let mut text = String::new();
+    let logged = trial.samples.iter().flat_map(|sample| &sample.operations);
+    for operation in logged.take(OPERATIONS_MAX as usize) {
+        let (thread, file) = (operation.worker, operation.file);
+        let call = match operation.kind {
+            OpKind::Read => "pread64",
+            OpKind::Write => "pwrite64",
+            OpKind::Sync => match sync {
+                SyncCall::Fsync => "fsync",
+                SyncCall::Fdatasync => "fdatasync",
+            },
+            OpKind::Trim | OpKind::Commit => continue,
         };
-        for _ in 0..OPERATIONS {
-            let access = stream.next();
-            let call = match access.kind {
-                OpKind::Write => "pwrite64",
-                _ => "pread64",
-            };
-            let _ = writeln!(
-                text,
-                "thread {thread}: {call}({prefix}.{}, {} bytes at {})",
-                access.file, access.bytes, access.offset
-            );
-        }
-        let _ = writeln!(text, "thread {thread}: and so on");
-    }
-    if workload.workers > THREADS {
-        let more = workload.workers - THREADS;
-        let _ = writeln!(text, "and {more} more threads");
+        let where_to = match operation.bytes {
+            0 => String::new(),
+            bytes => format!(", {bytes} bytes at {}", operation.offset_bytes),
+        };
+        let time = unit::latency(operation.service_ns as f64);
+        let _ = writeln!(
+            text,
+            "thread {thread}: {call}({prefix}.{file}{where_to}) {time}"
+        );
     }
     text
 }

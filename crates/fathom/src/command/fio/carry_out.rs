@@ -138,7 +138,7 @@ fn print(record: &RunRecord, view: &FioView, run: &FioRun) -> anyhow::Result<()>
         .log_directory
         .as_deref()
         .map_or(Path::new(""), Path::new);
-    write_logs(record, view, directory)?;
+    write_logs(&fio::logs(record, view), directory)?;
     match &run.output {
         Some(path) => {
             let path = directory.join(path);
