@@ -16,7 +16,7 @@ use crate::progress::Progress;
 /// Where the run is kept.
 enum Keeping {
     Store {
-        store: Store,
+        store: Box<Store>,
         run: RunKey,
         /// Trials that are under way, by their index.
         trials: HashMap<u32, TrialKey>,
@@ -45,7 +45,7 @@ impl Recorder {
         let begun = store.and_then(|mut store| {
             let run = store.begin_run(&meta).map_err(|error| error.to_string())?;
             Ok(Keeping::Store {
-                store,
+                store: Box::new(store),
                 run,
                 trials: HashMap::new(),
             })

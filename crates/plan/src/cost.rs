@@ -92,7 +92,7 @@ pub fn cost(schedule: &Schedule, assumptions: &CostAssumptions) -> Cost {
         let real = |trial: &&ScheduledTrial| !matches!(trial.target, Target::Sim(_));
         sum.seconds += set_seconds(set, assumptions);
         if index < trials.len() {
-            let pauses = set.iter().filter(real).next_back().map(pause_seconds);
+            let pauses = set.iter().rfind(real).map(pause_seconds);
             sum.seconds += pauses.unwrap_or(0.0);
         }
     }

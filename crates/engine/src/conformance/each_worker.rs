@@ -211,7 +211,11 @@ fn a_recorded_list_is_replayed_when_it_was_recorded() {
         assert!(lasted_ns >= 85_000_000, "{kind:?}: {lasted_ns}");
         let responses = end.samples.iter().filter_map(|s| s.op(OpKind::Read));
         let responses = responses.filter_map(|op| op.response.as_ref());
-        assert_eq!(responses.map(|h| h.count()).sum::<u64>(), 4, "{kind:?}");
+        assert_eq!(
+            responses.map(fathom_model::Histogram::count).sum::<u64>(),
+            4,
+            "{kind:?}"
+        );
         check_sums(&end, kind);
     }
 }

@@ -56,9 +56,8 @@ pub(super) fn check_unit(
         let at = offset + range.start as u64;
         let wanted = ledger.stamp(file, at, demand.state.generation);
         let sector = Sector::read(&unit[range]);
-        if !fits(&sector, &wanted, demand)
-            && !(ledger.verify.earlier && was(&sector, &wanted, demand))
-        {
+        let earlier = || ledger.verify.earlier && was(&sector, &wanted, demand);
+        if !(fits(&sector, &wanted, demand) || earlier()) {
             return Err(explain(&sector, &wanted, demand, offset, unit));
         }
     }

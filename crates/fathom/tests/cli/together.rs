@@ -93,7 +93,7 @@ fn two_workloads_share_a_file_that_the_user_named() {
 /// Starts a set and waits until both of its trials have stored something.
 fn under_way(bench: &Bench) -> Child {
     let mut command = bench.command(["run", "plan.yaml", "--json"]);
-    let child = command.spawn().expect("fathom starts");
+    let mut child = command.spawn().expect("fathom starts");
     for _ in 0..600 {
         sleep(Duration::from_millis(50));
         let shown = bench.fathom(["runs", "show", "latest", "--json"]);
@@ -108,6 +108,8 @@ fn under_way(bench: &Bench) -> Child {
             return child;
         }
     }
+    let _ = child.kill();
+    let _ = child.wait();
     panic!("the set did not store an interval within 30 s");
 }
 

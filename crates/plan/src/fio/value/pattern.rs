@@ -77,9 +77,9 @@ fn part(text: &str) -> Result<(Vec<u8>, &str), Wrong> {
     let number: i64 = number.parse().map_err(|_| wrong())?;
     let bytes = number.to_le_bytes();
     let used = match number {
-        0..=0xff | -128..=-1 => 1,
-        0..=0xffff | -32768..=-1 => 2,
-        0..=0xffff_ffff | -2_147_483_648..=-1 => 4,
+        -128..=0xff => 1,
+        -32_768..=0xffff => 2,
+        -2_147_483_648..=0xffff_ffff => 4,
         _ => 8,
     };
     Ok((bytes[..used].to_vec(), rest))
