@@ -77,7 +77,10 @@ impl SizeDraw {
     }
 
     /// The next size.
-    #[inline]
+    // Inlined by order: a second caller, for what differs by kind, would make
+    // a call of it in the plain stream as well.
+    #[allow(clippy::inline_always)]
+    #[inline(always)]
     pub(crate) fn next(&mut self) -> u32 {
         match &self.kind {
             Kind::Fixed => self.max_bytes,

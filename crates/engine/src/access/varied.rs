@@ -81,7 +81,7 @@ impl Varied {
     }
 
     /// Kind, bytes, file and position of the next access.
-    #[inline]
+    #[inline(never)]
     pub(super) fn next(&mut self, mix: &mut MixDraw) -> (OpKind, u32, u32, u64) {
         if let Some((bytes, file, position)) = self.owed.take() {
             return (OpKind::Write, bytes, file, position);

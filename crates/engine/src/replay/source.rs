@@ -85,7 +85,7 @@ impl Source {
     }
 
     /// The next operation; the last one again when nothing is left.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn next(&mut self) -> Access {
         let last = self.recorded.ops.len() - 1;
         let op = self.recorded.ops[self.next.min(last)];

@@ -71,6 +71,8 @@ impl OwnBudget {
 pub(crate) struct Budget {
     control: Arc<Control>,
     bounded: bool,
+    /// Whether the worker has bounds of its own.
+    has_own: bool,
     workers: u64,
     max_block_bytes: u64,
     ops: u64,
@@ -87,6 +89,7 @@ impl Budget {
     ) -> Budget {
         Budget {
             bounded: control.ops.is_some() || control.bytes.is_some() || own.is_bounded(),
+            has_own: own.is_bounded(),
             own,
             control,
             workers: u64::from(workers.max(1)),
@@ -103,13 +106,17 @@ impl Budget {
             return Ok(());
         }
         let bytes = u64::from(bytes);
-        if let Some(reason) = self.own.lacks(bytes) {
+        if self.has_own
+            && let Some(reason) = self.own.lacks(bytes)
+        {
             self.give_back();
             return Err(UsedUp { reason, own: true });
         }
         self.take_bounded(bytes)
             .map_err(|reason| UsedUp { reason, own: false })?;
-        self.own.charge(1, bytes);
+        if self.has_own {
+            self.own.charge(1, bytes);
+        }
         Ok(())
     }
 
