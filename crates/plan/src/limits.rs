@@ -115,6 +115,10 @@ pub(crate) fn check(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Prob
         let message = format!("{} must be at least 1", spelling.key("align"));
         problems.error("limit", align.span, message);
     }
+    check_rates(keys, spelling, problems);
+}
+
+fn check_rates(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) {
     let rates = [
         (
             "rate",

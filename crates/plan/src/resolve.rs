@@ -69,11 +69,7 @@ pub(crate) fn resolve(
     let pattern = operations::pattern(keys, spelling, problems);
     let smallest = blocks::smallest(&block, &block_by_kind);
     let workers = within("numjobs", keys.numjobs.as_ref(), 1, spelling, problems);
-    let each = Each {
-        keys,
-        shape,
-        workers,
-    };
+    let each = Each::new(keys, shape, workers);
     Workload {
         name: name.to_owned(),
         engine,
@@ -83,10 +79,7 @@ pub(crate) fn resolve(
         workers,
         queue_depth: within("iodepth", keys.iodepth.as_ref(), 1, spelling, problems),
         batch: within("batch", keys.batch.as_ref(), 0, spelling, problems),
-        files: FileLayout {
-            count: within("nrfiles", keys.nrfiles.as_ref(), 1, spelling, problems),
-            shared: switch(keys.shared_files.as_ref(), false),
-        },
+        files: files(keys, spelling, problems),
         size_bytes: each.size_bytes(),
         working_set_bytes: keys.working_set.as_ref().map(|s| s.value.0),
         offset_bytes: size(keys.offset.as_ref(), 0),
@@ -101,20 +94,14 @@ pub(crate) fn resolve(
         cpus: cpus(keys),
         payload: payload(keys.payload.as_ref().map(|p| &p.value)),
         verify: verify(keys, mix),
-        precondition: keys
-            .precondition
-            .as_ref()
-            .map_or(Precondition::None, |p| p.value.precondition()),
+        precondition: precondition(keys),
         poll: switch(keys.poll.as_ref(), false),
         huge_pages: switch(keys.huge_pages.as_ref(), false),
-        on_error: keys
-            .on_error
-            .as_ref()
-            .map_or(OnError::Stop, |e| e.value.on_error()),
+        on_error: on_error(keys),
         io_deadline_ns: keys
             .deadline
             .as_ref()
-            .map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0),
+            .map_or(DEFAULT_DEADLINE_NS, |d| d.value.0),
         named: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block_by_kind,
@@ -122,25 +109,43 @@ pub(crate) fn resolve(
         each_worker: each.worker_bounds(),
         region: each.region(),
         sequencer: operations::sequencer(keys, spelling, problems),
-        think_every_ops: within(
-            "think_every",
-            keys.think_every.as_ref(),
-            0,
-            spelling,
-            problems,
-        ),
+        think_every_ops: think_every_ops(keys, spelling, problems),
         think_spin_ns: keys.think_spin.as_ref().map_or(0, |t| t.value.0),
         trim_first: keys.rw.as_ref().is_some_and(|rw| rw.value.is_pairs()),
-        allocation: keys
-            .allocation
-            .as_ref()
-            .map_or(Allocation::Auto, |a| a.value.allocation()),
+        allocation: allocation(keys),
         replay,
         fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
         recording: Recording::default(),
         block,
         mix,
     }
+}
+
+fn files(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> FileLayout {
+    FileLayout {
+        count: within("nrfiles", keys.nrfiles.as_ref(), 1, spelling, problems),
+        shared: switch(keys.shared_files.as_ref(), false),
+    }
+}
+
+fn precondition(keys: &WorkloadKeys) -> Precondition {
+    let key = keys.precondition.as_ref();
+    key.map_or(Precondition::None, |p| p.value.precondition())
+}
+
+fn on_error(keys: &WorkloadKeys) -> OnError {
+    let key = keys.on_error.as_ref();
+    key.map_or(OnError::Stop, |e| e.value.on_error())
+}
+
+fn allocation(keys: &WorkloadKeys) -> Allocation {
+    let key = keys.allocation.as_ref();
+    key.map_or(Allocation::Auto, |a| a.value.allocation())
+}
+
+fn think_every_ops(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> u32 {
+    let key = keys.think_every.as_ref();
+    within("think_every", key, 0, spelling, problems)
 }
 
 fn cpus(keys: &WorkloadKeys) -> Vec<u32> {

@@ -97,21 +97,8 @@ pub(crate) fn parts(
     } else {
         0
     };
-    let (buffers, pages) = Buffers::new(
-        plan.depth + spare,
-        if keeps_data || fills { block_bytes } else { 1 },
-        workload.huge_pages,
-    )
-    .map_err(|error| {
-        Error::Workload(format!(
-            "no memory for {} buffers of {block_bytes} bytes per worker ({error}): \
-             lower the queue depth, block size or number of workers",
-            plan.depth
-        ))
-    })?;
-    if workload.huge_pages && pages != Pages::Huge {
-        notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
-    }
+    let used_bytes = if keeps_data || fills { block_bytes } else { 1 };
+    let buffers = buffers(plan, plan.depth + spare, used_bytes, notes)?;
     let files = plan.layout.files_of(index);
     let mut stream = AccessStream::new(workload, &plan.layout, index, plan.job.seed)?;
     if let Some(recorded) = &plan.recorded {
@@ -146,6 +133,28 @@ pub(crate) fn parts(
         visible,
         control,
     })
+}
+
+/// The memory of a worker's blocks.
+fn buffers(
+    plan: &GroupPlan,
+    count: u32,
+    bytes: u64,
+    notes: &mut Vec<String>,
+) -> Result<Buffers, Error> {
+    let huge_pages = plan.job.workload.huge_pages;
+    let made = Buffers::new(count, bytes, huge_pages);
+    let (buffers, pages) = made.map_err(|error| {
+        Error::Workload(format!(
+            "no memory for {} buffers of {bytes} bytes per worker ({error}): \
+             lower the queue depth, block size or number of workers",
+            plan.depth
+        ))
+    })?;
+    if huge_pages && pages != Pages::Huge {
+        notes.push("no huge pages are reserved: transparent or ordinary ones are used".to_owned());
+    }
+    Ok(buffers)
 }
 
 /// When operations are due, where that was asked for or recorded.

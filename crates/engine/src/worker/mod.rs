@@ -178,15 +178,11 @@ impl Worker {
             parts.max_block_bytes,
             parts.own_budget,
         );
-        let commit = Commit::new(
-            if parts.writes {
-                parts.flush_every
-            } else {
-                Rhythm::NEVER
-            },
-            parts.final_flush && parts.writes,
-            parts.files,
-        );
+        let rhythm = match parts.writes {
+            true => parts.flush_every,
+            false => Rhythm::NEVER,
+        };
+        let commit = Commit::new(rhythm, parts.final_flush && parts.writes, parts.files);
         let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
         let waits = pace.is_some()
             || parts.think_ns > 0

@@ -8,12 +8,20 @@ use crate::value::RegionChoice;
 
 /// The keys of one workload, seen from its workers.
 pub(super) struct Each<'a> {
-    pub(super) keys: &'a WorkloadKeys,
-    pub(super) shape: TargetShape,
-    pub(super) workers: u32,
+    keys: &'a WorkloadKeys,
+    shape: TargetShape,
+    workers: u32,
 }
 
-impl Each<'_> {
+impl<'a> Each<'a> {
+    pub(super) fn new(keys: &'a WorkloadKeys, shape: TargetShape, workers: u32) -> Each<'a> {
+        Each {
+            keys,
+            shape,
+            workers,
+        }
+    }
+
     /// Whether sizes, bounds and rates are those of one worker.
     fn is_asked_for(&self) -> bool {
         super::switch(self.keys.per_worker.as_ref(), false)

@@ -258,14 +258,12 @@ impl Mapping<'_> {
             asked.problem("rw", "it would write, and --readonly forbids that");
             return false;
         }
-        let target = match engine.null {
-            true => Target::Null,
-            false => {
-                let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
-                workload.named = Some(files::named(asked, &files));
-                Target::Path(place_of(first, self.surroundings))
-            }
-        };
+        let mut target = Target::Null;
+        if !engine.null {
+            let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
+            workload.named = Some(files::named(asked, &files));
+            target = Target::Path(place_of(first, self.surroundings));
+        }
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
         self.jobs.push(FioMappedJob {
             section,
@@ -273,19 +271,14 @@ impl Mapping<'_> {
             number,
             clones,
             group: self.stages.group(),
-            files: if engine.null {
-                Vec::new()
-            } else {
-                files.paths.clone()
+            files: match engine.null {
+                true => Vec::new(),
+                false => files.paths.clone(),
             },
             modifies: workload.mix.modifies() || workload.replay.is_some(),
             unlink: asked.flag("unlink", false),
         });
-        let label = match (clones, all_clones) {
-            (1, 1) => asked.job.name.clone(),
-            (1, all) => format!("{} {}/{all}", asked.job.name, range.start + 1),
-            (clones, _) => format!("{} j{clones}", asked.job.name),
-        };
+        let label = label(&asked.job.name, &range, all_clones);
         let seed = record::seed(asked, self.seed, number);
         self.trials.push(ScheduledTrial {
             index,
@@ -375,5 +368,14 @@ fn refuse_zones(asked: &mut Asked<'_>) {
             "positions are compared by `fathom curve position`; use offset and size for one zone",
         ),
         _ => asked.refused("zonemode", "zoned devices are not supported"),
+    }
+}
+
+/// What the trial of some clones of a job is called.
+fn label(name: &str, clones: &std::ops::Range<u32>, all_clones: u32) -> String {
+    match (clones.end - clones.start, all_clones) {
+        (1, 1) => name.to_owned(),
+        (1, all) => format!("{name} {}/{all}", clones.start + 1),
+        (count, _) => format!("{name} j{count}"),
     }
 }
