@@ -85,7 +85,7 @@ struct Notebook {
     ended: BTreeMap<u32, TrialEnding>,
     notes: Vec<String>,
     created: usize,
-    /// Raised when a trial gives its first sample.
+    /// Raised when two trials have given their first samples.
     interrupt: Option<Interrupt>,
 }
 
@@ -98,15 +98,16 @@ impl Sink for Notebook {
             }
             Event::Interval(intervals) => {
                 for interval in intervals {
-                    if let (Some(interrupt), false) =
-                        (self.interrupt.take(), interval.samples.is_empty())
-                    {
-                        interrupt.raise();
-                    }
                     let samples = self.samples.entry(interval.trial).or_default();
                     samples.extend(interval.samples);
                     let seen = self.observations.entry(interval.trial).or_default();
                     seen.extend(interval.observations);
+                }
+                let measured = self.samples.values().filter(|s| !s.is_empty());
+                if measured.count() >= 2
+                    && let Some(interrupt) = self.interrupt.take()
+                {
+                    interrupt.raise();
                 }
             }
             Event::TrialsEnded(endings) => {
