@@ -16,7 +16,10 @@ use crate::token::JoinToken;
 /// Connections that are looked at at the same time.
 const MAX_CONNECTIONS: usize = 64;
 
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Time for the coordinator before to leave.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whom an agent tells what it does.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
@@ -157,14 +160,25 @@ impl State {
         Ok(())
     }
 
-    /// Begins to serve a coordinator, unless another one is being served.
+    /// Begins to serve a coordinator, unless another one is being served, and
+    /// is not about to leave.
     fn begin_serving(&self, from: SocketAddr) -> Option<SocketAddr> {
-        let mut serving = self.serving();
-        if serving.is_none() {
-            *serving = Some(from);
-            return None;
+        let mut waited = Duration::ZERO;
+        loop {
+            let other = {
+                let mut serving = self.serving();
+                if serving.is_none() {
+                    *serving = Some(from);
+                    return None;
+                }
+                *serving
+            };
+            if waited >= PATIENCE {
+                return other;
+            }
+            std::thread::sleep(LOOK_EVERY);
+            waited += LOOK_EVERY;
         }
-        *serving
     }
 
     fn serving(&self) -> MutexGuard<'_, Option<SocketAddr>> {

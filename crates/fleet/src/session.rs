@@ -112,7 +112,6 @@ struct Session {
     /// Whoever waits until the coordinator has handled an event.
     waiting: Arc<Mutex<Option<Ack>>>,
     run: Option<Run>,
-    watchdog: Option<JoinHandle<()>>,
 }
 
 /// The threads of a run.
@@ -128,7 +127,7 @@ impl Session {
     fn new(writer: Arc<FrameWriter>, close: Closer, options: &AgentOptions) -> Session {
         let heard_ns = Arc::new(AtomicU64::new(monotonic_ns()));
         let over = Arc::new(AtomicBool::new(false));
-        let watchdog = watch(
+        watch(
             (Arc::clone(&heard_ns), Arc::clone(&over)),
             close,
             options.interrupt.clone(),
@@ -141,7 +140,6 @@ impl Session {
             over,
             waiting: Arc::default(),
             run: None,
-            watchdog,
         }
     }
 
@@ -253,9 +251,6 @@ impl Session {
             let _ = run.agent.join();
             let _ = run.teller.join();
         }
-        if let Some(watchdog) = self.watchdog.take() {
-            let _ = watchdog.join();
-        }
     }
 }
 
@@ -324,11 +319,7 @@ fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), String>) {
 
 /// Closes the connection when the coordinator is silent for too long, or when
 /// the agent is to end.
-fn watch(
-    (heard_ns, over): (Arc<AtomicU64>, Arc<AtomicBool>),
-    close: Closer,
-    interrupt: Interrupt,
-) -> Option<JoinHandle<()>> {
+fn watch((heard_ns, over): (Arc<AtomicU64>, Arc<AtomicBool>), close: Closer, interrupt: Interrupt) {
     let watch = move || {
         while !over.load(Relaxed) {
             let silent_ns = monotonic_ns().saturating_sub(heard_ns.load(Relaxed));
@@ -339,7 +330,8 @@ fn watch(
             std::thread::sleep(LOOK_EVERY);
         }
     };
-    spawn("fathom-watchdog", watch).ok()
+    // Without a thread to spare, TCP notices as well, only later.
+    let _ = spawn("fathom-watchdog", watch);
 }
 
 fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {

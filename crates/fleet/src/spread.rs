@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use fathom_model::fleet::FleetHost;
 use fathom_model::rng::derive_seed;
 use fathom_model::schedule::{MAX_TOGETHER, take_set};
 use fathom_model::{Schedule, ScheduledTrial};
@@ -9,11 +10,12 @@ use fathom_model::{Schedule, ScheduledTrial};
 /// The same trials on every host at the same time: each trial, or each set,
 /// becomes a set with a part for every host. Every part is a row of its own,
 /// named after its host, with its own seed, so that hosts do not ask a common
-/// target for the same blocks in the same order.
+/// target for the same blocks in the same order. Hosts that are missing keep
+/// their place and get no trials.
 ///
 /// # Errors
 /// When a set becomes larger than [`MAX_TOGETHER`].
-pub fn on_hosts(schedule: &Schedule, hosts: &[String]) -> Result<Schedule, String> {
+pub fn on_hosts(schedule: &Schedule, hosts: &[FleetHost]) -> Result<Schedule, String> {
     let mut left: VecDeque<ScheduledTrial> = schedule.trials.iter().cloned().collect();
     let mut trials = Vec::with_capacity(schedule.trials.len().saturating_mul(hosts.len()));
     for number in 0.. {
@@ -29,8 +31,8 @@ pub fn on_hosts(schedule: &Schedule, hosts: &[String]) -> Result<Schedule, Strin
                 hosts.len()
             ));
         }
-        for (place, name) in (0..).zip(hosts) {
-            part(&set, (place, name), hosts.len(), number, &mut trials);
+        for (place, host) in (0..).zip(hosts).filter(|(_, host)| host.lost.is_none()) {
+            part(&set, (place, &host.name), hosts.len(), number, &mut trials);
         }
     }
     Ok(Schedule {
@@ -110,11 +112,27 @@ mod tests {
         }
     }
 
+    fn host(name: &str) -> FleetHost {
+        FleetHost {
+            name: name.to_owned(),
+            ..FleetHost::default()
+        }
+    }
+
+    #[test]
+    fn a_missing_host_gets_no_trials() {
+        let mut hosts = ["a", "b", "c"].map(host);
+        hosts[1].lost = Some("it does not answer".to_owned());
+        let spread = on_hosts(&schedule(vec![trial(0, None, None)]), &hosts).unwrap();
+        let places: Vec<_> = spread.trials.iter().map(|t| (t.index, t.host)).collect();
+        assert_eq!(places, [(0, Some(0)), (1, Some(2))]);
+    }
+
     #[test]
     fn each_trial_becomes_a_set_and_each_set_a_larger_one() {
         let alone = trial(0, None, None);
         let (first, second) = (trial(1, Some(4), None), trial(2, Some(4), Some(1)));
-        let hosts = ["a".to_owned(), "b".to_owned()];
+        let hosts = ["a", "b"].map(host);
         let spread = on_hosts(&schedule(vec![alone, first, second]), &hosts).unwrap();
         let facts: Vec<_> = spread
             .trials
@@ -141,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_set_has_its_limit() {
-        let hosts: Vec<String> = (0..MAX_TOGETHER + 1).map(|n| n.to_string()).collect();
+        let hosts = vec![host("a"); MAX_TOGETHER + 1];
         let error = on_hosts(&schedule(vec![trial(0, None, None)]), &hosts).unwrap_err();
         assert!(error.contains("limit"), "{error}");
     }

@@ -140,14 +140,35 @@ fn shake_hands(
     set(&socket, CONNECT).map_err(|error| error.to_string())?;
     while connection.is_handshaking() {
         if let Err(error) = connection.complete_io(&mut socket) {
-            return Err(in_words(&error));
+            return Err(match connection {
+                Connection::Client(_) => in_words(&error),
+                Connection::Server(_) => in_words_of_agent(&error),
+            });
         }
     }
     set(&socket, SILENCE).map_err(|error| error.to_string())?;
     Ok((connection, socket))
 }
 
-/// What a failed handshake means.
+/// What a failed handshake means to an agent.
+fn in_words_of_agent(error: &io::Error) -> String {
+    use rustls::Error as Tls;
+    let tls = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<Tls>());
+    match tls {
+        Some(Tls::NoCertificatesPresented) => "refused: it shows no certificate".to_owned(),
+        Some(Tls::InvalidCertificate(_)) => {
+            "refused: its certificate is not that of the coordinator of this fleet".to_owned()
+        }
+        Some(Tls::AlertReceived(_)) => {
+            "it does not accept the certificate of this agent".to_owned()
+        }
+        _ => in_words(error),
+    }
+}
+
+/// What a failed handshake means to a coordinator.
 fn in_words(error: &io::Error) -> String {
     use rustls::Error as Tls;
     let tls = error

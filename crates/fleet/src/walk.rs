@@ -131,8 +131,9 @@ impl<'a> Walk<'a> {
             let place = spec.host.map_or(0, |host| host as usize);
             by_place.entry(place).or_default().push(spec);
         }
-        // Whoever failed once takes no further part.
-        by_place.retain(|place, _| !self.out.contains_key(place));
+        // Whoever failed once, or is gone, takes no further part.
+        let present = self.agents.present();
+        by_place.retain(|place, _| present.contains(place) && !self.out.contains_key(place));
         let commands = by_place.into_iter();
         let commands = commands.map(|(place, specs)| (place, Command::Set(specs)));
         self.command_and_listen(commands.collect(), first, rules)
