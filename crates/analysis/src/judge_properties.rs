@@ -194,6 +194,7 @@ impl Odd {
             host: self.maybe(Odd::host_load),
             load_started_ns: self.maybe(Odd::number),
             load_started_unix_ns: self.maybe(Odd::number),
+            start: None,
         }
     }
 

@@ -170,6 +170,7 @@ impl RecordBuilder {
                 follows: None,
                 ends_others: false,
                 file_set: 0,
+                host: None,
                 pause: Pause {
                     floor_ns: 0,
                     ceiling_ns: 0,
@@ -327,6 +328,7 @@ pub(crate) fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunReco
                 depth_probe: true,
             },
             host,
+            hosts: Vec::new(),
         },
         trials,
     }

@@ -197,6 +197,7 @@ fn spec(case: &Case, trial: &Trial, index: u32, seed: u64) -> ScheduledTrial {
         follows: None,
         ends_others: false,
         file_set: 0,
+        host: None,
     }
 }
 
@@ -221,5 +222,6 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
             trials: trials.iter().map(|trial| trial.spec.clone()).collect(),
         },
         host: case.host.fingerprint(),
+        hosts: Vec::new(),
     }
 }

@@ -7,6 +7,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fathom_plan::{IoFlags, PlanFlags};
 
+use crate::command::hosts::HostArgs;
+
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     Run(Box<Run>),
     Fio(crate::command::fio::Fio),
+    Agent(Box<crate::command::agent::Agent>),
+    #[command(subcommand)]
+    Fleet(crate::command::fleet::Fleet),
     Ab(Box<crate::command::ab::Ab>),
     Compare(Box<crate::command::compare::Compare>),
     Crosscheck(Box<crate::command::crosscheck::Crosscheck>),
@@ -152,6 +157,8 @@ pub(crate) struct Io {
     #[command(flatten)]
     pub(crate) plan: PlanFlags,
     #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -165,7 +172,9 @@ Examples:
   fathom plan check general.yaml     What would be done, how long, how much written
   fathom run general.yaml
   fathom run general.yaml --target /mnt/nas --runtime 10s
-  fathom run general.yaml --json > result.json")]
+  fathom run general.yaml --json > result.json
+  fathom run general.yaml --target /mnt/nas --hosts node[01-84]
+                                     On 84 hosts at the same time, over ssh")]
 pub(crate) struct Run {
     /// The plan file; `-` reads it from standard input.
     pub(crate) plan: PathBuf,
@@ -179,6 +188,8 @@ pub(crate) struct Run {
     /// Treat warnings about the plan as errors.
     #[arg(long)]
     pub(crate) deny_warnings: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -51,6 +51,8 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),
         Command::Run(run) => command::run::run(*run),
+        Command::Agent(agent) => command::agent::run(*agent),
+        Command::Fleet(fleet) => command::fleet::run(fleet),
         Command::Fio(fio) => command::fio::run(&fio),
         Command::Ab(ab) => command::ab::run(*ab),
         Command::Compare(compare) => command::compare::run(&compare),

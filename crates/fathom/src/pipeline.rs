@@ -6,8 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use fathom_analysis::Probing;
-use fathom_fleet::{Interrupt, Outcome, Settings};
+use fathom_fleet::{Fleet, Interrupt, Outcome, Settings, StopRules};
 use fathom_model::conduct::{Conductor, InOrder};
+use fathom_model::fleet::FleetHost;
 use fathom_model::rng::splitmix64;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::{JudgedRun, Schedule};
@@ -16,6 +17,7 @@ use fathom_plan::Plan;
 use fathom_store::Store;
 
 use crate::cli::Output;
+use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::present;
 use crate::progress::{Progress, Style};
@@ -56,9 +58,31 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     conduct(request, &mut in_order)
 }
 
+/// The same on many hosts at the same time.
+pub(crate) fn execute_on(hosts: &HostArgs, mut request: Request) -> anyhow::Result<Exit> {
+    let fleet = hosts.gather(&request.schedule)?;
+    for (host, why) in fleet.missing() {
+        present::complain(&format!("going on without {host}: {why}"));
+    }
+    let spread = fathom_fleet::on_hosts(&request.schedule, &fleet.hosts());
+    request.schedule = spread.map_err(anyhow::Error::msg)?;
+    let mut conductor = InOrder::new(&request.schedule);
+    let id = run_id(unix_now_ns())?;
+    let carriers = Carriers {
+        file_prefix: FILE_PREFIX,
+        fleet: Some(fleet),
+    };
+    let measured = carry_out(&request, carriers, &mut conductor, id, &Interrupt::new())?;
+    finish(&request, &measured)
+}
+
 /// Runs the trials that a conductor hands out, judges and shows the result.
 pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow::Result<Exit> {
     let measured = measure(&request, conductor)?;
+    finish(&request, &measured)
+}
+
+fn finish(request: &Request, measured: &Measured) -> anyhow::Result<Exit> {
     let judged = fathom_analysis::judge(&measured.record);
     show(&judged, &request.output)?;
     measured.complain();
@@ -82,7 +106,13 @@ pub(crate) fn measure_in_files(
     conductor: &mut dyn Conductor,
 ) -> anyhow::Result<Measured> {
     let id = run_id(unix_now_ns())?;
-    carry_out(request, file_prefix, conductor, id, &Interrupt::new())
+    carry_out(
+        request,
+        Carriers::here(file_prefix),
+        conductor,
+        id,
+        &Interrupt::new(),
+    )
 }
 
 /// As [`measure`], under an id and with an interrupt that the caller knows
@@ -93,12 +123,30 @@ pub(crate) fn measure_as(
     id: String,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Measured> {
-    carry_out(request, FILE_PREFIX, conductor, id, interrupt)
+    let carriers = Carriers::here(FILE_PREFIX);
+    carry_out(request, carriers, conductor, id, interrupt)
+}
+
+/// Who carries the load.
+struct Carriers<'c> {
+    /// What the names of test files begin with.
+    file_prefix: &'c str,
+    /// Other hosts; `None` is this one.
+    fleet: Option<Fleet>,
+}
+
+impl Carriers<'_> {
+    fn here(file_prefix: &str) -> Carriers<'_> {
+        Carriers {
+            file_prefix,
+            fleet: None,
+        }
+    }
 }
 
 fn carry_out(
     request: &Request,
-    file_prefix: &str,
+    carriers: Carriers<'_>,
     conductor: &mut dyn Conductor,
     id: String,
     interrupt: &Interrupt,
@@ -106,10 +154,11 @@ fn carry_out(
     signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
     let output = &request.output;
     let store = open_store(output);
-    let meta = meta_of(request, id);
+    let hosts = carriers.fleet.as_ref().map(Fleet::hosts);
+    let meta = meta_of(request, id, hosts.unwrap_or_default());
     let settings = Settings {
         run_tag: run_tag(&meta.id),
-        file_prefix: file_prefix.to_owned(),
+        file_prefix: carriers.file_prefix.to_owned(),
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
         ceiling_ns: CEILING_NS,
@@ -118,13 +167,14 @@ fn carry_out(
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;
     let mut recorder = Recorder::begin(store, meta, keep_files, progress);
-    let outcome = fathom_fleet::run_schedule(
-        conductor,
-        &settings,
-        &fathom_analysis::stop_rule,
-        interrupt,
-        &mut recorder,
-    );
+    let rules: StopRules<'_> = &fathom_analysis::stop_rule;
+    let sink = &mut recorder;
+    let outcome = match carriers.fleet {
+        None => fathom_fleet::run_schedule(conductor, &settings, rules, interrupt, sink),
+        Some(fleet) => {
+            fathom_fleet::run_on_fleet(fleet, conductor, &settings, rules, interrupt, sink)
+        }
+    };
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         state: RunState::Failed,
         reason: Some(error.to_string()),
@@ -165,7 +215,7 @@ fn open_store(output: &Output) -> Result<Store, String> {
     Store::open(&path).map_err(|error| error.to_string())
 }
 
-fn meta_of(request: &Request, id: String) -> RunMeta {
+fn meta_of(request: &Request, id: String, hosts: Vec<FleetHost>) -> RunMeta {
     let started_unix_ns = unix_now_ns();
     RunMeta {
         id,
@@ -179,6 +229,7 @@ fn meta_of(request: &Request, id: String) -> RunMeta {
         label: request.label.clone(),
         schedule: request.schedule.clone(),
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
+        hosts,
     }
 }
 

@@ -14,9 +14,10 @@ use fathom_observe::{Observer, Sysroot};
 use crate::ceiling::Ceilings;
 use crate::coordinator::Settings;
 use crate::interrupt::Interrupt;
-use crate::local::{Command, Link};
+use crate::link::{Command, Link};
 use crate::member::Member;
 use crate::message::Event;
+use crate::policy::Policy;
 use crate::quiet;
 
 /// Why a trial did not come to its planned end.
@@ -58,6 +59,9 @@ pub(crate) struct Agent {
     pub(crate) drives: HashMap<String, KeptDrive>,
     /// The drives of the latest trials, if they were simulated.
     pub(crate) rests: Vec<KeptDrive>,
+    /// What the owner of this host allows; `None` in a local run, where user
+    /// and owner are one, and where there is nobody to wait for.
+    pub(crate) policy: Option<Policy>,
 }
 
 impl Agent {
@@ -73,6 +77,7 @@ impl Agent {
             observer: None,
             drives: HashMap::new(),
             rests: Vec::new(),
+            policy: None,
         }
     }
 
@@ -83,7 +88,7 @@ impl Agent {
             match command {
                 Command::Set(specs) => self.set(specs),
                 // The trial that it meant has ended by itself meanwhile.
-                Command::EndMeasure { .. } => continue,
+                Command::EndMeasure { .. } | Command::Open { .. } => continue,
                 Command::Pause(pause) => {
                     self.link.send(Event::Pausing {
                         ceiling_ns: pause.ceiling_ns,

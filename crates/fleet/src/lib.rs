@@ -2,27 +2,69 @@
 //! runs one trial, or a set of trials at the same time, and reports what happens.
 //!
 //! A local run is a fleet of one: the agent is a thread, the link a channel.
-//! Nothing here decides what a number means; samples and observations pass
-//! through unchanged to a [`Sink`].
+//! On other hosts the same agent listens on a port (mutual TLS 1.3) or speaks
+//! through the connection that a launcher made; its coordinator computes from
+//! measured clock offsets when all begin. Nothing here decides what a number
+//! means; samples and observations pass through unchanged to a [`Sink`].
 
 mod agent;
+mod agents;
 mod ceiling;
+mod clock;
 mod conclusion;
 mod coordinator;
+mod credentials;
 mod error;
 mod fail_if;
+mod fleet;
+mod frame;
+mod gate;
+mod host_list;
 mod interrupt;
+mod join;
+mod launcher;
+mod link;
 mod load;
 mod local;
 mod looked;
 mod member;
 mod message;
 mod outlook;
+mod policy;
 mod quiet;
+mod remembered;
+mod remote;
+mod rules;
 mod runner;
+mod server;
+mod session;
 mod set;
+mod spread;
+mod ssh;
+mod stdio;
+mod tls;
+mod tls_stream;
+mod together;
+mod token;
+mod transport;
+mod walk;
+mod wire;
 
-pub use coordinator::{Outcome, Settings, Sink, StopRules, run_schedule};
+pub use coordinator::{Outcome, Settings, Sink, run_on_fleet, run_schedule};
+pub use credentials::CoordinatorKeys;
 pub use error::Error;
+pub use fleet::{Fleet, Unreachable};
+pub use host_list::{HostName, MAX_HOSTS, parse_hosts, parse_hosts_file};
 pub use interrupt::{Interrupt, Urgency};
+pub use join::Joined;
+pub use launcher::Launcher;
 pub use message::{Event, TrialEnding, TrialInterval, TrialStart};
+pub use policy::Policy;
+pub use rules::StopRules;
+pub use server::{AgentServer, Report};
+pub use session::AgentOptions;
+pub use spread::on_hosts;
+pub use ssh::SshOptions;
+pub use stdio::serve_stdio;
+pub use tls::PORT;
+pub use token::JoinToken;

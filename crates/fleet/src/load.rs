@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use fathom_engine::{Gathering, Group};
 use fathom_model::Sample;
+use fathom_model::fleet::StartReport;
 use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
 use crate::conclusion::{WIND_DOWN_NS, conclude};
 use crate::interrupt::{Interrupt, Urgency};
-use crate::local::{Command, Link};
+use crate::link::{Command, Link};
 use crate::member::{Member, beside};
 use crate::message::{Event, TrialInterval};
 use crate::outlook;
@@ -31,6 +32,10 @@ const LOOK_CLOSELY_NS: u64 = 2_000_000;
 
 /// Observations are taken on the whole seconds of the set.
 const INTERVAL_NS: u64 = 1_000_000_000;
+
+/// A gate that is opened later than this after its time opens late; less is
+/// the time that it takes to open it.
+const LATE_NS: u64 = 1_000_000;
 
 /// Every operation in flight is looked at this often for its age.
 const STUCK_EVERY_NS: u64 = 500_000_000;
@@ -54,13 +59,15 @@ struct Load<'a> {
 /// Who looks at the host meanwhile.
 pub(crate) type Watches = Option<(Observer, HostWatch)>;
 
-/// Runs the loads of a set to their end, one group for each member. Returns
-/// who observed the host.
+/// Runs the loads of a set to their end, one group for each member. The gate
+/// opens at `opening_ns` of the monotonic clock, or now. Returns who observed
+/// the host.
 pub(crate) fn run(
     (link, interrupt): (&Link, &Interrupt),
     members: &mut [Member],
     groups: Vec<Group>,
     mut watches: Watches,
+    opening_ns: Option<u64>,
 ) -> Option<Observer> {
     let indexes = members.iter().map(|member| member.spec.index);
     let places: HashMap<u32, usize> = indexes.zip(0..).collect();
@@ -79,20 +86,31 @@ pub(crate) fn run(
         members,
         watches,
         runners,
-        gathering: Gathering::begin(),
-        opened_unix_ns: unix_now_ns(),
+        gathering: opening_ns.map_or_else(Gathering::begin, Gathering::begin_at),
+        opened_unix_ns: unix_at(opening_ns),
         places,
         pending: BTreeMap::new(),
         dirty_bytes: None,
     };
-    load.run()
+    // Whoever hears of the opening too late begins late, and says so.
+    let late_ns = opening_ns.map_or(0, |_| load.now_ns());
+    load.run(if late_ns > LATE_NS { late_ns } else { 0 })
+}
+
+/// The wall clock at a moment of the monotonic one.
+fn unix_at(monotonic: Option<u64>) -> u64 {
+    let (unix_ns, now_ns) = (unix_now_ns(), monotonic_ns());
+    let at_ns = monotonic.unwrap_or(now_ns);
+    unix_ns
+        .saturating_add(at_ns.saturating_sub(now_ns))
+        .saturating_sub(now_ns.saturating_sub(at_ns))
 }
 
 impl Load<'_> {
-    fn run(mut self) -> Option<Observer> {
+    fn run(mut self, late_ns: u64) -> Option<Observer> {
         for place in 0..self.runners.len() {
             if self.members[place].spec.follows.is_none() {
-                self.release(place, 0);
+                self.release(place, late_ns);
             }
         }
         self.until_all_ended();
@@ -261,6 +279,7 @@ impl Load<'_> {
         if stuck {
             runner.ending = Some(Ending::Stuck);
         }
+        let lateness_ns = runner.start_lateness_ns();
         let Some(mut group_end) = runner.finish(now_ns) else {
             return;
         };
@@ -273,6 +292,10 @@ impl Load<'_> {
         self.keep(place, samples);
         let member = &mut self.members[place];
         member.end.load_started_ns = began_ns;
+        member.end.start = lateness_ns.map(|lateness_ns| StartReport {
+            lateness_ns,
+            clock: None,
+        });
         member.end.load_started_unix_ns =
             began_ns.map(|began_ns| self.opened_unix_ns.saturating_add(began_ns));
         member.end.dirty_bytes_at_end = self.dirty_bytes;

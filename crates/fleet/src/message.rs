@@ -6,9 +6,10 @@ use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::run::TrialEnd;
 use fathom_model::sample::Phase;
 use fathom_model::{Observation, RunState, Sample, ScheduledTrial};
+use serde::{Deserialize, Serialize};
 
 /// The beginning of a trial.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialStart {
     /// What is to be done.
     pub spec: ScheduledTrial,
@@ -19,7 +20,7 @@ pub struct TrialStart {
 }
 
 /// What was measured of one trial since the last time.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TrialInterval {
     /// Index of the trial.
     pub trial: u32,
@@ -30,7 +31,7 @@ pub struct TrialInterval {
 }
 
 /// The end of a trial.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TrialEnding {
     /// Index of the trial.
     pub trial: u32,
@@ -41,7 +42,7 @@ pub struct TrialEnding {
 }
 
 /// Something that happened in a run, in the order in which it happened.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Event {
     /// A trial begins, or several that run at the same time.
     TrialsStarted(Vec<TrialStart>),

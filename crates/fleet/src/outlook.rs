@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fathom_model::sample::Phase;
 
-use crate::local::Link;
+use crate::link::Link;
 use crate::member::Member;
 use crate::message::Event;
 

@@ -76,6 +76,11 @@ impl Runner {
         self.next_drain_ns = began_ns.saturating_add(SECOND_NS);
     }
 
+    /// How long after its time 0 its last worker was under way.
+    pub(crate) fn start_lateness_ns(&self) -> Option<u64> {
+        self.group.as_ref()?.start_lateness_ns()
+    }
+
     pub(crate) fn is_simulated(&self) -> bool {
         self.simulated
     }

@@ -54,6 +54,7 @@ impl Agent {
 
     fn carry_out(&mut self, members: &mut [Member], looked: &mut Looked) -> Result<(), Failure> {
         check(members)?;
+        self.check_policy(members)?;
         self.rests.clear();
         self.observer = None;
         for place in 0..members.len() {
@@ -76,11 +77,25 @@ impl Agent {
             groups.push(group.map_err(|error| (place, Early::failed(error)))?);
         }
         let watches = self.watch_host(members, looked);
+        let opening_ns = self.wait_for_opening().map_err(|early| (0, early))?;
         let link = (&self.link, &self.interrupt);
-        self.observer = load::run(link, members, groups, watches);
+        self.observer = load::run(link, members, groups, watches, opening_ns);
         self.look_at_ceilings_again(members);
         for member in members.iter_mut().filter(|m| m.early.is_none()) {
             member.early = self.verify(member).err();
+        }
+        Ok(())
+    }
+
+    /// Refuses what the owner of this host does not allow.
+    fn check_policy(&self, members: &[Member]) -> Result<(), Failure> {
+        let Some(policy) = &self.policy else {
+            return Ok(());
+        };
+        for (place, member) in members.iter().enumerate() {
+            policy
+                .check(&member.spec, self.settings.destructive)
+                .map_err(|reason| (place, Early::failed(reason)))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@
 //! the only way in which fathom ever combines latencies.
 
 mod counts;
+mod text;
 
 use counts::Counts;
 

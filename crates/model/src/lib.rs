@@ -13,6 +13,7 @@ pub mod curve;
 pub mod disks;
 pub mod estimate;
 pub mod fingerprint;
+pub mod fleet;
 pub mod foreign;
 pub mod histogram;
 pub mod host_load;

@@ -1,9 +1,11 @@
 //! One operation on its own, as an entry of the optional log.
 
+use serde::{Deserialize, Serialize};
+
 use crate::op::OpKind;
 
 /// One operation that succeeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Operation {
     /// What it was. Never [`OpKind::Commit`].
     pub kind: OpKind,

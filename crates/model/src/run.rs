@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
+use crate::fleet::{FleetHost, StartReport};
 use crate::host_load::HostLoad;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
@@ -51,8 +52,11 @@ pub struct RunMeta {
     pub label: Option<String>,
     /// What was executed.
     pub schedule: Schedule,
-    /// The host before the run.
+    /// The host before the run: the one that stores it.
     pub host: Fingerprint,
+    /// The hosts that carried the load, where it was not this one.
+    #[serde(default)]
+    pub hosts: Vec<FleetHost>,
 }
 
 /// One trial with its series.
@@ -122,6 +126,10 @@ pub struct TrialEnd {
     /// of the samples.
     #[serde(default)]
     pub load_started_unix_ns: Option<u64>,
+    /// How the load began on its host; `None` in records of older versions
+    /// and where time is virtual.
+    #[serde(default)]
+    pub start: Option<StartReport>,
 }
 
 /// How an engine really worked.

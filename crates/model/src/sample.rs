@@ -57,7 +57,7 @@ impl Phase {
 }
 
 /// One kind of operation within a sample.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpSample {
     /// Which kind.
     pub kind: OpKind,
@@ -77,7 +77,7 @@ pub struct OpSample {
 }
 
 /// The two halves of service latency of an asynchronous engine.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Halves {
     /// From the start of submission to the return of the call that submitted.
     pub submission: Histogram,
@@ -128,7 +128,7 @@ impl OpSample {
 }
 
 /// One second (or the shorter last part) of one worker group on one host.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Warm-up or measure.
     pub phase: Phase,

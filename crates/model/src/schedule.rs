@@ -63,6 +63,10 @@ pub struct ScheduledTrial {
     /// the same files, also within a set. 0 is what trials that run alone use.
     #[serde(default)]
     pub file_set: u32,
+    /// Which of the run's hosts carries it out: index into
+    /// [`crate::run::RunMeta::hosts`]. `None` in a run without other hosts.
+    #[serde(default)]
+    pub host: Option<u32>,
 }
 
 /// Trials that a set may have at most.

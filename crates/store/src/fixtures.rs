@@ -45,6 +45,7 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             memory_bytes: 64 << 30,
             ..Fingerprint::default()
         },
+        hosts: Vec::new(),
     }
 }
 
@@ -64,6 +65,7 @@ pub fn trial(index: u32) -> ScheduledTrial {
         follows: None,
         ends_others: false,
         file_set: 0,
+        host: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,
@@ -117,6 +119,7 @@ pub fn end() -> TrialEnd {
         host: None,
         load_started_ns: Some(5_000_000_000),
         load_started_unix_ns: Some(1_700_000_000_123_456_789),
+        start: None,
     }
 }
 

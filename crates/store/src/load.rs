@@ -82,7 +82,7 @@ impl Store {
         let row = snapshot
             .query_row(
                 "SELECT key, id, started_unix_ns, ended_unix_ns, state, reason, tool_version,
-                    command_line, plan_yaml, label, fingerprint, schedule
+                    command_line, plan_yaml, label, fingerprint, schedule, hosts
                  FROM run WHERE id = ?",
                 [id],
                 |row| Ok((row.get("key")?, read_meta(row)?)),
@@ -175,6 +175,7 @@ fn read_meta(row: &Row<'_>) -> rusqlite::Result<Part<RunMeta>> {
     let command_line: String = row.get("command_line")?;
     let fingerprint: String = row.get("fingerprint")?;
     let schedule: Vec<u8> = row.get("schedule")?;
+    let hosts: String = row.get("hosts")?;
     let parts = || {
         Ok((
             from_json(&command_line).map_err(|_| ("the command line", JSON))?,
@@ -182,9 +183,10 @@ fn read_meta(row: &Row<'_>) -> rusqlite::Result<Part<RunMeta>> {
             codec::unpack_text(&schedule)
                 .and_then(|text| from_json(&text).map_err(|_| JSON))
                 .map_err(|error| ("the schedule", error))?,
+            from_json(&hosts).map_err(|_| ("the hosts", JSON))?,
         ))
     };
-    let (command_line, host, schedule) = match parts() {
+    let (command_line, host, schedule, hosts) = match parts() {
         Ok(parts) => parts,
         Err(damaged) => return Ok(Err(damaged)),
     };
@@ -200,6 +202,7 @@ fn read_meta(row: &Row<'_>) -> rusqlite::Result<Part<RunMeta>> {
         label: row.get("label")?,
         schedule,
         host,
+        hosts,
     }))
 }
 

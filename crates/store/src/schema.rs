@@ -15,7 +15,10 @@ pub(crate) const APPLICATION_ID: i32 = 0x6674_686d;
 
 /// Each script takes a file from the schema version that is its index to the
 /// next one. Scripts are never changed once released, only added.
-const MIGRATIONS: &[&str] = &[include_str!("schema/0001.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/0001.sql"),
+    include_str!("schema/0002.sql"),
+];
 
 /// The schema version that this build writes.
 pub(crate) const SCHEMA: u32 = MIGRATIONS.len() as u32;

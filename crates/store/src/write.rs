@@ -53,15 +53,16 @@ impl Store {
         let command_line = to_json("a command line", &meta.command_line)?;
         let fingerprint = to_json("a fingerprint", &meta.host)?;
         let targets = to_json("targets", &targets)?;
+        let hosts = to_json("hosts", &meta.hosts)?;
         let owner = self.here.clone();
         let insert = |transaction: &Transaction<'_>| {
             transaction.execute(
                 "INSERT INTO run (id, name, label, state, started_unix_ns, host, tool_version,
                     planned_trials, targets, command_line, plan_yaml, fingerprint, schedule,
-                    owner_pid, owner_start_ticks, owner_boot_id, owner_pid_namespace, owner_host)
+                    hosts, owner_pid, owner_start_ticks, owner_boot_id, owner_pid_namespace, owner_host)
                  VALUES (:id, :name, :label, 'running', :started, :host, :version,
                     :planned, :targets, :command_line, :plan, :fingerprint, :schedule,
-                    :pid, :ticks, :boot, :namespace, :owner_host)",
+                    :hosts, :pid, :ticks, :boot, :namespace, :owner_host)",
                 named_params! {
                     ":id": meta.id,
                     ":name": meta.schedule.name,
@@ -75,6 +76,7 @@ impl Store {
                     ":plan": meta.plan_yaml,
                     ":fingerprint": fingerprint,
                     ":schedule": schedule,
+                    ":hosts": hosts,
                     ":pid": owner.pid,
                     ":ticks": owner.start_ticks.map(signed),
                     ":boot": owner.boot_id,

@@ -75,6 +75,7 @@ impl CurveConductor {
             follows: None,
             ends_others: false,
             file_set: 0,
+            host: None,
         }
     }
 
@@ -153,6 +154,7 @@ fn empty_record(host: Fingerprint) -> RunRecord {
                 depth_probe: false,
             },
             host,
+            hosts: Vec::new(),
         },
         trials: Vec::new(),
     }

@@ -1,5 +1,6 @@
 //! The gate behind which workers wait until all are ready.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +18,8 @@ enum State {
 pub(crate) struct Gate {
     state: Mutex<State>,
     changed: Condvar,
+    /// How long after time 0 the last one passed.
+    lateness_ns: AtomicU64,
 }
 
 impl Gate {
@@ -24,6 +27,7 @@ impl Gate {
         Gate {
             state: Mutex::new(State::Shut),
             changed: Condvar::new(),
+            lateness_ns: AtomicU64::new(0),
         }
     }
 
@@ -33,10 +37,14 @@ impl Gate {
         let mut state = self.lock();
         loop {
             let ahead_ns = match *state {
-                State::Open { origin_ns } => match origin_ns.checked_sub(monotonic_ns()) {
-                    None | Some(0) => return Some(origin_ns),
-                    ahead_ns => ahead_ns,
-                },
+                State::Open { origin_ns } => {
+                    let now_ns = monotonic_ns();
+                    if now_ns >= origin_ns {
+                        self.lateness_ns.fetch_max(now_ns - origin_ns, Relaxed);
+                        return Some(origin_ns);
+                    }
+                    Some(origin_ns - now_ns)
+                }
                 State::Cancelled => return None,
                 State::Shut => None,
             };
@@ -52,6 +60,11 @@ impl Gate {
                 }
             };
         }
+    }
+
+    /// How long after time 0 the last one so far has passed, nanoseconds.
+    pub(crate) fn lateness_ns(&self) -> u64 {
+        self.lateness_ns.load(Relaxed)
     }
 
     /// Opens the gate for `origin_ns` on the monotonic clock, which may lie
@@ -121,7 +134,9 @@ mod tests {
         let origin_ns = monotonic_ns() + 20_000_000;
         gate.open(origin_ns);
         assert_eq!(gate.pass(), Some(origin_ns));
-        assert!(monotonic_ns() >= origin_ns);
+        let now_ns = monotonic_ns();
+        assert!(now_ns >= origin_ns);
+        assert!(gate.lateness_ns() <= now_ns - origin_ns);
     }
 
     #[test]

@@ -17,8 +17,13 @@ pub struct Gathering {
 impl Gathering {
     /// Time 0 is now.
     pub fn begin() -> Gathering {
+        Gathering::begin_at(HostClock::new().now())
+    }
+
+    /// Time 0 is at `origin_ns` of `CLOCK_MONOTONIC`, which may lie ahead.
+    pub fn begin_at(origin_ns: u64) -> Gathering {
         Gathering {
-            origin_ns: HostClock::new().now().max(1),
+            origin_ns: origin_ns.max(1),
             watch: Arc::new(Watch::start()),
         }
     }

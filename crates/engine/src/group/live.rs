@@ -157,6 +157,10 @@ impl Live {
         self.origin_ns
     }
 
+    pub(crate) fn start_lateness_ns(&self) -> u64 {
+        self.gate.lateness_ns()
+    }
+
     pub(crate) fn stop(&self) {
         self.control.end(EndReason::Stopped);
         self.gate.cancel();

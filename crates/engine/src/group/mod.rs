@@ -118,6 +118,15 @@ impl Group {
         of!(self, group => group.origin_ns())
     }
 
+    /// How long after time 0 the last worker so far was under way, nanoseconds;
+    /// `None` where time is virtual.
+    pub fn start_lateness_ns(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Live(live) => Some(live.start_lateness_ns()),
+            Kind::Simulated(_) => None,
+        }
+    }
+
     /// Ends the load early: no new operations, those in flight are reaped.
     pub fn stop(&self) {
         of!(self, group => group.stop());

@@ -3,7 +3,7 @@
 use fathom_model::Target;
 
 use crate::cli::Io;
-use crate::command::run::execute_plan;
+use crate::command::run::execute_plan_on;
 use crate::exit::Exit;
 use crate::present;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(io: Io) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    execute_plan(plan, None, io.output)
+    execute_plan_on(&io.hosts, plan, io.output)
 }
 
 fn use_color(io: &Io) -> bool {

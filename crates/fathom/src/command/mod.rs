@@ -2,6 +2,7 @@
 //! below and their answers into text.
 
 pub(crate) mod ab;
+pub(crate) mod agent;
 pub(crate) mod at_io_iops;
 pub(crate) mod clean;
 pub(crate) mod compare;
@@ -12,7 +13,9 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fio;
+pub(crate) mod fleet;
 pub(crate) mod gate;
+pub(crate) mod hosts;
 pub(crate) mod io;
 pub(crate) mod judge;
 pub(crate) mod lab;

@@ -1,13 +1,15 @@
 //! `fathom run`: a plan file.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::Schedule;
-use fathom_plan::Plan;
+use fathom_plan::{Plan, ScheduleContext};
 
 use crate::cli::{Output, Run};
+use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
@@ -40,7 +42,40 @@ pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    execute_plan(plan, None, run.output)
+    execute_plan_on(&run.hosts, plan, run.output)
+}
+
+/// Schedules a plan and sends it down the line, here or on many hosts.
+pub(crate) fn execute_plan_on(
+    hosts: &HostArgs,
+    plan: Plan,
+    output: Output,
+) -> anyhow::Result<Exit> {
+    if !hosts.are_given() {
+        return execute_plan(plan, None, output);
+    }
+    let color = present::use_color(output.format.color, &std::io::stderr());
+    // What this host knows of a path says nothing about others.
+    let surroundings = ScheduleContext {
+        facts: BTreeMap::new(),
+        ..surroundings::of(&plan)
+    };
+    let schedule = match plan.schedule(&surroundings) {
+        Ok(schedule) => schedule,
+        Err(problems) => {
+            present::write_stderr(&problems.render(color));
+            return Ok(Exit::Usage);
+        }
+    };
+    pipeline::execute_on(
+        hosts,
+        Request {
+            plan,
+            schedule,
+            label: None,
+            output,
+        },
+    )
 }
 
 /// Schedules a plan and sends it down the line.

@@ -114,6 +114,7 @@ pub(super) fn trial(index: u32, single: bool) -> TrialRecord {
             follows: None,
             ends_others: false,
             file_set: 0,
+            host: None,
         },
         started_unix_ns: STARTED_NS + u64::from(index) * 3_000_000_000,
         state: RunState::Complete,
@@ -163,6 +164,7 @@ pub(super) fn run(trials: Vec<TrialRecord>) -> RunRecord {
                 depth_probe: false,
             },
             host: Fingerprint::default(),
+            hosts: Vec::new(),
         },
         trials,
     }

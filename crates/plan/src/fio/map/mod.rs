@@ -295,6 +295,7 @@ impl Mapping<'_> {
             follows: self.stages.follows(),
             ends_others: asked.flag("exitall", false),
             file_set: 0,
+            host: None,
         });
         true
     }

@@ -1,0 +1,124 @@
+//! `fathom agent`: this host carries the load of somebody's run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use fathom_fleet::{AgentOptions, AgentServer, Interrupt, JoinToken, PORT, Policy};
+
+use crate::command::hosts;
+use crate::exit::Exit;
+use crate::{present, signals};
+
+/// Let a coordinator run its trials on this host.
+///
+/// The agent listens on a port and serves one coordinator at a time. Both show
+/// certificates of the same fleet (mutual TLS 1.3): an agent joins one with a
+/// token of `fathom fleet token`, once. It touches only what its owner allows
+/// here, runs no command of anybody, and needs no root. When its coordinator
+/// is gone it ends the load within ten seconds and removes what was made.
+///
+/// With `--launcher ssh`, the default of --hosts, no agent needs to be set up:
+/// ssh starts one for the time of a run.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom agent --allow /data --token fathom-join-1a2b3c4d-…
+                                     The first time: join, then serve
+  fathom agent --allow /data         From then on
+  fathom agent --allow /dev/nvme1n1 --allow-destructive
+                                     A drive that may be overwritten
+  fathom agent --listen 10.0.0.7:7117 --allow /data --allow /scratch")]
+pub(crate) struct Agent {
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value_t = format!("0.0.0.0:{PORT}"))]
+    listen: String,
+    /// A directory (with all below it), file or device that may be touched;
+    /// may be given several times.
+    #[arg(long, value_name = "PATH")]
+    allow: Vec<PathBuf>,
+    /// Devices and files that fathom did not make may be overwritten, when the
+    /// coordinator's user says so as well.
+    #[arg(long)]
+    allow_destructive: bool,
+    /// The token with which to join a fleet. Others can see it in the list of
+    /// processes; --token-file hides it.
+    #[arg(long, conflicts_with = "token_file")]
+    token: Option<JoinToken>,
+    /// The same from a file.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Keys of this agent. Default: ~/.config/fathom/agent.
+    #[arg(long, value_name = "DIR")]
+    keys: Option<PathBuf>,
+    /// Serve one coordinator on standard input and output, as launchers do.
+    #[arg(long, hide = true, conflicts_with_all = ["listen", "token", "token_file", "keys"])]
+    stdio: bool,
+}
+
+pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
+    let interrupt = Interrupt::new();
+    signals::raise_on_signals(&interrupt)?;
+    let options = AgentOptions {
+        policy: Policy {
+            allowed: agent.allow.clone(),
+            destructive: agent.allow_destructive,
+        },
+        interrupt,
+    };
+    if agent.stdio {
+        return Ok(match fathom_fleet::serve_stdio(&options) {
+            Ok(()) => Exit::Success,
+            Err(reason) => {
+                present::complain(&reason);
+                Exit::Failure
+            }
+        });
+    }
+    listen(agent, options)
+}
+
+fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {
+    let missing = agent.allow.iter().find(|path| !path.exists());
+    if let Some(missing) = missing {
+        present::complain(&format!(
+            "{} does not exist, so nothing of it can be allowed",
+            missing.display()
+        ));
+        return Ok(Exit::Usage);
+    }
+    let token = match &agent.token_file {
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| anyhow::anyhow!("cannot read {}: {error}", file.display()))?;
+            Some(text.parse().map_err(anyhow::Error::msg)?)
+        }
+        None => agent.token,
+    };
+    let keys = match agent.keys {
+        Some(keys) => keys,
+        None => hosts::configuration()
+            .map_err(anyhow::Error::msg)?
+            .join("agent"),
+    };
+    let allowed = options.policy.allowed.clone();
+    let report = Arc::new(|text: &str| present::write_stderr(&format!("{text}\n")));
+    let server = AgentServer::bind(&agent.listen, keys, token, options, report);
+    let server = server.map_err(anyhow::Error::msg)?;
+    let address = server.address().map(|address| address.to_string());
+    let state = match server.waits_to_join() {
+        true => "waiting to join a fleet (fathom fleet join, on the coordinator)",
+        false => "ready",
+    };
+    let allowed: Vec<String> = allowed.iter().map(|p| p.display().to_string()).collect();
+    let allowed = match allowed.is_empty() {
+        true => "nothing (see --allow)".to_owned(),
+        false => allowed.join(", "),
+    };
+    present::write_stderr(&format!(
+        "fathom agent on {}: {state}; allowed: {allowed}\n",
+        address.unwrap_or_default()
+    ));
+    server.serve();
+    Ok(Exit::Success)
+}

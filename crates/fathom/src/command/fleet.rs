@@ -1,0 +1,206 @@
+//! `fathom fleet`: the keys of a fleet, and how its hosts are.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use fathom_fleet::{CoordinatorKeys, Joined, parse_hosts};
+use fathom_model::Schedule;
+use fathom_model::fleet::FleetHost;
+use fathom_model::schedule::Purpose;
+use fathom_model::unit;
+use fathom_report::table::{Align, Table};
+
+use crate::command::hosts::{self, HostArgs};
+use crate::exit::Exit;
+use crate::present;
+
+/// Set up the hosts that run agents, and look how they are.
+///
+/// Needed for --launcher static only; ssh needs no keys of its own.
+#[derive(Debug, Subcommand)]
+#[command(after_help = "\
+Examples:
+  fathom fleet init                  Once: keys of a new fleet
+  fathom fleet token --count 2       A join token for each of two agents
+  fathom agent --allow /data --token fathom-join-…
+                                     On each of the two hosts
+  fathom fleet join h1,h2            Take them in
+  fathom fleet status --hosts h1,h2 --launcher static")]
+pub(crate) enum Fleet {
+    /// Make the keys of a new fleet.
+    #[command(after_help = "Example:\n  fathom fleet init")]
+    Init(Keys),
+    /// Make join tokens: each lets one agent in, once.
+    #[command(after_help = "Example:\n  fathom fleet token --count 84 --expires 2h > tokens")]
+    Token {
+        /// How many.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+        count: u32,
+        /// How long they are good.
+        #[arg(long, default_value = "1h", value_parser = parse_duration)]
+        expires: u64,
+        #[command(flatten)]
+        keys: Keys,
+    },
+    /// Take in agents that wait with a token.
+    #[command(after_help = "Example:\n  fathom fleet join node[01-84]")]
+    Join {
+        /// The hosts, by the names under which they will be called.
+        hosts: String,
+        #[command(flatten)]
+        keys: Keys,
+    },
+    /// Ask hosts how they are: version, clock, what their owners allow.
+    #[command(after_help = "Example:\n  fathom fleet status --hosts node[01-84]")]
+    Status {
+        #[command(flatten)]
+        hosts: Box<HostArgs>,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Where the keys are.
+#[derive(Debug, Args)]
+pub(crate) struct Keys {
+    /// Directory of the keys. Default: $FATHOM_FLEET or ~/.config/fathom/fleet.
+    #[arg(long, value_name = "DIR")]
+    fleet: Option<PathBuf>,
+}
+
+impl Keys {
+    fn directory(&self) -> anyhow::Result<PathBuf> {
+        hosts::fleet_directory(self.fleet.as_deref()).map_err(anyhow::Error::msg)
+    }
+
+    fn load(&self) -> anyhow::Result<CoordinatorKeys> {
+        CoordinatorKeys::load(&self.directory()?).map_err(anyhow::Error::msg)
+    }
+}
+
+fn parse_duration(text: &str) -> Result<u64, String> {
+    unit::parse_duration(text).map_err(|error| error.to_string())
+}
+
+pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
+    match fleet {
+        Fleet::Init(keys) => {
+            let directory = keys.directory()?;
+            CoordinatorKeys::create(&directory).map_err(anyhow::Error::msg)?;
+            present::write_stdout(&format!(
+                "made a fleet in {}\nnext: fathom fleet token, then fathom agent on each host\n",
+                directory.display()
+            ))?;
+            Ok(Exit::Success)
+        }
+        Fleet::Token {
+            count,
+            expires,
+            keys,
+        } => {
+            let keys = keys.load()?;
+            for _ in 0..count {
+                let token = keys.make_token(Duration::from_nanos(expires));
+                let token = token.map_err(anyhow::Error::msg)?;
+                present::write_stdout(&format!("{}\n", token.reveal()))?;
+            }
+            Ok(Exit::Success)
+        }
+        Fleet::Join { hosts, keys } => join(&hosts, &keys.load()?),
+        Fleet::Status { hosts, json } => status(&hosts, json),
+    }
+}
+
+/// Takes in all that wait; says of each what became of it.
+fn join(hosts: &str, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
+    let hosts = parse_hosts(hosts).map_err(anyhow::Error::msg)?;
+    let mut exit = Exit::Success;
+    for host in hosts {
+        let said = match keys.join(&host) {
+            Ok(Joined::Now) => "joined".to_owned(),
+            Ok(Joined::Before) => "had joined before".to_owned(),
+            Err(why) => {
+                exit = Exit::Failure;
+                why
+            }
+        };
+        present::write_stdout(&format!("{host}: {said}\n"))?;
+    }
+    Ok(exit)
+}
+
+fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
+    if !args.are_given() {
+        present::complain("name the hosts with --hosts or --hosts-file");
+        return Ok(Exit::Usage);
+    }
+    // All that can be said is wanted, however few answer.
+    let fleet = args.tolerant().gather(&nothing_to_do())?;
+    let (hosts, permissions) = (fleet.hosts(), fleet.permissions());
+    if json {
+        let text = serde_json::to_string_pretty(&hosts)?;
+        present::write_stdout(&format!("{text}\n"))?;
+    } else {
+        present::write_stdout(&table(&hosts, &permissions))?;
+    }
+    Ok(match fleet.missing().is_empty() {
+        true => Exit::Success,
+        false => Exit::Failure,
+    })
+}
+
+fn table(hosts: &[FleetHost], permissions: &[Option<String>]) -> String {
+    let mut table = Table::new([
+        ("host", Align::Left),
+        ("fathom", Align::Left),
+        ("kernel", Align::Left),
+        ("CPUs", Align::Right),
+        ("memory", Align::Right),
+        ("clock known to", Align::Right),
+        ("wall clock", Align::Right),
+        ("allowed", Align::Left),
+    ]);
+    for (host, permission) in hosts.iter().zip(permissions) {
+        if let Some(why) = &host.lost {
+            table.line(format!("{}: {why}", host.name));
+            continue;
+        }
+        let facts = &host.fingerprint;
+        let clock = host.clock.unwrap_or_default();
+        table.row(vec![
+            host.name.clone(),
+            host.tool_version.clone(),
+            facts.kernel.clone(),
+            facts.cpus.to_string(),
+            unit::bytes(facts.memory_bytes).to_string(),
+            format!("± {}", unit::latency(clock.uncertainty_ns as f64)),
+            offset(clock.wall_offset_ns),
+            permission.clone().unwrap_or_default(),
+        ]);
+    }
+    table.render()
+}
+
+/// How far a wall clock is from this one.
+fn offset(nanoseconds: i64) -> String {
+    let sign = if nanoseconds < 0 { '-' } else { '+' };
+    let length = nanoseconds.unsigned_abs();
+    match length < 1_000_000_000 {
+        true => format!("{sign}{}", unit::latency(length as f64)),
+        false => format!("{sign}{}", unit::span(length)),
+    }
+}
+
+fn nothing_to_do() -> Schedule {
+    Schedule {
+        name: "status".to_owned(),
+        seed: 0,
+        destructive: false,
+        keep_files: false,
+        purpose: Purpose::Measure,
+        trials: Vec::new(),
+        depth_probe: false,
+    }
+}

@@ -1,0 +1,173 @@
+//! `--hosts`: a command that measures, on many hosts at the same time.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use fathom_fleet::{Fleet, HostName, Launcher, SshOptions, Unreachable};
+use fathom_model::Schedule;
+
+/// Where keys of a fleet are, instead of the user's configuration directory.
+const KEYS_VARIABLE: &str = "FATHOM_FLEET";
+
+/// A list of hosts is shorter.
+const HOSTS_FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Which hosts carry the load.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Hosts")]
+pub(crate) struct HostArgs {
+    /// Run on these hosts at the same time: h1,h2 or node[01-84].
+    #[arg(long, value_name = "LIST")]
+    hosts: Option<String>,
+    /// The same from a file with one host to a line; # begins a comment.
+    #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
+    hosts_file: Option<PathBuf>,
+    /// How agents come to life there.
+    #[arg(long, value_enum, default_value_t, value_name = "HOW")]
+    launcher: How,
+    /// Go on when up to this many hosts cannot be used, fail or get lost.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    allow_missing: usize,
+    /// Keys of the fleet (static). Default: $FATHOM_FLEET or
+    /// ~/.config/fathom/fleet.
+    #[arg(long, value_name = "DIR")]
+    fleet: Option<PathBuf>,
+    /// The binary that is copied to the hosts (ssh), where they have another
+    /// architecture. Default: this one.
+    #[arg(long, value_name = "FILE")]
+    agent_binary: Option<PathBuf>,
+}
+
+/// How agents come to life.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum How {
+    /// OpenSSH starts them, with your configuration; nothing is installed.
+    #[default]
+    Ssh,
+    /// They run already (fathom agent) and have joined the fleet.
+    Static,
+}
+
+impl HostArgs {
+    /// Whether other hosts carry the load.
+    pub(crate) fn are_given(&self) -> bool {
+        self.hosts.is_some() || self.hosts_file.is_some()
+    }
+
+    /// The same, content with whoever answers.
+    pub(crate) fn tolerant(&self) -> HostArgs {
+        HostArgs {
+            allow_missing: usize::MAX,
+            ..self.clone()
+        }
+    }
+
+    /// Brings the hosts of a schedule to life.
+    ///
+    /// # Errors
+    /// What is wrong with the list, or all hosts that cannot be used.
+    pub(crate) fn gather(&self, schedule: &Schedule) -> anyhow::Result<Fleet> {
+        let hosts = self.list()?;
+        let launcher = match self.how_checked(schedule)? {
+            How::Static => fleet_directory(self.fleet.as_deref()).and_then(Launcher::joined),
+            How::Ssh => self.ssh(schedule).map(Launcher::Ssh),
+        };
+        let launcher = launcher.map_err(anyhow::Error::msg)?;
+        let fleet = Fleet::gather(&hosts, &launcher, self.allow_missing);
+        fleet.map_err(|unreachable| self.advise(unreachable))
+    }
+
+    fn list(&self) -> anyhow::Result<Vec<HostName>> {
+        let hosts = match (&self.hosts, &self.hosts_file) {
+            (Some(list), _) => fathom_fleet::parse_hosts(list),
+            (None, Some(file)) => fathom_fleet::parse_hosts_file(&read(file)?),
+            (None, None) => fathom_fleet::parse_hosts(""),
+        };
+        hosts.map_err(anyhow::Error::msg)
+    }
+
+    /// A relative path would mean another place on each host.
+    fn how_checked(&self, schedule: &Schedule) -> anyhow::Result<How> {
+        let mut paths = schedule.trials.iter().filter_map(|spec| spec.target.path());
+        if let Some(path) = paths.find(|path| !path.is_absolute()) {
+            anyhow::bail!(
+                "the target {} must be an absolute path, because it is looked for on other hosts",
+                path.display()
+            );
+        }
+        Ok(self.launcher)
+    }
+
+    /// The user is the owner there: the agent may touch what the plan names.
+    fn ssh(&self, schedule: &Schedule) -> Result<SshOptions, String> {
+        let binary = match &self.agent_binary {
+            Some(binary) => binary.clone(),
+            None => std::env::current_exe()
+                .map_err(|error| format!("cannot find the own binary: {error}"))?,
+        };
+        let mut paths: Vec<&Path> = Vec::new();
+        for spec in &schedule.trials {
+            let named = spec.workload.named.iter().flat_map(|named| &named.paths);
+            let replay = spec.workload.replay.iter().map(|replay| &replay.path);
+            let others = named.chain(replay).map(PathBuf::as_path);
+            for path in spec.target.path().into_iter().chain(others) {
+                if path.is_absolute() && !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+        }
+        let mut arguments = Vec::new();
+        for path in paths {
+            let text = path.to_str();
+            let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
+            arguments.extend(["--allow".to_owned(), text.to_owned()]);
+        }
+        if schedule.destructive {
+            arguments.push("--allow-destructive".to_owned());
+        }
+        SshOptions::new(&binary, arguments)
+    }
+
+    fn advise(&self, unreachable: Unreachable) -> anyhow::Error {
+        let hint = match (self.allow_missing, self.launcher) {
+            (0, _) => "\n  to go on without them: --allow-missing N",
+            _ => "",
+        };
+        anyhow::anyhow!("{unreachable}{hint}")
+    }
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    let what = || format!("cannot read the list of hosts {}", file.display());
+    let size = std::fs::metadata(file).with_context(what)?.len();
+    anyhow::ensure!(
+        size <= HOSTS_FILE_BYTES_MAX,
+        "{} is too long for a list of hosts",
+        file.display()
+    );
+    std::fs::read_to_string(file).with_context(what)
+}
+
+/// Where the keys of a coordinator's fleet are.
+pub(crate) fn fleet_directory(chosen: Option<&Path>) -> Result<PathBuf, String> {
+    match (chosen, variable(KEYS_VARIABLE)) {
+        (Some(chosen), _) => Ok(chosen.to_owned()),
+        (None, Some(directory)) => Ok(directory),
+        (None, None) => Ok(configuration()?.join("fleet")),
+    }
+}
+
+/// The user's configuration directory of fathom.
+pub(crate) fn configuration() -> Result<PathBuf, String> {
+    let home = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+    let home = home.or_else(|| variable("HOME").map(|home| home.join(".config")));
+    home.map(|home| home.join("fathom"))
+        .ok_or_else(|| "neither HOME nor XDG_CONFIG_HOME is set".to_owned())
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
+}

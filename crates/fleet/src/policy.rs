@@ -1,0 +1,87 @@
+//! What the owner of a host allows its agent to touch.
+
+use std::path::{Path, PathBuf};
+
+use fathom_model::{ScheduledTrial, Target};
+
+/// The owner's list. Paths are compared after links have been followed, so a
+/// link below an allowed directory leads nowhere else.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// Directories (with everything below), files and devices.
+    pub allowed: Vec<PathBuf>,
+    /// Whether devices and foreign files may be overwritten when the
+    /// coordinator's user says so.
+    pub destructive: bool,
+}
+
+impl Policy {
+    /// Refuses a trial that would touch anything else, and says why.
+    pub(crate) fn check(&self, spec: &ScheduledTrial, destructive: bool) -> Result<(), String> {
+        if destructive && !self.destructive {
+            return Err(
+                "the owner of this host does not allow --destructive; the agent must be started \
+                 with --allow-destructive"
+                    .to_owned(),
+            );
+        }
+        let Target::Path(target) = &spec.target else {
+            return Ok(());
+        };
+        self.check_path(target)?;
+        let workload = &spec.workload;
+        let named = workload.named.iter().flat_map(|named| &named.paths);
+        let replay = workload.replay.iter().map(|replay| &replay.path);
+        for path in named.chain(replay) {
+            // An absolute one takes the place of the target.
+            self.check_path(&target.join(path))?;
+        }
+        Ok(())
+    }
+
+    fn check_path(&self, path: &Path) -> Result<(), String> {
+        let allows = |real: &Path| {
+            let mut allowed = self
+                .allowed
+                .iter()
+                .filter_map(|path| path.canonicalize().ok());
+            allowed.any(|allowed| real.starts_with(allowed))
+        };
+        if real(path).is_some_and(|real| allows(&real)) {
+            return Ok(());
+        }
+        let list: Vec<String> = self
+            .allowed
+            .iter()
+            .map(|p| p.display().to_string())
+            .collect();
+        Err(format!(
+            "{} is not on the list of what the owner of this host allows ({})",
+            path.display(),
+            match list.is_empty() {
+                true => "nothing; see --allow of fathom agent".to_owned(),
+                false => list.join(", "),
+            }
+        ))
+    }
+}
+
+/// The path without links. What does not exist yet may be made in a directory
+/// that does.
+fn real(path: &Path) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    path.canonicalize().ok().or_else(|| {
+        // A dangling link would be followed when the file is made.
+        if path.symlink_metadata().is_ok() {
+            return None;
+        }
+        let name = path.file_name()?;
+        Some(path.parent()?.canonicalize().ok()?.join(name))
+    })
+}
+
+#[cfg(test)]
+#[path = "policy_tests.rs"]
+mod tests;

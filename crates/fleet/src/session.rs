@@ -1,0 +1,349 @@
+//! The agent's side of a connection: one coordinator, from greeting to end.
+//!
+//! Three threads: this one reads, the agent works, and a third passes on what
+//! the agent says. A coordinator that is silent for [`SILENCE_NS`], or whose
+//! connection ends, is gone: the load ends, what was made is removed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fathom_observe::{Sysroot, monotonic_ns};
+
+use crate::agent::Agent;
+use crate::coordinator::Settings;
+use crate::frame::{FrameError, FrameReader, FrameWriter};
+use crate::interrupt::Interrupt;
+use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
+use crate::message::Event;
+use crate::policy::Policy;
+use crate::transport::{Closer, Transport};
+use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
+
+/// A coordinator that says nothing for so long is gone. It asks for the time
+/// twice a second.
+pub(crate) const SILENCE_NS: u64 = 6_000_000_000;
+
+/// From then on, operations that do not come back are left behind.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// What an agent may do, and who may end it.
+#[derive(Debug, Clone, Default)]
+pub struct AgentOptions {
+    /// What the owner of the host allows.
+    pub policy: Policy,
+    /// Raised when the agent itself is to end.
+    pub interrupt: Interrupt,
+}
+
+/// Serves one coordinator over a connection that nobody else can use.
+///
+/// # Errors
+/// Why the session ended, unless the coordinator closed it in order.
+pub(crate) fn serve(transport: Transport, options: &AgentOptions) -> Result<(), String> {
+    let Transport {
+        input,
+        output,
+        close,
+        ..
+    } = transport;
+    let mut reader = FrameReader::new(input);
+    let writer = Arc::new(FrameWriter::new(output));
+    greet(&mut reader, &writer, options)?;
+    reader.trust();
+    let mut session = Session::new(writer, close, options);
+    let ended = session.listen(&mut reader);
+    session.wind_down();
+    ended
+}
+
+/// Tells a coordinator that it is not served, and why.
+pub(crate) fn refuse(transport: Transport, reason: &str) {
+    let writer = FrameWriter::new(transport.output);
+    let refusal = Greeting {
+        refused: Some(reason.to_owned()),
+        ..Greeting::agent()
+    };
+    // The other side reads our greeting first, whatever it says.
+    let _ = writer.send(&refusal);
+    let mut reader = FrameReader::new(transport.input);
+    let _ = reader.next::<Greeting>();
+    (transport.close)();
+}
+
+fn greet(
+    reader: &mut FrameReader,
+    writer: &FrameWriter,
+    options: &AgentOptions,
+) -> Result<(), String> {
+    writer
+        .send(&Greeting::agent())
+        .map_err(|error| error.to_string())?;
+    let greeting: Greeting = reader.next().map_err(|error| error.to_string())?;
+    greeting.check("coordinator")?;
+    let policy = &options.policy;
+    let about = About {
+        fingerprint: fathom_observe::host_fingerprint(&Sysroot::host()),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        allowed: policy
+            .allowed
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect(),
+        destructive: policy.destructive,
+    };
+    writer
+        .send(&FromAgent::About(Box::new(about)))
+        .map_err(|error| error.to_string())
+}
+
+struct Session {
+    writer: Arc<FrameWriter>,
+    policy: Policy,
+    /// Raised by the coordinator, by its loss, or with the agent's own.
+    interrupt: Interrupt,
+    heard_ns: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+    /// Whoever waits until the coordinator has handled an event.
+    waiting: Arc<Mutex<Option<Ack>>>,
+    run: Option<Run>,
+}
+
+/// The threads of a run.
+struct Run {
+    commands: Sender<Command>,
+    agent: JoinHandle<()>,
+    teller: JoinHandle<()>,
+    /// Told to remove what it made and to end.
+    finishing: bool,
+}
+
+impl Session {
+    fn new(writer: Arc<FrameWriter>, close: Closer, options: &AgentOptions) -> Session {
+        let heard_ns = Arc::new(AtomicU64::new(monotonic_ns()));
+        let over = Arc::new(AtomicBool::new(false));
+        watch(
+            (Arc::clone(&heard_ns), Arc::clone(&over)),
+            close,
+            options.interrupt.clone(),
+        );
+        Session {
+            writer,
+            policy: options.policy.clone(),
+            interrupt: Interrupt::new(),
+            heard_ns,
+            over,
+            waiting: Arc::default(),
+            run: None,
+        }
+    }
+
+    fn listen(&mut self, reader: &mut FrameReader) -> Result<(), String> {
+        loop {
+            let message: ToAgent = match reader.next() {
+                Ok(message) => message,
+                // Between two runs that is how it ends.
+                Err(FrameError::Closed) if self.is_idle() => return Ok(()),
+                Err(error) => return Err(error.to_string()),
+            };
+            let received_ns = monotonic_ns();
+            self.heard_ns.store(received_ns, Relaxed);
+            self.handle(message, received_ns)?;
+        }
+    }
+
+    fn handle(&mut self, message: ToAgent, received_ns: u64) -> Result<(), String> {
+        match message {
+            ToAgent::Ping { sent_ns } => {
+                let answered = self.writer.send_now(|| FromAgent::Pong {
+                    sent_ns,
+                    received_ns,
+                    returned_ns: monotonic_ns(),
+                    unix_ns: unix_now_ns(),
+                });
+                answered.map_err(|error| error.to_string())?;
+            }
+            ToAgent::Begin(settings) => self.begin(settings)?,
+            ToAgent::Command(command) => {
+                let Some(run) = &mut self.run else {
+                    return Err("a command before a run has begun".to_owned());
+                };
+                run.finishing |= matches!(command, Command::Finish);
+                if run.commands.send(command).is_err() {
+                    return Err("the agent ended unexpectedly".to_owned());
+                }
+            }
+            ToAgent::Handled(result) => answer(&self.waiting, result),
+            ToAgent::Interrupt(level) => {
+                for _ in 0..level.min(2) {
+                    self.interrupt.raise();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, settings: RemoteSettings) -> Result<(), String> {
+        if self.run.as_ref().is_some_and(|run| !run.finishing) {
+            return Err("a second run while one is under way".to_owned());
+        }
+        self.join();
+        self.interrupt = Interrupt::new();
+        let (commands, command_receiver) = channel();
+        let (events, event_receiver) = sync_channel(EVENT_LIMIT);
+        let teller = {
+            let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
+            spawn("fathom-teller", move || {
+                tell(&event_receiver, &writer, &waiting);
+            })?
+        };
+        let mut agent = Agent::new(
+            link(command_receiver, events),
+            local_settings(settings),
+            self.interrupt.clone(),
+        );
+        agent.policy = Some(self.policy.clone());
+        let agent = spawn("fathom-agent", move || agent.serve())?;
+        self.run = Some(Run {
+            commands,
+            agent,
+            teller,
+            finishing: false,
+        });
+        Ok(())
+    }
+
+    fn is_idle(&self) -> bool {
+        let done = |run: &Run| run.finishing && run.agent.is_finished();
+        self.run.as_ref().is_none_or(done)
+    }
+
+    /// Waits for the end of a run that was told to finish.
+    fn join(&mut self) {
+        if let Some(run) = self.run.take() {
+            drop(run.commands);
+            let _ = run.agent.join();
+            let _ = run.teller.join();
+        }
+    }
+
+    /// Ends what is under way, because nobody listens any more.
+    fn wind_down(&mut self) {
+        self.over.store(true, Relaxed);
+        if let Some(run) = self.run.take() {
+            self.interrupt.raise();
+            drop(run.commands);
+            answer(&self.waiting, Err("the coordinator is gone".to_owned()));
+            let mut waited = Duration::ZERO;
+            while !run.agent.is_finished() {
+                std::thread::sleep(LOOK_EVERY);
+                waited += LOOK_EVERY;
+                if waited == PATIENCE {
+                    self.interrupt.raise();
+                }
+                answer(&self.waiting, Err("the coordinator is gone".to_owned()));
+            }
+            let _ = run.agent.join();
+            let _ = run.teller.join();
+        }
+    }
+}
+
+fn link(commands: Receiver<Command>, events: SyncSender<(usize, Message)>) -> Link {
+    Link {
+        commands,
+        place: 0,
+        events,
+    }
+}
+
+fn local_settings(settings: RemoteSettings) -> Settings {
+    Settings {
+        run_tag: settings.run_tag,
+        file_prefix: settings.file_prefix,
+        destructive: settings.destructive,
+        keep_files: settings.keep_files,
+        ceiling_ns: settings.ceiling_ns,
+        sysroot: Sysroot::host(),
+    }
+}
+
+/// Passes on what the agent says, to its end. When nobody listens any more it
+/// goes on without: the agent must not hang.
+fn tell(
+    events: &Receiver<(usize, Message)>,
+    writer: &Arc<FrameWriter>,
+    waiting: &Mutex<Option<Ack>>,
+) {
+    for (_, message) in events {
+        let message = match message {
+            // The files of this host are of no use in the coordinator's list.
+            Message::Event {
+                event: Event::FileCreating(_) | Event::FileRemoved(_),
+                ack,
+            } => {
+                if let Some(ack) = ack {
+                    ack.answer(Ok(()));
+                }
+                continue;
+            }
+            Message::Event { event, ack } => {
+                let waits = ack.is_some();
+                *waiting.lock().unwrap_or_else(PoisonError::into_inner) = ack;
+                FromAgent::Event { event, waits }
+            }
+            Message::Ready => FromAgent::Ready,
+            Message::Done => FromAgent::Done,
+            Message::Lost(_) => continue,
+        };
+        if let Err(error) = writer.send(&message) {
+            answer(waiting, Err(error.to_string()));
+        }
+    }
+}
+
+fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), String>) {
+    let ack = waiting
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    if let Some(ack) = ack {
+        ack.answer(result);
+    }
+}
+
+/// Closes the connection when the coordinator is silent for too long, or when
+/// the agent is to end.
+fn watch((heard_ns, over): (Arc<AtomicU64>, Arc<AtomicBool>), close: Closer, interrupt: Interrupt) {
+    let watch = move || {
+        while !over.load(Relaxed) {
+            let silent_ns = monotonic_ns().saturating_sub(heard_ns.load(Relaxed));
+            if silent_ns > SILENCE_NS || interrupt.is_raised() {
+                close();
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    };
+    // Without a thread to spare, TCP notices as well, only later.
+    let _ = spawn("fathom-watchdog", watch);
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map_err(|error| format!("cannot start a thread: {error}"))
+}
+
+pub(crate) fn unix_now_ns() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,312 @@
+//! The way through a schedule: step by step, on one agent or on many.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use fathom_model::conduct::{Conductor, Step};
+use fathom_model::run::TrialRecord;
+use fathom_model::{RunState, ScheduledTrial};
+
+use crate::agents::Agents;
+use crate::coordinator::{Outcome, Sink};
+use crate::error::Error;
+use crate::interrupt::{Interrupt, Urgency};
+use crate::link::{Command, Message};
+use crate::message::Event;
+use crate::rules::{self, Rules, StopRules};
+use crate::together::Together;
+
+/// Why a run ended between two trials.
+const BETWEEN: &str = "ended by the user between two trials";
+
+/// How often the user's wish to end is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A run that is under way.
+pub(crate) struct Walk<'a> {
+    pub(crate) agents: Agents,
+    sink: &'a mut dyn Sink,
+    interrupt: &'a Interrupt,
+    /// The first failure of the sink. The agents are still wound down in
+    /// order.
+    sink_error: Option<String>,
+    /// Whether the conductor looks at samples and observations.
+    looks: bool,
+    /// How many hosts may fail or get lost.
+    allow_missing: usize,
+    /// Hosts that were lost or failed, and why.
+    out: BTreeMap<usize, String>,
+    /// Why the rest is being ended.
+    cancelled: Option<String>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(
+        agents: Agents,
+        allow_missing: usize,
+        sink: &'a mut dyn Sink,
+        interrupt: &'a Interrupt,
+        looks: bool,
+    ) -> Walk<'a> {
+        Walk {
+            agents,
+            sink,
+            interrupt,
+            sink_error: None,
+            looks,
+            allow_missing,
+            out: BTreeMap::new(),
+            cancelled: None,
+        }
+    }
+
+    /// All trials, then the end of the agents.
+    pub(crate) fn carry_out(
+        mut self,
+        conductor: &mut dyn Conductor,
+        rules: StopRules<'_>,
+    ) -> Result<Outcome, Error> {
+        let outcome = self.all_trials(conductor, rules);
+        if self.tell_all(&Command::Finish, 0).is_ok() {
+            self.agents.join();
+        }
+        match self.sink_error.take() {
+            Some(message) => Err(Error::Sink(message)),
+            None => outcome,
+        }
+    }
+
+    fn all_trials(
+        &mut self,
+        conductor: &mut dyn Conductor,
+        rules: StopRules<'_>,
+    ) -> Result<Outcome, Error> {
+        let mut last: Vec<TrialRecord> = Vec::new();
+        loop {
+            let set = match conductor.next(&last) {
+                Step::Run(spec) => vec![*spec],
+                Step::RunTogether(set) => set,
+                Step::End(reason) => {
+                    return Ok(Outcome {
+                        state: RunState::Complete,
+                        reason,
+                    });
+                }
+                // Ctrl-C reaches a command of the user's as well.
+                Step::Fail(_) if self.interrupt.is_raised() => return Ok(interrupted(BETWEEN)),
+                Step::Fail(reason) => return Ok(failed(reason)),
+            };
+            if let Some(last) = std::mem::take(&mut last).pop() {
+                self.tell_all(&Command::Pause(last.spec.pause), last.spec.index)?;
+            }
+            if self.interrupt.is_raised() {
+                return Ok(interrupted(BETWEEN));
+            }
+            let first = set.first().map_or(0, |spec| spec.index);
+            last = self.set(set, rules)?;
+            if let Some(reason) = self.cancelled.take() {
+                return Ok(failed(reason));
+            }
+            if last.iter().any(|record| record.state == RunState::Running) {
+                return Err(Error::AgentLost { trial: first });
+            }
+            if let Some(outcome) = self.early_end(&last) {
+                return Ok(outcome);
+            }
+            // A conductor is told of what ended as planned.
+            last.retain(|record| record.state == RunState::Complete);
+        }
+    }
+
+    /// Carries out a set, each trial on its host.
+    fn set(
+        &mut self,
+        set: Vec<ScheduledTrial>,
+        rules: StopRules<'_>,
+    ) -> Result<Vec<TrialRecord>, Error> {
+        let first = set.first().map_or(0, |spec| spec.index);
+        let rules = rules::of_set(&set, rules);
+        let mut by_place: BTreeMap<usize, Vec<ScheduledTrial>> = BTreeMap::new();
+        for spec in set {
+            let place = spec.host.map_or(0, |host| host as usize);
+            by_place.entry(place).or_default().push(spec);
+        }
+        // Whoever failed once, or is gone, takes no further part.
+        let present = self.agents.present();
+        by_place.retain(|place, _| present.contains(place) && !self.out.contains_key(place));
+        let commands = by_place.into_iter();
+        let commands = commands.map(|(place, specs)| (place, Command::Set(specs)));
+        self.command_and_listen(commands.collect(), first, rules)
+    }
+
+    fn tell_all(&mut self, command: &Command, trial: u32) -> Result<(), Error> {
+        let present = self.agents.present().into_iter();
+        let commands = present.map(|place| (place, command.clone())).collect();
+        self.command_and_listen(commands, trial, Rules::new())
+            .map(drop)
+    }
+
+    /// Sends commands and handles events until all have been carried out.
+    /// Returns the trials that ended meanwhile, in their order.
+    fn command_and_listen(
+        &mut self,
+        commands: Vec<(usize, Command)>,
+        trial: u32,
+        mut rules: Rules,
+    ) -> Result<Vec<TrialRecord>, Error> {
+        let mut pending = BTreeSet::new();
+        for (place, command) in commands {
+            if !self.agents.command(place, command) && self.agents.name(place).is_none() {
+                return Err(Error::AgentLost { trial });
+            }
+            // That a connection broke is told by whoever reads from it.
+            pending.insert(place);
+        }
+        pending.retain(|place| self.agents.present().contains(place));
+        let mut together = Together::new(pending, self.looks);
+        while !together.is_over() {
+            self.pass_on_wishes();
+            let Some((place, message)) = self.agents.next(LOOK_EVERY) else {
+                continue;
+            };
+            match message {
+                Message::Done => together.done(place),
+                Message::Ready => together.ready(place),
+                Message::Lost(_) if self.agents.name(place).is_none() => {
+                    return Err(Error::AgentLost { trial });
+                }
+                Message::Lost(reason) => self.lost(place, &reason, &mut together),
+                Message::Event { event, ack } => {
+                    for (trial, reason) in rules::stop_reasons(&mut rules, &event) {
+                        self.agents
+                            .command(place, Command::EndMeasure { trial, reason });
+                    }
+                    let handled = self.take_in(place, event, &mut together);
+                    if let Some(ack) = ack {
+                        ack.answer(handled);
+                    }
+                }
+            }
+            self.pass(&mut together)?;
+        }
+        self.pass(&mut together)?;
+        Ok(together.into_records())
+    }
+
+    /// Handles what is due, and opens the gate when all are ready.
+    fn pass(&mut self, together: &mut Together) -> Result<(), Error> {
+        for event in together.due() {
+            // The first failure of the sink is kept.
+            let _ = self.handle(event);
+        }
+        if together.is_ready() {
+            if self.cancelled.is_none() {
+                together.open(&self.agents);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in(
+        &mut self,
+        place: usize,
+        event: Event,
+        together: &mut Together,
+    ) -> Result<(), String> {
+        if let Event::TrialsEnded(endings) = &event
+            && self.agents.name(place).is_some()
+            && let Some(ending) = endings.iter().find(|e| e.state == RunState::Failed)
+        {
+            let reason = ending.end.reason.clone().unwrap_or_default();
+            self.leave_out(place, &reason);
+        }
+        let (name, clock) = (self.agents.name(place), self.agents.clock(place));
+        match together.take_in(place, event, name, clock) {
+            Some(event) => self.handle(event),
+            None => Ok(()),
+        }
+    }
+
+    /// The connection to a host has ended.
+    fn lost(&mut self, place: usize, reason: &str, together: &mut Together) {
+        let name = self.agents.name(place).unwrap_or_default().to_owned();
+        self.agents.forget(place);
+        let reason = format!("the agent was lost: {reason}");
+        let mut note = format!("{name}: {reason}");
+        if together.may_leave_files(place) {
+            note.push_str("; files that it made may still lie there");
+        }
+        let _ = self.handle(Event::Note(note));
+        together.lost(place, &format!("{name}: {reason}"));
+        self.out.remove(&place);
+        self.leave_out_named(place, &name, &reason);
+    }
+
+    fn leave_out(&mut self, place: usize, reason: &str) {
+        let name = self.agents.name(place).unwrap_or_default().to_owned();
+        self.leave_out_named(place, &name, reason);
+    }
+
+    /// A host takes no further part. When too many do not, the rest ends.
+    fn leave_out_named(&mut self, place: usize, name: &str, reason: &str) {
+        self.out.insert(place, format!("{name}: {reason}"));
+        if self.out.len() <= self.allow_missing || self.cancelled.is_some() {
+            return;
+        }
+        let list: Vec<&str> = self.out.values().map(String::as_str).collect();
+        self.cancelled = Some(list.join("; "));
+    }
+
+    /// Tells agents elsewhere when the run is to end early.
+    fn pass_on_wishes(&mut self) {
+        let level = match self.interrupt.urgency() {
+            Urgency::None => u8::from(self.cancelled.is_some()),
+            Urgency::Soon => 1,
+            Urgency::Now => 2,
+        };
+        self.agents.interrupt(level);
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), String> {
+        let result = self.sink.event(event);
+        if let Err(message) = &result
+            && self.sink_error.is_none()
+        {
+            self.sink_error = Some(message.clone());
+            self.interrupt.raise();
+        }
+        result
+    }
+
+    /// Why trials that have just ended end the run: the first that failed, or
+    /// else the first that was interrupted. Hosts that may be missing do not.
+    fn early_end(&self, ended: &[TrialRecord]) -> Option<Outcome> {
+        let excused = |record: &&TrialRecord| {
+            let place = record.spec.host.map(|host| host as usize);
+            place.is_some_and(|place| self.out.contains_key(&place))
+        };
+        let of = |state| {
+            let mut of_state = ended.iter().filter(|record| record.state == state);
+            of_state.find(|record| !excused(record))
+        };
+        let early = of(RunState::Failed).or_else(|| of(RunState::Interrupted))?;
+        Some(Outcome {
+            state: early.state,
+            reason: early.end.as_ref().and_then(|end| end.reason.clone()),
+        })
+    }
+}
+
+fn failed(reason: String) -> Outcome {
+    Outcome {
+        state: RunState::Failed,
+        reason: Some(reason),
+    }
+}
+
+fn interrupted(reason: &str) -> Outcome {
+    Outcome {
+        state: RunState::Interrupted,
+        reason: Some(reason.to_owned()),
+    }
+}

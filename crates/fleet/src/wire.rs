@@ -1,0 +1,162 @@
+//! The messages between two processes.
+//!
+//! Both sides speak first with a [`Greeting`], whose form never changes. The
+//! rest is one protocol version: whoever speaks another one is refused by name,
+//! not guessed at.
+
+use fathom_model::Fingerprint;
+use serde::{Deserialize, Serialize};
+
+use crate::coordinator::Settings;
+use crate::link::Command;
+use crate::message::Event;
+
+/// Version of everything below. Any change of a message changes it.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// The first message of a coordinator and of an agent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Greeting {
+    /// `coordinator` or `agent`.
+    pub(crate) fathom: String,
+    /// [`PROTOCOL`] of who speaks.
+    pub(crate) protocol: u32,
+    /// Version of fathom.
+    pub(crate) version: String,
+    /// Why the agent does not serve, if it does not.
+    pub(crate) refused: Option<String>,
+}
+
+impl Greeting {
+    pub(crate) fn coordinator() -> Greeting {
+        Greeting::of("coordinator")
+    }
+
+    pub(crate) fn agent() -> Greeting {
+        Greeting::of("agent")
+    }
+
+    fn of(who: &str) -> Greeting {
+        Greeting {
+            fathom: who.to_owned(),
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            refused: None,
+        }
+    }
+
+    /// Whether the two can go on, and if not, why.
+    pub(crate) fn check(&self, expected: &str) -> Result<(), String> {
+        if let Some(refused) = &self.refused {
+            return Err(clean(refused));
+        }
+        if self.fathom != expected {
+            return Err(format!(
+                "the other side is no fathom {expected}; it calls itself '{}'",
+                clean(&self.fathom)
+            ));
+        }
+        if self.protocol != PROTOCOL {
+            return Err(format!(
+                "it speaks protocol {} (fathom {}), this one protocol {PROTOCOL} (fathom {}); \
+                 use the same version on all hosts",
+                self.protocol,
+                clean(&self.version),
+                env!("CARGO_PKG_VERSION")
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Text from a stranger, fit for a terminal.
+fn clean(text: &str) -> String {
+    let kept = text.chars().filter(|c| !c.is_control());
+    kept.take(300).collect()
+}
+
+/// From the coordinator.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ToAgent {
+    /// What time is it? Sent twice a second; an agent that hears nothing for a
+    /// while knows that its coordinator is gone.
+    Ping {
+        /// The coordinator's monotonic clock.
+        sent_ns: u64,
+    },
+    /// A run begins.
+    Begin(RemoteSettings),
+    /// A command.
+    Command(Command),
+    /// An event has been handled.
+    Handled(Result<(), String>),
+    /// End the load: 1 soon, 2 now.
+    Interrupt(u8),
+}
+
+/// From the agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum FromAgent {
+    /// Who it is. Follows the greeting.
+    About(Box<About>),
+    /// The time.
+    Pong {
+        /// From the ping.
+        sent_ns: u64,
+        /// The agent's monotonic clock when the ping came in.
+        received_ns: u64,
+        /// The same when this left.
+        returned_ns: u64,
+        /// Its wall clock at that moment.
+        unix_ns: u64,
+    },
+    /// Something happened.
+    Event {
+        /// What.
+        event: Event,
+        /// The agent waits for [`ToAgent::Handled`].
+        waits: bool,
+    },
+    /// Ready for [`Command::Open`].
+    Ready,
+    /// A command has been carried out.
+    Done,
+}
+
+/// What an agent says of itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct About {
+    /// Its host.
+    pub(crate) fingerprint: Fingerprint,
+    /// Version of fathom.
+    pub(crate) version: String,
+    /// What its owner allows, in words.
+    pub(crate) allowed: Vec<String>,
+    /// Whether foreign data may be overwritten there.
+    pub(crate) destructive: bool,
+}
+
+/// [`Settings`] for an agent elsewhere.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct RemoteSettings {
+    pub(crate) run_tag: u64,
+    pub(crate) file_prefix: String,
+    pub(crate) destructive: bool,
+    pub(crate) keep_files: bool,
+    pub(crate) ceiling_ns: u64,
+}
+
+impl RemoteSettings {
+    /// Each host has test files of its own, also where all see one file
+    /// system.
+    pub(crate) fn of(settings: &Settings, place: usize) -> RemoteSettings {
+        RemoteSettings {
+            run_tag: settings.run_tag,
+            file_prefix: format!("{}-h{place}", settings.file_prefix),
+            destructive: settings.destructive,
+            keep_files: settings.keep_files,
+            ceiling_ns: settings.ceiling_ns,
+        }
+    }
+}
