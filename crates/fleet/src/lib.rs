@@ -17,6 +17,7 @@ mod local;
 mod looked;
 mod member;
 mod message;
+pub mod network;
 mod outlook;
 mod quiet;
 mod runner;

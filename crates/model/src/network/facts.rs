@@ -131,10 +131,6 @@ pub struct MtuProbe {
 /// What the probes of both directions say about the path's packet size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MtuFinding {
-    /// Towards the other host.
-    pub forward: MtuProbe,
-    /// From it.
-    pub reverse: MtuProbe,
     /// Largest packet that passes both ways, bytes.
     pub path_mtu_bytes: u32,
     /// Whether a setting contradicts another or the path.

@@ -24,7 +24,7 @@ pub use limit::{NetLimit, NetLimitKind, NetRemark};
 pub use matrix::{
     Cell, LinkOutlier, MatrixMode, MatrixReport, MatrixRound, NodeOutlier, NodeSum, Outliers,
 };
-pub use pair::{LoadResult, PairPart, PairReport, Reachability};
+pub use pair::{LoadResult, PairPlan, PairReport, PlannedLoad, Reachability};
 pub use spec::{Direction, LoadKind, LoadSpec, Protocol, SendMethod};
 
 /// Version of the machine-readable result of a pair: its `schema` field.

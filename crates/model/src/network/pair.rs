@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuFinding, NetLimit, NetRemark,
-    RoundTrip,
+    ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuFinding, MtuProbe, NetLimit,
+    NetRemark, RoundTrip,
 };
 
 /// Whether a host can be reached.
@@ -45,31 +45,34 @@ impl LoadResult {
     }
 }
 
-/// Parts of the measurement of a pair, to choose from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PairPart {
-    /// Clock, idle round trips and packet sizes.
-    Path,
-    /// One stream, each direction alone.
-    OneStream,
-    /// One stream each way at the same time.
-    BothWays,
-    /// Several streams, each direction.
-    Parallel,
-    /// Storage-shaped requests.
-    Requests,
+/// A load that is to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedLoad {
+    /// Its name within the report.
+    pub name: String,
+    /// What it is.
+    pub spec: LoadSpec,
+    /// Small requests go round beside it.
+    pub round_trips: bool,
 }
 
-impl PairPart {
-    /// All of them, in order.
-    pub const ALL: [PairPart; 5] = [
-        PairPart::Path,
-        PairPart::OneStream,
-        PairPart::BothWays,
-        PairPart::Parallel,
-        PairPart::Requests,
-    ];
+/// What is to be measured between two hosts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairPlan {
+    /// Clock and packet sizes.
+    pub path: bool,
+    /// Time of round trips before any load; 0 makes none.
+    pub idle_ns: u64,
+    /// Loads, one after the other.
+    pub loads: Vec<PlannedLoad>,
+}
+
+impl PairPlan {
+    /// Time that it takes at least.
+    pub fn total_ns(&self) -> u64 {
+        let loads = self.loads.iter().map(|load| load.spec.total_ns());
+        loads.fold(self.idle_ns, u64::saturating_add)
+    }
 }
 
 /// Everything about a pair of hosts.
@@ -87,7 +90,9 @@ pub struct PairReport {
     pub reached: Reachability,
     /// Its clock.
     pub clock: Option<ClockOffset>,
-    /// Packet sizes.
+    /// Which packets pass towards the other host and from it.
+    pub probes: Option<[MtuProbe; 2]>,
+    /// What that means.
     pub mtu: Option<MtuFinding>,
     /// Round trips while nothing else went on.
     pub idle: Option<RoundTrip>,
