@@ -55,7 +55,11 @@ fn short(direction: Direction, protocol: Protocol, streams: u32) -> PlannedLoad 
             protocol,
             direction,
             streams,
-            block_bytes: if protocol == Protocol::Udp { 1000 } else { 65_536 },
+            block_bytes: if protocol == Protocol::Udp {
+                1000
+            } else {
+                65_536
+            },
             rate_bits: (protocol == Protocol::Udp).then_some(8_000_000),
             warmup_ns: 10_000_000,
             measure_ns: 100_000_000,
@@ -102,19 +106,43 @@ fn a_pair_is_measured_in_every_direction_and_protocol() {
         assert_eq!(load.error, None, "{}", load.name);
         assert!(load.bits_per_second().unwrap() > 0.0, "{}", load.name);
         let (there, back) = (load.spec.direction.forward(), load.spec.direction.reverse());
-        assert_eq!((load.forward.is_some(), load.reverse.is_some()), (there, back));
+        assert_eq!(
+            (load.forward.is_some(), load.reverse.is_some()),
+            (there, back)
+        );
     }
-    let two = report.load("Tcp Reverse").unwrap().reverse.as_ref().unwrap();
+    let two = report
+        .load("Tcp Reverse")
+        .unwrap()
+        .reverse
+        .as_ref()
+        .unwrap();
     assert_eq!(two.sender.connections.len(), 2);
     assert!(two.sender.connections[0].last_tcp().is_some());
-    assert!(report.load("Tcp Forward").unwrap().loaded.as_ref().unwrap().latency.count() > 0);
+    assert!(
+        report
+            .load("Tcp Forward")
+            .unwrap()
+            .loaded
+            .as_ref()
+            .unwrap()
+            .latency
+            .count()
+            > 0
+    );
     let clock = report.clock.unwrap();
-    assert!(clock.offset_ns.unsigned_abs() <= clock.uncertainty_ns, "{clock:?}");
+    assert!(
+        clock.offset_ns.unsigned_abs() <= clock.uncertainty_ns,
+        "{clock:?}"
+    );
     let probes = report.probes.unwrap();
     assert!(probes.iter().all(|probe| probe.jumbo_passes), "{probes:?}");
     assert!(report.idle.unwrap().latency.count() > 0);
     assert_eq!(report.reached.connect_ns.len(), 5);
-    assert_eq!(report.theirs.link.unwrap().interface, report.ours.link.unwrap().interface);
+    assert_eq!(
+        report.theirs.link.unwrap().interface,
+        report.ours.link.unwrap().interface
+    );
 }
 
 #[test]
@@ -137,7 +165,9 @@ fn the_owner_is_obeyed() {
         most_bytes: Some(1 << 20),
         ..Owner::default()
     };
-    let told = measured(&Served::with(poor), &one).unwrap().loads[0].error.clone();
+    let told = measured(&Served::with(poor), &one).unwrap().loads[0]
+        .error
+        .clone();
     assert!(told.unwrap().contains("used up"));
     let busy = Owner {
         most_sessions: 0,
@@ -151,7 +181,10 @@ fn nonsense_is_refused_and_the_server_lives_on() {
     let server = Served::new();
     let mut old = [0_u8; 40];
     old[..8].copy_from_slice(b"fathnet\x09");
-    for bytes in [&b"GET / HTTP/1.1\r\nHost: a\r\nAccept: nothing at all\r\n\r\n"[..], &old] {
+    for bytes in [
+        &b"GET / HTTP/1.1\r\nHost: a\r\nAccept: nothing at all\r\n\r\n"[..],
+        &old,
+    ] {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream.write_all(bytes).unwrap();
         let mut told = Vec::new();
@@ -198,7 +231,10 @@ fn one_server_measures_against_another_and_all_make_a_matrix() {
     }
     let alone = &report.rounds[0];
     assert!(alone.cells.iter().all(|cell| cell.idle_ns.is_some()));
-    assert!(told.iter().any(|line| line.starts_with("all to one: round 3 of 3")));
+    assert!(
+        told.iter()
+            .any(|line| line.starts_with("all to one: round 3 of 3"))
+    );
 }
 
 #[test]
@@ -213,5 +249,8 @@ fn all_hosts_that_cannot_be_reached_are_named() {
     let told = measure_matrix(&hosts, &plan, &Arc::default(), &mut |_| {}).unwrap_err();
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[0].starts_with("127.0.0.1:1 does not answer"), "{told:?}");
+    assert!(
+        told[0].starts_with("127.0.0.1:1 does not answer"),
+        "{told:?}"
+    );
 }

@@ -283,7 +283,8 @@ fn one_load(session: &mut Session, load: &PlannedLoad, stop: &Arc<AtomicBool>) -
             let error = [&forward, &reverse]
                 .into_iter()
                 .flatten()
-                .flat_map(|flow| [&flow.sender, &flow.receiver])
+                // The end that gives up knows why; the other one sees it go.
+                .flat_map(|flow| [&flow.receiver, &flow.sender])
                 .find_map(|end| end.error().map(str::to_owned));
             result.error = error;
             (result.forward, result.reverse) = (forward, reverse);

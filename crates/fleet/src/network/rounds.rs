@@ -32,7 +32,7 @@ pub(super) fn rounds(mode: MatrixMode, hosts: usize) -> Vec<Vec<Way>> {
 fn alone(hosts: usize) -> Vec<Vec<Way>> {
     let seats = hosts + hosts % 2;
     let mut all = Vec::new();
-    if seats < 2 {
+    if hosts < 2 {
         return all;
     }
     for turn in 0..seats - 1 {

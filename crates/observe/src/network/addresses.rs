@@ -57,7 +57,8 @@ pub fn interfaces() -> Vec<Interface> {
             found.push(Interface {
                 name,
                 address,
-                prefix_bits: mask.map_or(0, prefix_bits),
+                // Without a mask the link reaches nobody but itself.
+                prefix_bits: mask.map_or(128, prefix_bits),
             });
         }
         next = entry.ifa_next;
