@@ -25,6 +25,7 @@ mod worker;
 pub mod access;
 pub mod error;
 pub mod guard;
+pub mod net;
 pub mod payload;
 pub mod prepare;
 pub mod sim;

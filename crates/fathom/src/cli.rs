@@ -22,6 +22,7 @@ Examples:
                                      One workload, with the flags you know
   fathom ping /data                  Latency, request by request
   fathom disks --show                Which data disks there are, to be tested
+  fathom net node2                   The network to a host that runs `net serve`
   fathom plan new database > db.yaml && fathom run db.yaml
                                      A plan with comments, then its run
   fathom curve load /data --slo 'p99<2ms'
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
+    Net(Box<crate::command::net::Net>),
+    Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
     Fio(crate::command::fio::Fio),
     Agent(Box<crate::command::agent::Agent>),

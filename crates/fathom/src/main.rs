@@ -50,6 +50,8 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),
+        Command::Net(net) => command::net::run(*net),
+        Command::Size(size) => command::size::run(&size),
         Command::Run(run) => command::run::run(*run),
         Command::Agent(agent) => command::agent::run(*agent),
         Command::Fleet(fleet) => command::fleet::run(fleet),

@@ -29,6 +29,7 @@ mod local;
 mod looked;
 mod member;
 mod message;
+pub mod network;
 mod outlook;
 mod policy;
 mod quiet;

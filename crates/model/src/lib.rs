@@ -19,6 +19,7 @@ pub mod histogram;
 pub mod host_load;
 pub mod job;
 pub mod judged;
+pub mod network;
 pub mod observation;
 pub mod op;
 pub mod operation;

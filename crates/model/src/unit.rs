@@ -162,6 +162,14 @@ pub fn throughput_decimal(bytes_per_second: f64) -> String {
     )
 }
 
+/// A rate of bits in decimal units, as links are rated: `941 Mbit/s`.
+pub fn bits(bits_per_second: f64) -> String {
+    format!(
+        "{}it/s",
+        scaled(bits_per_second, 1000.0, ["b", "kb", "Mb", "Gb", "Tb", "Pb"])
+    )
+}
+
 /// A latency with three significant digits: `82.3 µs`.
 pub fn latency(nanoseconds: f64) -> String {
     let (value, unit) = match nanoseconds {

@@ -46,6 +46,7 @@ mod kept_file;
 mod kernel_calls;
 mod memory;
 mod mount;
+pub mod network;
 mod nvme_health;
 mod nvme_logs;
 mod observer;

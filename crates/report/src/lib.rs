@@ -15,6 +15,7 @@ pub mod fio;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod network;
 pub mod opinion;
 pub mod table;
 pub mod text;

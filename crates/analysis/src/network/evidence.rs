@@ -1,0 +1,41 @@
+//! Numbers of a load in words.
+
+/// A rate of bits in words, for example `941 Mbit/s`.
+pub(super) fn bits(bits_per_second: f64) -> String {
+    fathom_model::unit::bits(bits_per_second)
+}
+
+/// A share in percent with as many digits as it needs.
+pub(super) fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    match value {
+        v if v >= 10.0 => format!("{v:.0} %"),
+        v if v >= 0.1 => format!("{v:.1} %"),
+        v if v > 0.0 => format!("{v:.3} %"),
+        _ => "0 %".to_owned(),
+    }
+}
+
+/// Nanoseconds as a round trip.
+pub(super) fn trip(ns: u64) -> String {
+    fathom_model::unit::latency(ns as f64)
+}
+
+/// The middle of some values.
+pub(super) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match (sorted.len(), sorted.len() % 2) {
+        (0, _) => None,
+        (_, 1) => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+/// The robust standard deviation: 1.4826 × the median distance to the median.
+pub(super) fn robust_deviation(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    let distances: Vec<f64> = values.iter().map(|v| (v - middle).abs()).collect();
+    Some(1.4826 * median(&distances)?)
+}

@@ -1,0 +1,39 @@
+//! What a network's figures mean: what sets the rate of a pair of hosts, which
+//! packets pass and why, which links and hosts stand out.
+
+mod evidence;
+mod limit;
+mod outliers;
+mod packet_size;
+mod remarks;
+pub mod thresholds;
+
+use fathom_model::network::{MatrixMode, MatrixReport, PairReport};
+
+pub use limit::wire_factor;
+
+/// Adds to a report what its figures mean: the limiter of each direction, the
+/// packet sizes, and remarks.
+pub fn judge_pair(report: &mut PairReport) {
+    report.mtu = packet_size::finding(report);
+    report.limits = [limit::Way::There, limit::Way::Back]
+        .into_iter()
+        .filter_map(|way| Some((way.words().to_owned(), limit::limit(report, way)?)))
+        .collect();
+    let remarks = remarks::of_pair(report);
+    report.remarks.extend(remarks);
+}
+
+/// Adds to a matrix which links and hosts stand out, and remarks.
+pub fn judge_matrix(report: &mut MatrixReport) {
+    let hosts = report.hosts.len();
+    if let Some(alone) = report.rounds.iter().find(|r| r.mode == MatrixMode::Alone) {
+        report.outliers = outliers::find(hosts, &alone.cells);
+    }
+    let remarks = remarks::of_matrix(report);
+    report.remarks.extend(remarks);
+}
+
+#[cfg(test)]
+#[path = "network_tests.rs"]
+mod tests;

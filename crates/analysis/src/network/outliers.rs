@@ -1,0 +1,100 @@
+//! Links and hosts that stand out from a matrix of rates.
+//!
+//! Rates are compared as ratios: their logarithms are split into what the
+//! sender, the receiver and the link itself add (Tukey's median polish), which
+//! one bad link among many does not move. What remains at a link is compared
+//! with the median absolute deviation of all.
+
+use fathom_model::network::{Cell, LinkOutlier, NodeOutlier, Outliers};
+
+use super::evidence::{median, robust_deviation};
+use super::thresholds as threshold;
+
+/// Rounds of the median polish; it settles in two or three.
+const POLISHES: usize = 6;
+/// Hosts from which on what a host adds can be told from what a link does.
+const LEAST_HOSTS: usize = 4;
+
+/// Finds what stands out among `hosts`.
+pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
+    let known: Vec<(usize, usize, f64)> = cells
+        .iter()
+        .filter(|cell| cell.from < hosts && cell.to < hosts)
+        .filter_map(|cell| Some((cell.from, cell.to, cell.bits_per_second?)))
+        .filter(|(.., bits)| *bits > 0.0)
+        .map(|(from, to, bits)| (from, to, bits.ln()))
+        .collect();
+    let logs: Vec<f64> = known.iter().map(|(.., log)| *log).collect();
+    let Some(middle) = median(&logs) else {
+        return Outliers::default();
+    };
+    let (mut senders, mut receivers) = (vec![0.0; hosts], vec![0.0; hosts]);
+    if hosts >= LEAST_HOSTS {
+        for _ in 0..POLISHES {
+            for host in 0..hosts {
+                let rest = |(from, to, log): &(usize, usize, f64)| {
+                    (*from == host).then(|| log - middle - receivers[*to])
+                };
+                let rests: Vec<f64> = known.iter().filter_map(rest).collect();
+                senders[host] = median(&rests).unwrap_or(0.0);
+            }
+            for host in 0..hosts {
+                let rest = |(from, to, log): &(usize, usize, f64)| {
+                    (*to == host).then(|| log - middle - senders[*from])
+                };
+                let rests: Vec<f64> = known.iter().filter_map(rest).collect();
+                receivers[host] = median(&rests).unwrap_or(0.0);
+            }
+        }
+    }
+    let mut nodes = slow_nodes(&senders, true);
+    nodes.extend(slow_nodes(&receivers, false));
+    let left =
+        |(from, to, log): &(usize, usize, f64)| log - middle - senders[*from] - receivers[*to];
+    let rests: Vec<f64> = known.iter().map(left).collect();
+    let spread = spread(&rests);
+    let links = known
+        .iter()
+        .zip(&rests)
+        .filter(|(_, rest)| stands_out(**rest, spread));
+    let mut links: Vec<LinkOutlier> = links
+        .map(|((from, to, _), rest)| LinkOutlier {
+            from: *from,
+            to: *to,
+            ratio: rest.exp(),
+            deviations: -rest / spread,
+        })
+        .collect();
+    links.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    Outliers {
+        median_bits: Some(middle.exp()),
+        nodes,
+        links,
+    }
+}
+
+fn spread(values: &[f64]) -> f64 {
+    robust_deviation(values)
+        .unwrap_or(0.0)
+        .max(threshold::LEAST_SPREAD)
+}
+
+fn stands_out(rest: f64, spread: f64) -> bool {
+    rest <= threshold::OUTLIER_RATIO.ln() && -rest >= threshold::OUTLIER_DEVIATIONS * spread
+}
+
+fn slow_nodes(effects: &[f64], sending: bool) -> Vec<NodeOutlier> {
+    let middle = median(effects).unwrap_or(0.0);
+    let rests: Vec<f64> = effects.iter().map(|effect| effect - middle).collect();
+    let spread = spread(&rests);
+    let slow = rests
+        .iter()
+        .enumerate()
+        .filter(|(_, rest)| stands_out(**rest, spread));
+    slow.map(|(node, rest)| NodeOutlier {
+        node,
+        sending,
+        ratio: rest.exp(),
+    })
+    .collect()
+}

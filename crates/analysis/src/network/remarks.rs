@@ -1,0 +1,276 @@
+//! What a user should know of a network besides its limits.
+
+use fathom_model::network::{HostFacts, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport};
+
+use super::evidence::{bits, median, percent, trip};
+use super::thresholds as threshold;
+
+fn remark(id: &str, text: String) -> NetRemark {
+    NetRemark {
+        id: id.to_owned(),
+        text,
+    }
+}
+
+/// Of a pair.
+pub(super) fn of_pair(report: &PairReport) -> Vec<NetRemark> {
+    let mut found = Vec::new();
+    if let Some(mtu) = report.mtu.as_ref().filter(|mtu| mtu.mismatch) {
+        found.push(remark("packet-size", mtu.explanation.clone()));
+    }
+    for host in [&report.ours, &report.theirs] {
+        found.extend(of_host(host));
+    }
+    found.extend(retransmits(report));
+    found.extend(bloat(report));
+    found.extend(interrupts(report));
+    found.extend(both_ways(report));
+    found.extend(counters(report));
+    if let Some(clock) = report.clock {
+        let off_ms = clock.offset_ns as f64 / 1e6;
+        if off_ms.abs() > threshold::CLOCK_MS {
+            found.push(remark(
+                "clock",
+                format!(
+                    "the clock of {} is {off_ms:.0} ms off ours: set both by NTP or PTP",
+                    report.theirs.hostname
+                ),
+            ));
+        }
+    }
+    found
+}
+
+fn of_host(host: &HostFacts) -> Vec<NetRemark> {
+    let mut found = Vec::new();
+    let Some(link) = &host.link else {
+        return found;
+    };
+    if link.duplex.as_deref() == Some("half") {
+        found.push(remark(
+            "half-duplex",
+            format!(
+                "{} of {} runs half duplex: collisions cost most of its speed; let both ends of \
+                 the cable negotiate",
+                link.interface, host.hostname
+            ),
+        ));
+    }
+    let fast = link.speed_bits.is_some_and(|speed| speed >= 10_000_000_000);
+    if !link.is_virtual && link.receive_queues == 1 && host.cpus > 1 && fast {
+        found.push(remark(
+            "single-queue",
+            format!(
+                "{} of {} has a single receive queue: one core serves all its packets; raise \
+                 `ethtool -L {} combined N`, or spread them with RPS",
+                link.interface, host.hostname, link.interface
+            ),
+        ));
+    }
+    found
+}
+
+fn retransmits(report: &PairReport) -> Option<NetRemark> {
+    let worst = report
+        .loads
+        .iter()
+        .flat_map(|load| [(load, &load.forward), (load, &load.reverse)])
+        .filter_map(|(load, flow)| {
+            let sender = &flow.as_ref()?.sender;
+            Some((load, sender.retransmit_share()?, sender.retransmits()))
+        })
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (worst.1 >= threshold::RETRANSMIT_REMARK).then(|| {
+        remark(
+            "retransmits",
+            format!(
+                "{} segments ({}) were sent again with {}: packets are lost on the way or \
+                 a queue is full",
+                worst.2,
+                percent(worst.1),
+                worst.0.name
+            ),
+        )
+    })
+}
+
+fn bloat(report: &PairReport) -> Option<NetRemark> {
+    let idle = report.idle.as_ref()?.latency.quantile(0.5)?;
+    let worst = report
+        .loads
+        .iter()
+        .filter_map(|load| Some((load, load.loaded.as_ref()?.latency.quantile(0.5)?)))
+        .max_by_key(|(_, loaded)| *loaded)?;
+    let grown_ms = worst.1.saturating_sub(idle) as f64 / 1e6;
+    (grown_ms > threshold::BLOAT_MS).then(|| {
+        remark(
+            "queue",
+            format!(
+                "a small request takes {} beside {}, {} without load: a long queue stands before \
+                 the bottleneck; fq_codel or a shorter queue there shortens it",
+                trip(worst.1),
+                worst.0.name,
+                trip(idle)
+            ),
+        )
+    })
+}
+
+fn interrupts(report: &PairReport) -> Option<NetRemark> {
+    report.loads.iter().find_map(|load| {
+        let flows = [&load.forward, &load.reverse].into_iter().flatten();
+        let mut ends = flows.flat_map(|flow| [&flow.sender, &flow.receiver]);
+        let host = ends.find_map(|end| {
+            end.host.filter(|host| {
+                host.cpus > 1
+                    && host.interrupt_share >= threshold::INTERRUPT_SHARE
+                    && host.interrupt_concentration >= threshold::INTERRUPT_CONCENTRATION
+            })
+        })?;
+        Some(remark(
+            "interrupts-on-one-core",
+            format!(
+                "{} of the interrupt work of a host was on core {}, which spent {} of its time on \
+                 it ({}): spread the queues of the network card over the cores",
+                percent(host.interrupt_concentration),
+                host.interrupt_cpu,
+                percent(host.interrupt_share),
+                load.name
+            ),
+        ))
+    })
+}
+
+fn both_ways(report: &PairReport) -> Option<NetRemark> {
+    let both = report.loads.iter().find(|load| {
+        load.spec.kind == LoadKind::Stream && load.forward.is_some() && load.reverse.is_some()
+    })?;
+    let alone = |name: &str| report.load(name)?.bits_per_second();
+    let better = alone("1 stream there")?.max(alone("1 stream back")?);
+    let together = both.bits_per_second()?;
+    (together < better * threshold::BOTH_WAYS_RATIO).then(|| {
+        remark(
+            "both-ways",
+            format!(
+                "both ways at once reach {} together, one way alone {}: the directions share \
+                 something (a CPU, half duplex, one limit for both)",
+                bits(together),
+                bits(better)
+            ),
+        )
+    })
+}
+
+fn counters(report: &PairReport) -> Vec<NetRemark> {
+    let ends = [
+        (&report.ours, &report.our_counters),
+        (&report.theirs, &report.their_counters),
+    ];
+    let grown = ends
+        .into_iter()
+        .filter(|(_, counters)| counters.total() > 0);
+    grown
+        .map(|(host, counters)| {
+            let link = host
+                .link
+                .as_ref()
+                .map_or("its link", |link| &link.interface);
+            remark(
+                "link-errors",
+                format!(
+                    "{link} of {} counted {} receive errors, {} dropped on receive, {} transmit \
+                     errors, {} dropped on transmit: see `ethtool -S {link}`",
+                    host.hostname,
+                    counters.receive_errors,
+                    counters.receive_dropped,
+                    counters.transmit_errors,
+                    counters.transmit_dropped
+                ),
+            )
+        })
+        .collect()
+}
+
+/// Of a matrix.
+pub(super) fn of_matrix(report: &MatrixReport) -> Vec<NetRemark> {
+    let mut found = differences(report);
+    let name = |host: usize| report.hosts.get(host).map_or("?", String::as_str);
+    for node in &report.outliers.nodes {
+        let verb = if node.sending { "sends" } else { "receives" };
+        found.push(remark(
+            "slow-host",
+            format!(
+                "{} {verb} at {} of the others' rate on all its links: look at its card, cable, \
+                 switch port and CPUs",
+                name(node.node),
+                percent(node.ratio)
+            ),
+        ));
+    }
+    for link in &report.outliers.links {
+        found.push(remark(
+            "slow-link",
+            format!(
+                "{} to {} reaches {} of what both reach with others: look at what only this pair \
+                 shares (a path between switches, a route, a rule)",
+                name(link.from),
+                name(link.to),
+                percent(link.ratio)
+            ),
+        ));
+    }
+    if let Some(together) = report
+        .rounds
+        .iter()
+        .find(|r| r.mode == MatrixMode::Together)
+        && let Some(median_bits) = report.outliers.median_bits
+    {
+        let received: Vec<f64> = together.sums.iter().map(|sum| sum.received_bits).collect();
+        if let Some(each) = median(&received)
+            && each < 0.8 * median_bits
+        {
+            found.push(remark(
+                "fabric",
+                format!(
+                    "with all pairs at once a host receives {} in all, a single pair alone {}: \
+                     what they share (switch, uplink, CPUs) is the limit",
+                    bits(each),
+                    bits(median_bits)
+                ),
+            ));
+        }
+    }
+    found
+}
+
+/// All nodes should be alike: the first rule of the cluster guide.
+fn differences(report: &MatrixReport) -> Vec<NetRemark> {
+    let mut found = Vec::new();
+    let mut differs = |id: &str, what: &str, value: &dyn Fn(&HostFacts) -> Option<String>| {
+        let values: Vec<Option<String>> = report.facts.iter().map(value).collect();
+        let mut kinds = values.clone();
+        kinds.sort();
+        kinds.dedup();
+        if kinds.len() > 1 {
+            let shown: Vec<String> = values
+                .iter()
+                .zip(&report.hosts)
+                .map(|(value, host)| format!("{host}: {}", value.as_deref().unwrap_or("unknown")))
+                .collect();
+            found.push(remark(id, format!("{what} differs ({})", shown.join(", "))));
+        }
+    };
+    differs("mtu-differs", "the MTU", &|host| {
+        Some(host.link.as_ref()?.mtu_bytes?.to_string())
+    });
+    differs("speed-differs", "the link speed", &|host| {
+        Some(bits(host.link.as_ref()?.speed_bits? as f64))
+    });
+    differs("kernel-differs", "the kernel", &|host| {
+        Some(host.kernel.clone())
+    });
+    differs("version-differs", "the version of fathom", &|host| {
+        Some(host.fathom.clone())
+    });
+    found
+}

@@ -1,0 +1,209 @@
+//! One end of a load: a thread for each connection.
+
+use std::io;
+use std::net::{TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::time::Duration;
+
+use fathom_model::network::{ConnectionReport, EndReport, LoadKind, LoadSpec};
+
+use super::seconds::Seconds;
+use super::{datagrams, requests, socket, stream};
+use crate::clock::{Clock, HostClock};
+
+/// How long a blocking call takes before it looks whether it is to go on.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How long an end waits for the other one after the load's time.
+const GRACE_NS: u64 = 5_000_000_000;
+
+/// A connection that both ends have agreed on.
+#[derive(Debug)]
+pub enum Connection {
+    /// TCP.
+    Tcp(TcpStream),
+    /// A local socket.
+    Unix(UnixStream),
+    /// Datagrams, connected to the other end.
+    Udp(UdpSocket),
+}
+
+/// What an end does with its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Sends streams, or asks.
+    Active,
+    /// Receives streams, or answers.
+    Passive,
+}
+
+/// What is to be done at one end.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// The load.
+    pub spec: LoadSpec,
+    /// The part of this end.
+    pub part: Part,
+    /// Ends the load early when raised.
+    pub stop: Arc<AtomicBool>,
+    /// Bytes that may still be moved, shared by all who draw on them; `None`
+    /// sets no bound.
+    pub allowance: Option<Arc<AtomicU64>>,
+}
+
+/// What the loops of a connection look at besides its data.
+pub(super) struct Guide<'a> {
+    pub(super) work: &'a Work,
+    pub(super) clock: HostClock,
+    hard_end_ns: u64,
+}
+
+impl Guide<'_> {
+    /// Whether a call that timed out is to be given up.
+    pub(super) fn gives_up(&self) -> bool {
+        self.stopped() || self.clock.now() >= self.hard_end_ns
+    }
+
+    /// Whether somebody asked for the end.
+    #[inline]
+    pub(super) fn stopped(&self) -> bool {
+        self.work.stop.load(Ordering::Relaxed)
+    }
+
+    /// Draws on what may be moved.
+    #[inline]
+    pub(super) fn allow(&self, bytes: usize) -> io::Result<()> {
+        let Some(allowance) = &self.work.allowance else {
+            return Ok(());
+        };
+        let bytes = bytes as u64;
+        let take = |left: u64| left.checked_sub(bytes);
+        match allowance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(io::Error::other(
+                "the bytes that the owner of the server allows are used up",
+            )),
+        }
+    }
+}
+
+/// Moves data over `connections` until the load's time is over, and reports
+/// each second of each.
+///
+/// The first block is sent when all threads are ready; time starts then.
+/// Failures end a connection and stand in its report.
+pub fn carry_out(connections: Vec<Connection>, work: &Work) -> EndReport {
+    let ready = Barrier::new(connections.len());
+    let origin = OnceLock::new();
+    let congestion = connections.first().and_then(|connection| match connection {
+        Connection::Tcp(stream) => socket::congestion_of(stream),
+        _ => None,
+    });
+    let reports = std::thread::scope(|scope| {
+        let start = |connection| {
+            let (ready, origin) = (&ready, &origin);
+            scope.spawn(move || one(connection, work, ready, origin))
+        };
+        let threads: Vec<_> = connections.into_iter().map(start).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, ConnectionReport>| {
+            thread.join().unwrap_or_else(|_| ConnectionReport {
+                error: Some("its thread failed".to_owned()),
+                ..ConnectionReport::default()
+            })
+        };
+        threads.into_iter().map(join).collect()
+    });
+    EndReport {
+        connections: reports,
+        host: None,
+        congestion,
+    }
+}
+
+fn one(
+    connection: Connection,
+    work: &Work,
+    ready: &Barrier,
+    origin: &OnceLock<u64>,
+) -> ConnectionReport {
+    let clock = HostClock::new();
+    let (local, remote) = addresses(&connection);
+    let patience = set_patience(&connection);
+    let prepared = stream::Sending::prepare(work);
+    ready.wait();
+    let origin_ns = *origin.get_or_init(|| clock.now());
+    let mut seconds = Seconds::start(origin_ns, &work.spec);
+    let guide = Guide {
+        work,
+        clock,
+        hard_end_ns: seconds.end_ns().saturating_add(GRACE_NS),
+    };
+    let done = patience
+        .and(prepared)
+        .and_then(|sending| move_data(&connection, sending, &guide, &mut seconds));
+    let state = match &connection {
+        Connection::Tcp(stream) => socket::tcp_state(stream),
+        _ => None,
+    };
+    ConnectionReport {
+        local,
+        remote,
+        seconds: seconds.finish(clock.now(), state),
+        error: done.err().map(|error| error.to_string()),
+    }
+}
+
+fn move_data(
+    connection: &Connection,
+    sending: stream::Sending,
+    guide: &Guide<'_>,
+    seconds: &mut Seconds,
+) -> io::Result<()> {
+    let kind = guide.work.spec.kind;
+    match (connection, guide.work.part, kind) {
+        (Connection::Udp(socket), Part::Active, _) => datagrams::send(socket, guide, seconds),
+        (Connection::Udp(socket), Part::Passive, _) => datagrams::receive(socket, guide, seconds),
+        (Connection::Tcp(socket), part, LoadKind::Stream) => {
+            stream::move_stream(socket, part, sending, guide, seconds)
+        }
+        (Connection::Unix(socket), part, LoadKind::Stream) => {
+            stream::move_stream(socket, part, sending, guide, seconds)
+        }
+        (Connection::Tcp(socket), part, _) => requests::exchange(socket, part, guide, seconds),
+        (Connection::Unix(socket), part, _) => requests::exchange(socket, part, guide, seconds),
+    }
+}
+
+fn set_patience(connection: &Connection) -> io::Result<()> {
+    match connection {
+        Connection::Tcp(socket) => {
+            socket.set_read_timeout(Some(PATIENCE))?;
+            socket.set_write_timeout(Some(PATIENCE))
+        }
+        Connection::Unix(socket) => {
+            socket.set_read_timeout(Some(PATIENCE))?;
+            socket.set_write_timeout(Some(PATIENCE))
+        }
+        Connection::Udp(socket) => {
+            socket.set_read_timeout(Some(PATIENCE))?;
+            socket.set_write_timeout(Some(PATIENCE))
+        }
+    }
+}
+
+fn addresses(connection: &Connection) -> (String, String) {
+    let (local, remote) = match connection {
+        Connection::Tcp(socket) => (socket.local_addr(), socket.peer_addr()),
+        Connection::Udp(socket) => (socket.local_addr(), socket.peer_addr()),
+        Connection::Unix(_) => return ("unix".to_owned(), "unix".to_owned()),
+    };
+    let text = |address: io::Result<std::net::SocketAddr>| {
+        address.map_or_else(|_| "gone".to_owned(), |address| address.to_string())
+    };
+    (text(local), text(remote))
+}
+
+#[cfg(test)]
+#[path = "work_tests.rs"]
+mod tests;

@@ -1,0 +1,215 @@
+//! `fathom net`: the network between hosts.
+
+mod load;
+mod matrix;
+mod serve;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, Subcommand, ValueEnum};
+use fathom_fleet::network::{NetError, default_plan, measure_pair, resolve};
+use fathom_model::network::{PairPlan, PairReport};
+use fathom_report::network as pages;
+
+use crate::exit::Exit;
+use crate::present;
+
+/// Measure the network between hosts.
+///
+/// Start `fathom net serve` on the other hosts. With one HOST everything
+/// between this host and that one is measured: connect time, round trips
+/// without and beside load, packet sizes (jumbo frames), one stream each way
+/// and both, several streams, storage-shaped requests, segments sent again,
+/// CPU time; and what sets the rate is named. With several HOSTs (each runs
+/// `serve`; this host only drives) all pairs are measured: each alone, all at
+/// once, all to one, one to all; and links and hosts that stand out are named.
+///
+/// Rates are payload that arrived, in bits per second.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  fathom net serve                   On the other host; Ctrl-C ends it
+  fathom net node2                   Everything between here and node2
+  fathom net node2 -t 10 -P 4 -R     Only this: 4 streams from node2, 10 s
+  fathom net node2 -u -b 1G          Datagrams at 1 Gbit/s
+  fathom net node2 -P 8 --format iperf3 > iperf.json
+  fathom net node1 node2 node3 node4 --html net.html
+                                     All pairs of four hosts
+
+TCP and UDP of port 5299 must pass the firewalls.")]
+pub(crate) struct Net {
+    #[command(subcommand)]
+    command: Option<NetCommand>,
+    /// Hosts that serve: name, address, or either with a port.
+    #[arg(value_name = "HOST")]
+    hosts: Vec<String>,
+    /// Seconds that each load is measured, after one second of warm-up.
+    #[arg(long, short = 't', default_value_t = 4, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
+    seconds: u32,
+    #[command(flatten)]
+    load: load::LoadFlags,
+    #[command(flatten)]
+    matrix: matrix::MatrixFlags,
+    /// How the result is printed.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: NetFormat,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// No progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What to do instead of measuring.
+#[derive(Debug, Subcommand)]
+enum NetCommand {
+    Serve(serve::Serve),
+}
+
+/// How a result is printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum NetFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// The whole report.
+    Json,
+    /// As `iperf3 -J` would say it; of a single load between two hosts.
+    Iperf3,
+}
+
+pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
+    if let Some(NetCommand::Serve(serve)) = &net.command {
+        return serve::run(serve);
+    }
+    let format = if net.json {
+        NetFormat::Json
+    } else {
+        net.format
+    };
+    let mut hosts = Vec::new();
+    let mut unknown = false;
+    for host in &net.hosts {
+        match resolve(host) {
+            Ok(address) => hosts.push((host.clone(), address)),
+            Err(error) => {
+                present::complain(&error.to_string());
+                unknown = true;
+            }
+        }
+    }
+    if unknown {
+        return Ok(Exit::Failure);
+    }
+    match hosts.as_slice() {
+        [] => {
+            present::complain("name a host that runs `fathom net serve`");
+            Ok(Exit::Usage)
+        }
+        [(_, address)] => pair(&net, *address, format),
+        _ if format == NetFormat::Iperf3 => {
+            present::complain("iperf3 has no form for more than two hosts; name one host");
+            Ok(Exit::Usage)
+        }
+        _ => matrix::run(&net, &hosts, format),
+    }
+}
+
+/// A flag that Ctrl-C raises.
+fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The second signal ends the process at once.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
+}
+
+/// Says what is done next, on a line of its own that the next one replaces.
+struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    fn new(quiet: bool) -> Progress {
+        use std::io::IsTerminal;
+        Progress {
+            shown: !quiet && std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn tell(&self, what: &str) {
+        if self.shown {
+            present::write_stderr(&format!("\r\x1b[K{what} …"));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown {
+            present::write_stderr("\r\x1b[K");
+        }
+    }
+}
+
+fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exit> {
+    let single = net.load.is_asked() || format == NetFormat::Iperf3;
+    let plan = match single {
+        true => PairPlan {
+            path: false,
+            idle_ns: 0,
+            loads: vec![net.load.planned(net.seconds, format == NetFormat::Iperf3)],
+        },
+        false => default_plan(net.seconds, 4),
+    };
+    for load in &plan.loads {
+        if let Err(problem) = load.spec.check() {
+            present::complain(&problem);
+            return Ok(Exit::Usage);
+        }
+    }
+    let stop = stop_on_signals()?;
+    let progress = Progress::new(net.quiet);
+    let measured = measure_pair(address, &plan, 0, &stop, &mut |what| progress.tell(what));
+    drop(progress);
+    let mut report = match measured {
+        Ok(report) => report,
+        Err(error) => return Ok(fail(&error, &stop)),
+    };
+    fathom_analysis::network::judge_pair(&mut report);
+    present::write_stdout(&page(&report, format)?)?;
+    let failed = report.loads.iter().any(|load| load.error.is_some());
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+fn page(report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
+    Ok(match (format, report.loads.first()) {
+        (NetFormat::Json, _) => pages::json(report)?,
+        (NetFormat::Iperf3, Some(load)) => pages::iperf3_json(report, load)?,
+        _ => pages::pair_text(report),
+    })
+}
+
+fn fail(error: &NetError, stop: &AtomicBool) -> Exit {
+    if stop.load(Ordering::Relaxed) {
+        return Exit::Interrupted;
+    }
+    present::complain(&error.to_string());
+    Exit::Failure
+}
+
+/// Writes an HTML page where it was asked for.
+fn write_page(path: &PathBuf, html: &str) -> anyhow::Result<()> {
+    use anyhow::Context;
+    present::write_whole_with(path, |out| out.write_all(html.as_bytes()))
+        .with_context(|| format!("cannot write {}", path.display()))
+}

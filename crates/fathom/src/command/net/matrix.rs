@@ -1,0 +1,103 @@
+//! All pairs of several hosts.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fathom_fleet::network::{MatrixPlan, NetError, measure_matrix};
+use fathom_model::network::MatrixMode;
+use fathom_report::network as pages;
+
+use super::{Net, NetFormat, Progress, stop_on_signals, write_page};
+use crate::exit::Exit;
+use crate::present;
+
+/// Flags of a matrix.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "All pairs of several hosts")]
+pub(super) struct MatrixFlags {
+    /// Which pairs run at the same time; may be given several times. Default:
+    /// all of these.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    mode: Vec<ModeChoice>,
+    /// Write the matrix as a heat map to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Which pairs run at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModeChoice {
+    /// Each pair alone, in rounds of pairs that share no host.
+    Alone,
+    /// All pairs at once.
+    Together,
+    /// All hosts to one, each in turn.
+    Incast,
+    /// One host to all, each in turn.
+    Outcast,
+}
+
+impl From<ModeChoice> for MatrixMode {
+    fn from(choice: ModeChoice) -> MatrixMode {
+        match choice {
+            ModeChoice::Alone => MatrixMode::Alone,
+            ModeChoice::Together => MatrixMode::Together,
+            ModeChoice::Incast => MatrixMode::Incast,
+            ModeChoice::Outcast => MatrixMode::Outcast,
+        }
+    }
+}
+
+pub(super) fn run(
+    net: &Net,
+    hosts: &[(String, SocketAddr)],
+    format: NetFormat,
+) -> anyhow::Result<Exit> {
+    let modes = match net.matrix.mode.is_empty() {
+        true => MatrixMode::ALL.to_vec(),
+        false => net.matrix.mode.iter().map(|&mode| mode.into()).collect(),
+    };
+    let mut load = net.load.spec(net.seconds);
+    // Each way is measured by its own sender.
+    load.direction = fathom_model::network::Direction::Forward;
+    if let Err(problem) = load.check() {
+        present::complain(&problem);
+        return Ok(Exit::Usage);
+    }
+    let plan = MatrixPlan { modes, load };
+    let stop = stop_on_signals()?;
+    let progress = Progress::new(net.quiet);
+    let measured = measure_matrix(hosts, &plan, &stop, &mut |what| progress.tell(what));
+    drop(progress);
+    let mut report = match measured {
+        Ok(report) => report,
+        Err(errors) => {
+            for error in &errors {
+                present::complain(&error.to_string());
+            }
+            let interrupted = matches!(errors.as_slice(), [NetError::Interrupted]);
+            return Ok(if interrupted {
+                Exit::Interrupted
+            } else {
+                Exit::Failure
+            });
+        }
+    };
+    fathom_analysis::network::judge_matrix(&mut report);
+    let text = match format {
+        NetFormat::Json => pages::json(&report)?,
+        _ => pages::matrix_text(&report),
+    };
+    present::write_stdout(&text)?;
+    if let Some(path) = &net.matrix.html {
+        write_page(path, &pages::matrix_html(&report)?)?;
+    }
+    let cells = report.rounds.iter().flat_map(|round| &round.cells);
+    let failed = cells.filter(|cell| cell.error.is_some()).count();
+    Ok(if failed > 0 {
+        Exit::Failure
+    } else {
+        Exit::Success
+    })
+}

@@ -1,0 +1,189 @@
+//! All pairs of several servers, driven from a host that moves no data.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fathom_model::network::{
+    Cell, LoadResult, LoadSpec, MATRIX_SCHEMA, MatrixMode, MatrixReport, MatrixRound, NodeSum,
+    Outliers, PairPlan, PairReport, PlannedLoad,
+};
+
+use super::driver::{Cue, Remote};
+use super::error::NetError;
+use super::rounds::rounds;
+use super::session::unix_ns;
+
+/// Time from the order to the common start; servers meet meanwhile.
+const LEAD_NS: u64 = 500_000_000;
+/// Round trips without load, where pairs run alone.
+const IDLE_NS: u64 = 200_000_000;
+
+/// What is measured among several servers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatrixPlan {
+    /// Kinds of rounds.
+    pub modes: Vec<MatrixMode>,
+    /// The load of each pair, sent forward.
+    pub load: LoadSpec,
+}
+
+/// Measures among `hosts` (name and address of each).
+///
+/// # Errors
+/// When any of the servers cannot be reached; all of them are named. What fails
+/// later stands in its cell.
+pub fn measure_matrix(
+    hosts: &[(String, SocketAddr)],
+    plan: &MatrixPlan,
+    stop: &Arc<AtomicBool>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<MatrixReport, Vec<NetError>> {
+    tell("reaching all hosts");
+    let remotes = meet_all(hosts)?;
+    let mut report = MatrixReport {
+        schema: MATRIX_SCHEMA.to_owned(),
+        started_unix_s: unix_ns() / 1_000_000_000,
+        hosts: hosts.iter().map(|(name, _)| name.clone()).collect(),
+        facts: remotes.iter().map(|remote| remote.facts.clone()).collect(),
+        seconds: u32::try_from(plan.load.measure_ns / 1_000_000_000).unwrap_or(u32::MAX),
+        streams: plan.load.streams,
+        rounds: Vec::new(),
+        outliers: Outliers::default(),
+        remarks: Vec::new(),
+    };
+    for &mode in &plan.modes {
+        let rounds = rounds(mode, remotes.len());
+        let mut cells: Vec<Cell> = Vec::new();
+        let mut sums = vec![NodeSum::default(); remotes.len()];
+        for (number, round) in rounds.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                return Err(vec![NetError::Interrupted]);
+            }
+            tell(&format!(
+                "{}: round {} of {}",
+                mode.words(),
+                number + 1,
+                rounds.len()
+            ));
+            let measured = one_round(&remotes, round, &plan_of(mode, &plan.load));
+            add_sums(&mut sums, &measured);
+            cells.extend(measured);
+        }
+        report.rounds.push(MatrixRound {
+            mode,
+            rounds: u32::try_from(rounds.len()).unwrap_or(u32::MAX),
+            cells,
+            sums,
+        });
+    }
+    Ok(report)
+}
+
+fn meet_all(hosts: &[(String, SocketAddr)]) -> Result<Vec<Remote>, Vec<NetError>> {
+    let met: Vec<_> = std::thread::scope(|scope| {
+        let meet = |(_, address): &(String, SocketAddr)| {
+            let address = *address;
+            scope.spawn(move || Remote::meet(address))
+        };
+        let threads: Vec<_> = hosts.iter().map(meet).collect();
+        threads
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .collect()
+    });
+    let (mut remotes, mut errors) = (Vec::new(), Vec::new());
+    for one in met {
+        match one {
+            Ok(remote) => remotes.push(remote),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() && remotes.len() == hosts.len() {
+        Ok(remotes)
+    } else {
+        Err(errors)
+    }
+}
+
+fn plan_of(mode: MatrixMode, load: &LoadSpec) -> PairPlan {
+    PairPlan {
+        path: false,
+        idle_ns: if mode == MatrixMode::Alone {
+            IDLE_NS
+        } else {
+            0
+        },
+        loads: vec![PlannedLoad {
+            name: "stream".to_owned(),
+            spec: load.clone(),
+            round_trips: true,
+        }],
+    }
+}
+
+fn one_round(remotes: &[Remote], round: &[(usize, usize)], plan: &PairPlan) -> Vec<Cell> {
+    let cue = Cue::after_ns(LEAD_NS + plan.idle_ns);
+    std::thread::scope(|scope| {
+        let start = |&(from, to): &(usize, usize)| {
+            let thread = scope.spawn(move || remotes[from].measure(remotes[to].address, plan, cue));
+            (from, to, thread)
+        };
+        let threads: Vec<_> = round.iter().map(start).collect();
+        threads
+            .into_iter()
+            .map(|(from, to, thread)| match thread.join() {
+                Ok(done) => cell(from, to, done),
+                Err(_) => failed(from, to, "its thread failed".to_owned()),
+            })
+            .collect()
+    })
+}
+
+fn failed(from: usize, to: usize, error: String) -> Cell {
+    Cell {
+        from,
+        to,
+        bits_per_second: None,
+        retransmits: 0,
+        retransmit_share: None,
+        idle_ns: None,
+        loaded_ns: None,
+        error: Some(error),
+    }
+}
+
+fn cell(from: usize, to: usize, done: Result<PairReport, NetError>) -> Cell {
+    let report = match done {
+        Ok(report) => report,
+        Err(error) => return failed(from, to, error.to_string()),
+    };
+    let load: Option<&LoadResult> = report.loads.first();
+    let flow = load.and_then(|load| load.forward.as_ref());
+    Cell {
+        from,
+        to,
+        bits_per_second: load.and_then(LoadResult::bits_per_second),
+        retransmits: flow.map_or(0, |flow| flow.sender.retransmits()),
+        retransmit_share: flow.and_then(|flow| flow.sender.retransmit_share()),
+        idle_ns: report.idle.and_then(|idle| idle.latency.quantile(0.5)),
+        loaded_ns: load
+            .and_then(|load| load.loaded.as_ref())
+            .and_then(|loaded| loaded.latency.quantile(0.5)),
+        error: load.and_then(|load| load.error.clone()),
+    }
+}
+
+/// Keeps the largest sum that a host had in any round.
+fn add_sums(sums: &mut [NodeSum], cells: &[Cell]) {
+    let mut now = vec![NodeSum::default(); sums.len()];
+    for cell in cells {
+        let bits = cell.bits_per_second.unwrap_or(0.0);
+        now[cell.from].sent_bits += bits;
+        now[cell.to].received_bits += bits;
+    }
+    for (sum, now) in sums.iter_mut().zip(now) {
+        sum.sent_bits = sum.sent_bits.max(now.sent_bits);
+        sum.received_bits = sum.received_bits.max(now.received_bits);
+    }
+}

@@ -1,0 +1,256 @@
+//! Servers on the loopback: what is agreed is measured, what is not allowed is
+//! refused, and odd peers harm nobody.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fathom_model::network::{
+    Direction, LoadSpec, MatrixMode, PairPlan, PairReport, PlannedLoad, Protocol,
+};
+
+use super::*;
+
+/// A server that ends with the test.
+struct Served {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Served {
+    fn with(owner: Owner) -> Served {
+        let stop = Arc::new(AtomicBool::new(false));
+        let any = "127.0.0.1:0".parse().unwrap();
+        let server = Server::bind(any, owner, Arc::clone(&stop)).unwrap();
+        let address = server.address().unwrap();
+        let thread = std::thread::spawn(move || server.run().unwrap());
+        Served {
+            address,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    fn new() -> Served {
+        Served::with(Owner::default())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+fn short(direction: Direction, protocol: Protocol, streams: u32) -> PlannedLoad {
+    PlannedLoad {
+        name: format!("{protocol:?} {direction:?}"),
+        spec: LoadSpec {
+            protocol,
+            direction,
+            streams,
+            block_bytes: if protocol == Protocol::Udp {
+                1000
+            } else {
+                65_536
+            },
+            rate_bits: (protocol == Protocol::Udp).then_some(8_000_000),
+            warmup_ns: 10_000_000,
+            measure_ns: 100_000_000,
+            ..LoadSpec::stream(1)
+        },
+        round_trips: true,
+    }
+}
+
+fn measured(server: &Served, plan: &PairPlan) -> Result<PairReport, NetError> {
+    measure_pair(server.address, plan, 0, &Arc::default(), &mut |_| {})
+}
+
+fn refusal(server: &Served, plan: &PairPlan) -> String {
+    match measured(server, plan) {
+        Err(NetError::Refused { reason, .. }) => reason,
+        Ok(report) => report.loads[0].error.clone().expect("a refusal"),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_pair_is_measured_in_every_direction_and_protocol() {
+    let server = Served::new();
+    let plan = PairPlan {
+        path: true,
+        idle_ns: 50_000_000,
+        loads: vec![
+            short(Direction::Forward, Protocol::Tcp, 1),
+            short(Direction::Reverse, Protocol::Tcp, 2),
+            short(Direction::Both, Protocol::Tcp, 1),
+            short(Direction::Forward, Protocol::Udp, 2),
+            short(Direction::Reverse, Protocol::Udp, 1),
+            PlannedLoad {
+                name: "read".to_owned(),
+                spec: LoadSpec::requests(64, 4096, 50_000_000),
+                round_trips: false,
+            },
+        ],
+    };
+    let report = measured(&server, &plan).unwrap();
+    assert!(report.loads.len() >= plan.loads.len());
+    for load in &report.loads {
+        assert_eq!(load.error, None, "{}", load.name);
+        assert!(load.bits_per_second().unwrap() > 0.0, "{}", load.name);
+        let (there, back) = (load.spec.direction.forward(), load.spec.direction.reverse());
+        assert_eq!(
+            (load.forward.is_some(), load.reverse.is_some()),
+            (there, back)
+        );
+    }
+    let two = report
+        .load("Tcp Reverse")
+        .unwrap()
+        .reverse
+        .as_ref()
+        .unwrap();
+    assert_eq!(two.sender.connections.len(), 2);
+    assert!(two.sender.connections[0].last_tcp().is_some());
+    assert!(
+        report
+            .load("Tcp Forward")
+            .unwrap()
+            .loaded
+            .as_ref()
+            .unwrap()
+            .latency
+            .count()
+            > 0
+    );
+    let clock = report.clock.unwrap();
+    assert!(
+        clock.offset_ns.unsigned_abs() <= clock.uncertainty_ns,
+        "{clock:?}"
+    );
+    let probes = report.probes.unwrap();
+    assert!(probes.iter().all(|probe| probe.jumbo_passes), "{probes:?}");
+    assert!(report.idle.unwrap().latency.count() > 0);
+    assert_eq!(report.reached.connect_ns.len(), 5);
+    assert_eq!(
+        report.theirs.link.unwrap().interface,
+        report.ours.link.unwrap().interface
+    );
+}
+
+#[test]
+fn the_owner_is_obeyed() {
+    let stranger = Owner {
+        peers: vec!["192.0.2.0/24".parse().unwrap()],
+        ..Owner::default()
+    };
+    let one = PairPlan {
+        loads: vec![short(Direction::Forward, Protocol::Tcp, 1)],
+        ..PairPlan::default()
+    };
+    assert!(refusal(&Served::with(stranger), &one).contains("--allow 127.0.0.1"));
+    let brief = Owner {
+        most_time: Duration::from_millis(20),
+        ..Owner::default()
+    };
+    assert!(refusal(&Served::with(brief), &one).contains("--max-time"));
+    let poor = Owner {
+        most_bytes: Some(1 << 20),
+        ..Owner::default()
+    };
+    let told = measured(&Served::with(poor), &one).unwrap().loads[0]
+        .error
+        .clone();
+    assert!(told.unwrap().contains("used up"));
+    let busy = Owner {
+        most_sessions: 0,
+        ..Owner::default()
+    };
+    assert!(refusal(&Served::with(busy), &one).contains("0 conversations"));
+}
+
+#[test]
+fn nonsense_is_refused_and_the_server_lives_on() {
+    let server = Served::new();
+    let mut old = [0_u8; 40];
+    old[..8].copy_from_slice(b"fathnet\x09");
+    for bytes in [
+        &b"GET / HTTP/1.1\r\nHost: a\r\nAccept: nothing at all\r\n\r\n"[..],
+        &old,
+    ] {
+        let mut stream = TcpStream::connect(server.address).unwrap();
+        stream.write_all(bytes).unwrap();
+        let mut told = Vec::new();
+        // A server that closes while bytes are unread resets the connection.
+        let _ = stream.read_to_end(&mut told);
+        assert!(String::from_utf8_lossy(&told).contains("Refused"));
+    }
+    // A message that claims to be huge ends the conversation, no more.
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    stream.write_all(&wire::Hello::Control.encode()).unwrap();
+    stream.write_all(&u32::MAX.to_le_bytes()).unwrap();
+    let _ = stream.read_to_end(&mut Vec::new());
+    let plan = PairPlan {
+        loads: vec![short(Direction::Forward, Protocol::Tcp, 1)],
+        ..PairPlan::default()
+    };
+    assert_eq!(measured(&server, &plan).unwrap().loads[0].error, None);
+}
+
+#[test]
+fn one_server_measures_against_another_and_all_make_a_matrix() {
+    let servers: Vec<Served> = (0..3).map(|_| Served::new()).collect();
+    let hosts: Vec<(String, SocketAddr)> = servers
+        .iter()
+        .enumerate()
+        .map(|(n, server)| (format!("h{n}"), server.address))
+        .collect();
+    let plan = MatrixPlan {
+        modes: MatrixMode::ALL.to_vec(),
+        load: short(Direction::Forward, Protocol::Tcp, 1).spec,
+    };
+    let mut told = Vec::new();
+    let report = measure_matrix(&hosts, &plan, &Arc::default(), &mut |what| {
+        told.push(what.to_owned());
+    })
+    .unwrap();
+    assert_eq!(report.facts.len(), 3);
+    for round in &report.rounds {
+        assert_eq!(round.cells.len(), 6, "{:?}", round.mode);
+        for cell in &round.cells {
+            assert_eq!(cell.error, None);
+            assert!(cell.bits_per_second.unwrap() > 0.0 && cell.from != cell.to);
+        }
+    }
+    let alone = &report.rounds[0];
+    assert!(alone.cells.iter().all(|cell| cell.idle_ns.is_some()));
+    assert!(
+        told.iter()
+            .any(|line| line.starts_with("all to one: round 3 of 3"))
+    );
+}
+
+#[test]
+fn all_hosts_that_cannot_be_reached_are_named() {
+    let server = Served::new();
+    let closed = |n: u16| (format!("c{n}"), SocketAddr::from(([127, 0, 0, 1], n)));
+    let hosts = [("up".to_owned(), server.address), closed(1), closed(2)];
+    let plan = MatrixPlan {
+        modes: vec![MatrixMode::Alone],
+        load: LoadSpec::stream(1),
+    };
+    let told = measure_matrix(&hosts, &plan, &Arc::default(), &mut |_| {}).unwrap_err();
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].starts_with("127.0.0.1:1 does not answer"),
+        "{told:?}"
+    );
+}

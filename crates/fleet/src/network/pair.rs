@@ -1,0 +1,317 @@
+//! A pair of hosts, measured from one of them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fathom_model::network::{
+    Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, PAIR_SCHEMA, PairPlan,
+    PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
+};
+use fathom_observe::Sysroot;
+use fathom_observe::network::{cpu_count, link_counters, link_with};
+
+use super::error::NetError;
+use super::owner::plain;
+use super::session::{Session, unix_ns};
+
+/// Time between round trips beside a load.
+const ROUND_TRIP_EVERY_NS: u64 = 10_000_000;
+/// Handshakes that are timed.
+const HANDSHAKES: usize = 5;
+/// Share of segments sent again from which on TCP does not show the capacity.
+const LOSSY_SHARE: f64 = 0.001;
+/// Seconds of datagrams that show it.
+const CAPACITY_SECONDS: u32 = 4;
+/// A round trip for the probes when none was measured.
+const USUAL_ROUND_TRIP: Duration = Duration::from_millis(50);
+
+/// Small requests for `measure_ns`, one at a time; with `every_ns` above 0 one
+/// is due each such time.
+pub fn round_trip_spec(measure_ns: u64, every_ns: u64) -> LoadSpec {
+    LoadSpec {
+        kind: LoadKind::Requests {
+            request_bytes: 64,
+            response_bytes: 64,
+            every_ns,
+        },
+        ..LoadSpec::requests(64, 64, measure_ns)
+    }
+}
+
+/// Everything that is worth knowing of a pair, in loads of `seconds`.
+pub fn default_plan(seconds: u32, streams: u32) -> PairPlan {
+    let stream = |name: &str, direction, streams| PlannedLoad {
+        name: name.to_owned(),
+        spec: LoadSpec {
+            direction,
+            streams,
+            ..LoadSpec::stream(seconds)
+        },
+        round_trips: true,
+    };
+    let several = |way: &str| format!("{streams} streams {way}");
+    let requests_ns = (u64::from(seconds) * 1_000_000_000 / 2).max(1_000_000_000);
+    let requests = |name: &str, request, response| PlannedLoad {
+        name: name.to_owned(),
+        spec: LoadSpec::requests(request, response, requests_ns),
+        round_trips: false,
+    };
+    PairPlan {
+        path: true,
+        idle_ns: 1_000_000_000,
+        loads: vec![
+            stream("1 stream there", Direction::Forward, 1),
+            stream("1 stream back", Direction::Reverse, 1),
+            stream("1 stream each way", Direction::Both, 1),
+            stream(&several("there"), Direction::Forward, streams),
+            stream(&several("back"), Direction::Reverse, streams),
+            requests("read 4 KiB", 64, 4096),
+            requests("write 4 KiB", 4096, 64),
+            requests("read 1 MiB", 64, 1 << 20),
+            requests("write 1 MiB", 1 << 20, 64),
+        ],
+    }
+}
+
+/// Facts of this host and of its link with `address`.
+pub(super) fn own_facts(address: std::net::IpAddr) -> HostFacts {
+    let sys = Sysroot::host();
+    let address = plain(address);
+    let read = |path: &str| {
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    HostFacts {
+        hostname: read("/proc/sys/kernel/hostname"),
+        kernel: read("/proc/sys/kernel/osrelease"),
+        cpus: cpu_count(&sys),
+        fathom: env!("CARGO_PKG_VERSION").to_owned(),
+        address: address.to_string(),
+        link: link_with(&sys, address),
+    }
+}
+
+/// Counters of a link of this host.
+pub(super) fn own_counters(facts: &HostFacts) -> LinkCounters {
+    let link = facts.link.as_ref();
+    link.map_or_else(LinkCounters::default, |link| {
+        link_counters(&Sysroot::host(), &link.interface)
+    })
+}
+
+/// Measures what `plan` names between this host and `server`. Loads begin at
+/// `start_unix_ns` by this host's clock, or at once when that has passed.
+/// `tell` hears what is done next.
+///
+/// # Errors
+/// When the server cannot be reached or does not want to. A load that fails is
+/// part of the report.
+pub fn measure_pair(
+    server: SocketAddr,
+    plan: &PairPlan,
+    start_unix_ns: u64,
+    stop: &Arc<AtomicBool>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<PairReport, NetError> {
+    tell("reaching the other host");
+    let mut session = Session::open(server)?;
+    let mut report = begin(&mut session)?;
+    if plan.path {
+        report.clock = Some(session.clock()?);
+        report.reached.connect_ns.extend(handshakes(server)?);
+    }
+    if plan.idle_ns > 0 {
+        tell("round trips without load");
+        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), stop)?;
+        report.idle = flows.0.map(|flow| round_trip(&flow));
+    }
+    if plan.path {
+        tell("packet sizes");
+        let typical = report
+            .idle
+            .as_ref()
+            .and_then(|idle| idle.latency.quantile(0.99));
+        let typical = typical.map_or(USUAL_ROUND_TRIP, Duration::from_nanos);
+        match session.probes(typical) {
+            Ok(probes) => report.probes = Some(probes),
+            Err(error) => report.remarks.push(fathom_model::network::NetRemark {
+                id: "no-probes".to_owned(),
+                text: error.to_string(),
+            }),
+        }
+    }
+    wait_until(start_unix_ns, stop);
+    for load in &plan.loads {
+        if stop.load(Ordering::Relaxed) {
+            return Err(NetError::Interrupted);
+        }
+        tell(&load.name);
+        report.loads.push(one_load(&mut session, load, stop));
+        if report.loads.last().is_some_and(|load| load.error.is_some()) {
+            // The conversation may be out of step; begin another one.
+            session = Session::open(server)?;
+        }
+    }
+    if plan.path {
+        for load in capacity_loads(&report) {
+            tell(&load.name);
+            report.loads.push(one_load(&mut session, &load, stop));
+        }
+    }
+    report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
+    report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
+    Ok(report)
+}
+
+/// Where TCP is held back by loss it does not show what the path carries:
+/// datagrams do, which nothing slows down.
+fn capacity_loads(report: &PairReport) -> Vec<PlannedLoad> {
+    let lossy = |way: Direction| {
+        let flows = report
+            .loads
+            .iter()
+            .filter(|load| load.spec.kind == LoadKind::Stream);
+        let shares = flows
+            .filter(|load| load.spec.direction == way)
+            .filter_map(|load| {
+                let flow = [&load.forward, &load.reverse]
+                    .into_iter()
+                    .flatten()
+                    .next()?;
+                flow.sender.retransmit_share()
+            });
+        shares.fold(0.0, f64::max) > LOSSY_SHARE
+    };
+    let headers = if report.theirs.address.contains(':') {
+        48
+    } else {
+        28
+    };
+    let probed = report.probes.as_ref();
+    let passes = |at: usize| probed.map_or(1472, |probes| probes[at].largest_payload_bytes);
+    let likely = |at: usize| passes(at).min(1500 - headers);
+    [
+        ("datagrams there", Direction::Forward, likely(0)),
+        ("datagrams back", Direction::Reverse, likely(1)),
+    ]
+    .into_iter()
+    .filter(|(_, way, _)| lossy(*way))
+    .map(|(name, direction, block_bytes)| PlannedLoad {
+        name: name.to_owned(),
+        spec: LoadSpec {
+            protocol: Protocol::Udp,
+            direction,
+            block_bytes,
+            ..LoadSpec::stream(CAPACITY_SECONDS)
+        },
+        round_trips: false,
+    })
+    .collect()
+}
+
+fn counters_of(facts: &HostFacts) -> LinkCounters {
+    facts
+        .link
+        .as_ref()
+        .map_or_else(LinkCounters::default, |link| link.counters)
+}
+
+fn begin(session: &mut Session) -> Result<PairReport, NetError> {
+    let unspecified = std::net::Ipv4Addr::UNSPECIFIED.into();
+    Ok(PairReport {
+        schema: PAIR_SCHEMA.to_owned(),
+        started_unix_s: unix_ns() / 1_000_000_000,
+        ours: own_facts(session.local().unwrap_or(unspecified)),
+        theirs: session.describe()?,
+        reached: Reachability {
+            address: session.server.to_string(),
+            connect_ns: vec![session.connect_ns],
+        },
+        clock: None,
+        probes: None,
+        mtu: None,
+        idle: None,
+        loads: Vec::new(),
+        our_counters: LinkCounters::default(),
+        their_counters: LinkCounters::default(),
+        limits: Vec::new(),
+        remarks: Vec::new(),
+    })
+}
+
+fn handshakes(server: SocketAddr) -> Result<Vec<u64>, NetError> {
+    (1..HANDSHAKES)
+        .map(|_| Ok(Session::open(server)?.connect_ns))
+        .collect()
+}
+
+fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
+    loop {
+        let left = start_unix_ns.saturating_sub(unix_ns());
+        if left == 0 || stop.load(Ordering::Relaxed) {
+            return;
+        }
+        std::thread::sleep(Duration::from_nanos(left.min(100_000_000)));
+    }
+}
+
+fn one_load(session: &mut Session, load: &PlannedLoad, stop: &Arc<AtomicBool>) -> LoadResult {
+    let server = session.server;
+    let (done, loaded) = std::thread::scope(|scope| {
+        let beside = load.round_trips.then(|| {
+            let spec = LoadSpec {
+                warmup_ns: load.spec.warmup_ns,
+                ..round_trip_spec(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
+            };
+            scope.spawn(move || Session::open(server)?.load(&spec, stop))
+        });
+        let done = session.load(&load.spec, stop);
+        (done, beside.and_then(|thread| thread.join().ok()))
+    });
+    let mut result = LoadResult {
+        name: load.name.clone(),
+        spec: load.spec.clone(),
+        forward: None,
+        reverse: None,
+        loaded: None,
+        error: None,
+    };
+    match done {
+        Ok((forward, reverse)) => {
+            let error = [&forward, &reverse]
+                .into_iter()
+                .flatten()
+                // The end that gives up knows why; the other one sees it go.
+                .flat_map(|flow| [&flow.receiver, &flow.sender])
+                .find_map(|end| end.error().map(str::to_owned));
+            result.error = error;
+            (result.forward, result.reverse) = (forward, reverse);
+        }
+        Err(error) => result.error = Some(error.to_string()),
+    }
+    if let Some(Ok((Some(flow), _))) = loaded {
+        result.loaded = Some(round_trip(&flow));
+    }
+    result
+}
+
+/// Round trips of small requests, as the end that asked saw them.
+fn round_trip(flow: &fathom_model::network::FlowReport) -> RoundTrip {
+    let mut trips = RoundTrip {
+        latency: flow.sender.latency(),
+        ..RoundTrip::default()
+    };
+    for connection in &flow.sender.connections {
+        for second in connection.measured() {
+            trips.lateness.merge(&second.lateness);
+        }
+    }
+    let first = flow.sender.connections.first();
+    trips.kernel_min_us = first
+        .and_then(|connection| connection.last_tcp())
+        .map(|state| state.min_rtt_us)
+        .filter(|&us| us > 0 && us < u32::MAX);
+    trips
+}

@@ -1,0 +1,188 @@
+//! One conversation, from the end that serves.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fathom_model::network::{LoadSpec, PairPlan, PairReport};
+
+use super::data::{self, Ways};
+use super::pair::{measure_pair, own_counters, own_facts};
+use super::server::{Arrivals, Shared};
+use super::session::unix_ns;
+use super::wire::{self, Answer, REQUEST_LIMIT_BYTES, Request, Token};
+
+/// How long a peer may be silent between two questions.
+const SILENCE: Duration = Duration::from_secs(120);
+/// How long the data connections of a load may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(10);
+/// How often a running load looks whether its peer is still there.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Answers until the peer has no more questions.
+pub(super) fn converse(
+    shared: &Arc<Shared>,
+    control: &mut TcpStream,
+    token: Token,
+) -> io::Result<()> {
+    control.set_nodelay(true)?;
+    control.set_read_timeout(Some(SILENCE))?;
+    let address = control.local_addr()?.ip();
+    let welcome = Answer::Welcome {
+        fathom: env!("CARGO_PKG_VERSION").to_owned(),
+        token,
+    };
+    wire::send(control, &welcome)?;
+    loop {
+        let request: Request = wire::receive(control, REQUEST_LIMIT_BYTES)?;
+        if shared.stop.load(Ordering::Relaxed) {
+            return wire::send(control, &Answer::Refused("it is being stopped".to_owned()));
+        }
+        match request {
+            Request::Describe => {
+                wire::send(control, &Answer::Facts(Box::new(own_facts(address))))?;
+            }
+            Request::Clock => wire::send(control, &Answer::Clock(unix_ns()))?,
+            Request::Counters => {
+                let counters = own_counters(&own_facts(address));
+                wire::send(control, &Answer::Counters(counters))?;
+            }
+            Request::Load(spec) => match shared.owner.check_load(&spec) {
+                Ok(()) => load(shared, control, &spec)?,
+                Err(reason) => wire::send(control, &Answer::Refused(reason))?,
+            },
+            Request::Go => {
+                let reason = "there is no load to begin".to_owned();
+                wire::send(control, &Answer::Refused(reason))?;
+            }
+            Request::Measure {
+                peer,
+                plan,
+                start_unix_ns,
+            } => {
+                let report = while_there(control, &shared.stop, |stop| {
+                    measure(shared, &peer, &plan, start_unix_ns, stop)
+                })?;
+                wire::send(control, &Answer::Measured(report.map(Box::new)))?;
+            }
+        }
+    }
+}
+
+/// A load, from the agreement to the report.
+fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::Result<()> {
+    let (token, arrivals) = shared.await_load()?;
+    wire::send(control, &Answer::Ready(token))?;
+    let ways = gather(&arrivals, spec, &shared.stop);
+    shared.end_load(token);
+    let ways = match ways {
+        Ok(ways) => ways,
+        Err(reason) => return wire::send(control, &Answer::Refused(reason)),
+    };
+    wire::send(control, &Answer::Connected)?;
+    let Request::Go = wire::receive(control, REQUEST_LIMIT_BYTES)? else {
+        let reason = "the load was to begin".to_owned();
+        return wire::send(control, &Answer::Refused(reason));
+    };
+    wire::send(control, &Answer::Going)?;
+    control.flush()?;
+    let (forward, reverse) = while_there(control, &shared.stop, |stop| {
+        data::run(ways, spec, false, stop, shared.allowance.as_ref())
+    })?;
+    wire::send(control, &Answer::Done { forward, reverse })
+}
+
+/// Waits for all data connections of a load.
+fn gather(arrivals: &Arrivals, spec: &LoadSpec, stop: &AtomicBool) -> Result<Ways, String> {
+    let (forward, reverse) = data::counts(spec);
+    let mut found = Vec::new();
+    let until = Instant::now() + ARRIVAL;
+    while found.len() < (forward + reverse) as usize {
+        match arrivals.recv_timeout(LOOK) {
+            Ok((number, _)) if number >= forward + reverse => {}
+            // A hello that came twice opened two sockets; the first one counts.
+            Ok((number, _)) if found.iter().any(|(known, _)| *known == number) => {}
+            Ok(arrival) => found.push(arrival),
+            Err(_) if Instant::now() > until || stop.load(Ordering::Relaxed) => {
+                return Err(format!(
+                    "only {} of {} data connections arrived",
+                    found.len(),
+                    forward + reverse
+                ));
+            }
+            Err(_) => {}
+        }
+    }
+    found.sort_by_key(|(number, _)| *number);
+    let mut ways = Ways::default();
+    for (number, connection) in found {
+        match number < forward {
+            true => ways.forward.push(connection),
+            false => ways.reverse.push(connection),
+        }
+    }
+    Ok(ways)
+}
+
+/// Does something that takes long, and ends it when the peer or the server
+/// goes away meanwhile.
+fn while_there<T: Send>(
+    control: &TcpStream,
+    server_stop: &AtomicBool,
+    work: impl FnOnce(&Arc<AtomicBool>) -> T + Send,
+) -> io::Result<T> {
+    let stop = Arc::new(AtomicBool::new(false));
+    control.set_read_timeout(Some(LOOK))?;
+    let done = std::thread::scope(|scope| {
+        let working = scope.spawn(|| work(&stop));
+        while !working.is_finished() {
+            let mut byte = [0];
+            let gone = match control.peek(&mut byte) {
+                Ok(0) => true,
+                Ok(_) => {
+                    std::thread::sleep(LOOK);
+                    false
+                }
+                Err(error) => !matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+                ),
+            };
+            if gone || server_stop.load(Ordering::Relaxed) {
+                stop.store(true, Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        working.join()
+    });
+    control.set_read_timeout(Some(SILENCE))?;
+    done.map_err(|_| io::Error::other("a measurement failed"))
+}
+
+/// Measures against another server, if the owner allows it as a peer.
+fn measure(
+    shared: &Shared,
+    peer: &str,
+    plan: &PairPlan,
+    start_unix_ns: u64,
+    stop: &Arc<AtomicBool>,
+) -> Result<PairReport, String> {
+    let address: SocketAddr = peer
+        .parse()
+        .map_err(|_| format!("'{peer}' is no address"))?;
+    shared.owner.check_peer(address.ip())?;
+    for load in &plan.loads {
+        shared.owner.check_load(&load.spec)?;
+    }
+    let ahead = start_unix_ns.saturating_sub(unix_ns());
+    let most = shared.owner.most_time;
+    if Duration::from_nanos(plan.total_ns()) > most || Duration::from_nanos(ahead) > most {
+        return Err(format!(
+            "the measurement takes longer than the {} s that the owner of this server allows",
+            most.as_secs()
+        ));
+    }
+    measure_pair(address, plan, start_unix_ns, stop, &mut |_| {}).map_err(|error| error.to_string())
+}

@@ -1,0 +1,303 @@
+//! A conversation with a server, from the end that measures.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fathom_engine::net::mtu::{Prober, Way};
+use fathom_model::network::{
+    ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,
+};
+
+use super::data;
+use super::error::NetError;
+use super::wire::{self, Answer, Hello, Request, Token};
+
+/// How long a server may take to answer a question.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a server may take beyond the time of a load.
+const REPORT_PATIENCE: Duration = Duration::from_secs(20);
+/// Exchanges for the clock.
+const CLOCK_EXCHANGES: u32 = 20;
+
+/// The address of a host with or without a port.
+///
+/// # Errors
+/// When the name cannot be found.
+pub fn resolve(host: &str) -> Result<SocketAddr, NetError> {
+    let fail = |reason: String| NetError::Name {
+        host: host.to_owned(),
+        reason,
+    };
+    if let Ok(address) = host.parse::<SocketAddr>() {
+        return Ok(address);
+    }
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    if let Ok(address) = bare.parse::<std::net::IpAddr>() {
+        return Ok(SocketAddr::new(address, super::DEFAULT_PORT));
+    }
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) => {
+            let port = port
+                .parse()
+                .map_err(|_| fail(format!("'{port}' is no port")))?;
+            (name, port)
+        }
+        None => (host, super::DEFAULT_PORT),
+    };
+    let found = (name, port).to_socket_addrs();
+    let mut found = found.map_err(|error| fail(error.to_string()))?;
+    found
+        .next()
+        .ok_or_else(|| fail("it has no address".to_owned()))
+}
+
+/// Both ways of a load, as far as it had them: forward, reverse.
+pub(super) type Flows = (Option<FlowReport>, Option<FlowReport>);
+
+/// A conversation with one server.
+pub(super) struct Session {
+    control: TcpStream,
+    pub(super) server: SocketAddr,
+    pub(super) connect_ns: u64,
+    token: Token,
+}
+
+impl Session {
+    /// Connects and is welcomed.
+    pub(super) fn open(server: SocketAddr) -> Result<Session, NetError> {
+        let unreachable = |source| NetError::Unreachable {
+            address: server.to_string(),
+            source,
+        };
+        let begun = Instant::now();
+        let control = TcpStream::connect_timeout(&server, PATIENCE).map_err(unreachable)?;
+        let connect_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        control.set_nodelay(true).map_err(unreachable)?;
+        control
+            .set_read_timeout(Some(PATIENCE))
+            .map_err(unreachable)?;
+        control
+            .set_write_timeout(Some(PATIENCE))
+            .map_err(unreachable)?;
+        let mut session = Session {
+            control,
+            server,
+            connect_ns,
+            token: [0; 16],
+        };
+        io::Write::write_all(&mut session.control, &Hello::Control.encode())
+            .map_err(|error| session.broken(error))?;
+        match session.hear() {
+            Ok(Answer::Welcome { token, .. }) => {
+                session.token = token;
+                Ok(session)
+            }
+            Ok(Answer::Refused(reason)) => Err(session.refused(reason)),
+            Ok(_) => Err(session.foreign("it does not welcome".to_owned())),
+            Err(NetError::Broken { source, .. }) => Err(session.foreign(source.to_string())),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn broken(&self, source: io::Error) -> NetError {
+        NetError::Broken {
+            address: self.server.to_string(),
+            source,
+        }
+    }
+
+    fn refused(&self, reason: String) -> NetError {
+        NetError::Refused {
+            address: self.server.to_string(),
+            reason,
+        }
+    }
+
+    fn foreign(&self, reason: String) -> NetError {
+        NetError::Foreign {
+            address: self.server.to_string(),
+            reason,
+        }
+    }
+
+    fn hear(&mut self) -> Result<Answer, NetError> {
+        wire::receive(&mut self.control, wire::ANSWER_LIMIT_BYTES)
+            .map_err(|error| self.broken(error))
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Answer, NetError> {
+        wire::send(&mut self.control, request).map_err(|error| self.broken(error))?;
+        match self.hear()? {
+            Answer::Refused(reason) => Err(self.refused(reason)),
+            answer => Ok(answer),
+        }
+    }
+
+    fn odd(&self) -> NetError {
+        self.foreign("it answers another question".to_owned())
+    }
+
+    /// The address of this end.
+    pub(super) fn local(&self) -> Option<std::net::IpAddr> {
+        self.control.local_addr().ok().map(|address| address.ip())
+    }
+
+    /// Facts of the server's host.
+    pub(super) fn describe(&mut self) -> Result<HostFacts, NetError> {
+        match self.ask(&Request::Describe)? {
+            Answer::Facts(facts) => Ok(*facts),
+            _ => Err(self.odd()),
+        }
+    }
+
+    /// Counters of the server's link.
+    pub(super) fn counters(&mut self) -> Result<LinkCounters, NetError> {
+        match self.ask(&Request::Counters)? {
+            Answer::Counters(counters) => Ok(counters),
+            _ => Err(self.odd()),
+        }
+    }
+
+    /// The server's clock against ours: of several exchanges the one with the
+    /// shortest round trip, which leaves least room for error.
+    pub(super) fn clock(&mut self) -> Result<ClockOffset, NetError> {
+        let mut best: Option<(u64, i64)> = None;
+        for _ in 0..CLOCK_EXCHANGES {
+            let before = unix_ns();
+            let begun = Instant::now();
+            let Answer::Clock(theirs) = self.ask(&Request::Clock)? else {
+                return Err(self.odd());
+            };
+            let trip_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            let middle = before.saturating_add(trip_ns / 2);
+            let offset_ns = theirs.wrapping_sub(middle) as i64;
+            if best.is_none_or(|(shortest, _)| trip_ns < shortest) {
+                best = Some((trip_ns, offset_ns));
+            }
+        }
+        let (trip_ns, offset_ns) = best.unwrap_or((u64::MAX, 0));
+        Ok(ClockOffset {
+            offset_ns,
+            uncertainty_ns: trip_ns.div_ceil(2),
+            exchanges: CLOCK_EXCHANGES,
+        })
+    }
+
+    /// Which packets pass each way.
+    pub(super) fn probes(&mut self, round_trip: Duration) -> Result<[MtuProbe; 2], NetError> {
+        let here = |source| NetError::Here {
+            what: format!("packets of {} cannot be probed", self.server),
+            source,
+        };
+        let socket = UdpSocket::bind(data::any_address(self.server)).map_err(here)?;
+        socket.connect(self.server).map_err(here)?;
+        let mut prober = Prober::new(&socket, self.token, round_trip).map_err(here)?;
+        let forward = prober.largest(Way::Forward).map_err(here)?;
+        let reverse = prober.largest(Way::Reverse).map_err(here)?;
+        Ok([forward, reverse])
+    }
+
+    /// A load, from the agreement to the reports of both ends. Raised, `stop`
+    /// ends it early; what was measured is kept.
+    pub(super) fn load(
+        &mut self,
+        spec: &LoadSpec,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Flows, NetError> {
+        let Answer::Ready(token) = self.ask(&Request::Load(spec.clone()))? else {
+            return Err(self.odd());
+        };
+        let ways = data::connect(self.server, spec, token).map_err(|source| NetError::Here {
+            what: format!(
+                "the connections of the load to {} cannot be made",
+                self.server
+            ),
+            source,
+        })?;
+        match self.hear()? {
+            Answer::Connected => {}
+            Answer::Refused(reason) => return Err(self.refused(reason)),
+            _ => return Err(self.odd()),
+        }
+        let Answer::Going = self.ask(&Request::Go)? else {
+            return Err(self.odd());
+        };
+        let (forward, reverse) = data::run(ways, spec, true, stop, None);
+        let patience = REPORT_PATIENCE + Duration::from_secs(u64::from(spec.streams / 8));
+        let waits = self.control.set_read_timeout(Some(patience));
+        waits.map_err(|error| self.broken(error))?;
+        let done = self.hear();
+        let waits = self.control.set_read_timeout(Some(PATIENCE));
+        waits.map_err(|error| self.broken(error))?;
+        let Answer::Done {
+            forward: there,
+            reverse: back,
+        } = done?
+        else {
+            return Err(self.odd());
+        };
+        let forward = forward
+            .zip(there)
+            .map(|(sender, receiver)| FlowReport { sender, receiver });
+        let reverse = back
+            .zip(reverse)
+            .map(|(sender, receiver)| FlowReport { sender, receiver });
+        Ok((forward, reverse))
+    }
+
+    /// Has the server measure against another one. Returns when it has.
+    pub(super) fn measure(
+        &mut self,
+        peer: SocketAddr,
+        plan: &PairPlan,
+        start_unix_ns: u64,
+    ) -> Result<PairReport, NetError> {
+        let request = Request::Measure {
+            peer: peer.to_string(),
+            plan: plan.clone(),
+            start_unix_ns,
+        };
+        let ahead = Duration::from_nanos(start_unix_ns.saturating_sub(unix_ns()));
+        let ahead = ahead.min(Duration::from_secs(3600));
+        let patience = Duration::from_nanos(plan.total_ns()) + ahead + REPORT_PATIENCE * 3;
+        let waits = self.control.set_read_timeout(Some(patience));
+        waits.map_err(|error| self.broken(error))?;
+        match self.ask(&request)? {
+            Answer::Measured(Ok(report)) => Ok(*report),
+            Answer::Measured(Err(reason)) => Err(self.refused(reason)),
+            _ => Err(self.odd()),
+        }
+    }
+}
+
+/// Nanoseconds since 1970, by this host's clock.
+pub(super) fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_take_the_usual_forms() {
+        let port = super::super::DEFAULT_PORT;
+        for (text, wanted) in [
+            ("127.0.0.1", format!("127.0.0.1:{port}")),
+            ("127.0.0.1:99", "127.0.0.1:99".to_owned()),
+            ("::1", format!("[::1]:{port}")),
+            ("[::1]", format!("[::1]:{port}")),
+            ("[::1]:7", "[::1]:7".to_owned()),
+        ] {
+            assert_eq!(resolve(text).unwrap().to_string(), wanted, "{text}");
+        }
+        assert!(resolve("host:port").is_err());
+        assert!(resolve("no-such-host.invalid").is_err());
+    }
+}

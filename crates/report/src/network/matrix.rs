@@ -1,0 +1,102 @@
+//! All pairs of several hosts as text: senders down, receivers across.
+
+use fathom_model::network::{Cell, MatrixMode, MatrixReport, MatrixRound};
+use fathom_model::unit;
+
+use super::{rate, remark, time};
+use crate::table::{Align, Table};
+
+/// Hosts up to which a matrix fits a terminal; above, only what stands out is
+/// printed, and the HTML has the rest.
+const MOST_COLUMNS: usize = 12;
+
+/// The report for a terminal.
+pub fn matrix_text(report: &MatrixReport) -> String {
+    let mut text = format!(
+        "{} hosts, {} s and {} each\n",
+        report.hosts.len(),
+        report.seconds,
+        match report.streams {
+            1 => "1 stream".to_owned(),
+            n => format!("{n} streams"),
+        }
+    );
+    for round in &report.rounds {
+        text += &round_text(report, round);
+    }
+    if let Some(median) = report.outliers.median_bits {
+        text += &format!("\nmedian of all links alone: {}\n", unit::bits(median));
+    }
+    if report.outliers.nodes.is_empty() && report.outliers.links.is_empty() {
+        text += "no link and no host stands out\n";
+    }
+    for one in &report.remarks {
+        text += &remark("!", &one.text);
+    }
+    text
+}
+
+/// The cell of a direction.
+pub(super) fn cell(round: &MatrixRound, from: usize, to: usize) -> Option<&Cell> {
+    round
+        .cells
+        .iter()
+        .find(|cell| cell.from == from && cell.to == to)
+}
+
+fn round_text(report: &MatrixReport, round: &MatrixRound) -> String {
+    let mut text = format!("\n{} (payload that arrived)\n", round.mode.words());
+    let hosts = report.hosts.len();
+    if hosts <= MOST_COLUMNS {
+        text += &grid(report, round, |cell| rate(cell.bits_per_second));
+    } else {
+        text += &format!("  {hosts} hosts do not fit here; --html FILE has the matrix\n");
+    }
+    if round.mode == MatrixMode::Alone && hosts <= MOST_COLUMNS {
+        let has = |pick: fn(&Cell) -> bool| round.cells.iter().any(pick);
+        if has(|cell| cell.retransmits > 0) {
+            text += "\nsegments sent again\n";
+            text += &grid(report, round, |cell| unit::group(cell.retransmits));
+        }
+        if has(|cell| cell.idle_ns.is_some()) {
+            text += "\nround trip without load, then beside it (p50)\n";
+            text += &grid(report, round, |cell| {
+                format!("{}\n{}", time(cell.idle_ns), time(cell.loaded_ns))
+            });
+        }
+    }
+    let errors = round.cells.iter().filter_map(|cell| {
+        let error = cell.error.as_ref()?;
+        Some(format!(
+            "{} to {}: {error}",
+            report.hosts[cell.from], report.hosts[cell.to]
+        ))
+    });
+    errors.for_each(|error| text += &remark("!", &error));
+    text
+}
+
+fn grid(report: &MatrixReport, round: &MatrixRound, show: impl Fn(&Cell) -> String) -> String {
+    let hosts = report.hosts.len();
+    let sums = round.mode != MatrixMode::Alone;
+    let mut columns = vec![("from \\ to".to_owned(), Align::Left)];
+    columns.extend(report.hosts.iter().map(|host| (host.clone(), Align::Right)));
+    if sums {
+        columns.push(("sends".to_owned(), Align::Right));
+    }
+    let mut table = Table::new(columns).indent(2);
+    for from in 0..hosts {
+        let mut row = vec![report.hosts[from].clone()];
+        row.extend((0..hosts).map(|to| cell(round, from, to).map_or_else(String::new, &show)));
+        if sums {
+            row.push(rate(round.sums.get(from).map(|sum| sum.sent_bits)));
+        }
+        table.row(row);
+    }
+    if sums {
+        let mut row = vec!["receives".to_owned()];
+        row.extend(round.sums.iter().map(|sum| rate(Some(sum.received_bits))));
+        table.row(row);
+    }
+    table.render()
+}
