@@ -170,6 +170,7 @@ impl RecordBuilder {
                 follows: None,
                 ends_others: false,
                 file_set: 0,
+                spares_others: false,
                 pause: Pause {
                     floor_ns: 0,
                     ceiling_ns: 0,

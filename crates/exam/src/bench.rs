@@ -197,6 +197,7 @@ fn spec(case: &Case, trial: &Trial, index: u32, seed: u64) -> ScheduledTrial {
         follows: None,
         ends_others: false,
         file_set: 0,
+        spares_others: false,
     }
 }
 

@@ -108,15 +108,17 @@ impl Walk<'_> {
         rules: StopRules<'_>,
     ) -> Result<Outcome, Error> {
         let mut last: Vec<TrialRecord> = Vec::new();
+        // A failure that let the run go on.
+        let mut spared: Option<Outcome> = None;
         loop {
             let set = match conductor.next(&last) {
                 Step::Run(spec) => vec![*spec],
                 Step::RunTogether(set) => set,
                 Step::End(reason) => {
-                    return Ok(Outcome {
+                    return Ok(spared.unwrap_or(Outcome {
                         state: RunState::Complete,
                         reason,
-                    });
+                    }));
                 }
                 // Ctrl-C reaches a command of the user's as well.
                 Step::Fail(_) if self.interrupt.is_raised() => return Ok(interrupted(BETWEEN)),
@@ -146,6 +148,7 @@ impl Walk<'_> {
             if let Some(outcome) = early_end(&last) {
                 return Ok(outcome);
             }
+            spared = spared.or_else(|| spared_failure(&last));
         }
     }
 
@@ -228,12 +231,25 @@ fn stop_reasons(rules: &mut Rules, event: &Event) -> Vec<(u32, String)> {
 /// Why trials that have just ended end the run: the first that failed, or else
 /// the first that was interrupted.
 fn early_end(ended: &[TrialRecord]) -> Option<Outcome> {
-    let of = |state| ended.iter().find(|record| record.state == state);
-    let early = of(RunState::Failed).or_else(|| of(RunState::Interrupted))?;
-    Some(Outcome {
-        state: early.state,
-        reason: early.end.as_ref().and_then(|end| end.reason.clone()),
-    })
+    let ends =
+        |record: &&TrialRecord| !(record.state == RunState::Failed && record.spec.spares_others);
+    let of = |state| ended.iter().filter(ends).find(|r| r.state == state);
+    of(RunState::Failed)
+        .or_else(|| of(RunState::Interrupted))
+        .map(outcome_of)
+}
+
+/// A failure among trials that have just ended, after which the run goes on.
+fn spared_failure(ended: &[TrialRecord]) -> Option<Outcome> {
+    let failed = ended.iter().find(|record| record.state == RunState::Failed);
+    failed.map(outcome_of)
+}
+
+fn outcome_of(record: &TrialRecord) -> Outcome {
+    Outcome {
+        state: record.state,
+        reason: record.end.as_ref().and_then(|end| end.reason.clone()),
+    }
 }
 
 /// What a conductor may look at.

@@ -37,6 +37,7 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         follows: None,
         ends_others: false,
         file_set: 0,
+        spares_others: false,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,

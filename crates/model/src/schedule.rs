@@ -63,6 +63,10 @@ pub struct ScheduledTrial {
     /// the same files, also within a set. 0 is what trials that run alone use.
     #[serde(default)]
     pub file_set: u32,
+    /// When it fails, the others of its set and what comes after it still run;
+    /// the run counts as failed at its end.
+    #[serde(default)]
+    pub spares_others: bool,
 }
 
 /// Trials that a set may have at most.

@@ -230,6 +230,7 @@ impl Plan {
             ends_others: false,
             // Files of its own, the same ones in every iteration.
             file_set: at.together.map_or(0, |_| at.place),
+            spares_others: false,
         }
     }
 

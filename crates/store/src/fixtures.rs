@@ -64,6 +64,7 @@ pub fn trial(index: u32) -> ScheduledTrial {
         follows: None,
         ends_others: false,
         file_set: 0,
+        spares_others: false,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,

@@ -75,6 +75,7 @@ impl CurveConductor {
             follows: None,
             ends_others: false,
             file_set: 0,
+            spares_others: false,
         }
     }
 

@@ -108,6 +108,7 @@ impl SniaRounds {
             follows: None,
             ends_others: false,
             file_set: 0,
+            spares_others: false,
         };
         self.index += 1;
         trial
