@@ -6,7 +6,7 @@
 //! target took no time at all (law 11).
 
 use fathom_model::run::Ceiling;
-use fathom_model::workload::{Bounds, EngineKind, FailIf, SyncPolicy, WorkerBounds};
+use fathom_model::workload::{Bounds, ByKind, EngineKind, FailIf, SyncPolicy, WorkerBounds};
 use fathom_model::{Job, Phase, Target};
 
 use crate::group::batch;
@@ -63,6 +63,10 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     // The list belongs to the target; its operations would be drawn otherwise.
     workload.replay = None;
     workload.trim_first = false;
+    workload.rate_by_kind = ByKind::default();
+    workload.flow = None;
+    workload.latency_target = None;
+    workload.ends_when_full = false;
     null
 }
 

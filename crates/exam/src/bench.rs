@@ -198,6 +198,7 @@ fn spec(case: &Case, trial: &Trial, index: u32, seed: u64) -> ScheduledTrial {
         ends_others: false,
         file_set: 0,
         host: None,
+        spares_others: false,
     }
 }
 

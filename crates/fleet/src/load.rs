@@ -310,6 +310,7 @@ impl Load<'_> {
         let member = &self.members[place];
         let label = &member.spec.label;
         let ending = match &member.early {
+            Some(_) if member.spec.spares_others => None,
             Some(early) if !self.interrupt.is_raised() => {
                 Some(Ending::WithSet(beside(label, &early.reason)))
             }

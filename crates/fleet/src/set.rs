@@ -10,7 +10,7 @@ use fathom_engine::{Group, Prepared};
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::sample::Phase;
 use fathom_model::schedule::MAX_TOGETHER;
-use fathom_model::{Job, ScheduledTrial, Target};
+use fathom_model::{Job, RunState, ScheduledTrial, Target};
 use fathom_observe::{HostWatch, Observer};
 
 use crate::agent::{Agent, Early};
@@ -40,9 +40,11 @@ impl Agent {
                 Member::new(spec, job)
             })
             .collect();
-        if let Err((culprit, early)) = self.carry_out(&mut members, &mut looked) {
+        let mut apart = Vec::new();
+        if let Err((culprit, early)) = self.carry_out(&mut members, &mut apart, &mut looked) {
             end_all(&mut members, culprit, early);
         }
+        put_back(&mut members, apart);
         // Seen anew: the trials may have changed it.
         let mut looked = Looked::new(&self.sysroot);
         for member in &mut members {
@@ -52,15 +54,24 @@ impl Agent {
         self.link.send(Event::TrialsEnded(endings.collect()));
     }
 
-    fn carry_out(&mut self, members: &mut [Member], looked: &mut Looked) -> Result<(), Failure> {
+    /// Members that cannot be loaded, and that spare the others, are set
+    /// `apart`.
+    fn carry_out(
+        &mut self,
+        members: &mut Vec<Member>,
+        apart: &mut Vec<(usize, Member)>,
+        looked: &mut Looked,
+    ) -> Result<(), Failure> {
         check(members)?;
         self.check_policy(members)?;
         self.rests.clear();
         self.observer = None;
         for place in 0..members.len() {
-            self.prepare_member(members, place)
-                .map_err(|early| (place, early))?;
+            if let Err(early) = self.prepare_member(members, place) {
+                spare(members, place, early)?;
+            }
         }
+        set_apart(members, apart);
         for member in members.iter_mut() {
             self.look_at(member, looked);
         }
@@ -69,12 +80,19 @@ impl Agent {
             return Err((0, Early::interrupted(text)));
         }
         let mut groups = Vec::with_capacity(members.len());
-        for (place, member) in members.iter().enumerate() {
+        for place in 0..members.len() {
+            let member = &members[place];
             let Some(prepared) = &member.prepared else {
                 continue;
             };
-            let group = Group::start(&member.job, prepared);
-            groups.push(group.map_err(|error| (place, Early::failed(error)))?);
+            match Group::start(&member.job, prepared) {
+                Ok(group) => groups.push(group),
+                Err(error) => spare(members, place, Early::failed(error))?,
+            }
+        }
+        set_apart(members, apart);
+        if members.is_empty() {
+            return Ok(());
         }
         let watches = self.watch_host(members, looked);
         let opening_ns = self.wait_for_opening().map_err(|early| (0, early))?;
@@ -203,6 +221,38 @@ impl Agent {
                 self.ceilings.of(job, glance_ns)
             };
         }
+    }
+}
+
+/// A member cannot be loaded: notes why if it spares the others.
+fn spare(members: &mut [Member], place: usize, early: Early) -> Result<(), Failure> {
+    let member = &mut members[place];
+    let spares = member.spec.spares_others && early.state == RunState::Failed;
+    if !spares {
+        return Err((place, early));
+    }
+    member.early = Some(early);
+    Ok(())
+}
+
+/// Takes those out that cannot be loaded. Whoever was to follow them follows
+/// whom they followed.
+fn set_apart(members: &mut Vec<Member>, apart: &mut Vec<(usize, Member)>) {
+    while let Some(place) = members.iter().position(|member| member.early.is_some()) {
+        let gone = members.remove(place);
+        for member in members.iter_mut() {
+            if member.spec.follows == Some(gone.spec.index) {
+                member.spec.follows = gone.spec.follows;
+            }
+        }
+        apart.push((place, gone));
+    }
+}
+
+/// Puts those back that were taken out, the last one first.
+fn put_back(members: &mut Vec<Member>, mut apart: Vec<(usize, Member)>) {
+    while let Some((place, member)) = apart.pop() {
+        members.insert(place.min(members.len()), member);
     }
 }
 

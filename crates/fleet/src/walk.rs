@@ -82,15 +82,17 @@ impl<'a> Walk<'a> {
         rules: StopRules<'_>,
     ) -> Result<Outcome, Error> {
         let mut last: Vec<TrialRecord> = Vec::new();
+        // A failure that let the run go on.
+        let mut spared: Option<Outcome> = None;
         loop {
             let set = match conductor.next(&last) {
                 Step::Run(spec) => vec![*spec],
                 Step::RunTogether(set) => set,
                 Step::End(reason) => {
-                    return Ok(Outcome {
+                    return Ok(spared.unwrap_or(Outcome {
                         state: RunState::Complete,
                         reason,
-                    });
+                    }));
                 }
                 // Ctrl-C reaches a command of the user's as well.
                 Step::Fail(_) if self.interrupt.is_raised() => return Ok(interrupted(BETWEEN)),
@@ -113,6 +115,7 @@ impl<'a> Walk<'a> {
             if let Some(outcome) = self.early_end(&last) {
                 return Ok(outcome);
             }
+            spared = spared.or_else(|| self.spared_failure(&last));
             // A conductor is told of what ended as planned.
             last.retain(|record| record.state == RunState::Complete);
         }
@@ -278,22 +281,37 @@ impl<'a> Walk<'a> {
         result
     }
 
+    /// Whether the loss of a trial's host is allowed.
+    fn excused(&self, record: &TrialRecord) -> bool {
+        let place = record.spec.host.map(|host| host as usize);
+        place.is_some_and(|place| self.out.contains_key(&place))
+    }
+
     /// Why trials that have just ended end the run: the first that failed, or
-    /// else the first that was interrupted. Hosts that may be missing do not.
+    /// else the first that was interrupted. Hosts that may be missing do not,
+    /// nor do failures that spare the others.
     fn early_end(&self, ended: &[TrialRecord]) -> Option<Outcome> {
-        let excused = |record: &&TrialRecord| {
-            let place = record.spec.host.map(|host| host as usize);
-            place.is_some_and(|place| self.out.contains_key(&place))
-        };
+        let spares = |r: &TrialRecord| r.state == RunState::Failed && r.spec.spares_others;
         let of = |state| {
             let mut of_state = ended.iter().filter(|record| record.state == state);
-            of_state.find(|record| !excused(record))
+            of_state.find(|record| !self.excused(record) && !spares(record))
         };
-        let early = of(RunState::Failed).or_else(|| of(RunState::Interrupted))?;
-        Some(Outcome {
-            state: early.state,
-            reason: early.end.as_ref().and_then(|end| end.reason.clone()),
-        })
+        of(RunState::Failed)
+            .or_else(|| of(RunState::Interrupted))
+            .map(outcome_of)
+    }
+
+    /// A failure among trials that have just ended, after which the run goes on.
+    fn spared_failure(&self, ended: &[TrialRecord]) -> Option<Outcome> {
+        let mut failed = ended.iter().filter(|r| r.state == RunState::Failed);
+        failed.find(|record| !self.excused(record)).map(outcome_of)
+    }
+}
+
+fn outcome_of(record: &TrialRecord) -> Outcome {
+    Outcome {
+        state: record.state,
+        reason: record.end.as_ref().and_then(|end| end.reason.clone()),
     }
 }
 

@@ -38,6 +38,7 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         ends_others: false,
         file_set: 0,
         host: None,
+        spares_others: false,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,

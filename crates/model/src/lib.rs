@@ -30,6 +30,7 @@ pub mod run;
 pub mod sample;
 pub mod schedule;
 pub mod seconds;
+pub mod settled;
 pub mod slo;
 pub mod snia;
 pub mod steadiness;

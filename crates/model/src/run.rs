@@ -162,6 +162,10 @@ pub struct EngineReport {
     /// Operations for which the log had no room any more.
     #[serde(default)]
     pub unlogged_ops: u64,
+    /// The depth at which the search for a latency ended, the lowest of any
+    /// worker.
+    #[serde(default)]
+    pub depth_found: Option<u32>,
 }
 
 /// One failed operation.

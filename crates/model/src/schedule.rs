@@ -67,6 +67,10 @@ pub struct ScheduledTrial {
     /// [`crate::run::RunMeta::hosts`]. `None` in a run without other hosts.
     #[serde(default)]
     pub host: Option<u32>,
+    /// When it fails, the others of its set and what comes after it still run;
+    /// the run counts as failed at its end.
+    #[serde(default)]
+    pub spares_others: bool,
 }
 
 /// Trials that a set may have at most.

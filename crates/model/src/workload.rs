@@ -12,17 +12,21 @@ mod fail_if;
 mod kinds;
 mod named;
 mod order;
+mod pace;
 mod replay;
+mod zone_walk;
 
 pub use block::{BlockSizes, WeightedSize};
-pub use content::{Content, Part, Payload, Verify};
+pub use content::{Content, Part, Payload, ReadBack, Verify};
 pub use durability::{Allocation, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use fail_if::FailIf;
 pub use kinds::ByKind;
 pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
+pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};
 pub use replay::{Replay, ReplayTiming};
+pub use zone_walk::ZoneWalk;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,39 +153,8 @@ pub enum Until {
         /// In percent, above 0.
         percent: f64,
     },
-}
-
-/// An asked-for rate: the trial is open loop (response latency counts from
-/// the intended start).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rate {
-    /// Per second, over all workers together; above 0.
-    pub per_second: f64,
-    /// What is counted.
-    pub unit: RateUnit,
-    /// How intended starts are spaced.
-    pub arrival: Arrival,
-}
-
-/// What a rate counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RateUnit {
-    /// Operations per second.
-    Ops,
-    /// Bytes per second.
-    Bytes,
-}
-
-/// How intended starts are spaced.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrival {
-    /// Evenly.
-    #[default]
-    Constant,
-    /// With exponential gaps, as independent users arrive.
-    Poisson,
+    /// A figure stays within a limit over a window.
+    Settled(crate::settled::Settled),
 }
 
 /// What is done to the target before the trial.
@@ -337,6 +310,25 @@ pub struct Workload {
     /// What is recorded beyond counts and latencies.
     #[serde(default)]
     pub recording: Recording,
+    /// Accesses stay in one zone for a while, then move on.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub zone_walk: Option<ZoneWalk>,
+    /// Rates of kinds of operations, over all workers, instead of `rate`. Each
+    /// kind has intended starts of its own, and the one that is due first comes
+    /// first: the shares of the mix follow from the rates. Every kind of the mix
+    /// has one, or none has.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub rate_by_kind: ByKind<Rate>,
+    /// Keeps step with other trials of the set.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub flow: Option<Flow>,
+    /// The depth adapts to a latency.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub latency_target: Option<LatencyTarget>,
+    /// A write for which there is no room any more ends its worker as a bound
+    /// does, and is no failure.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub ends_when_full: bool,
 }
 
 impl Workload {
@@ -395,6 +387,11 @@ impl Workload {
             replay: None,
             fail_if: FailIf::default(),
             recording: Recording::default(),
+            zone_walk: None,
+            rate_by_kind: ByKind::default(),
+            flow: None,
+            latency_target: None,
+            ends_when_full: false,
         }
     }
 
@@ -419,7 +416,9 @@ impl Workload {
     /// counts.
     pub fn is_open_loop(&self) -> bool {
         let recorded = |replay: &Replay| matches!(replay.timing, ReplayTiming::Recorded { .. });
-        self.rate.is_some() || self.replay.as_ref().is_some_and(recorded)
+        self.rate.is_some()
+            || !self.rate_by_kind.is_empty()
+            || self.replay.as_ref().is_some_and(recorded)
     }
 
     /// Sizes of the blocks of one kind of operation.

@@ -51,6 +51,9 @@ pub(crate) fn check(
         Context::runs,
         Context::pairs,
         Context::allocation,
+        Context::kinds_with_rates,
+        Context::zones,
+        Context::verify_every,
     ];
     for rule in rules {
         if let Some(problem) = rule(&context) {

@@ -8,8 +8,9 @@ mod replay;
 
 use fathom_model::Target;
 use fathom_model::workload::{
-    Allocation, ByKind, CacheMode, Content, EngineKind, FileLayout, OnError, OpMix, Payload,
-    Precondition, Rate, RateUnit, Recording, SyncCall, SyncOpen, SyncPolicy, Verify, Workload,
+    Allocation, ByKind, CacheMode, Content, EngineKind, FileLayout, Flow, OnError, OpMix, Payload,
+    Precondition, Rate, RateUnit, ReadBack, Recording, SyncCall, SyncOpen, SyncPolicy, Verify,
+    Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -116,6 +117,11 @@ pub(crate) fn resolve(
         replay,
         fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
         recording: Recording::default(),
+        zone_walk: keys.zones.as_ref().map(|zones| zones.value.0),
+        rate_by_kind: rates(keys, &each, spelling, problems),
+        flow: flow(keys, spelling, problems),
+        latency_target: keys.latency_target.as_ref().map(|target| target.value.0),
+        ends_when_full: false,
         block,
         mix,
     }
@@ -153,6 +159,50 @@ fn cpus(keys: &WorkloadKeys) -> Vec<u32> {
     cpus.unwrap_or_default()
 }
 
+/// Rates of kinds stand for themselves.
+fn rates(
+    keys: &WorkloadKeys,
+    each: &Each<'_>,
+    spelling: Spelling,
+    problems: &mut Problems,
+) -> ByKind<Rate> {
+    let Some(rates) = &keys.rate_by_kind else {
+        return ByKind::default();
+    };
+    let others = [
+        keys.rate.as_ref().map(|rate| rate.span),
+        keys.rate_iops.as_ref().map(|rate| rate.span),
+    ];
+    if let Some(span) = others.into_iter().flatten().next() {
+        let message = format!(
+            "{} and a rate of all kinds together both say when operations are due",
+            spelling.key("rate_by_kind")
+        );
+        problems.push(
+            error("conflict", rates.span, message)
+                .relate(span, "the other one")
+                .help("remove one of the two"),
+        );
+    }
+    let arrival = keys.arrival.as_ref().map(|a| a.value.arrival());
+    rates.value.rates(arrival.unwrap_or_default(), each.times())
+}
+
+/// Members of a set that keep step: only one set runs at a time.
+fn flow(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Option<Flow> {
+    let share = keys.share.as_ref()?;
+    let weight = u32::try_from(share.value.0).ok().filter(|w| *w > 0);
+    if weight.is_none() {
+        let message = format!("{} is a number from 1 to 4294967295", spelling.key("share"));
+        problems.push(error("bad_value", share.span, message));
+    }
+    Some(Flow {
+        id: 0,
+        weight: weight.unwrap_or(1),
+        pause_ns: 0,
+    })
+}
+
 /// Verification depends on what the mix turned out to be.
 fn verify(keys: &WorkloadKeys, mix: OpMix) -> Option<Verify> {
     let (on_read, after) = match keys.verify.as_ref()?.value {
@@ -170,6 +220,17 @@ fn verify(keys: &WorkloadKeys, mix: OpMix) -> Option<Verify> {
             .verify_by
             .as_ref()
             .is_some_and(|by| by.value == VerifyByChoice::Content),
+        read_back: read_back(keys),
+        by_anybody: false,
+    })
+}
+
+fn read_back(keys: &WorkloadKeys) -> Option<ReadBack> {
+    let every = keys.verify_every.as_ref()?.value.0;
+    let every_writes = u32::try_from(every).unwrap_or(u32::MAX);
+    (every > 0).then_some(ReadBack {
+        every_writes,
+        at_once: every_writes,
     })
 }
 
@@ -251,7 +312,11 @@ fn rate(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Opt
             }),
         ) => (*ops as f64, RateUnit::Ops),
         (None, None) => {
-            if let Some(arrival) = &keys.arrival {
+            if let Some(arrival) = keys
+                .arrival
+                .as_ref()
+                .filter(|_| keys.rate_by_kind.is_none())
+            {
                 let message = format!("{} needs a rate", spelling.key("arrival"));
                 let help = format!("add for example {}", spelling.pair("rate", "1000/s"));
                 problems.push(error("arrival_without_rate", arrival.span, message).help(help));

@@ -231,6 +231,7 @@ impl Plan {
             // Files of its own, the same ones in every iteration.
             file_set: at.together.map_or(0, |_| at.place),
             host: None,
+            spares_others: false,
         }
     }
 

@@ -66,6 +66,7 @@ pub fn trial(index: u32) -> ScheduledTrial {
         ends_others: false,
         file_set: 0,
         host: None,
+        spares_others: false,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,

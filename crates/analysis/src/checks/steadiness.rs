@@ -199,6 +199,14 @@ pub(super) fn until(facts: &Facts<'_>) -> Option<Outcome> {
     let what = match until {
         Until::Steady => format!("never steady within {time}"),
         Until::Precision { percent } => format!("not precise to {percent} % within {time}"),
+        Until::Settled(rule) => {
+            let wanted = crate::steadiness::settled_words(&rule);
+            return decided(
+                FindingStatus::Caveat,
+                1.0,
+                format!("within {time} there was no window with a {wanted}"),
+            );
+        }
     };
     let evidence = match why.is_empty() {
         true => format!("{what}; it may have become so after the last look"),
@@ -211,6 +219,7 @@ fn missing_rungs(steadiness: &Steadiness, until: Until) -> Vec<String> {
     let wanted: &[&str] = match until {
         Until::Steady => &["bytes", "segment", "snia", "drift"],
         Until::Precision { .. } => &["segment", "precision"],
+        Until::Settled(_) => &[],
     };
     let missing = |name: &&str| {
         let rung = steadiness.rung(name)?;

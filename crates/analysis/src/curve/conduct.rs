@@ -76,6 +76,7 @@ impl CurveConductor {
             ends_others: false,
             file_set: 0,
             host: None,
+            spares_others: false,
         }
     }
 

@@ -109,6 +109,7 @@ impl SniaRounds {
             ends_others: false,
             file_set: 0,
             host: None,
+            spares_others: false,
         };
         self.index += 1;
         trial

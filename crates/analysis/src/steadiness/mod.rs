@@ -14,6 +14,7 @@ mod levels;
 mod logged;
 mod modes;
 mod robust;
+mod settled_rule;
 pub(crate) mod snia;
 mod track;
 mod trend;
@@ -35,6 +36,7 @@ use crate::summary::{kind_latencies, summarize_ops};
 use crate::trial::Trial;
 
 pub(crate) use logged::{Logged, of_log};
+pub(crate) use settled_rule::words as settled_words;
 pub(crate) use until::rule_of;
 pub use until::stop_rule;
 pub use zones::zone_profile;

@@ -15,6 +15,7 @@ use fathom_model::workload::{Until, Workload};
 
 use super::assess::{Assessment, DRIFT_MARGIN, LEAST_LAST_SECONDS, assess};
 use super::ladder::RANGES_WRITTEN;
+use super::settled_rule::SettledRule;
 use super::snia::{ROUND_SECONDS, ROUNDS};
 use super::track::Track;
 
@@ -55,6 +56,7 @@ impl UntilRule {
                 (Until::Precision { .. }, _) => FIRST_SECONDS,
                 (Until::Steady, true) => ROUND_SECONDS * ROUNDS as f64,
                 (Until::Steady, false) => FIRST_STEADY_SECONDS,
+                (Until::Settled(_), _) => f64::INFINITY,
             },
             needs_rounds,
             held: 0,
@@ -72,9 +74,10 @@ impl UntilRule {
         let holds = match self.until {
             Until::Steady => self.steady(&found),
             Until::Precision { percent } => precise(&found, percent / 100.0),
+            Until::Settled(_) => false,
         };
         let needed = match self.until {
-            Until::Steady => 1,
+            Until::Steady | Until::Settled(_) => 1,
             Until::Precision { .. } => LOOKS,
         };
         self.held = if holds { self.held + 1 } else { 0 };
@@ -137,6 +140,9 @@ pub fn stop_rule(trial: &ScheduledTrial) -> Option<Box<dyn StopRule>> {
 /// The same of a workload.
 pub(crate) fn rule_of(workload: &Workload) -> Option<Box<dyn StopRule>> {
     let until = workload.until?;
+    if let Until::Settled(rule) = until {
+        return Some(Box::new(SettledRule::new(rule)));
+    }
     Some(Box::new(UntilRule::new(until, workload)))
 }
 

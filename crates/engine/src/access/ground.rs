@@ -91,6 +91,15 @@ impl Ground {
         Ok(ground)
     }
 
+    /// The ground of one zone of `zone_bytes` at the start of each file. Zones
+    /// are not shared out: each worker goes through them by itself.
+    pub(crate) fn narrowed(mut self, zone_bytes: u64) -> Ground {
+        self.span = self.span.min(zone_bytes.max(self.max_block));
+        self.cells_per_file = (self.span - self.max_block) / self.cell_bytes + 1;
+        self.share = (0, 1);
+        self
+    }
+
     /// Cells of all the worker's files.
     pub(crate) fn cells(&self) -> u64 {
         u64::from(self.files).saturating_mul(self.cells_per_file)

@@ -16,17 +16,20 @@
 //!   visited once per pass, by a block anywhere in it.
 //! - Skewed patterns: what is hot is the same for all workers that share files.
 
+mod due_first;
 pub(crate) mod elementary;
 mod ground;
 mod layout;
 mod mix;
 mod permutation;
+mod read_back;
 mod scatter;
 mod size;
 mod strand;
 mod varied;
 mod walk;
 mod zipf;
+mod zone_walk;
 mod zones;
 
 pub use layout::{Layout, LayoutFile, TargetKind};
@@ -138,6 +141,7 @@ impl AccessStream {
     pub(crate) fn is_over(&self) -> bool {
         match &self.place {
             Place::Replay(source) => source.is_over(),
+            Place::Varied(varied) => varied.is_over(),
             _ => false,
         }
     }
@@ -147,7 +151,24 @@ impl AccessStream {
     pub(crate) fn due_ns(&self) -> Option<u64> {
         match &self.place {
             Place::Replay(source) => source.due_ns(),
+            Place::Varied(varied) => varied.due_ns(),
             _ => None,
+        }
+    }
+
+    /// Whether the last access reads back what was written before.
+    pub(crate) fn reads_back(&self) -> bool {
+        matches!(&self.place, Place::Varied(varied) if varied.reads_back())
+    }
+
+    /// Nothing more is written: from here on the stream reads back what is
+    /// left, and is over then. `undone` is the last access where that is a
+    /// write that will not be done.
+    pub(crate) fn close(&mut self, undone: Option<&Access>) {
+        if let Place::Varied(varied) = &mut self.place {
+            let (first_file, base) = (self.first_file, self.base);
+            let block = |a: &Access| (a.bytes, a.file - first_file, a.offset - base);
+            varied.close(undone.map(block));
         }
     }
 

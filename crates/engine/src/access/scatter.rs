@@ -72,6 +72,12 @@ impl Pass {
         self.next += self.stride;
         cell
     }
+
+    fn restart(&mut self) {
+        self.number += 1;
+        self.order.rekey(derive_seed(self.key, self.number));
+        self.next = self.first;
+    }
 }
 
 /// From where a scatter draws.
@@ -142,6 +148,13 @@ impl Scatter {
             max_bytes,
             loose,
         })
+    }
+
+    /// Begins a fresh pass, where there are passes.
+    pub(crate) fn restart(&mut self) {
+        if let Law::EachOnce(pass) = &mut self.law {
+            pass.restart();
+        }
     }
 
     /// File (from the worker's first) and position of the next block.

@@ -68,6 +68,13 @@ impl Order {
             Order::Scatter(scatter) => scatter.next(bytes),
         }
     }
+
+    fn restart(&mut self) {
+        match self {
+            Order::Walk(walk) => walk.restart(),
+            Order::Scatter(scatter) => scatter.restart(),
+        }
+    }
 }
 
 /// Where the operation before, of the same kind, was.
@@ -185,6 +192,15 @@ impl Strand {
             order: Order::new(ground, pattern, loose, seeds)?,
             runs,
         })
+    }
+
+    /// Begins anew: in order at the start, at random with a fresh pass.
+    pub(super) fn restart(&mut self) {
+        self.order.restart();
+        if let Some(runs) = &mut self.runs {
+            runs.left = 0;
+            runs.last = [None; 3];
+        }
     }
 
     /// File (from the worker's first) and position of the next block of a kind,

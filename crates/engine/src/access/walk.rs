@@ -75,6 +75,8 @@ pub(crate) struct Walk {
     align: Alignment,
     cell_bytes: u64,
     longest: u64,
+    /// It begins at the end.
+    back: bool,
 }
 
 impl Walk {
@@ -96,18 +98,26 @@ impl Walk {
             align: Alignment::new(ground.align),
             cell_bytes: ground.cell_bytes,
             longest,
+            back: false,
         };
-        let back = match gait {
+        walk.back = match gait {
             Gait::Skip(skip) => walk.goes_back(ground.max_block, skip),
             gait => gait == Gait::Backward,
         };
-        if back {
-            walk.current = walk.segments.len() - 1;
-            walk.position = walk.segments[walk.current].end;
-        } else {
-            walk.position = walk.segments[0].start;
-        }
+        walk.restart();
         walk
+    }
+
+    /// Goes back to where the first lap begins.
+    pub(crate) fn restart(&mut self) {
+        (self.fresh, self.lap_shift) = (true, 0);
+        (self.current, self.position) = match self.back {
+            true => {
+                let last = self.segments.len() - 1;
+                (last, self.segments[last].end)
+            }
+            false => (0, self.segments[0].start),
+        };
     }
 
     /// File (from the worker's first) and position of the next block.

@@ -272,6 +272,7 @@ impl Live {
                 threads: Some(self.threads_used()),
                 depths: spawn::merged_depths(&self.ends),
                 unlogged_ops: self.collector.unlogged(),
+                depth_found: self.ends.iter().filter_map(|end| end.depth_found).min(),
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

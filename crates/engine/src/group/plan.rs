@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fathom_model::workload::{EngineKind, OnError};
+use fathom_model::workload::{EngineKind, OnError, Rate};
 use fathom_model::{Job, OpKind, Workload};
 
 use crate::Error;
@@ -90,8 +90,14 @@ impl GroupPlan {
     pub(crate) fn does(&self, kind: OpKind) -> bool {
         match &self.recorded {
             Some(recorded) => recorded.holds(kind),
-            None => self.job.workload.may_do(kind),
+            None => self.job.workload.may_do(kind) || (kind == OpKind::Read && self.reads_back()),
         }
+    }
+
+    /// Whether what was written is read again within the load.
+    fn reads_back(&self) -> bool {
+        let verify = self.job.workload.verify;
+        verify.is_some_and(|verify| verify.read_back.is_some())
     }
 
     /// The largest block.
@@ -138,7 +144,8 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
     let mix = &workload.mix;
     let shares =
         u32::from(mix.read_percent) + u32::from(mix.write_percent) + u32::from(mix.trim_percent);
-    let rate = workload.rate.map_or(1.0, |rate| rate.per_second);
+    let rates = workload.rate.iter().chain(workload.rate_by_kind.values());
+    let sane = |rate: &Rate| rate.per_second.is_finite() && rate.per_second > 0.0;
     let refused = if shares != 100 {
         Some(format!("the shares of the mix add up to {shares}, not 100"))
     } else if !(1..=MAX_WORKERS).contains(&workload.workers) {
@@ -149,7 +156,7 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
         || workload.min_block_bytes() == 0
     {
         Some(format!("blocks must be 1 to {MAX_BLOCK_BYTES} bytes"))
-    } else if !(rate.is_finite() && rate > 0.0) {
+    } else if !rates.into_iter().all(sane) {
         Some("the rate must be above 0".to_owned())
     } else {
         None

@@ -53,6 +53,7 @@ struct LoadEnd {
     impossible_latencies: u64,
     depths: Option<DepthCounts>,
     unlogged_ops: u64,
+    depth_found: Option<u32>,
     simulated: Option<Box<SimulatedEnd>>,
 }
 
@@ -89,7 +90,9 @@ impl Simulated {
             });
             exchanges.push(Arc::clone(&visible.exchange));
             let parts = spawn::parts(&plan, index, visible, Arc::clone(&control), &mut notes)?;
-            workers.push(Worker::new(parts, cuts, None));
+            let mut worker = Worker::new(parts, cuts, None);
+            worker.join();
+            workers.push(worker);
         }
         let payloads = (0..workload.workers)
             .map(|index| PayloadFacts::new(&workload.payload, plan.job.seed, index))
@@ -186,6 +189,7 @@ impl Simulated {
                 threads: None,
                 depths: end.depths,
                 unlogged_ops: end.unlogged_ops,
+                depth_found: end.depth_found,
             },
             samples,
             final_flush_ns: end.final_flush_ns,
@@ -238,6 +242,11 @@ impl Load {
                     if let Some(depths) = worker.depths() {
                         end.depths.get_or_insert_default().merge(&depths);
                     }
+                    end.depth_found = end
+                        .depth_found
+                        .into_iter()
+                        .chain(worker.depth_found())
+                        .min();
                     worker.finish();
                 }
             }

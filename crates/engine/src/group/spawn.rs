@@ -22,7 +22,8 @@ use crate::replay::Source;
 use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{
-    self, Control, EndReason, Failure, OwnBudget, Pace, Parts, Rhythm, Think, Visible, Worker,
+    self, Control, DepthSearch, EndReason, Failure, OwnBudget, Pace, Parts, Rhythm, Step, Think,
+    Visible, Worker,
 };
 
 /// What a worker says before the gate.
@@ -34,6 +35,7 @@ pub(crate) struct WorkerEnd {
     pub(crate) final_flush_ns: Option<u64>,
     pub(crate) threads: ThreadUse,
     pub(crate) depths: Option<DepthCounts>,
+    pub(crate) depth_found: Option<u32>,
 }
 
 /// Depths and batches of all workers, if they were recorded.
@@ -92,7 +94,10 @@ pub(crate) fn parts(
             plan.engine.name()
         ));
     }
-    let spare = if fills && plan.recorded.is_none() && door::goes_on_by_itself(plan.engine) {
+    let reads_back = keeps_data && workload.verify.is_some_and(|v| v.read_back.is_some());
+    // What is due, or read back, is known only when it is about to be begun.
+    let known_ahead = plan.recorded.is_none() && workload.rate_by_kind.is_empty() && !reads_back;
+    let spare = if fills && known_ahead && door::goes_on_by_itself(plan.engine) {
         worker::spare_buffers(plan.depth, block_bytes, workload.workers)
     } else {
         0
@@ -111,6 +116,12 @@ pub(crate) fn parts(
         think_ns: workload.think_ns,
         think: Think::new(workload),
         pairs: workload.trim_first,
+        step: workload.flow.map(Step::new),
+        depth_search: workload
+            .latency_target
+            .map(|target| DepthSearch::new(target, plan.depth)),
+        reads_back,
+        ends_when_full: workload.ends_when_full,
         replays: plan.recorded.is_some(),
         first_file: files.start,
         files: files.end - files.start,
@@ -162,6 +173,9 @@ fn pace(plan: &GroupPlan, index: u32, block_bytes: u64) -> Option<Pace> {
     let workload = &plan.job.workload;
     if plan.recorded.is_some() {
         return workload.is_open_loop().then(Pace::told);
+    }
+    if !workload.rate_by_kind.is_empty() {
+        return Some(Pace::told());
     }
     let rate = workload.rate.as_ref()?;
     let seed = plan.job.seed;
@@ -259,6 +273,7 @@ impl Visitor for Run<'_> {
         let before = thread_use();
         let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
         let clock = HostClock::new();
+        worker.join();
         let driven = worker::drive(&mut worker, &mut engine, &clock, plan.may_spin);
         let buffers = worker.finish();
         match driven {
@@ -273,6 +288,7 @@ impl Visitor for Run<'_> {
             final_flush_ns: worker.final_flush_ns(),
             threads: thread_use().since(&before),
             depths: worker.depths(),
+            depth_found: worker.depth_found(),
         }
     }
 }

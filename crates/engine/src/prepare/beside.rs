@@ -24,6 +24,8 @@ pub(crate) struct Beside<'a> {
 pub(crate) struct Contents {
     pub(crate) verifies: bool,
     pub(crate) modifies: bool,
+    /// What it checks may have been written by others that say the same.
+    pub(crate) by_anybody: bool,
 }
 
 impl Contents {
@@ -32,6 +34,7 @@ impl Contents {
         Contents {
             verifies: workload.verify.is_some(),
             modifies: workload.mix.modifies() || workload.precondition != Precondition::None,
+            by_anybody: workload.verify.is_some_and(|verify| verify.by_anybody),
         }
     }
 }
@@ -57,6 +60,9 @@ impl Beside<'_> {
         let own = Contents::of(job);
         for other in self.others {
             let theirs = other.contents;
+            if own.by_anybody && theirs.by_anybody {
+                continue;
+            }
             // Each who checks stamps its blocks in its own way.
             let clash = (own.verifies && (theirs.modifies || theirs.verifies))
                 || (theirs.verifies && own.modifies);

@@ -143,7 +143,8 @@ impl Files<'_> {
                 }
                 Some(_) => {}
             }
-            if self.kind == TargetKind::File {
+            // A load that goes on until it is full makes its files grow.
+            if self.kind == TargetKind::File && !job.workload.ends_when_full {
                 allocate(&file.path, file.size_bytes, job.workload.allocation)?;
             }
         }

@@ -52,6 +52,9 @@ pub(super) fn check_unit(
     if let Some(tile) = &ledger.tile {
         return compare(tile, file, offset, unit);
     }
+    if ledger.verify.by_anybody {
+        return whole(ledger, file, offset, demand, unit);
+    }
     for range in sectors(unit.len()) {
         let at = offset + range.start as u64;
         let wanted = ledger.stamp(file, at, demand.state.generation);
@@ -59,6 +62,38 @@ pub(super) fn check_unit(
         let earlier = || ledger.verify.earlier && was(&sector, &wanted, demand);
         if !(fits(&sector, &wanted, demand) || earlier()) {
             return Err(explain(&sector, &wanted, demand, offset, unit));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a unit was written to this place by one write, whoever did it.
+fn whole(
+    ledger: &Ledger,
+    file: u32,
+    offset: u64,
+    demand: Demand,
+    unit: &[u8],
+) -> Result<(), Mismatch> {
+    let mut writer = None;
+    for range in sectors(unit.len()) {
+        let wanted = ledger.stamp(file, offset + range.start as u64, demand.state.generation);
+        let sector = Sector::read(&unit[range]);
+        let Sector::Stamped(found) = &sector else {
+            return Err(explain(&sector, &wanted, demand, offset, unit));
+        };
+        if found.offset != wanted.offset {
+            return Err(explain(&sector, &wanted, demand, offset, unit));
+        }
+        let by = (found.tag, found.generation);
+        if *writer.get_or_insert(by) != by {
+            return Err(Mismatch {
+                kind: MismatchKind::Torn,
+                file,
+                offset: wanted.offset,
+                expected: "one write of the whole block".to_owned(),
+                found: "parts of two writes".to_owned(),
+            });
         }
     }
     Ok(())

@@ -98,6 +98,13 @@ impl Ledger {
         workload.verify.is_some_and(|v| v.on_read && !v.earlier) && workload.mix.reads()
     }
 
+    /// Whether reads of the load are checked: all of them, or those of what
+    /// was written.
+    #[inline]
+    pub(super) fn checks_reads(&self) -> bool {
+        self.verify.on_read || self.verify.read_back.is_some()
+    }
+
     /// Bytes that share one state.
     pub fn unit_bytes(&self) -> u64 {
         self.unit_bytes

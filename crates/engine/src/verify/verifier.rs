@@ -132,7 +132,7 @@ impl Verifier {
     #[inline]
     fn units(&self, access: &Access) -> Option<std::ops::Range<u64>> {
         let concerned = match access.kind {
-            OpKind::Read => self.ledger.verify.on_read,
+            OpKind::Read => self.ledger.checks_reads(),
             OpKind::Write | OpKind::Trim => true,
             OpKind::Sync | OpKind::Commit => false,
         };

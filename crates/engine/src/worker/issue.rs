@@ -2,7 +2,7 @@
 
 use fathom_model::OpKind;
 
-use super::{Ready, STOP_CHECK_NS, UsedUp, Wait, Worker};
+use super::{Ready, STOP_CHECK_NS, Step, UsedUp, Wait, Worker};
 use crate::clock::Clock;
 use crate::engine::{Broken, Engine, Op, Queued};
 use crate::worker::EndReason;
@@ -64,7 +64,7 @@ impl Worker {
             if self.draining {
                 break;
             }
-            if !PLAIN && self.think.is_on() && self.must_think(now_ns) {
+            if !PLAIN && self.must_wait(now_ns) {
                 break;
             }
             if !PLAIN && self.ready.is_none() && self.stream.is_over() {
@@ -137,8 +137,9 @@ impl Worker {
         Some(Ready {
             op,
             intended_ns,
-            paid: false,
+            paid: !PLAIN && self.reads_back && self.stream.reads_back(),
             refused: false,
+            waited: false,
         })
     }
 
@@ -156,6 +157,8 @@ impl Worker {
             // Due at once.
         } else if ready.intended_ns > now_ns || self.is_blocked(op.kind) {
             self.ready = Some(ready);
+            return false;
+        } else if self.reads_back && self.waits_for_write(&mut ready) {
             return false;
         }
         if !ready.paid && self.recorder.phase() == fathom_model::Phase::Measure {
@@ -180,6 +183,9 @@ impl Worker {
         self.staged.push(op.slot);
         if !PLAIN {
             self.think.started();
+            if let Some(step) = &mut self.step {
+                step.began();
+            }
             match op.kind {
                 OpKind::Write => self.commit.write_queued(op.file),
                 OpKind::Trim if self.pairs => self.trim_slot = Some(op.slot),
@@ -199,9 +205,37 @@ impl Worker {
         self.end_bounded(used_up, now_ns);
     }
 
-    fn must_think(&mut self, now_ns: u64) -> bool {
-        let busy = self.in_flight > 0 || !self.staged.is_empty();
-        self.think.holds(now_ns, busy)
+    /// Whether nothing more may be begun for now: the worker pauses, is ahead
+    /// of others, or has as much in flight as keeps within a latency.
+    fn must_wait(&mut self, now_ns: u64) -> bool {
+        let busy = self.in_flight + self.staged.len() as u32;
+        (self.think.is_on() && self.think.holds(now_ns, busy > 0))
+            || self.is_deep_enough(busy)
+            || self.step.as_mut().is_some_and(|step| step.holds(now_ns))
+    }
+
+    fn is_deep_enough(&self, busy: u32) -> bool {
+        let search = self.depth_search.as_ref();
+        search.is_some_and(|search| busy >= search.depth())
+    }
+
+    /// Keeps a read of what is just being written until that has ended. Then
+    /// it is noted anew what may be found.
+    fn waits_for_write(&mut self, ready: &mut Ready) -> bool {
+        if self.reads_what_is_being_written(&ready.op) {
+            ready.waited = true;
+            self.ready = Some(*ready);
+            return true;
+        }
+        if ready.waited {
+            ready.waited = false;
+            let access = self.access_of(&ready.op);
+            if let Some(verifier) = &mut self.verifier {
+                let block = self.buffers.block(ready.op.slot, access.bytes);
+                verifier.begin(ready.op.slot as usize, &access, block);
+            }
+        }
+        false
     }
 
     /// Whether an operation of this kind waits for one in flight to end: for
@@ -313,8 +347,14 @@ impl Worker {
         if let Some(ends_ns) = self.think.ends_ns() {
             return ends_ns;
         }
+        if let Some(until_ns) = self.step.as_ref().and_then(Step::waits_until_ns) {
+            return until_ns;
+        }
+        if self.is_deep_enough(self.in_flight) {
+            return u64::MAX;
+        }
         match &self.ready {
-            Some(ready) if self.is_blocked(ready.op.kind) => u64::MAX,
+            Some(ready) if ready.waited || self.is_blocked(ready.op.kind) => u64::MAX,
             // Reaping makes room.
             Some(ready) if ready.refused => u64::MAX,
             Some(ready) => ready.intended_ns,

@@ -14,12 +14,15 @@ mod ahead;
 mod budget;
 mod commit;
 mod control;
+mod depth_search;
 mod detail;
 mod drive;
 mod failure;
+mod flow;
 mod free;
 mod issue;
 mod pace;
+mod read_back;
 mod settle;
 mod sleep;
 mod think;
@@ -28,8 +31,10 @@ pub(crate) use ahead::spare_buffers;
 pub(crate) use budget::OwnBudget;
 pub(crate) use control::Control;
 pub use control::EndReason;
+pub(crate) use depth_search::DepthSearch;
 pub(crate) use drive::drive;
 pub(crate) use failure::Failure;
+pub(crate) use flow::Step;
 pub(crate) use pace::Pace;
 pub(crate) use think::Think;
 
@@ -69,6 +74,10 @@ pub(crate) struct Parts {
     pub(crate) think_ns: u64,
     pub(crate) think: Think,
     pub(crate) pairs: bool,
+    pub(crate) step: Option<Step>,
+    pub(crate) depth_search: Option<DepthSearch>,
+    pub(crate) reads_back: bool,
+    pub(crate) ends_when_full: bool,
     /// Operations come from a recorded list, which has an end.
     pub(crate) replays: bool,
     pub(crate) first_file: u32,
@@ -98,6 +107,8 @@ struct Ready {
     paid: bool,
     /// The engine had no room for it.
     refused: bool,
+    /// It waited for a write of the same place to end.
+    waited: bool,
 }
 
 /// What to wait for between the halves of a turn.
@@ -135,6 +146,13 @@ pub(crate) struct Worker {
     /// Blocks are trimmed and then written; the slot of the trim in flight.
     pairs: bool,
     trim_slot: Option<u32>,
+    step: Option<Step>,
+    depth_search: Option<DepthSearch>,
+    /// What was written is read again within the load; and that is all that
+    /// is still done.
+    reads_back: bool,
+    closing: bool,
+    ends_when_full: bool,
     /// Slot that flushes use, one above those of data operations.
     flush_slot: u32,
     first_file: u32,
@@ -188,6 +206,8 @@ impl Worker {
             || parts.think_ns > 0
             || parts.pairs
             || parts.replays
+            || parts.step.is_some()
+            || parts.depth_search.is_some()
             || commit.is_active();
         let detail = parts.visible.exchange.shape().detail();
         let detailed = Detailed::new(detail, Worker::slots(parts.depth));
@@ -206,6 +226,11 @@ impl Worker {
             think: parts.think,
             pairs: parts.pairs,
             trim_slot: None,
+            step: parts.step,
+            depth_search: parts.depth_search,
+            reads_back: parts.reads_back,
+            closing: false,
+            ends_when_full: parts.ends_when_full,
             flush_slot: parts.depth,
             first_file: parts.first_file,
             final_flush: parts.final_flush && parts.writes,
@@ -238,6 +263,18 @@ impl Worker {
     /// Slots that an engine needs for a worker of this depth.
     pub(crate) fn slots(depth: u32) -> u32 {
         depth + 1
+    }
+
+    /// Where the search for a depth has come to, if there is one.
+    pub(crate) fn depth_found(&self) -> Option<u32> {
+        self.depth_search.as_ref().map(DepthSearch::result)
+    }
+
+    /// The load begins: joins those that keep step with it.
+    pub(crate) fn join(&mut self) {
+        if let Some(step) = &mut self.step {
+            step.join();
+        }
     }
 
     /// Duration of the final flush, if there was one and it succeeded.
@@ -301,6 +338,9 @@ impl Worker {
     /// No new operations from here on.
     fn drain(&mut self) {
         self.draining = true;
+        if let Some(step) = &mut self.step {
+            step.leave();
+        }
         self.commit.give_up_batch();
         if let Some(ready) = self.ready.take() {
             self.cancel(&ready.op);
@@ -322,6 +362,9 @@ impl Worker {
     /// Ends at a bound: the load of all workers, or this one alone.
     #[cold]
     fn end_bounded(&mut self, used_up: UsedUp, now_ns: u64) {
+        if used_up.own && self.begin_closing() {
+            return;
+        }
         if used_up.own {
             self.control.end_one(used_up.reason);
             self.drain();

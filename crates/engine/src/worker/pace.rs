@@ -9,7 +9,7 @@ use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::workload::{Arrival, Rate, RateUnit};
 
 /// One worker's schedule.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Pace {
     /// Mean nanoseconds per operation, or per byte.
     unit_gap_ns: f64,

@@ -3,7 +3,7 @@
 use fathom_model::OpKind;
 
 use super::failure::{Cause, Failure};
-use super::{EndReason, Worker};
+use super::{EndReason, UsedUp, Worker};
 use crate::engine::{Completion, Op};
 
 impl Worker {
@@ -48,6 +48,7 @@ impl Worker {
             }
             if !PLAIN {
                 self.record_detail(slot, kind, now_ns, service_ns);
+                self.look_at_depth(started_ns, service_ns, now_ns);
             }
         }
         if PLAIN {
@@ -77,6 +78,38 @@ impl Worker {
         }
     }
 
+    /// Tells the search for a depth how long an operation took.
+    fn look_at_depth(&mut self, started_ns: u64, service_ns: u64, now_ns: u64) {
+        let Some(search) = &mut self.depth_search else {
+            return;
+        };
+        if search.ended(started_ns, service_ns, now_ns) && !self.draining {
+            self.control.end_one(EndReason::Ops);
+            self.drain();
+        }
+    }
+
+    /// A write found no room any more, which is what the load was to go on to.
+    #[cold]
+    fn is_full(&mut self, op: &Op, cause: &Cause) -> bool {
+        let full = match cause {
+            Cause::Errno(errno) => matches!(*errno, libc::ENOSPC | libc::EDQUOT),
+            Cause::Short(_) => true,
+            _ => false,
+        };
+        if !(self.ends_when_full && full && op.kind == OpKind::Write) {
+            return false;
+        }
+        if !self.draining && !self.closing {
+            let used_up = UsedUp {
+                reason: EndReason::Bytes,
+                own: true,
+            };
+            self.end_bounded(used_up, 0);
+        }
+        true
+    }
+
     /// Whether the operation did all that it should have; counts it as a
     /// failure if not.
     #[inline(never)]
@@ -84,6 +117,7 @@ impl Worker {
         let op = self.visible.in_flight.op(completion.slot);
         match self.check(&op, completion.result) {
             Ok(()) => true,
+            Err(cause) if self.is_full(&op, &cause) => false,
             Err(cause) => {
                 self.failed(&op, cause, now_ns);
                 false

@@ -6,6 +6,7 @@
 
 mod carry_out;
 mod help;
+mod interim;
 mod machine;
 mod permission;
 mod view;
@@ -91,7 +92,7 @@ fn answer(request: &FioRequest) -> anyhow::Result<Exit> {
         },
         FioAction::EngineHelp(name) => help::engines(name.as_deref()),
         FioAction::ShowCommand => help::command_line(&request.jobs),
-        FioAction::Parse => String::new(),
+        FioAction::Parse => help::parsed(request),
         FioAction::Run | FioAction::Plan | FioAction::Account => {
             return carry_out::carry_out(request);
         }

@@ -66,4 +66,23 @@ pub struct Verify {
     /// stamped into it; for contents that repeat bytes.
     #[serde(default, skip_serializing_if = "unset")]
     pub by_content: bool,
+    /// Within the load, what was written is read again and checked. These
+    /// reads count as reads, and towards no bound.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub read_back: Option<ReadBack>,
+    /// Trials that run at the same time may write the same blocks: a block is
+    /// right when it was written to this very place as a whole, whoever wrote
+    /// it. Only with stamps.
+    #[serde(default, skip_serializing_if = "unset")]
+    pub by_anybody: bool,
+}
+
+/// When what was written is read again within the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReadBack {
+    /// After this many writes of a worker, at least 1. What is left when a
+    /// worker has come to its own bound is read back at its end.
+    pub every_writes: u32,
+    /// How many of them are then read, at least 1 and at most `every_writes`.
+    pub at_once: u32,
 }

@@ -1,5 +1,6 @@
 //! Rules about pauses, parts of workers, runs and pairs.
 
+use fathom_model::OpKind;
 use fathom_model::workload::{Allocation, Content, EngineKind, Sequencer, WorkerRegion};
 
 use super::{Context, at};
@@ -31,6 +32,48 @@ impl Context<'_> {
             return Some(problem.relate(pause, "the pause"));
         }
         None
+    }
+
+    pub(super) fn kinds_with_rates(&self) -> Option<Problem> {
+        let rates = &self.workload.rate_by_kind;
+        let key = self.keys.rate_by_kind.as_ref()?;
+        let kinds = [OpKind::Read, OpKind::Write, OpKind::Trim];
+        let wrong = kinds
+            .into_iter()
+            .find(|kind| self.workload.may_do(*kind) != rates.get(*kind).is_some())?;
+        let message = match rates.get(wrong) {
+            None => format!(
+                "{} has no rate for {}s",
+                self.key("rate_by_kind"),
+                wrong.name()
+            ),
+            Some(_) => format!(
+                "{} has a rate for {}s, which this workload does not do",
+                self.key("rate_by_kind"),
+                wrong.name()
+            ),
+        };
+        let help = "give a rate for each kind that is done: reads, writes, trims in this order";
+        Some(error("rates_and_kinds", key.span, message).help(help))
+    }
+
+    pub(super) fn zones(&self) -> Option<Problem> {
+        let walk = self.workload.zone_walk.as_ref()?;
+        let message = crate::value::zone_fault(walk, self.workload.max_block_bytes())?;
+        Some(error("zone_too_small", at(&self.keys.zones), message))
+    }
+
+    pub(super) fn verify_every(&self) -> Option<Problem> {
+        let every = self.keys.verify_every.as_ref()?;
+        if self.workload.verify.is_some() && self.workload.mix.write_percent > 0 {
+            return None;
+        }
+        let message = format!(
+            "{} needs writes that are verified",
+            self.key("verify_every")
+        );
+        let help = format!("add {}", self.spelling.pair("verify", "after"));
+        Some(error("verify_every_without_effect", every.span, message).help(help))
     }
 
     pub(super) fn region(&self) -> Option<Problem> {

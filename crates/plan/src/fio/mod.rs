@@ -8,6 +8,7 @@
 mod account;
 mod arithmetic;
 mod command_line;
+mod debug;
 mod jobs;
 mod lines;
 mod map;
@@ -21,6 +22,7 @@ mod value;
 
 pub use account::{FioAccount, FioEntry, Outcome};
 pub use command_line::{FioRequest, read_fio};
+pub use debug::fio_steady_words;
 pub use jobs::{FioJob, FioJobs, FioSetting};
 pub use map::{FioMapped, FioMappedJob, map_fio};
 pub use page::fio_page;

@@ -11,6 +11,16 @@ pub trait FioSurroundings {
     /// Why it cannot be read, in words.
     fn read(&self, path: &str) -> Result<String, String>;
 
+    /// The first bytes of a file, at most `most`.
+    ///
+    /// # Errors
+    /// Why it cannot be read, in words.
+    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String>;
+
+    /// Bytes that are free on the file system of a path that may not be there
+    /// yet; `None` when it cannot be told.
+    fn free_bytes(&self, path: &Path) -> Option<u64>;
+
     /// The text of an environment variable; `None` when it is not set.
     fn variable(&self, name: &str) -> Option<String>;
 
@@ -64,6 +74,15 @@ impl FioSurroundings for FixedSurroundings {
         let text = self.files.get(path);
         text.cloned()
             .ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String> {
+        let text = self.read(&path.to_string_lossy())?;
+        Ok(text.into_bytes().into_iter().take(most).collect())
+    }
+
+    fn free_bytes(&self, _path: &Path) -> Option<u64> {
+        Some(1 << 30)
     }
 
     fn variable(&self, name: &str) -> Option<String> {

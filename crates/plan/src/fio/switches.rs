@@ -1,6 +1,8 @@
 //! Switches of fio's command line that are no options of jobs, and fathom's
 //! own beside them.
 
+use super::value::number::{SECOND_NS, time_ns};
+
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FioAction {
@@ -91,8 +93,10 @@ pub struct FioRun {
     pub store: Option<String>,
     /// The HTML report goes here.
     pub html: Option<String>,
-    /// Parts that say what they do (`--debug`); accepted, and of no effect.
+    /// Parts that say what they do (`--debug`): `parse` and `random` do.
     pub debug: Option<String>,
+    /// Interim results are printed this often.
+    pub status_interval_ns: Option<u64>,
     /// Switches that were accepted and have no effect, with the reason.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -116,6 +120,7 @@ impl Default for FioRun {
             store: None,
             html: None,
             debug: None,
+            status_interval_ns: None,
             without_effect: Vec::new(),
         }
     }
@@ -149,6 +154,7 @@ enum What {
     Store,
     Html,
     Debug,
+    StatusInterval,
     Action(Shown),
     /// Accepted; of no effect, and why.
     Without(&'static str),
@@ -207,10 +213,7 @@ const SWITCHES: &[Switch] = &[
     ),
     bare("readonly", What::ReadOnly),
     with("section", What::Section),
-    with(
-        "status-interval",
-        What::Without("interim results are not printed; every second is stored"),
-    ),
+    with("status-interval", What::StatusInterval),
     with("max-jobs", What::MaxJobs),
     bare(
         "bandwidth-log",
@@ -345,6 +348,13 @@ pub(crate) fn apply(
         What::Store => run.store = value,
         What::Html => run.html = value,
         What::Debug => run.debug = value,
+        What::StatusInterval => {
+            let time = time_ns(&text, SECOND_NS).ok().filter(|ns| *ns > 0);
+            match time {
+                Some(ns) => run.status_interval_ns = Some(ns),
+                None => return Err((format!("'{text}' is no time above 0"), None)),
+            }
+        }
         What::Action(shown) => *action = asked(shown, value),
         What::Without(why) => run.without_effect.push((switch.name, why)),
         What::Not(why, help) => return Err((why.to_owned(), Some(help))),

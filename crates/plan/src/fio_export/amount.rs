@@ -1,5 +1,6 @@
 //! When a trial begins to count and when it ends.
 
+use fathom_model::settled::{Figure, Settled};
 use fathom_model::workload::{BlockSizes, Until};
 use fathom_model::{ScheduledTrial, Workload};
 
@@ -43,9 +44,31 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
         Some(Until::Steady) => {
             draft.differs("fio goes on to its bounds; fathom ends once the result is steady");
         }
+        Some(Until::Settled(rule)) => settled(&rule, draft),
         Some(Until::Precision { .. }) => {
             draft.differs("fio goes on to its bounds; fathom ends once the result is precise");
         }
+    }
+}
+
+/// fio's own rule for a figure that has settled.
+fn settled(rule: &Settled, draft: &mut Draft) {
+    let figure = match rule.figure {
+        Figure::Iops => "iops",
+        Figure::Throughput => "bw",
+        Figure::Latency => {
+            return draft.refuse("until", "only newer versions of fio look at latency");
+        }
+    };
+    let slope = if rule.slope { "_slope" } else { "" };
+    let unit = if rule.percent { "%" } else { "" };
+    draft.set(
+        "steadystate",
+        format!("{figure}{slope}:{}{unit}", rule.limit),
+    );
+    draft.set("steadystate_duration", time(rule.window_ns));
+    if rule.ramp_ns > 0 {
+        draft.set("steadystate_ramp_time", time(rule.ramp_ns));
     }
 }
 

@@ -4,9 +4,10 @@ use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, KindsValue, Mix, Name, OnErrorChoice,
-    PatternValue, Percent, PreconditionChoice, RateValue, RegionChoice, Rw, Seconds, Shares, Size,
-    SloValue, SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice,
+    DistributionValue, EngineChoice, FailIfValue, KindsValue, LatencyTargetValue, Mix, Name,
+    OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice,
+    Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time, UntilValue,
+    VerifyByChoice, VerifyChoice, ZoneWalkValue,
 };
 
 const WHAT: &str = "What is done";
@@ -78,6 +79,11 @@ section! {
         /// instead of sharing one sequence.
         [WHAT; default "false"; example "true"]
         stream_per_kind: Switch,
+        /// Stay in one zone of each worker's part until so much has been moved there, then go on
+        /// to the next; the pattern holds within the zone. 256m is one zone after the other,
+        /// 16m/64m moves 64 MiB in each zone of 16 MiB, 256m+2g leaves 2 GiB out between two.
+        [WHAT; default "the whole part is one zone"; example "256m+2g"]
+        zones: ZoneWalkValue,
         /// Take the operations from a recorded list (fio's I/O log, version 2 or 3) instead of
         /// drawing them. All of them go to the target. Each starts when it was due in the
         /// record, and latency counts from there; passes repeats the list.
@@ -135,6 +141,18 @@ section! {
         /// The same in operations per second, as a bare number, over all workers together.
         [RATE; default "as fast as possible"; example "1000"]
         rate_iops: Count,
+        /// Rates of reads, writes and trims of their own, all workers together, instead of one
+        /// rate and the shares of the mix: 50MiB/s,1000/s. Each kind has its own due times.
+        [RATE; default "none"; example "50MiB/s,1000/s"]
+        rate_by_kind: RatesValue,
+        /// Members of a set that give a share keep step: each worker does its share of all their
+        /// operations, in proportion to these numbers.
+        [RATE; default "as fast as possible"; example "8"; alias "flow"]
+        share: Count,
+        /// The depth adapts, from 1 up to iodepth, to the deepest at which this share of
+        /// operations keeps within a latency: p99<2ms over 5s tries each depth for 5 s.
+        [RATE; default "the depth stays"; example "p99<2ms over 5s"]
+        latency_target: LatencyTargetValue,
         /// How due times are spaced: constant, or poisson (as independent users arrive).
         [RATE; default "constant"; example "poisson"; alias "rate_process"]
         arrival: ArrivalChoice,
@@ -222,9 +240,11 @@ section! {
         per_worker: Switch,
         /// End before the bounds, once the result is good enough: steady (one level without
         /// drift, five rounds of a minute within SNIA's limits, and for writes twice the size
-        /// written) or precision 2% (half the 95 % interval of the rate is at most that). The
-        /// runtime is the upper bound; when it comes first, the result says so.
-        [BOUNDS; default "the bounds alone; runtime is then 1h for steady, 10m for a precision"; example "precision 2%"]
+        /// written), precision 2% (half the 95 % interval of the rate is at most that), or a figure
+        /// that stays within a limit over a window, as iops 10% over 30s or throughput slope
+        /// 0.3% over 1m after 10s. The runtime is the upper bound; when it comes first, the
+        /// result says so.
+        [BOUNDS; default "the bounds alone; runtime is then 1h for steady, 10m otherwise"; example "precision 2%"]
         until: UntilValue,
         /// Load before the measurement starts; stored, but not judged. A bare number is seconds.
         [BOUNDS; default "0"; example "5s"; alias "ramp_time"]
@@ -257,6 +277,10 @@ section! {
         /// trial to check. Checking is outside the timed window.
         [CONTENT; default "no"; example "after"]
         verify: VerifyChoice,
+        /// Within the load, read again and check what was written, after this many writes of each
+        /// worker. These reads count as reads, and towards no bound.
+        [CONTENT; default "not within the load"; example "1024"; alias "verify_backlog"]
+        verify_every: Count,
         /// What is read was written by an earlier trial, of this run or of one that kept its
         /// files: nothing is prepared, and every block must be one that was written to this
         /// very place. Needs verify: on_read.

@@ -114,11 +114,15 @@ impl<'a> Each<'a> {
         ops.filter(|ops| *ops > 0)
     }
 
+    /// How often what counts for each worker counts for all.
+    pub(super) fn times(&self) -> u32 {
+        if self.is_asked_for() { self.workers } else { 1 }
+    }
+
     /// The rate of all workers together.
     pub(super) fn rate(&self, asked: Rate) -> Rate {
-        let times = if self.is_asked_for() { self.workers } else { 1 };
         Rate {
-            per_second: asked.per_second * f64::from(times),
+            per_second: asked.per_second * f64::from(self.times()),
             ..asked
         }
     }
@@ -128,6 +132,6 @@ impl<'a> Each<'a> {
 fn longest_ns(until: Until) -> u64 {
     match until {
         Until::Steady => 3_600_000_000_000,
-        Until::Precision { .. } => 600_000_000_000,
+        Until::Precision { .. } | Until::Settled(_) => 600_000_000_000,
     }
 }

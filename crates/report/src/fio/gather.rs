@@ -8,6 +8,7 @@ use fathom_model::{
 };
 
 use super::series::Series;
+use super::steady::Settling;
 use super::view::{FioJob, FioView};
 
 /// fio's directions in its order.
@@ -88,6 +89,10 @@ pub(super) struct Stats<'v> {
     pub(super) major_faults: u64,
     pub(super) minor_faults: u64,
     pub(super) depths: DepthCounts,
+    /// What had to settle, of the first member.
+    pub(super) settling: Option<Settling>,
+    /// The depth that the search for a latency ended at.
+    pub(super) depth_found: Option<u32>,
 }
 
 impl<'v> Stats<'v> {
@@ -107,6 +112,8 @@ impl<'v> Stats<'v> {
             major_faults: 0,
             minor_faults: 0,
             depths: DepthCounts::default(),
+            settling: None,
+            depth_found: None,
         }
     }
 
@@ -125,6 +132,7 @@ impl<'v> Stats<'v> {
         let duration_ns: u64 = measured.iter().map(|s| s.duration_ns).sum();
         let runtime_ms = (duration_ns / 1_000_000).max(u64::from(duration_ns > 0));
         self.started_unix_ns = load_started_unix_ns(trial);
+        self.settling = Settling::of(trial);
         let members = u64::from(self.members.max(trial.spec.workload.workers));
         self.job_runtime_ms = runtime_ms * members;
         let mut errors = ErrorCounts::default();
@@ -159,6 +167,7 @@ impl<'v> Stats<'v> {
             self.minor_faults = threads.minor_faults;
         }
         self.depths = end.engine.depths.unwrap_or_default();
+        self.depth_found = end.engine.depth_found;
     }
 
     /// Adds another job of the group.

@@ -190,7 +190,8 @@ impl Writer<'_> {
             object.integer("first_error", u64::from(stats.error));
         }
         let target = &job.latency_target;
-        object.integer("latency_depth", u64::from(target.depth));
+        let depth = stats.depth_found.unwrap_or(target.depth);
+        object.integer("latency_depth", u64::from(depth));
         object.integer("latency_target", target.target_us);
         if self.fields.target_units {
             object.integer("latency_target_ns", target.target_us.saturating_mul(1000));
@@ -202,6 +203,9 @@ impl Writer<'_> {
         }
         if let Some(text) = &job.description {
             object.text("desc", text);
+        }
+        if let Some(settling) = &stats.settling {
+            object.object("steadystate", settling.json());
         }
     }
 

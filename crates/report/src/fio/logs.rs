@@ -351,7 +351,13 @@ impl Part<'_> {
         let since_ns = |at_ns: u64| at_ns.saturating_sub(start_ns);
         let measured: Vec<&Sample> = measured(self.trial).take(1).collect();
         let at_ms = since_ns(operation.ended_ns) / 1_000_000 + self.epoch_ms(&measured);
-        let issued_ns = since_ns(operation.started_ns() + operation.submission_ns);
+        // fio knows the moment of issue where it measures a part of latency.
+        let issued_ns = match self.subject {
+            Subject::Submission | Subject::Completion => {
+                since_ns(operation.started_ns() + operation.submission_ns)
+            }
+            _ => 0,
+        };
         let line = Line {
             at_ms,
             direction,

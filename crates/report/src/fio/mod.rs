@@ -9,6 +9,7 @@ mod buckets;
 mod clients;
 mod disk;
 mod gather;
+mod iolog;
 mod json;
 mod latency;
 mod logs;
@@ -16,6 +17,7 @@ mod native;
 mod normal;
 mod number;
 mod series;
+mod steady;
 mod terse;
 #[cfg(test)]
 mod test_record;
@@ -24,6 +26,7 @@ mod version;
 mod view;
 mod when;
 
+pub use iolog::{FioIoLog, iologs};
 pub use json::json;
 pub use logs::{FioLog, log_notes, logs};
 pub use normal::normal;

@@ -338,8 +338,18 @@ fn put_rest(out: &mut String, stats: &Stats<'_>) {
     let _ = writeln!(
         out,
         "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
-        target.target_us, target.window_us, target.percentile, target.depth
+        target.target_us,
+        target.window_us,
+        target.percentile,
+        stats.depth_found.unwrap_or(target.depth)
     );
+    if let Some(settling) = &stats.settling {
+        let _ = writeln!(
+            out,
+            "{}",
+            settling.line(stats.job.significant_digits as usize)
+        );
+    }
 }
 
 fn put_group(out: &mut String, group_id: u32, entries: &[Stats<'_>]) {

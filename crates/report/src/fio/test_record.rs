@@ -115,6 +115,7 @@ pub(super) fn trial(index: u32, single: bool) -> TrialRecord {
             ends_others: false,
             file_set: 0,
             host: None,
+            spares_others: false,
         },
         started_unix_ns: STARTED_NS + u64::from(index) * 3_000_000_000,
         state: RunState::Complete,

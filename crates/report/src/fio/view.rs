@@ -162,6 +162,8 @@ pub struct FioLogs {
     pub latency: Option<String>,
     /// Beginning of the histogram log's name.
     pub histogram: Option<String>,
+    /// Name of the file that the operations are written to (`write_iolog`).
+    pub operations: Option<String>,
     /// Length of a window (`log_avg_msec`); 0 logs every operation.
     pub window_ms: u64,
     /// Length of a histogram's window (`log_hist_msec`).
@@ -189,6 +191,7 @@ impl Default for FioLogs {
             iops: None,
             latency: None,
             histogram: None,
+            operations: None,
             window_ms: 0,
             histogram_window_ms: 0,
             histogram_coarseness: 0,

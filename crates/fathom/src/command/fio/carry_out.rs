@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use fathom_fleet::Interrupt;
 use fathom_model::conduct::InOrder;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
@@ -12,6 +13,7 @@ use fathom_plan::fio::{
 };
 use fathom_report::fio::{self, FioView};
 
+use super::interim::Interim;
 use super::machine::Machine;
 use super::permission::{self, says_yes};
 use super::{FIO_FAILURE, view};
@@ -79,16 +81,21 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, quiet, store.clone()),
     };
+    let view = view::of(mapped, &request.jobs);
     let mut in_order = InOrder::new(&mapped.schedule);
-    let measured = pipeline::measure(&pipeline_request, &mut in_order)?;
+    let id = pipeline::run_id(pipeline::unix_now_ns())?;
+    let interim = Interim::begin(run, &store_path, &id, &view);
+    let interrupt = Interrupt::new();
+    let measured = pipeline::measure_as(&pipeline_request, &mut in_order, id, &interrupt);
+    let before = interim.map(Interim::finish).unwrap_or_default();
+    let measured = measured?;
     if let Err(error) = made.note(&missing) {
         present::complain(&format!(
             "the files that this run made could not be noted, and will count as a stranger's: {error}"
         ));
     }
     let record = &measured.record;
-    let view = view::of(mapped, &request.jobs);
-    print(record, &view, run)?;
+    print(record, &view, run, before + &debug_text(mapped, run))?;
     unlink(mapped, &made);
     let judged = fathom_analysis::judge(record);
     if let Some(html) = &run.html {
@@ -116,8 +123,8 @@ fn output_of(run: &FioRun, quiet: bool, store: StorePath) -> Output {
     }
 }
 
-/// Prints results in each format, and writes logs.
-fn print(record: &RunRecord, view: &FioView, run: &FioRun) -> anyhow::Result<()> {
+/// Results in each format that was asked for.
+pub(super) fn text_of(record: &RunRecord, view: &FioView, run: &FioRun) -> String {
     let formats = match run.formats.is_empty() {
         true => &[FioFormat::Normal][..],
         false => &run.formats[..],
@@ -134,11 +141,49 @@ fn print(record: &RunRecord, view: &FioView, run: &FioRun) -> anyhow::Result<()>
             text.push('\n');
         }
     }
+    text
+}
+
+/// What `--debug=random` says: where the random numbers of each job begin.
+fn debug_text(mapped: &FioMapped, run: &FioRun) -> String {
+    let debug = run.debug.as_deref().unwrap_or_default();
+    if !debug
+        .split(',')
+        .any(|part| part == "random" || part == "all")
+    {
+        return String::new();
+    }
+    let jobs = mapped.schedule.trials.iter().zip(1..);
+    let lines = jobs.map(|(trial, number): (_, u32)| {
+        format!(
+            "random   {number} FIO_RAND_NR_OFFS=1\nrandom   {number} rand_seeds[0]={}\n",
+            trial.seed
+        )
+    });
+    lines.collect()
+}
+
+/// Prints results behind what was said `before`, and writes logs.
+fn print(record: &RunRecord, view: &FioView, run: &FioRun, before: String) -> anyhow::Result<()> {
+    let text = before + &text_of(record, view, run);
     let directory = run
         .log_directory
         .as_deref()
         .map_or(Path::new(""), Path::new);
     write_logs(&fio::logs(record, view), directory)?;
+    for log in fio::iologs(record, view) {
+        // A list of operations is not put where the logs go.
+        let path = Path::new(log.name());
+        present::write_whole_with(path, |out| log.write(out))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        if log.missed() > 0 {
+            present::complain(&format!(
+                "{}: there was no room for the last {} operations",
+                path.display(),
+                log.missed()
+            ));
+        }
+    }
     match &run.output {
         Some(path) => {
             let path = directory.join(path);

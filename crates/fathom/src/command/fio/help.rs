@@ -1,11 +1,24 @@
 //! `--help`, `--version`, `--cmdhelp`, `--enghelp`, `--showcmd`.
 
 use fathom_plan::fio::{
-    FioFate, FioJobs, FioOption, FioSetting, fio_engines, fio_option, fio_options,
+    FioFate, FioJobs, FioOption, FioRequest, FioSetting, fio_engines, fio_option, fio_options,
+    fio_steady_words,
 };
 
 /// What the fio whose options are known calls itself; scripts look at it.
 const LIKE_FIO: &str = "fio-3.42";
+
+/// What `--parse-only --debug=parse` says.
+pub(super) fn parsed(request: &FioRequest) -> String {
+    let debug = request.run.debug.as_deref().unwrap_or_default();
+    match debug
+        .split(',')
+        .any(|part| part == "parse" || part == "all")
+    {
+        true => fio_steady_words(&request.jobs),
+        false => String::new(),
+    }
+}
 
 pub(super) fn version() -> String {
     format!("{LIKE_FIO}-fathom-{}\n", env!("CARGO_PKG_VERSION"))
@@ -22,6 +35,7 @@ Usage: fathom fio [switches] [options of jobs] [job files, - is standard input]
   --minimal                terse; --terse-version=2..5; --append-terse
   --eta=WHEN               progress: always, never, auto
   --section=NAME           only this job; may be repeated
+  --status-interval=TIME   interim results this often
   --readonly               refuse to write to anything
   --max-jobs=N             at most N jobs
   --aux-path=DIRECTORY     logs go there

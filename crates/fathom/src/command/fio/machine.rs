@@ -31,6 +31,20 @@ impl FioSurroundings for Machine {
         }
     }
 
+    fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(most as u64).read_to_end(&mut bytes))
+            .map_err(|error| error.to_string())?;
+        Ok(bytes)
+    }
+
+    fn free_bytes(&self, path: &Path) -> Option<u64> {
+        let directory = path.ancestors().skip(1).find(|parent| parent.is_dir());
+        let facts = rustix::fs::statvfs(directory.unwrap_or(Path::new("."))).ok()?;
+        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         let value = std::env::var_os(name)?;
         Some(value.to_string_lossy().into_owned())

@@ -118,6 +118,7 @@ fn logs(job: &FioJob, name: &str) -> FioLogs {
         iops: log("write_iops_log"),
         latency: log("write_lat_log"),
         histogram: log("write_hist_log"),
+        operations: log("write_iolog"),
         window_ms: number("log_avg_msec"),
         histogram_window_ms: number("log_hist_msec"),
         histogram_coarseness: u32::try_from(number("log_hist_coarseness").min(6)).unwrap_or(0),

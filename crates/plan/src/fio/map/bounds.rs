@@ -1,6 +1,8 @@
 //! When a job ends.
 
-use fathom_model::workload::{Bounds, Replay, ReplayTiming, WorkerBounds, Workload};
+use fathom_model::workload::{
+    BlockSizes, Bounds, Pattern, Replay, ReplayTiming, WorkerBounds, Workload,
+};
 
 use super::asked::Asked;
 use super::files::Extent;
@@ -22,15 +24,20 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
     let loops = asked.count("loops").unwrap_or(1).max(1);
     let ops = asked.count("number_ios").filter(|ops| *ops > 0);
     let whole = extent.io_bytes == extent.set_bytes;
+    // A pair of a trim and a write counts once.
+    let times = loops.saturating_mul(if workload.trim_first { 2 } else { 1 });
     workload.each_worker = WorkerBounds {
-        bytes: (!time_based).then(|| extent.io_bytes.saturating_mul(loops)),
-        ops: ops.map(|ops| ops.saturating_mul(loops)),
+        bytes: (!time_based).then(|| extent.io_bytes.saturating_mul(times)),
+        ops: ops.map(|ops| ops.saturating_mul(times)),
         passes: None,
     };
-    if whole && !time_based {
+    if let Some(lap_bytes) = lap_bytes(workload, extent).filter(|_| !time_based) {
+        // fio ends where it has come to the end of its files.
+        workload.each_worker.bytes = Some(lap_bytes.min(extent.io_bytes).saturating_mul(times));
+    } else if whole && !time_based {
         // Whole blocks, also where their sizes vary.
         workload.each_worker.bytes = None;
-        workload.each_worker.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
+        workload.each_worker.passes = Some(u32::try_from(times).unwrap_or(u32::MAX));
     }
     if asked.flag("create_only", false) {
         workload.each_worker.ops = Some(1);
@@ -40,6 +47,24 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
         );
     }
     replay(asked, workload);
+}
+
+/// Bytes that one lap moves where blocks are left out between two.
+fn lap_bytes(workload: &Workload, extent: &Extent) -> Option<u64> {
+    let (Pattern::Skipping { skip_bytes }, BlockSizes::Fixed(block)) =
+        (&workload.pattern, &workload.block)
+    else {
+        return None;
+    };
+    let skip = skip_bytes.unsigned_abs();
+    let step = match skip_bytes > &0 {
+        true => block.saturating_add(skip),
+        false => skip.abs_diff(*block),
+    };
+    let room = extent.file_bytes.checked_sub(*block)?;
+    let blocks = room.checked_div(step)? + 1;
+    let files = extent.set_bytes / extent.file_bytes.max(1);
+    Some(blocks.saturating_mul(*block).saturating_mul(files.max(1)))
 }
 
 fn replay(asked: &mut Asked<'_>, workload: &mut Workload) {

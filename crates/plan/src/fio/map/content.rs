@@ -1,18 +1,28 @@
 //! What is written, how it is checked, and when it is durable.
 
+use std::path::Path;
+
 use fathom_model::workload::{
-    Allocation, CacheMode, Content, OnError, OpMix, Part, Precondition, SyncCall, SyncOpen,
-    SyncPolicy, Verify, Workload,
+    Allocation, CacheMode, Content, EngineKind, OnError, OpMix, Precondition, ReadBack, SyncCall,
+    SyncOpen, SyncPolicy, Verify, Workload,
 };
 
 use super::asked::Asked;
+use crate::fio::surroundings::FioSurroundings;
 use crate::fio::value::pattern::{self, Pattern};
 use crate::fio::value::words;
 
+/// Bytes of a file that are taken as a pattern.
+const MOST_PATTERN_BYTES: usize = 128 << 10;
+
 /// Fills in payload, verification, durability, cache and what follows errors.
-pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
-    payload(asked, workload);
-    verify(asked, workload);
+pub(super) fn fill(
+    asked: &mut Asked<'_>,
+    workload: &mut Workload,
+    surroundings: &dyn FioSurroundings,
+) {
+    payload(asked, workload, surroundings);
+    verify(asked, workload, surroundings);
     workload.sync = sync(asked);
     let direct = match asked.later("direct", "buffered") {
         _ if asked.flag("atomic", false) => true,
@@ -50,7 +60,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
     };
 }
 
-fn payload(asked: &mut Asked<'_>, workload: &mut Workload) {
+fn payload(asked: &mut Asked<'_>, workload: &mut Workload, surroundings: &dyn FioSurroundings) {
     let share = |n: Option<i64>| n.map(|n| u8::try_from(n.clamp(0, 100)).unwrap_or(0));
     let payload = &mut workload.payload;
     payload.compress_percent = share(asked.integer("buffer_compress_percentage")).unwrap_or(0);
@@ -58,47 +68,63 @@ fn payload(asked: &mut Asked<'_>, workload: &mut Workload) {
     if asked.flag("zero_buffers", false) {
         payload.content = Content::Zeros;
     }
-    let read = asked.text("buffer_pattern").map(pattern::read);
-    match read {
-        Some(Ok(Pattern::Bytes(bytes))) => payload.content = Content::Bytes(bytes),
-        Some(Ok(Pattern::Varies)) => payload.content = Content::Parts(vec![Part::Offset]),
-        Some(Ok(Pattern::File(_))) => {
-            asked.ignored(
-                "buffer_pattern",
-                "patterns are not read from files; random data is used",
-            );
-        }
-        Some(Err(_)) | None => {}
+    if let Some(content) = pattern(asked, "buffer_pattern", surroundings) {
+        workload.payload.content = content;
     }
 }
 
-fn verify(asked: &mut Asked<'_>, workload: &mut Workload) {
+/// The content that a pattern stands for, also one in a file.
+fn pattern(
+    asked: &mut Asked<'_>,
+    name: &'static str,
+    surroundings: &dyn FioSurroundings,
+) -> Option<Content> {
+    let path = match pattern::read(asked.text(name)?).ok()? {
+        Pattern::Content(content) => return Some(content),
+        Pattern::File(path) => path,
+    };
+    match surroundings.bytes(Path::new(&path), MOST_PATTERN_BYTES) {
+        Ok(bytes) if !bytes.is_empty() => Some(Content::Bytes(bytes)),
+        Ok(_) => {
+            asked.problem(name, format!("the file '{path}' is empty"));
+            None
+        }
+        Err(why) => {
+            asked.problem(name, format!("the file '{path}' cannot be read: {why}"));
+            None
+        }
+    }
+}
+
+fn verify(asked: &mut Asked<'_>, workload: &mut Workload, surroundings: &dyn FioSurroundings) {
     let method = asked.text("verify");
     if !method.is_some_and(|text| words::verify(text).unwrap_or(false)) {
         return;
     }
+    if workload.engine == EngineKind::Null {
+        asked.ignored(
+            "verify",
+            "the null engine keeps nothing that could be checked",
+        );
+        return;
+    }
     let only = asked.flag("verify_only", false);
     let reads_only = !workload.mix.modifies() || only;
+    let checks = asked.flag("do_verify", true);
     let mut verify = Verify {
-        on_read: reads_only,
-        after: !reads_only && asked.flag("do_verify", true),
+        on_read: reads_only && checks,
         earlier: reads_only,
         ..Verify::default()
     };
-    if method == Some("pattern") {
-        match asked.text("verify_pattern").map(pattern::read) {
-            Some(Ok(Pattern::Bytes(bytes))) => {
-                workload.payload.content = Content::Bytes(bytes);
-                verify.by_content = true;
-                asked.becomes("verify_pattern", crate::fio::account::Outcome::Run);
-            }
-            Some(Ok(Pattern::Varies)) => {
-                workload.payload.content = Content::Parts(vec![Part::Offset]);
-                verify.by_content = true;
-                asked.becomes("verify_pattern", crate::fio::account::Outcome::Run);
-            }
-            _ => {}
-        }
+    if !reads_only && checks {
+        read_again(asked, workload, &mut verify);
+    }
+    if method == Some("pattern")
+        && let Some(content) = pattern(asked, "verify_pattern", surroundings)
+    {
+        workload.payload.content = content;
+        verify.by_content = true;
+        asked.becomes("verify_pattern", crate::fio::account::Outcome::Run);
     }
     if only {
         workload.mix = OpMix::READ;
@@ -112,6 +138,40 @@ fn verify(asked: &mut Asked<'_>, workload: &mut Workload) {
         return;
     }
     workload.on_error = OnError::Stop;
+}
+
+/// What a job writes is read again: within its load, as fio does it, or after
+/// the load where several jobs write the same blocks, or where time ends it.
+fn read_again(asked: &mut Asked<'_>, workload: &Workload, verify: &mut Verify) {
+    let by_anybody = !asked.flag("verify_write_sequence", true);
+    if by_anybody || workload.trim_first {
+        verify.after = true;
+        verify.by_anybody = by_anybody;
+        for name in ["verify_backlog", "verify_backlog_batch"] {
+            asked.ignored(name, "what was written is checked after the load");
+        }
+        if by_anybody {
+            let remark = "a block is right whichever of the jobs wrote it, if it is a whole one";
+            asked.mapped("verify_write_sequence", remark);
+        }
+        return;
+    }
+    let count = |name| asked.count(name).filter(|n| *n > 0);
+    let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    let backlog = count("verify_backlog");
+    let timed = asked.flag("time_based", false) || asked.has("runtime");
+    // Without a backlog the whole is read at the end; time may come first.
+    verify.after = timed;
+    if timed && backlog.is_none() {
+        return;
+    }
+    let every_writes = backlog.map_or(u32::MAX, small);
+    verify.read_back = Some(ReadBack {
+        every_writes,
+        at_once: count("verify_backlog_batch")
+            .map_or(every_writes, small)
+            .min(every_writes),
+    });
 }
 
 fn sync(asked: &Asked<'_>) -> SyncPolicy {

@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 use fathom_model::workload::{BlockSizes, FileLayout, NamedFiles, WorkerRegion, Workload};
 
 use super::asked::Asked;
+use crate::fio::account::Outcome;
 use crate::fio::surroundings::{FioPath, FioSurroundings};
 use crate::fio::value::lists;
 use crate::fio::value::number::Amount;
 
 /// Files of one run.
 pub(super) const MAX_FILES: u64 = 1_000_000;
+/// Size of the null target for a recorded list.
+const OF_A_LIST: u64 = 1 << 50;
 /// Names of files that fio makes.
 const DEFAULT_FORMAT: &str = "$jobname.$jobnum.$filenum";
 
@@ -24,6 +27,10 @@ pub(super) struct Files {
     pub(super) each: u64,
     /// Size of the smallest that is there; `None` when one is missing.
     there_bytes: Option<u64>,
+    /// Free bytes of the file system that they are on.
+    free_bytes: Option<u64>,
+    /// An earlier job of the run lets them grow until the disk is full.
+    pub(super) grows: bool,
     device: bool,
 }
 
@@ -31,6 +38,8 @@ pub(super) struct Files {
 pub(super) struct Extent {
     /// Bytes that a clone goes through once.
     pub(super) set_bytes: u64,
+    /// Bytes of each file that it goes through.
+    pub(super) file_bytes: u64,
     /// Bytes that it moves, without loops.
     pub(super) io_bytes: u64,
 }
@@ -77,7 +86,13 @@ pub(super) fn name(
             }
         }
     }
+    let free_bytes = match asked.flag("fill_device", false) {
+        true => surroundings.free_bytes(&paths[0]),
+        false => None,
+    };
     Some(Files {
+        free_bytes,
+        grows: false,
         paths,
         shared,
         each,
@@ -147,7 +162,14 @@ pub(super) fn fill(
     clones: std::ops::Range<u32>,
 ) -> Option<Extent> {
     let (offset, step) = offsets(asked, files, clones.start)?;
-    let file_bytes = file_size(asked, files, offset)?;
+    let file_bytes = match file_size(asked, files, offset)? {
+        FileSize::Known(bytes) => bytes,
+        FileSize::UntilFull(bytes) => {
+            workload.ends_when_full = true;
+            bytes
+        }
+        FileSize::AsItWillBe => return Some(all_that_is_there(workload, files)),
+    };
     let mut span = file_bytes;
     if let BlockSizes::Fixed(block) = workload.block {
         span -= span % block.max(1);
@@ -196,6 +218,7 @@ pub(super) fn fill(
     };
     Some(Extent {
         set_bytes,
+        file_bytes: span,
         io_bytes,
     })
 }
@@ -258,8 +281,32 @@ fn offsets(asked: &mut Asked<'_>, files: &Files, first: u32) -> Option<(u64, u64
     Some((offset, increment))
 }
 
+/// How long a file is behind the offset.
+enum FileSize {
+    Known(u64),
+    /// It grows until nothing more fits; at most this.
+    UntilFull(u64),
+    /// An earlier job of the run lets it grow: all that is there then.
+    AsItWillBe,
+}
+
+/// All of files that another job makes before.
+fn all_that_is_there(workload: &mut Workload, files: &Files) -> Extent {
+    workload.files = FileLayout {
+        count: u32::try_from(files.each).unwrap_or(u32::MAX),
+        shared: files.shared,
+    };
+    workload.size_bytes = None;
+    workload.region = WorkerRegion::Whole;
+    Extent {
+        set_bytes: 0,
+        file_bytes: 0,
+        io_bytes: 0,
+    }
+}
+
 /// Bytes of each file behind the offset.
-fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<u64> {
+fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<FileSize> {
     let there = files.there_bytes.filter(|bytes| *bytes < u64::MAX);
     let room = there.map(|bytes| bytes.saturating_sub(offset));
     let range = asked
@@ -272,18 +319,12 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<u64> {
                 "every file has the size in the middle of the range",
             );
         }
-        return Some(low / 2 + high / 2 + (low & high & 1));
+        return Some(FileSize::Known(low / 2 + high / 2 + (low & high & 1)));
     }
-    if asked.flag("fill_device", false) {
-        match room.filter(|room| *room > 0) {
-            Some(_) if !asked.has("size") => {
-                asked.mapped("fill_device", "the end of what is there ends the job");
-            }
-            _ if asked.has("size") => {
-                asked.mapped("fill_device", "the size ends the job, not a full disk");
-            }
-            _ => {}
-        }
+    if asked.flag("fill_device", false)
+        && let Some(size) = until_full(asked, files, room)
+    {
+        return Some(size);
     }
     let wanted = match asked.amount("size") {
         Some(Amount::Bytes(bytes)) if bytes > 0 => bytes / files.each.max(1),
@@ -302,7 +343,9 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<u64> {
             return None;
         }
         _ => match room {
-            Some(room) if room > 0 => return Some(room),
+            _ if files.grows => return Some(FileSize::AsItWillBe),
+            Some(room) if room > 0 => return Some(FileSize::Known(room)),
+            _ if asked.has("read_iolog") => return Some(FileSize::Known(OF_A_LIST)),
             _ => {
                 let message = "it needs a size: give size=, or name a file or device that is there";
                 asked.problem("size", message);
@@ -311,8 +354,27 @@ fn file_size(asked: &mut Asked<'_>, files: &Files, offset: u64) -> Option<u64> {
         },
     };
     // A device does not grow.
-    Some(match room {
+    Some(FileSize::Known(match room {
         Some(room) if files.device => wanted.min(room),
         _ => wanted,
-    })
+    }))
+}
+
+/// What `fill_device` means: where a device is named its end, else until the
+/// file system is full.
+fn until_full(asked: &mut Asked<'_>, files: &Files, room: Option<u64>) -> Option<FileSize> {
+    if asked.has("size") {
+        asked.mapped("fill_device", "the size ends the job, or a full disk");
+        return None;
+    }
+    if files.device {
+        asked.mapped("fill_device", "the end of the device ends the job");
+        return room.filter(|room| *room > 0).map(FileSize::Known);
+    }
+    asked.becomes("fill_device", Outcome::Run);
+    let free = files.free_bytes?;
+    // More than there can be room for: the disk is full before.
+    Some(FileSize::UntilFull(
+        free.saturating_add(free / 16 + (64 << 20)),
+    ))
 }

@@ -194,6 +194,8 @@ fn spread(asked: &mut Asked<'_>) -> Distribution {
         size,
     };
     match distribution::read(text).unwrap_or(Spread::Random) {
+        // fio's generator of this name visits each block once by itself.
+        Spread::Random if asked.word("random_generator", "") == "lfsr" => Distribution::EachOnce,
         Spread::Random if asked.flag("norandommap", false) => Distribution::Uniform,
         Spread::Random => Distribution::EachOnce,
         Spread::Zipf(theta) => Distribution::Zipf { theta },

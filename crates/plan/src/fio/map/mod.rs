@@ -15,11 +15,13 @@ mod kinds;
 mod pace;
 mod record;
 mod stages;
+mod steady;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::workload::{NamedFiles, ZoneWalk};
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use self::asked::Asked;
@@ -91,6 +93,7 @@ pub fn map_fio(
         clones: 0,
         files: 0,
         seen: HashSet::new(),
+        grown: HashSet::new(),
         seed,
     };
     for (section, job) in request.jobs.jobs.iter().enumerate() {
@@ -154,6 +157,8 @@ struct Mapping<'a> {
     files: u64,
     /// Entries that the account has.
     seen: HashSet<(Option<FioPlace>, String, Outcome)>,
+    /// Files that a job lets grow until the disk is full.
+    grown: HashSet<PathBuf>,
     seed: u64,
 }
 
@@ -242,15 +247,19 @@ impl Mapping<'_> {
         let clones = range.end - range.start;
         let mut workload = bare(&asked.job.name, clones);
         workload.engine = engine.kind;
-        refuse_zones(asked);
+        zones(asked, &mut workload);
         kinds::fill(asked, &mut workload);
-        let Some(files) = files::name(asked, range.clone(), self.surroundings) else {
+        let Some(mut files) = files::name(asked, range.clone(), self.surroundings) else {
             return false;
         };
+        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
         let Some(extent) = files::fill(asked, &mut workload, &files, range.clone()) else {
             return false;
         };
-        content::fill(asked, &mut workload);
+        if workload.ends_when_full {
+            self.grown.extend(files.paths.iter().cloned());
+        }
+        content::fill(asked, &mut workload, self.surroundings);
         bounds::fill(asked, &mut workload, &extent);
         pace::fill(asked, &mut workload, &engine, clones, self.surroundings);
         record::fill(asked, &mut workload);
@@ -262,6 +271,13 @@ impl Mapping<'_> {
         if !engine.null {
             let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
             workload.named = Some(files::named(asked, &files));
+            // Whoever lets them grow makes them.
+            if workload.size_bytes.is_none() {
+                workload.named = workload.named.map(|named| NamedFiles {
+                    create: false,
+                    ..named
+                });
+            }
             target = Target::Path(place_of(first, self.surroundings));
         }
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
@@ -296,6 +312,7 @@ impl Mapping<'_> {
             ends_others: asked.flag("exitall", false),
             file_set: 0,
             host: None,
+            spares_others: !asked.flag("exitall_on_error", false),
         });
         true
     }
@@ -357,17 +374,32 @@ fn place_of(path: &Path, surroundings: &dyn FioSurroundings) -> PathBuf {
     }
 }
 
-fn refuse_zones(asked: &mut Asked<'_>) {
+/// Zones that a load goes through one after the other.
+fn zones(asked: &mut Asked<'_>, workload: &mut Workload) {
+    const COMPANIONS: [&str; 3] = ["zonesize", "zonerange", "zoneskip"];
     match asked.word("zonemode", "none") {
         "none" => {
-            for name in ["zonesize", "zonerange", "zoneskip"] {
+            for name in COMPANIONS {
                 asked.ignored(name, "goes with zonemode=strided");
             }
         }
-        "strided" => asked.refused(
-            "zonemode",
-            "positions are compared by `fathom curve position`; use offset and size for one zone",
-        ),
+        "strided" => {
+            let bytes = |name| asked.bytes(name).filter(|bytes| *bytes > 0);
+            let (stay, range) = (bytes("zonesize"), bytes("zonerange"));
+            let skip = bytes("zoneskip").unwrap_or(0);
+            let Some((stay_bytes, zone_bytes)) = stay.or(range).zip(range.or(stay)) else {
+                asked.problem("zonemode", "zonemode=strided needs zonesize or zonerange");
+                return;
+            };
+            for name in COMPANIONS.into_iter().chain(["zonemode"]) {
+                asked.becomes(name, Outcome::Run);
+            }
+            workload.zone_walk = Some(ZoneWalk {
+                zone_bytes,
+                stay_bytes,
+                skip_bytes: skip,
+            });
+        }
         _ => asked.refused("zonemode", "zoned devices are not supported"),
     }
 }

@@ -1,9 +1,10 @@
 //! Depth, rates, pauses, limits, and where workers run.
 
-use fathom_model::workload::{Arrival, EngineKind, Rate, RateUnit, Until, Workload};
+use fathom_model::workload::{Arrival, ByKind, EngineKind, Flow, Rate, RateUnit, Workload};
 
 use super::asked::Asked;
 use super::engine::Chosen;
+use super::steady;
 use crate::fio::surroundings::FioSurroundings;
 use crate::fio::value::lists;
 use crate::limits::MAX_DEPTH;
@@ -21,13 +22,20 @@ pub(super) fn fill(
     pauses(asked, workload);
     limits(asked, workload, clones);
     cpus(asked, workload, surroundings);
-    if asked.has("steadystate") {
-        workload.until = Some(Until::Steady);
-        asked.mapped(
-            "steadystate",
-            "`until: steady`: fathom's own ladder of steady state",
-        );
-    }
+    steady::fill(asked, workload);
+    steady::latency(asked, workload);
+    flow(asked, workload);
+}
+
+fn flow(asked: &mut Asked<'_>, workload: &mut Workload) {
+    let Some(weight) = asked.count("flow").filter(|weight| *weight > 0) else {
+        return;
+    };
+    workload.flow = Some(Flow {
+        id: u32::try_from(asked.count("flow_id").unwrap_or(0)).unwrap_or(u32::MAX),
+        weight: u32::try_from(weight).unwrap_or(u32::MAX),
+        pause_ns: asked.micro_ns("flow_sleep").unwrap_or(0),
+    });
 }
 
 fn depth(asked: &mut Asked<'_>, workload: &mut Workload, engine: &Chosen) {
@@ -52,7 +60,7 @@ fn depth(asked: &mut Asked<'_>, workload: &mut Workload, engine: &Chosen) {
     }
 }
 
-/// fio bounds each kind of each job; fathom has one schedule of all kinds.
+/// Each kind of a job may have a rate of its own.
 fn rate(asked: &mut Asked<'_>, workload: &mut Workload, clones: u32) {
     let mix = workload.mix;
     let shares = [mix.read_percent, mix.write_percent, mix.trim_percent];
@@ -68,36 +76,43 @@ fn rate(asked: &mut Asked<'_>, workload: &mut Workload, clones: u32) {
         } else {
             return;
         };
-    let used = || {
-        shares
-            .into_iter()
-            .zip(values)
-            .filter(|(share, _)| *share > 0)
+    let arrival = match asked.word("rate_process", "linear") {
+        "poisson" => Arrival::Poisson,
+        _ => Arrival::Constant,
     };
-    // The kind that is bounded most tightly sets the pace of the mix.
-    let totals = used().filter_map(|(share, rate)| {
-        let rate = rate.filter(|rate| *rate > 0.0)?;
-        Some(rate * 100.0 / f64::from(share))
-    });
-    let total = totals.fold(f64::INFINITY, f64::min);
-    if !total.is_finite() {
+    let of = |per_second: f64| Rate {
+        per_second: per_second * f64::from(clones),
+        unit,
+        arrival,
+    };
+    let used: Vec<(usize, Option<f64>)> = (0..3)
+        .filter(|kind| shares[*kind] > 0)
+        .map(|kind| (kind, values[kind].filter(|rate| *rate > 0.0)))
+        .collect();
+    if used.iter().all(|(_, rate)| rate.is_none()) {
         return;
     }
-    let kinds = used().count();
-    if kinds > 1 {
+    if used.len() > 1 && !workload.trim_first && used.iter().all(|(_, rate)| rate.is_some()) {
+        let each = |kind: usize| used.iter().find(|(k, _)| *k == kind)?.1.map(of);
+        workload.rate_by_kind = ByKind {
+            read: each(0),
+            write: each(1),
+            trim: each(2),
+        };
+        return;
+    }
+    // The kind that is bounded most tightly sets the pace of the mix.
+    let totals = used
+        .iter()
+        .filter_map(|(kind, rate)| Some((*rate)? * 100.0 / f64::from(shares[*kind])));
+    let total = totals.fold(f64::INFINITY, f64::min);
+    if used.len() > 1 {
         asked.mapped(
             name,
-            "reads and writes keep the shares of the mix at this pace",
+            "kinds without a rate of their own keep their share of the mix",
         );
     }
-    workload.rate = Some(Rate {
-        per_second: total * f64::from(clones),
-        unit,
-        arrival: match asked.word("rate_process", "linear") {
-            "poisson" => Arrival::Poisson,
-            _ => Arrival::Constant,
-        },
-    });
+    workload.rate = Some(of(total));
 }
 
 fn pauses(asked: &mut Asked<'_>, workload: &mut Workload) {
@@ -105,7 +120,7 @@ fn pauses(asked: &mut Asked<'_>, workload: &mut Workload) {
     if think_ns == 0 {
         return;
     }
-    if workload.rate.is_some() {
+    if workload.rate.is_some() || !workload.rate_by_kind.is_empty() {
         asked.ignored(
             "thinktime",
             "operations of a rate have their intended starts",

@@ -23,13 +23,14 @@ pub(super) fn may_be_one_trial(asked: &Asked<'_>) -> bool {
     asked.flag("group_reporting", false)
         && !(logs && asked.flag("per_job_logs", true))
         && !asked.has("read_iolog")
+        && !asked.has("write_iolog")
 }
 
 /// Fills in what is recorded.
 pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
     let logs = |names: &[&str]| names.iter().any(|name| asked.has(name));
     let averaged = asked.count("log_avg_msec").unwrap_or(0);
-    let single = averaged == 0 && logs(&LOGS[..3]);
+    let single = (averaged == 0 && logs(&LOGS[..3])) || asked.has("write_iolog");
     let mut windows = Vec::new();
     if logs(&LOGS[..3]) {
         windows.push(averaged);
@@ -49,12 +50,6 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) {
         op_log: if single { MOST_LOGGED_OPS } else { 0 },
         interval_ns: Recording::interval_for(&windows),
     };
-    if asked.has("write_iolog") {
-        asked.ignored(
-            "write_iolog",
-            "operations are not written down; use write_bw_log with log_offset",
-        );
-    }
 }
 
 /// The seed of clone `number` over all jobs.

@@ -83,9 +83,6 @@ impl Stages {
             let name = asked.job.name.clone();
             self.last.insert(name, (last.index, self.stage));
         }
-        if asked.flag("exitall_on_error", false) {
-            asked.mapped("exitall_on_error", "a failed trial always ends the run");
-        }
     }
 
     pub(super) fn stage(&self) -> u32 {

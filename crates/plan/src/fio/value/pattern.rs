@@ -4,19 +4,21 @@
 //! text (with `\n`, `\t`, `\\`, `\"`), `-12` the bytes of a number. Parts may
 //! follow one another: `0xff"abc"-12`.
 
+use fathom_model::workload::{Content, Part};
+
 use super::{Wrong, not};
 
-/// fio takes up to 512 bytes.
+/// Bytes that a pattern may have.
 const MAX_BYTES: usize = 512;
+const OFFSET_BYTES: usize = 8;
 
 /// A pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    Bytes(Vec<u8>),
+    /// This content over and over.
+    Content(Content),
     /// The content of this file.
     File(String),
-    /// It has a part that differs from block to block (`%o`).
-    Varies,
 }
 
 /// Reads a pattern.
@@ -27,26 +29,35 @@ pub(crate) fn read(text: &str) -> Result<Pattern, Wrong> {
             None => Err(Wrong::new(0, "the name of a file stands between two '")),
         };
     }
-    let mut bytes = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
+    let mut length = 0;
     let mut rest = text;
     while !rest.is_empty() {
         let at = text.chars().count() - rest.chars().count();
-        if rest.starts_with("%o") {
-            return Ok(Pattern::Varies);
+        if let Some(behind) = rest.strip_prefix("%o") {
+            parts.push(Part::Offset);
+            length += OFFSET_BYTES;
+            rest = behind;
+        } else {
+            let (bytes, behind) = part(rest).map_err(|wrong| wrong.right(at))?;
+            length += bytes.len();
+            match parts.last_mut() {
+                Some(Part::Bytes(before)) => before.extend(bytes),
+                _ => parts.push(Part::Bytes(bytes)),
+            }
+            rest = behind;
         }
-        let (part, behind) = part(rest).map_err(|wrong| wrong.right(at))?;
-        bytes.extend(part);
-        if bytes.len() > MAX_BYTES {
+        if length > MAX_BYTES {
             return Err(Wrong::new(
                 at,
                 format!("a pattern has at most {MAX_BYTES} bytes"),
             ));
         }
-        rest = behind;
     }
-    match bytes.is_empty() {
-        true => Err(Wrong::new(0, "the pattern is empty")),
-        false => Ok(Pattern::Bytes(bytes)),
+    match parts.as_slice() {
+        _ if length == 0 => Err(Wrong::new(0, "the pattern is empty")),
+        [Part::Bytes(bytes)] => Ok(Pattern::Content(Content::Bytes(bytes.clone()))),
+        _ => Ok(Pattern::Content(Content::Parts(parts))),
     }
 }
 
@@ -72,7 +83,13 @@ fn part(text: &str) -> Result<(Vec<u8>, &str), Wrong> {
     let end = text
         .char_indices()
         .find(|(at, c)| !(c.is_ascii_digit() || (*at == 0 && *c == '-')));
-    let (number, rest) = text.split_at(end.map_or(text.len(), |(at, _)| at));
+    let mut end = end.map_or(text.len(), |(at, _)| at);
+    // The 0 of a hexadecimal part that follows is not a digit of this one.
+    let follows = text[end..].starts_with(['x', 'X']) && text[..end].ends_with('0');
+    if follows && end > 1 {
+        end -= 1;
+    }
+    let (number, rest) = text.split_at(end);
     let wrong = || not(text, "a pattern, for example 0xdeadbeef or \"text\"");
     let number: i64 = number.parse().map_err(|_| wrong())?;
     let bytes = number.to_le_bytes();
@@ -112,7 +129,7 @@ mod tests {
     #[test]
     fn patterns_are_read() {
         let bytes = |text| match read(text) {
-            Ok(Pattern::Bytes(bytes)) => bytes,
+            Ok(Pattern::Content(Content::Bytes(bytes))) => bytes,
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(bytes("0xdeadface"), [0xde, 0xad, 0xfa, 0xce]);
@@ -121,7 +138,18 @@ mod tests {
         assert_eq!(bytes("\"a\\nb\"-12"), [b'a', b'\n', b'b', 0xf4]);
         assert_eq!(bytes("0xff\"abcd\"-12").len(), 6);
         assert_eq!(read("'file'"), Ok(Pattern::File("file".to_owned())));
-        assert_eq!(read("%o"), Ok(Pattern::Varies));
+        assert_eq!(
+            read("0xff%o"),
+            Ok(Pattern::Content(Content::Parts(vec![
+                Part::Bytes(vec![0xff]),
+                Part::Offset
+            ])))
+        );
+        assert_eq!(
+            bytes("\"abcd\"-120xdeadface")[4..],
+            [0xf4, 0xde, 0xad, 0xfa, 0xce]
+        );
+        assert_eq!(bytes("10"), [10]);
         for text in ["", "0x", "\"abc", "'", "hello", "''"] {
             assert!(read(text).is_err(), "{text}");
         }

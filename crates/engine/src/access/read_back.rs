@@ -1,0 +1,118 @@
+//! Blocks that were written and are to be read again within the load.
+
+use std::collections::VecDeque;
+
+use fathom_model::workload::ReadBack;
+
+/// Blocks that one worker keeps in mind at most; at this many they are read
+/// back whatever was asked for.
+const MOST_BLOCKS: u32 = 4 << 20;
+/// Blocks for which there is room from the start.
+const ROOM_BLOCKS: u32 = 1 << 16;
+
+/// A block that was written: bytes, file, offset.
+pub(super) type Block = (u32, u32, u64);
+
+/// The blocks of one worker that are still to be read back.
+#[derive(Debug, Clone)]
+pub(super) struct Backlog {
+    written: VecDeque<Block>,
+    every_writes: usize,
+    at_once: usize,
+    /// Blocks of the current batch that are left.
+    batch: usize,
+    /// Nothing more is written: all that is left is read.
+    closing: bool,
+    gave: bool,
+}
+
+impl Backlog {
+    pub(super) fn new(rule: &ReadBack) -> Backlog {
+        let every = rule.every_writes.clamp(1, MOST_BLOCKS);
+        Backlog {
+            written: VecDeque::with_capacity(every.min(ROOM_BLOCKS) as usize + 1),
+            every_writes: every as usize,
+            at_once: rule.at_once.clamp(1, every) as usize,
+            batch: 0,
+            closing: false,
+            gave: false,
+        }
+    }
+
+    /// A block is going to be written.
+    pub(super) fn add(&mut self, block: Block) {
+        self.written.push_back(block);
+        if self.written.len() >= self.every_writes {
+            self.batch = self.at_once;
+        }
+    }
+
+    /// The block to be read back next, if it is time.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Block> {
+        self.gave = false;
+        if !self.closing {
+            self.batch = self.batch.checked_sub(1)?;
+        }
+        let block = self.written.pop_front();
+        self.gave = block.is_some();
+        block
+    }
+
+    /// Whether the last access was one to read back.
+    pub(super) fn gave(&self) -> bool {
+        self.gave
+    }
+
+    /// Nothing more is written. `undone` is a write that was added last and
+    /// will not be done.
+    pub(super) fn close(&mut self, undone: Option<Block>) {
+        self.closing = true;
+        if undone.is_some() && self.written.back() == undone.as_ref() {
+            self.written.pop_back();
+        }
+    }
+
+    /// Whether all has been read back and nothing more will be written.
+    pub(super) fn is_over(&self) -> bool {
+        self.closing && self.written.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backlog(every_writes: u32, at_once: u32) -> Backlog {
+        Backlog::new(&ReadBack {
+            every_writes,
+            at_once,
+        })
+    }
+
+    #[test]
+    fn a_batch_is_due_after_so_many_writes() {
+        let mut backlog = backlog(3, 2);
+        for n in 0..3 {
+            assert_eq!(backlog.next(), None);
+            backlog.add((4096, 0, n * 4096));
+        }
+        assert_eq!(backlog.next(), Some((4096, 0, 0)));
+        assert!(backlog.gave());
+        assert_eq!(backlog.next(), Some((4096, 0, 4096)));
+        assert_eq!((backlog.next(), backlog.gave()), (None, false));
+        backlog.add((4096, 0, 5 * 4096));
+        assert_eq!(backlog.next(), None, "two are left, three make a batch");
+    }
+
+    #[test]
+    fn what_is_left_is_read_at_the_end_without_what_was_not_written() {
+        let mut backlog = backlog(u32::MAX, u32::MAX);
+        (0..3).for_each(|n| backlog.add((512, 1, n)));
+        assert_eq!(backlog.next(), None);
+        backlog.close(Some((512, 1, 2)));
+        let rest: Vec<_> = std::iter::from_fn(|| backlog.next()).collect();
+        assert_eq!(rest, [(512, 1, 0), (512, 1, 1)]);
+        assert!(backlog.is_over());
+    }
+}

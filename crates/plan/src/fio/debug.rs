@@ -1,0 +1,27 @@
+//! What `--debug=parse` says of criteria of a steady state, in the words that
+//! scripts look for.
+
+use super::jobs::{FioJobs, FioSetting};
+use super::value::words::{self, Steady};
+
+/// One line for each criterion that is written anywhere.
+pub fn fio_steady_words(jobs: &FioJobs) -> String {
+    let own = jobs.jobs.iter().flat_map(|job| &job.settings);
+    let all = jobs.globals.iter().chain(own);
+    let criteria = all.filter(|setting| setting.option.name == "steadystate");
+    criteria.filter_map(line).collect()
+}
+
+fn line(setting: &FioSetting) -> Option<String> {
+    let steady = words::steady(setting.value.as_deref()?).ok()?;
+    let Steady {
+        of, limit, percent, ..
+    } = steady;
+    let words = match (percent, of) {
+        (true, _) => format!("threshold to {limit:.6}%"),
+        (false, "iops") => format!("IOPS threshold to {limit:.6}"),
+        (false, "bw") => format!("BW threshold to {limit:.0}"),
+        (false, _) => format!("latency threshold to {limit:.0} nsec"),
+    };
+    Some(format!("parse    0 set steady state {words}\n"))
+}
