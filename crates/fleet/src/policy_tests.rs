@@ -23,6 +23,7 @@ fn trial(target: &str) -> ScheduledTrial {
         ends_others: false,
         file_set: 0,
         host: Some(0),
+        spares_others: false,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,

@@ -92,6 +92,7 @@ mod tests {
             ends_others: false,
             file_set: 0,
             host: None,
+            spares_others: false,
             pause: Pause {
                 floor_ns: 0,
                 ceiling_ns: 0,

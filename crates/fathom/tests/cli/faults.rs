@@ -1,10 +1,8 @@
 //! Targets that cannot be used, devices that fail, I/O that hangs.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::bench::{Bench, finding, is_root, op};
+use crate::bench::{Bench, finding, op};
 use crate::devices::{Loop, Mount, can_use_devices, sparse_file, tool};
 
 #[test]
