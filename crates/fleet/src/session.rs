@@ -347,3 +347,7 @@ pub(crate) fn unix_now_ns() -> u64 {
         .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

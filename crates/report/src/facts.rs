@@ -67,6 +67,10 @@ pub(crate) fn filesystem_line(fs: &FilesystemFacts) -> String {
 pub(crate) fn host_line(run: &JudgedRun) -> String {
     let host = &run.host;
     let mut parts = Vec::new();
+    if let Some(fleet) = &run.fleet {
+        let there = fleet.hosts.iter().filter(|host| host.lost.is_none());
+        parts.push(format!("{} hosts, from here", there.count()));
+    }
     if !host.hostname.is_empty() {
         parts.push(host.hostname.clone());
     }
