@@ -218,9 +218,9 @@ impl Session {
         Ok(())
     }
 
+    /// Whether nothing is under way that the coordinator would have to hear of.
     fn is_idle(&self) -> bool {
-        let done = |run: &Run| run.finishing && run.agent.is_finished();
-        self.run.as_ref().is_none_or(done)
+        self.run.as_ref().is_none_or(|run| run.finishing)
     }
 
     /// Waits for the end of a run that was told to finish.

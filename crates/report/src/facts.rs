@@ -69,9 +69,12 @@ pub(crate) fn host_line(run: &JudgedRun) -> String {
     let mut parts = Vec::new();
     if let Some(fleet) = &run.fleet {
         let there = fleet.hosts.iter().filter(|host| host.lost.is_none());
-        parts.push(format!("{} hosts, from here", there.count()));
-    }
-    if !host.hostname.is_empty() {
+        parts.push(format!(
+            "{} hosts, driven from {}",
+            there.count(),
+            host.hostname
+        ));
+    } else if !host.hostname.is_empty() {
         parts.push(host.hostname.clone());
     }
     if !host.kernel.is_empty() {

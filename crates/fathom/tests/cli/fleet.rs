@@ -203,7 +203,7 @@ fn hosts_that_cannot_be_used_are_all_listed() {
         .expect_in_stderr("must be an absolute path");
     bench
         .fathom(["io", "/dev/shm", "--hosts", "n[3-1]"])
-        .expect_status(1)
+        .expect_status(2)
         .expect_in_stderr("empty or too long");
 }
 
