@@ -143,13 +143,18 @@ pub(crate) fn introduce(trials: &mut [Trial<'_>]) {
     for set in sets(trials) {
         let members = &mut trials[set];
         let devices: Vec<Vec<&str>> = members.iter().map(Trial::device_names).collect();
-        let mut known: BTreeMap<&[&str], Rc<Company>> = BTreeMap::new();
+        // A device of the same name on another host is another device.
+        let hosts: Vec<Option<u32>> = members.iter().map(|m| m.record.spec.host).collect();
+        let mut known: BTreeMap<(Option<u32>, &[&str]), Rc<Company>> = BTreeMap::new();
         let companies: Vec<Rc<Company>> = devices
             .iter()
-            .map(|own| {
-                let company = known.entry(own.as_slice()).or_insert_with(|| {
+            .zip(&hosts)
+            .map(|(own, host)| {
+                let company = known.entry((*host, own.as_slice())).or_insert_with(|| {
                     let same = devices.iter().zip(members.iter());
-                    let same = same.filter(|(theirs, _)| theirs.iter().any(|d| own.contains(d)));
+                    let same = same.filter(|(theirs, trial)| {
+                        trial.record.spec.host == *host && theirs.iter().any(|d| own.contains(d))
+                    });
                     Rc::new(gather(same.map(|(_, trial)| trial)))
                 });
                 Rc::clone(company)

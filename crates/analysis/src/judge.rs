@@ -20,6 +20,7 @@ use crate::comparison;
 use crate::curve;
 use crate::disks;
 use crate::fitness::{self, fitness};
+use crate::fleet;
 use crate::fold::{Source, fold, nothing, validity};
 use crate::intervals::intervals;
 use crate::limiter;
@@ -47,7 +48,7 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
     let mut trials: Vec<Trial<'_>> = record
         .trials
         .iter()
-        .map(|trial| Trial::new(trial, &record.meta.host))
+        .map(|trial| Trial::new(trial, record.meta.host_of(&trial.spec)))
         .collect();
     company::introduce(&mut trials);
     let mut judged = judge_trials(&trials);
@@ -79,11 +80,13 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         snia: standard,
         disks: None,
         sets: Vec::new(),
+        fleet: None,
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     disks::draw(&mut run, record);
+    fleet::draw(&mut run, record, &trials);
     run
 }
 
@@ -120,16 +123,20 @@ fn run_summary(meta: &RunMeta) -> RunSummary {
 /// load began, as far as this run knows. What trials of one set write, they
 /// write at the same time.
 fn written_before(trials: &[Trial<'_>]) -> Vec<u64> {
-    let mut ended: BTreeMap<&Target, u64> = BTreeMap::new();
+    // The same path on another host is another place.
+    let mut ended: BTreeMap<(Option<u32>, &Target), u64> = BTreeMap::new();
+    fn at<'t>(trial: &'t Trial<'_>) -> (Option<u32>, &'t Target) {
+        (trial.record.spec.host, &trial.record.spec.target)
+    }
     let mut before = vec![0; trials.len()];
     for turn in company::turns(trials) {
         let set = &trials[turn.clone()];
         for trial in set {
-            let sum = ended.entry(&trial.record.spec.target).or_default();
+            let sum = ended.entry(at(trial)).or_default();
             *sum = sum.saturating_add(prepared(trial));
         }
         for (place, trial) in turn.zip(set) {
-            let written = ended.get(&trial.record.spec.target).copied().unwrap_or(0);
+            let written = ended.get(&at(trial)).copied().unwrap_or(0);
             // Files from an earlier run were written when they were made.
             let found = match trial.end() {
                 Some(end) if end.data.reused && written == prepared(trial) => end.data.active_bytes,
@@ -140,7 +147,7 @@ fn written_before(trials: &[Trial<'_>]) -> Vec<u64> {
         for trial in set {
             let load = trial.seconds.iter().flat_map(|s| s.ops(OpKind::Write));
             let load = add(load.map(|op| op.bytes));
-            let sum = ended.entry(&trial.record.spec.target).or_default();
+            let sum = ended.entry(at(trial)).or_default();
             *sum = sum.saturating_add(load);
         }
     }
@@ -191,6 +198,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
         seed: spec.seed,
         role: spec.role,
         in_set: None,
+        host: spec.host,
         started_unix_ns: trial.record.started_unix_ns,
         state: trial.record.state,
         reason: end.and_then(|end| end.reason.clone()),

@@ -25,6 +25,7 @@ mod crosscheck;
 pub mod curve;
 mod disks;
 mod fitness;
+mod fleet;
 mod fold;
 mod intervals;
 mod judge;

@@ -13,6 +13,7 @@ use crate::coordinator::Settings;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::link::{Ack, Command, Message};
 use crate::session::unix_now_ns;
+use crate::tls;
 use crate::transport::{Complaint, Transport};
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
 
@@ -87,7 +88,11 @@ impl RemoteAgent {
         let writer = Arc::new(FrameWriter::new(transport.output));
         let mut reader = FrameReader::new(transport.input);
         let complaint = transport.complaint;
-        let broken = |error: FrameError| complaint().unwrap_or_else(|| error.to_string());
+        let broken = |error: FrameError| match (complaint(), error) {
+            (Some(complaint), _) => complaint,
+            (None, FrameError::Io(error)) => tls::in_words(&error),
+            (None, error) => error.to_string(),
+        };
         let sent = writer.send(&Greeting::coordinator());
         let greeting: Greeting = reader.next().map_err(broken)?;
         greeting.check("agent")?;

@@ -4,6 +4,7 @@
 //! the agent says. A coordinator that is silent for [`SILENCE_NS`], or whose
 //! connection ends, is gone: the load ends, what was made is removed.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -218,9 +219,9 @@ impl Session {
         Ok(())
     }
 
+    /// Whether nothing is under way that the coordinator would have to hear of.
     fn is_idle(&self) -> bool {
-        let done = |run: &Run| run.finishing && run.agent.is_finished();
-        self.run.as_ref().is_none_or(done)
+        self.run.as_ref().is_none_or(|run| run.finishing)
     }
 
     /// Waits for the end of a run that was told to finish.
@@ -301,10 +302,37 @@ fn tell(
             Message::Done => FromAgent::Done,
             Message::Lost(_) => continue,
         };
-        if let Err(error) = writer.send(&message) {
+        let sent = match writer.send(&message) {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, writer),
+            sent => sent,
+        };
+        if let Err(error) = sent {
             answer(waiting, Err(error.to_string()));
         }
     }
+}
+
+/// Sends what is too long for a message without its log of single operations,
+/// and says so.
+fn shorter(message: FromAgent, writer: &FrameWriter) -> std::io::Result<()> {
+    let FromAgent::Event {
+        event: Event::Interval(mut intervals),
+        waits,
+    } = message
+    else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    let samples = intervals.iter_mut().flat_map(|i| &mut i.samples);
+    samples.for_each(|sample| sample.operations.clear());
+    let text = "more operations in a second than can be sent one by one; their log has a gap";
+    writer.send(&FromAgent::Event {
+        event: Event::Note(text.to_owned()),
+        waits: false,
+    })?;
+    writer.send(&FromAgent::Event {
+        event: Event::Interval(intervals),
+        waits,
+    })
 }
 
 fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), String>) {
@@ -347,3 +375,7 @@ pub(crate) fn unix_now_ns() -> u64 {
         .unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

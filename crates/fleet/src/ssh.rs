@@ -181,6 +181,7 @@ impl Ssh {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let last = lines.next_back()?;
         let plain: String = last.chars().filter(|c| !c.is_control()).take(300).collect();
+        let plain = plain.strip_prefix("ssh: ").unwrap_or(&plain);
         Some(format!("ssh: {plain}"))
     }
 }

@@ -168,8 +168,12 @@ fn in_words_of_agent(error: &io::Error) -> String {
     }
 }
 
-/// What a failed handshake means to a coordinator.
-fn in_words(error: &io::Error) -> String {
+const REFUSED: &str =
+    "it does not accept the certificate of this coordinator, which belongs to another fleet";
+
+/// What a failed handshake means to a coordinator. In TLS 1.3 it hears of its
+/// own refusal only when it reads.
+pub(crate) fn in_words(error: &io::Error) -> String {
     use rustls::Error as Tls;
     let tls = error
         .get_ref()
@@ -186,8 +190,10 @@ fn in_words(error: &io::Error) -> String {
             AlertDescription::UnknownCA
             | AlertDescription::BadCertificate
             | AlertDescription::CertificateUnknown
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRequired
             | AlertDescription::DecryptError,
-        )) => refused_certificate(),
+        )) => REFUSED.to_owned(),
         Some(other) => format!("the connection could not be secured: {other}"),
         None if matches!(
             error.kind(),
@@ -198,11 +204,6 @@ fn in_words(error: &io::Error) -> String {
         }
         None => format!("the connection broke: {error}"),
     }
-}
-
-/// In TLS 1.3 the client hears of its refusal only when it reads.
-pub(crate) fn refused_certificate() -> String {
-    "it does not accept the certificate of this coordinator; it belongs to another fleet".to_owned()
 }
 
 /// A secret of one connection: a proof that holds it is worth nothing on any

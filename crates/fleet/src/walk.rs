@@ -190,24 +190,21 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            self.pass(&mut together)?;
+            self.pass(&mut together);
         }
-        self.pass(&mut together)?;
+        self.pass(&mut together);
         Ok(together.into_records())
     }
 
     /// Handles what is due, and opens the gate when all are ready.
-    fn pass(&mut self, together: &mut Together) -> Result<(), Error> {
+    fn pass(&mut self, together: &mut Together) {
         for event in together.due() {
             // The first failure of the sink is kept.
             let _ = self.handle(event);
         }
-        if together.is_ready() {
-            if self.cancelled.is_none() {
-                together.open(&self.agents);
-            }
+        if together.is_ready() && self.cancelled.is_none() {
+            together.open(&self.agents);
         }
-        Ok(())
     }
 
     fn take_in(

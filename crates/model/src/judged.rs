@@ -10,6 +10,7 @@ use crate::comparison::Comparison;
 use crate::curve::Curve;
 use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
+use crate::fleet::FleetReport;
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
 use crate::sample::Phase;
@@ -52,6 +53,9 @@ pub struct JudgedRun {
     /// Rows that ran at the same time, added up.
     #[serde(default)]
     pub sets: Vec<ResultSet>,
+    /// The hosts beside one another, where there are several.
+    #[serde(default)]
+    pub fleet: Option<FleetReport>,
 }
 
 /// Facts of the run itself.
@@ -132,6 +136,9 @@ pub struct JudgedTrial {
     /// Its place among the trials that ran at the same time.
     #[serde(default)]
     pub in_set: Option<InSet>,
+    /// Which host carried it out: index into the hosts of `fleet`.
+    #[serde(default)]
+    pub host: Option<u32>,
     /// Start, nanoseconds since 1970-01-01 UTC.
     pub started_unix_ns: u64,
     /// How far it came.

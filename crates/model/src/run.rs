@@ -59,6 +59,14 @@ pub struct RunMeta {
     pub hosts: Vec<FleetHost>,
 }
 
+impl RunMeta {
+    /// The host that carries out a trial.
+    pub fn host_of(&self, spec: &ScheduledTrial) -> &Fingerprint {
+        let host = spec.host.and_then(|host| self.hosts.get(host as usize));
+        host.map_or(&self.host, |host| &host.fingerprint)
+    }
+}
+
 /// One trial with its series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialRecord {

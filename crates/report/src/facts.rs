@@ -67,7 +67,14 @@ pub(crate) fn filesystem_line(fs: &FilesystemFacts) -> String {
 pub(crate) fn host_line(run: &JudgedRun) -> String {
     let host = &run.host;
     let mut parts = Vec::new();
-    if !host.hostname.is_empty() {
+    if let Some(fleet) = &run.fleet {
+        let there = fleet.hosts.iter().filter(|host| host.lost.is_none());
+        parts.push(format!(
+            "{} hosts, driven from {}",
+            there.count(),
+            host.hostname
+        ));
+    } else if !host.hostname.is_empty() {
         parts.push(host.hostname.clone());
     }
     if !host.kernel.is_empty() {

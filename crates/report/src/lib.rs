@@ -25,6 +25,7 @@ mod curve;
 mod disks;
 mod facts;
 mod figure;
+mod fleet;
 mod grid;
 mod levels;
 mod limits;

@@ -36,6 +36,8 @@ pub fn render(run: &JudgedRun) -> String {
         push_curve(&mut out, &view);
     } else if let Some(view) = crate::disks::view(run, Throughput::Binary) {
         crate::disks::push_markdown(&mut out, &view, escape);
+    } else if let Some(view) = crate::fleet::view(run, Throughput::Binary) {
+        crate::fleet::push_markdown(&mut out, &view, escape);
     } else if facts::is_quick(run) {
         let grid = Grid::of(run);
         push_grid(&mut out, &grid);

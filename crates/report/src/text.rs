@@ -8,6 +8,7 @@ mod comparison;
 mod curve;
 mod details;
 mod disks;
+mod fleet;
 mod grid;
 mod header;
 pub(crate) mod page;
@@ -70,6 +71,12 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         curve::write(&mut page, run, &view);
     } else if let Some(view) = crate::disks::view(run, throughput) {
         disks::write(&mut page, &view);
+    } else if let Some(view) = crate::fleet::view(run, throughput) {
+        fleet::write(&mut page, &view);
+        if options.verbose {
+            let all: Vec<_> = run.rows.iter().collect();
+            rows::write(&mut page, run, &all, throughput);
+        }
     } else if compared.is_some() && !options.verbose {
         // The table of the sides says it all.
     } else if facts::is_quick(run) {

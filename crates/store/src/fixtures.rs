@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use fathom_model::fingerprint::{DeviceFacts, Fingerprint, TargetFingerprint};
+use fathom_model::fleet::{FleetHost, HostClock, StartReport};
 use fathom_model::histogram::{BUCKETS, bucket_range};
 use fathom_model::observation::{CpuActivity, DeviceActivity, MemoryState, OwnActivity, Pressure};
 use fathom_model::rng::Rng;
@@ -45,7 +46,15 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             memory_bytes: 64 << 30,
             ..Fingerprint::default()
         },
-        hosts: Vec::new(),
+        hosts: vec![FleetHost {
+            name: "node2:7117".to_owned(),
+            clock: Some(HostClock {
+                offset_ns: -5,
+                uncertainty_ns: 20_000,
+                wall_offset_ns: 3_600_000_000_000,
+            }),
+            ..FleetHost::default()
+        }],
     }
 }
 
@@ -120,7 +129,10 @@ pub fn end() -> TrialEnd {
         host: None,
         load_started_ns: Some(5_000_000_000),
         load_started_unix_ns: Some(1_700_000_000_123_456_789),
-        start: None,
+        start: Some(StartReport {
+            lateness_ns: 70_000,
+            clock: Some(HostClock::default()),
+        }),
     }
 }
 

@@ -196,3 +196,20 @@ fn files_are_leftovers_once_their_run_is_over() {
     store.forget_file(two).unwrap();
     assert!(store.leftovers().unwrap().is_empty());
 }
+
+#[test]
+fn a_file_of_the_first_schema_is_brought_up_to_date() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.db");
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("schema/0001.sql")).unwrap();
+    old.pragma_update(None, "application_id", crate::schema::APPLICATION_ID)
+        .unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    drop(old);
+    let mut store = Store::open(&path).unwrap();
+    let meta = fixtures::meta("20260101-000000-old1", 1);
+    let run = store.begin_run(&meta).unwrap();
+    store.end_run(run, RunState::Complete, 99, None).unwrap();
+    assert_eq!(store.load(&meta.id).unwrap().record.meta.hosts, meta.hosts);
+}

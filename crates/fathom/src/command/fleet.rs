@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use fathom_fleet::{CoordinatorKeys, Joined, parse_hosts};
+use fathom_fleet::{CoordinatorKeys, Joined};
 use fathom_model::Schedule;
 use fathom_model::fleet::FleetHost;
 use fathom_model::schedule::Purpose;
 use fathom_model::unit;
 use fathom_report::table::{Align, Table};
 
-use crate::command::hosts::{self, HostArgs};
+use crate::command::hosts::{self, HostArgs, HostList};
 use crate::exit::Exit;
 use crate::present;
 
@@ -47,7 +47,7 @@ pub(crate) enum Fleet {
     #[command(after_help = "Example:\n  fathom fleet join node[01-84]")]
     Join {
         /// The hosts, by the names under which they will be called.
-        hosts: String,
+        hosts: HostList,
         #[command(flatten)]
         keys: Keys,
     },
@@ -108,16 +108,15 @@ pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
             }
             Ok(Exit::Success)
         }
-        Fleet::Join { hosts, keys } => join(&hosts, &keys.load()?),
+        Fleet::Join { hosts, keys } => join(hosts, &keys.load()?),
         Fleet::Status { hosts, json } => status(&hosts, json),
     }
 }
 
 /// Takes in all that wait; says of each what became of it.
-fn join(hosts: &str, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
-    let hosts = parse_hosts(hosts).map_err(anyhow::Error::msg)?;
+fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
     let mut exit = Exit::Success;
-    for host in hosts {
+    for host in hosts.0 {
         let said = match keys.join(&host) {
             Ok(Joined::Now) => "joined".to_owned(),
             Ok(Joined::Before) => "had joined before".to_owned(),
@@ -138,7 +137,10 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
     }
     // All that can be said is wanted, however few answer.
     let fleet = args.tolerant().gather(&nothing_to_do())?;
-    let (hosts, permissions) = (fleet.hosts(), fleet.permissions());
+    let (hosts, mut permissions) = (fleet.hosts(), fleet.permissions());
+    if args.start_agents() {
+        permissions.fill(Some("what a plan names".to_owned()));
+    }
     if json {
         let text = serde_json::to_string_pretty(&hosts)?;
         present::write_stdout(&format!("{text}\n"))?;

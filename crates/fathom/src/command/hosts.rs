@@ -1,6 +1,7 @@
 //! `--hosts`: a command that measures, on many hosts at the same time.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -19,7 +20,7 @@ const HOSTS_FILE_BYTES_MAX: u64 = 1 << 20;
 pub(crate) struct HostArgs {
     /// Run on these hosts at the same time: h1,h2 or node[01-84].
     #[arg(long, value_name = "LIST")]
-    hosts: Option<String>,
+    hosts: Option<HostList>,
     /// The same from a file with one host to a line; # begins a comment.
     #[arg(long, value_name = "FILE", conflicts_with = "hosts")]
     hosts_file: Option<PathBuf>,
@@ -39,6 +40,18 @@ pub(crate) struct HostArgs {
     agent_binary: Option<PathBuf>,
 }
 
+/// A list of hosts as it is typed.
+#[derive(Debug, Clone)]
+pub(crate) struct HostList(pub(crate) Vec<HostName>);
+
+impl FromStr for HostList {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<HostList, String> {
+        fathom_fleet::parse_hosts(text).map(HostList)
+    }
+}
+
 /// How agents come to life.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum How {
@@ -53,6 +66,12 @@ impl HostArgs {
     /// Whether other hosts carry the load.
     pub(crate) fn are_given(&self) -> bool {
         self.hosts.is_some() || self.hosts_file.is_some()
+    }
+
+    /// Whether agents are started for the purpose, and may touch what a plan
+    /// names.
+    pub(crate) fn start_agents(&self) -> bool {
+        self.launcher == How::Ssh
     }
 
     /// The same, content with whoever answers.
@@ -79,12 +98,14 @@ impl HostArgs {
     }
 
     fn list(&self) -> anyhow::Result<Vec<HostName>> {
-        let hosts = match (&self.hosts, &self.hosts_file) {
-            (Some(list), _) => fathom_fleet::parse_hosts(list),
-            (None, Some(file)) => fathom_fleet::parse_hosts_file(&read(file)?),
-            (None, None) => fathom_fleet::parse_hosts(""),
-        };
-        hosts.map_err(anyhow::Error::msg)
+        match (&self.hosts, &self.hosts_file) {
+            (Some(list), _) => Ok(list.0.clone()),
+            (None, Some(file)) => {
+                let hosts = fathom_fleet::parse_hosts_file(&read(file)?);
+                hosts.map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))
+            }
+            (None, None) => Ok(Vec::new()),
+        }
     }
 
     /// A relative path would mean another place on each host.

@@ -33,6 +33,7 @@ fn every_console_line_of_the_documents_runs() {
         "docs/checks.md",
         "docs/lab.md",
         "docs/accuracy.md",
+        "docs/fleet.md",
         "CONTRIBUTING.md",
     ];
     let mut ran = 0;

@@ -18,6 +18,7 @@ mod faults;
 mod fio;
 mod fio_output;
 mod fio_parsers;
+mod fleet;
 mod io;
 mod judge;
 mod lab;

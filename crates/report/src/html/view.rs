@@ -11,6 +11,7 @@ use super::snia::{self, SniaSection};
 use crate::chart::{self, Drawing};
 use crate::curve::{self, CurveView};
 use crate::disks::{self, DisksView};
+use crate::fleet::{self, FleetView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
 use crate::{facts, figure, limits, moment, names, shape};
@@ -50,6 +51,7 @@ pub(super) struct Page<'a> {
     fitness: Option<FitnessView<'a>>,
     curve: Option<CurveSection>,
     disks: Option<DisksView>,
+    fleet: Option<FleetView>,
     standard: Option<SniaSection<'a>>,
     compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
@@ -151,6 +153,7 @@ impl<'a> Page<'a> {
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             curve: curve_section(run),
             disks: disks::view(run, figure::Throughput::Binary),
+            fleet: fleet::view(run, figure::Throughput::Binary),
             standard: SniaSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),

@@ -189,6 +189,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         rows,
         trials,
         sets: Vec::new(),
+        fleet: None,
         verdict,
         comparison: None,
         curve: None,

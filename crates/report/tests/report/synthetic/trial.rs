@@ -88,6 +88,7 @@ impl TrialSpec {
         JudgedTrial {
             role: TrialRole::Measure,
             in_set: None,
+            host: None,
             steadiness: None,
             index: self.index,
             row: self.row,
