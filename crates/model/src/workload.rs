@@ -12,6 +12,7 @@ mod fail_if;
 mod kinds;
 mod named;
 mod order;
+mod peer;
 mod replay;
 
 pub use block::{BlockSizes, WeightedSize};
@@ -22,6 +23,7 @@ pub use fail_if::FailIf;
 pub use kinds::ByKind;
 pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
+pub use peer::{Peer, PeerProtocol};
 pub use replay::{Replay, ReplayTiming};
 
 use schemars::JsonSchema;
@@ -50,6 +52,8 @@ pub enum EngineKind {
     Psync,
     /// Loads and stores on a memory map, `msync` as the flush.
     Mmap,
+    /// Blocks over a connection to another workload.
+    Net,
     /// Nothing is done. Measures the generator.
     Null,
     /// A simulated drive under a virtual clock.
@@ -58,11 +62,12 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// Every engine.
-    pub const ALL: [EngineKind; 6] = [
+    pub const ALL: [EngineKind; 7] = [
         EngineKind::Uring,
         EngineKind::Libaio,
         EngineKind::Psync,
         EngineKind::Mmap,
+        EngineKind::Net,
         EngineKind::Null,
         EngineKind::Sim,
     ];
@@ -74,6 +79,7 @@ impl EngineKind {
             EngineKind::Libaio => "libaio",
             EngineKind::Psync => "psync",
             EngineKind::Mmap => "mmap",
+            EngineKind::Net => "net",
             EngineKind::Null => "null",
             EngineKind::Sim => "sim",
         }
@@ -331,6 +337,9 @@ pub struct Workload {
     /// block.
     #[serde(default, skip_serializing_if = "unset")]
     pub replay: Option<Replay>,
+    /// The connection of the engine `net`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Box<Peer>>,
     /// What ends the trial as failed.
     #[serde(default, skip_serializing_if = "unset")]
     pub fail_if: FailIf,
@@ -393,6 +402,7 @@ impl Workload {
             trim_first: false,
             allocation: Allocation::default(),
             replay: None,
+            peer: None,
             fail_if: FailIf::default(),
             recording: Recording::default(),
         }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fathom_model::network::{
-    Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, PAIR_SCHEMA, PairPlan,
-    PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
+    Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, NetRemark, PAIR_SCHEMA,
+    PairPlan, PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
 };
 use fathom_observe::Sysroot;
 use fathom_observe::network::{cpu_count, link_counters, link_with};
@@ -136,11 +136,21 @@ pub fn measure_pair(
         let typical = typical.map_or(USUAL_ROUND_TRIP, Duration::from_nanos);
         match session.probes(typical) {
             Ok(probes) => report.probes = Some(probes),
-            Err(error) => report.remarks.push(fathom_model::network::NetRemark {
+            Err(error) => report.remarks.push(NetRemark {
                 id: "no-probes".to_owned(),
                 text: error.to_string(),
             }),
         }
+    }
+    let segment = segment_that_passes(&report);
+    if let Some(bytes) = segment {
+        report.remarks.push(NetRemark {
+            id: "small-segments".to_owned(),
+            text: format!(
+                "loads were made with segments of {bytes} bytes: larger packets vanish on the \
+                 way, and ordinary connections hang"
+            ),
+        });
     }
     wait_until(start_unix_ns, stop);
     for load in &plan.loads {
@@ -148,7 +158,9 @@ pub fn measure_pair(
             return Err(NetError::Interrupted);
         }
         tell(&load.name);
-        report.loads.push(one_load(&mut session, load, stop));
+        let mut load = load.clone();
+        load.spec.mss_bytes = load.spec.mss_bytes.or(segment);
+        report.loads.push(one_load(&mut session, &load, stop));
         if report.loads.last().is_some_and(|load| load.error.is_some()) {
             // The conversation may be out of step; begin another one.
             session = Session::open(server)?;
@@ -163,6 +175,27 @@ pub fn measure_pair(
     report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
     report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
     Ok(report)
+}
+
+/// The segment that loads must keep to where large packets vanish without a
+/// word; `None` where TCP finds out by itself.
+fn segment_that_passes(report: &PairReport) -> Option<u32> {
+    let probes = report.probes.as_ref()?;
+    if !probes.iter().any(|probe| probe.silent) {
+        return None;
+    }
+    let (probe_headers, tcp_headers) = match report.theirs.address.contains(':') {
+        true => (48, 60),
+        false => (28, 40),
+    };
+    let largest = probes
+        .iter()
+        .map(|probe| probe.largest_payload_bytes)
+        .min()?;
+    let path = largest + probe_headers;
+    let mtu = |host: &HostFacts| host.link.as_ref()?.mtu_bytes;
+    let set = mtu(&report.ours)?.min(mtu(&report.theirs)?);
+    (path < set).then(|| path.saturating_sub(tcp_headers))
 }
 
 /// Where TCP is held back by loss it does not show what the path carries:

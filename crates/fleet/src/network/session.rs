@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::net::mtu::{Prober, Way};
+use fathom_engine::net::{SocketOptions, connect_tcp};
 use fathom_model::network::{
     ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,
 };
@@ -19,6 +20,9 @@ use super::wire::{self, Answer, Hello, Request, Token};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a server may take beyond the time of a load.
 const REPORT_PATIENCE: Duration = Duration::from_secs(20);
+/// Segments of control connections, bytes: they pass where large packets
+/// vanish, so that this can be found out and told.
+const CONTROL_SEGMENT_BYTES: u32 = 1180;
 /// Exchanges for the clock.
 const CLOCK_EXCHANGES: u32 = 20;
 
@@ -73,9 +77,13 @@ impl Session {
             source,
         };
         let begun = Instant::now();
-        let control = TcpStream::connect_timeout(&server, PATIENCE).map_err(unreachable)?;
+        let small = SocketOptions {
+            nodelay: true,
+            mss_bytes: Some(CONTROL_SEGMENT_BYTES),
+            ..SocketOptions::default()
+        };
+        let control = connect_tcp(server, &small, PATIENCE).map_err(unreachable)?;
         let connect_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        control.set_nodelay(true).map_err(unreachable)?;
         control
             .set_read_timeout(Some(PATIENCE))
             .map_err(unreachable)?;

@@ -12,6 +12,7 @@ mod content;
 pub(crate) mod engine;
 mod files;
 mod kinds;
+mod net;
 mod pace;
 mod record;
 mod stages;
@@ -20,6 +21,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::workload::EngineKind;
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use self::asked::Asked;
@@ -240,30 +242,17 @@ impl Mapping<'_> {
             return false;
         };
         let clones = range.end - range.start;
-        let mut workload = bare(&asked.job.name, clones);
-        workload.engine = engine.kind;
-        refuse_zones(asked);
-        kinds::fill(asked, &mut workload);
-        let Some(files) = files::name(asked, range.clone(), self.surroundings) else {
+        let Some((mut workload, files)) = self.workload(asked, &engine, range.clone()) else {
             return false;
         };
-        let Some(extent) = files::fill(asked, &mut workload, &files, range.clone()) else {
-            return false;
+        let target = match &workload.peer {
+            Some(peer) => Target::Peer(peer.name()),
+            None if engine.null => Target::Null,
+            None => {
+                workload.named = Some(files::named(asked, &files));
+                self.place(&files)
+            }
         };
-        content::fill(asked, &mut workload);
-        bounds::fill(asked, &mut workload, &extent);
-        pace::fill(asked, &mut workload, &engine, clones, self.surroundings);
-        record::fill(asked, &mut workload);
-        if self.run.readonly && workload.mix.modifies() {
-            asked.problem("rw", "it would write, and --readonly forbids that");
-            return false;
-        }
-        let mut target = Target::Null;
-        if !engine.null {
-            let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
-            workload.named = Some(files::named(asked, &files));
-            target = Target::Path(place_of(first, self.surroundings));
-        }
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
         self.jobs.push(FioMappedJob {
             section,
@@ -299,11 +288,47 @@ impl Mapping<'_> {
         true
     }
 
+    /// What some clones of a job do, and with which files. `None` when the job
+    /// cannot be run.
+    fn workload(
+        &self,
+        asked: &mut Asked<'_>,
+        engine: &engine::Chosen,
+        range: std::ops::Range<u32>,
+    ) -> Option<(Workload, files::Files)> {
+        let clones = range.end - range.start;
+        let mut workload = bare(&asked.job.name, clones);
+        workload.engine = engine.kind;
+        refuse_zones(asked);
+        kinds::fill(asked, &mut workload);
+        if workload.engine == EngineKind::Net && !net::fill(asked, &mut workload) {
+            return None;
+        }
+        let files = files::name(asked, range.clone(), self.surroundings)?;
+        let extent = files::fill(asked, &mut workload, &files, range.clone())?;
+        content::fill(asked, &mut workload);
+        bounds::fill(asked, &mut workload, &extent);
+        pace::fill(asked, &mut workload, engine, clones, self.surroundings);
+        record::fill(asked, &mut workload);
+        if self.run.readonly && workload.mix.modifies() {
+            asked.problem("rw", "it would write, and --readonly forbids that");
+            return None;
+        }
+        Some((workload, files))
+    }
+
+    /// What stands for the files of a trial in results.
+    fn place(&self, files: &files::Files) -> Target {
+        let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
+        Target::Path(place_of(first, self.surroundings))
+    }
+
     fn finish(mut self, request: &FioRequest) -> (FioAccount, Result<FioMapped, FioProblems>) {
         if self.trials.len() as u64 > MAX_TRIALS {
             let message = format!("{} trials; the limit is {MAX_TRIALS}", self.trials.len());
             self.problems.push(FioProblem::nowhere(message));
         }
+        net::meet(&mut self.trials);
         stages::alone(&mut self.trials);
         if let Err(problems) = FioProblems::result(self.problems) {
             return (self.account, Err(problems));
