@@ -375,3 +375,7 @@ impl Engine for PeerEngine {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "peer_tests.rs"]
+mod tests;

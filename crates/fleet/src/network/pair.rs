@@ -1,7 +1,6 @@
 //! A pair of hosts, measured from one of them.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use fathom_model::network::{
 use fathom_observe::Sysroot;
 use fathom_observe::network::{cpu_count, link_counters, link_with};
 
+use super::data::Rein;
 use super::error::NetError;
 use super::owner::plain;
 use super::session::{Session, unix_ns};
@@ -112,7 +112,7 @@ pub fn measure_pair(
     server: SocketAddr,
     plan: &PairPlan,
     start_unix_ns: u64,
-    stop: &Arc<AtomicBool>,
+    rein: &Rein,
     tell: &mut dyn FnMut(&str),
 ) -> Result<PairReport, NetError> {
     tell("reaching the other host");
@@ -124,7 +124,7 @@ pub fn measure_pair(
     }
     if plan.idle_ns > 0 {
         tell("round trips without load");
-        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), stop)?;
+        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), rein)?;
         report.idle = flows.0.map(|flow| round_trip(&flow));
     }
     if plan.path {
@@ -152,28 +152,29 @@ pub fn measure_pair(
             ),
         });
     }
-    wait_until(start_unix_ns, stop);
+    wait_until(start_unix_ns, &rein.stop);
     for load in &plan.loads {
-        if stop.load(Ordering::Relaxed) {
+        if rein.stop.load(Ordering::Relaxed) {
             return Err(NetError::Interrupted);
         }
         tell(&load.name);
         let mut load = load.clone();
         load.spec.mss_bytes = load.spec.mss_bytes.or(segment);
-        report.loads.push(one_load(&mut session, &load, stop));
+        report.loads.push(one_load(&mut session, &load, rein));
         if report.loads.last().is_some_and(|load| load.error.is_some()) {
             // The conversation may be out of step; begin another one.
             session = Session::open(server)?;
         }
     }
+    report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
+    report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
+    // What a flood of datagrams overruns is not the link's fault.
     if plan.path {
         for load in capacity_loads(&report) {
             tell(&load.name);
-            report.loads.push(one_load(&mut session, &load, stop));
+            report.loads.push(one_load(&mut session, &load, rein));
         }
     }
-    report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
-    report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
     Ok(report)
 }
 
@@ -290,7 +291,7 @@ fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
     }
 }
 
-fn one_load(session: &mut Session, load: &PlannedLoad, stop: &Arc<AtomicBool>) -> LoadResult {
+fn one_load(session: &mut Session, load: &PlannedLoad, rein: &Rein) -> LoadResult {
     let server = session.server;
     let (done, loaded) = std::thread::scope(|scope| {
         let beside = load.round_trips.then(|| {
@@ -298,9 +299,9 @@ fn one_load(session: &mut Session, load: &PlannedLoad, stop: &Arc<AtomicBool>) -
                 warmup_ns: load.spec.warmup_ns,
                 ..round_trip_spec(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
             };
-            scope.spawn(move || Session::open(server)?.load(&spec, stop))
+            scope.spawn(move || Session::open(server)?.load(&spec, rein))
         });
-        let done = session.load(&load.spec, stop);
+        let done = session.load(&load.spec, rein);
         (done, beside.and_then(|thread| thread.join().ok()))
     });
     let mut result = LoadResult {

@@ -2,8 +2,6 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::net::mtu::{Prober, Way};
@@ -12,7 +10,7 @@ use fathom_model::network::{
     ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,
 };
 
-use super::data;
+use super::data::{self, Rein};
 use super::error::NetError;
 use super::wire::{self, Answer, Hello, Request, Token};
 
@@ -208,13 +206,9 @@ impl Session {
         Ok([forward, reverse])
     }
 
-    /// A load, from the agreement to the reports of both ends. Raised, `stop`
-    /// ends it early; what was measured is kept.
-    pub(super) fn load(
-        &mut self,
-        spec: &LoadSpec,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Flows, NetError> {
+    /// A load, from the agreement to the reports of both ends. Pulled, the
+    /// rein ends it early; what was measured is kept.
+    pub(super) fn load(&mut self, spec: &LoadSpec, rein: &Rein) -> Result<Flows, NetError> {
         let Answer::Ready(token) = self.ask(&Request::Load(spec.clone()))? else {
             return Err(self.odd());
         };
@@ -233,7 +227,7 @@ impl Session {
         let Answer::Going = self.ask(&Request::Go)? else {
             return Err(self.odd());
         };
-        let (forward, reverse) = data::run(ways, spec, true, stop, None);
+        let (forward, reverse) = data::run(ways, spec, true, rein);
         let patience = REPORT_PATIENCE + Duration::from_secs(u64::from(spec.streams / 8));
         let waits = self.control.set_read_timeout(Some(patience));
         waits.map_err(|error| self.broken(error))?;
