@@ -54,6 +54,10 @@ pub(crate) struct Completion {
     pub(crate) result: i32,
 }
 
+/// The result of an operation that was given up because the other end of its
+/// connection has ended, or because the load has: neither work nor a failure.
+pub(crate) const ENDED: i32 = i32::MIN;
+
 /// Answer to [`Engine::queue`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Queued {
@@ -92,6 +96,10 @@ pub(crate) struct Broken {
 /// `reap`; an engine must therefore do no work on an operation in
 /// [`queue`](Engine::queue) that belongs into its service latency.
 pub(crate) trait Engine {
+    /// Whether operations may wait for ever for somebody else, and
+    /// [`abandon`](Engine::abandon) ends them once the load is over.
+    const ABANDONS: bool = false;
+
     /// What the engine can do.
     fn capabilities(&self) -> Capabilities;
 
@@ -114,6 +122,9 @@ pub(crate) trait Engine {
         timeout_ns: Option<u64>,
         out: &mut Vec<Completion>,
     ) -> Result<(), Broken>;
+
+    /// Gives up what is in flight, with the result [`ENDED`].
+    fn abandon(&mut self, _out: &mut Vec<Completion>) {}
 
     /// Releases what the kernel holds for it. Nothing may be in flight.
     fn close(&mut self);

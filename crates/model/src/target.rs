@@ -22,6 +22,8 @@ pub enum Target {
     Null,
     /// A simulated drive with a virtual clock, by the name of its model.
     Sim(String),
+    /// The other end of a connection; the workload says how it is reached.
+    Peer(String),
 }
 
 /// A text that names no target.
@@ -37,7 +39,7 @@ impl Target {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Target::Path(path) => Some(path),
-            Target::Null | Target::Sim(_) => None,
+            Target::Null | Target::Sim(_) | Target::Peer(_) => None,
         }
     }
 }
@@ -58,6 +60,8 @@ impl FromStr for Target {
             Some(("null", _)) => error("null: takes nothing after the colon"),
             Some(("sim", "")) => error("name a model, for example sim:ssd"),
             Some(("sim", model)) => Ok(Target::Sim(model.to_owned())),
+            Some(("peer", "")) => error("name the other end, for example peer:tcp/host/8888"),
+            Some(("peer", peer)) => Ok(Target::Peer(peer.to_owned())),
             Some((_, rest)) if rest.starts_with("//") => {
                 error("this kind of address is not supported; use a path, null: or sim:MODEL")
             }
@@ -72,6 +76,7 @@ impl fmt::Display for Target {
             Target::Path(path) => write!(f, "{}", path.display()),
             Target::Null => write!(f, "null:"),
             Target::Sim(model) => write!(f, "sim:{model}"),
+            Target::Peer(peer) => write!(f, "peer:{peer}"),
         }
     }
 }
@@ -96,10 +101,10 @@ mod tests {
 
     #[test]
     fn text_forms_are_read_back_as_written() {
-        for text in ["/dev/sda", ".", "null:", "sim:ssd", "a:b"] {
+        for text in ["/dev/sda", ".", "null:", "sim:ssd", "peer:tcp/h/1", "a:b"] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
-        for text in ["", "sim:", "null:x", "s3://bucket"] {
+        for text in ["", "sim:", "peer:", "null:x", "s3://bucket"] {
             assert!(text.parse::<Target>().is_err(), "{text}");
         }
     }

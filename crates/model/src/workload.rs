@@ -13,6 +13,7 @@ mod kinds;
 mod named;
 mod order;
 mod pace;
+mod peer;
 mod replay;
 mod zone_walk;
 
@@ -25,6 +26,7 @@ pub use kinds::ByKind;
 pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
 pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};
+pub use peer::{Peer, PeerProtocol};
 pub use replay::{Replay, ReplayTiming};
 pub use zone_walk::ZoneWalk;
 
@@ -54,6 +56,8 @@ pub enum EngineKind {
     Psync,
     /// Loads and stores on a memory map, `msync` as the flush.
     Mmap,
+    /// Blocks over a connection to another workload.
+    Net,
     /// Nothing is done. Measures the generator.
     Null,
     /// A simulated drive under a virtual clock.
@@ -62,11 +66,12 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// Every engine.
-    pub const ALL: [EngineKind; 6] = [
+    pub const ALL: [EngineKind; 7] = [
         EngineKind::Uring,
         EngineKind::Libaio,
         EngineKind::Psync,
         EngineKind::Mmap,
+        EngineKind::Net,
         EngineKind::Null,
         EngineKind::Sim,
     ];
@@ -78,6 +83,7 @@ impl EngineKind {
             EngineKind::Libaio => "libaio",
             EngineKind::Psync => "psync",
             EngineKind::Mmap => "mmap",
+            EngineKind::Net => "net",
             EngineKind::Null => "null",
             EngineKind::Sim => "sim",
         }
@@ -304,6 +310,9 @@ pub struct Workload {
     /// block.
     #[serde(default, skip_serializing_if = "unset")]
     pub replay: Option<Replay>,
+    /// The connection of the engine `net`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Box<Peer>>,
     /// What ends the trial as failed.
     #[serde(default, skip_serializing_if = "unset")]
     pub fail_if: FailIf,
@@ -385,6 +394,7 @@ impl Workload {
             trim_first: false,
             allocation: Allocation::default(),
             replay: None,
+            peer: None,
             fail_if: FailIf::default(),
             recording: Recording::default(),
             zone_walk: None,

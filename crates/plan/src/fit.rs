@@ -73,6 +73,7 @@ fn engine(
     let only = match target {
         Target::Null => EngineKind::Null,
         Target::Sim(_) => EngineKind::Sim,
+        Target::Peer(_) => EngineKind::Net,
         Target::Path(_) if workload.engine == EngineKind::Sim => {
             let message = format!("the engine sim cannot reach {target}");
             let span = row.keys.engine.as_ref().and_then(|e| e.span).or(row.entry);

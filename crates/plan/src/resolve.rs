@@ -42,7 +42,7 @@ impl TargetShape {
     /// What the name of a target tells.
     pub(crate) fn guess(target: Option<&Target>) -> TargetShape {
         match target {
-            Some(Target::Null) => TargetShape::Null,
+            Some(Target::Null | Target::Peer(_)) => TargetShape::Null,
             Some(Target::Sim(_)) => TargetShape::Sim,
             Some(Target::Path(path)) if path.starts_with("/dev") => TargetShape::Sized,
             Some(Target::Path(_)) | None => TargetShape::Directory,
@@ -104,6 +104,7 @@ pub(crate) fn resolve(
             .as_ref()
             .map_or(DEFAULT_DEADLINE_NS, |d| d.value.0),
         named: None,
+        peer: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block_by_kind,
         distribution_by_kind: ByKind::default(),

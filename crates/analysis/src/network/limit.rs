@@ -294,11 +294,13 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
         .iter()
         .filter(|other| !std::ptr::eq(other.load, best.load))
         .collect();
-    let same = others.iter().filter(|other| {
-        let ratio = best.wire() / other.wire();
-        ratio <= threshold::SAME_RATE
-    });
-    let same = same.count();
+    let is_same = |other: &&&Seen<'_>| best.wire() / other.wire() <= threshold::SAME_RATE;
+    let alike: Vec<&str> = others
+        .iter()
+        .filter(is_same)
+        .map(|other| other.load.name.as_str())
+        .collect();
+    let same = alike.len();
     let datagrams = best.load.spec.protocol == Protocol::Udp;
     // TCP alone, at one number of streams, may be held by its own window; CPUs
     // that are full of the load hold it as well.
@@ -313,12 +315,8 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
         percent(spread)
     );
     if same > 0 {
-        let names: Vec<&str> = others.iter().map(|o| o.load.name.as_str()).collect();
-        evidence += &format!(
-            ", and {} reaches the same as {}",
-            best.load.name,
-            names.join(", ")
-        );
+        let others = alike.join(", ");
+        evidence += &format!(", and {} reaches the same as {others}", best.load.name);
     } else if let Some(tcp) = others.first() {
         evidence += &format!(", while TCP reaches {}", bits(tcp.payload));
     }

@@ -203,7 +203,7 @@ fn packet_sizes_are_explained_by_the_setting_that_is_wrong() {
     assert!(between.mismatch && between.explanation.contains("switch"));
     let ends = found(9000, 1500, probe(1472, true), probe(1472, true));
     assert!(
-        ends.mismatch && ends.explanation.contains("eth0 of bb of 1500"),
+        ends.mismatch && ends.explanation.contains("eth0 of bb (10.0.0.2) of 1500"),
         "{ends:?}"
     );
     let mut named = probe(1372, false);

@@ -80,5 +80,5 @@ fn named(host: &HostFacts) -> String {
         .link
         .as_ref()
         .map_or("its link", |link| link.interface.as_str());
-    format!("{link} of {}", host.hostname)
+    format!("{link} of {} ({})", host.hostname, host.address)
 }

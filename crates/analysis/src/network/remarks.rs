@@ -74,6 +74,7 @@ fn retransmits(report: &PairReport) -> Option<NetRemark> {
     let worst = report
         .loads
         .iter()
+        .filter(|load| load.spec.kind == LoadKind::Stream)
         .flat_map(|load| [(load, &load.forward), (load, &load.reverse)])
         .filter_map(|(load, flow)| {
             let sender = &flow.as_ref()?.sender;

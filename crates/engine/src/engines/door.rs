@@ -5,7 +5,7 @@ use std::io;
 use fathom_model::Workload;
 use fathom_model::workload::EngineKind;
 
-use super::{Libaio, Mmap, Null, Psync, Synchronous, Uring, uring};
+use super::{Libaio, Mmap, Null, PeerEngine, Psync, Synchronous, Uring, uring};
 use crate::arena::BufferView;
 use crate::engine::{Engine, MAX_DEPTH};
 use crate::open::{OpenMode, WorkerFiles};
@@ -49,7 +49,7 @@ fn choose_with(
 /// Operations that one worker can have in flight.
 pub(crate) fn max_depth(engine: EngineKind) -> u32 {
     match engine {
-        EngineKind::Psync | EngineKind::Mmap => 1,
+        EngineKind::Psync | EngineKind::Mmap | EngineKind::Net => 1,
         _ => MAX_DEPTH,
     }
 }
@@ -62,6 +62,7 @@ pub(crate) fn goes_on_by_itself(engine: EngineKind) -> bool {
 /// What an engine is built from.
 pub(crate) struct Materials<'a> {
     pub(crate) kind: EngineKind,
+    pub(crate) worker: u32,
     pub(crate) files: WorkerFiles,
     pub(crate) sizes: Vec<u64>,
     pub(crate) buffers: BufferView,
@@ -91,6 +92,7 @@ pub(crate) fn enter<V: Visitor>(
 ) -> io::Result<V::Output> {
     let Materials {
         kind,
+        worker,
         files,
         sizes,
         buffers,
@@ -109,6 +111,13 @@ pub(crate) fn enter<V: Visitor>(
             visitor.visit(uring, notes)
         }
         EngineKind::Libaio => visitor.visit(Libaio::new(files, buffers, slots, sync)?, notes),
+        EngineKind::Net => {
+            let Some(peer) = &workload.peer else {
+                return Err(io::Error::other("no connection is named"));
+            };
+            let reads = workload.mix.reads();
+            visitor.visit(PeerEngine::new(peer, worker, reads, buffers)?, notes)
+        }
         EngineKind::Mmap => {
             let mmap = Mmap::new(files, sizes.into_iter(), mode.write, sync)?;
             visitor.visit(Synchronous::new(mmap, buffers), notes)
@@ -123,6 +132,7 @@ pub(crate) fn remedy(kind: EngineKind) -> &'static str {
             "use fewer workers, a lower queue depth, or raise sysctl fs.aio-max-nr"
         }
         EngineKind::Uring => "use fewer workers, a lower queue depth, or raise ulimit -l",
+        EngineKind::Net => "use another port or socket, or end who holds this one",
         _ => "use another engine",
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use fathom_model::workload::{EngineKind, OnError, Rate};
-use fathom_model::{Job, OpKind, Workload};
+use fathom_model::{Job, OpKind, Target, Workload};
 
 use crate::Error;
 use crate::access::{Layout, TargetKind};
@@ -47,6 +47,7 @@ impl GroupPlan {
             OpenMode::choose(workload, prepared, &mut fallbacks)?
         };
         let engine = match layout.kind {
+            _ if matches!(job.target, Target::Peer(_)) => EngineKind::Net,
             TargetKind::Null => EngineKind::Null,
             TargetKind::Sim => EngineKind::Sim,
             _ if workload.engine == EngineKind::Sim => {

@@ -227,6 +227,7 @@ impl Birth {
         let view = parts.buffers.view();
         let materials = Materials {
             kind: plan.engine,
+            worker: self.index,
             files: plan.opener.open_for(&plan.layout, self.index)?,
             sizes: sizes.iter().map(|file| file.size_bytes).collect(),
             buffers: view,

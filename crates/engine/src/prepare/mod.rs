@@ -134,7 +134,7 @@ pub fn prepare_beside(
         recorded: recorded.as_ref(),
     };
     let mut prepared = match &job.target {
-        Target::Null => prepare_nothing(task, TargetKind::Null, NULL_BYTES)?,
+        Target::Null | Target::Peer(_) => prepare_nothing(task, TargetKind::Null, NULL_BYTES)?,
         Target::Sim(model) => {
             let drive = KeptDrive::new(sim::open_drive(model, job.seed)?);
             let mut prepared = prepare_nothing(task, TargetKind::Sim, drive.capacity_bytes())?;

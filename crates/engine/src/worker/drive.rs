@@ -28,6 +28,11 @@ pub(crate) fn drive<E: Engine>(
                 until_ns,
                 exact,
             } => {
+                if E::ABANDONS && worker.draining {
+                    engine.abandon(&mut ended);
+                    worker.settle(clock.now(), &ended);
+                    continue;
+                }
                 if timed && worker.has_payload_to_generate() {
                     generate(worker, engine, clock, until_ns, &mut ended)?;
                     worker.settle(clock.now(), &ended);

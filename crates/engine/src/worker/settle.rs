@@ -4,7 +4,7 @@ use fathom_model::OpKind;
 
 use super::failure::{Cause, Failure};
 use super::{EndReason, UsedUp, Worker};
-use crate::engine::{Completion, Op};
+use crate::engine::{Completion, ENDED, Op};
 
 impl Worker {
     /// Takes the operations that had ended when the clock showed `now_ns`.
@@ -114,6 +114,10 @@ impl Worker {
     /// failure if not.
     #[inline(never)]
     fn check_or_fail(&mut self, completion: &Completion, now_ns: u64) -> bool {
+        if completion.result == ENDED {
+            self.other_end_ended();
+            return false;
+        }
         let op = self.visible.in_flight.op(completion.slot);
         match self.check(&op, completion.result) {
             Ok(()) => true,
@@ -122,6 +126,14 @@ impl Worker {
                 self.failed(&op, cause, now_ns);
                 false
             }
+        }
+    }
+
+    /// The other end of a connection has ended: so does this worker.
+    fn other_end_ended(&mut self) {
+        if !self.draining {
+            self.control.end_one(EndReason::Bytes);
+            self.drain();
         }
     }
 

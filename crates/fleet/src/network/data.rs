@@ -21,6 +21,15 @@ const CONNECT: Duration = Duration::from_secs(5);
 const DATAGRAM_TRIES: u32 = 10;
 const DATAGRAM_PATIENCE: Duration = Duration::from_millis(200);
 
+/// What holds loads back at this end.
+#[derive(Debug, Clone, Default)]
+pub struct Rein {
+    /// Ends them early when raised.
+    pub stop: Arc<AtomicBool>,
+    /// Bytes that they may still move; `None` sets no bound.
+    pub allowance: Option<Arc<AtomicU64>>,
+}
+
 /// Connections of a load, by the way their data flow.
 #[derive(Debug, Default)]
 pub(super) struct Ways {
@@ -117,15 +126,14 @@ pub(super) fn run(
     ways: Ways,
     spec: &LoadSpec,
     asked: bool,
-    stop: &Arc<AtomicBool>,
-    allowance: Option<&Arc<AtomicU64>>,
+    rein: &Rein,
 ) -> (Option<EndReport>, Option<EndReport>) {
     let watch = HostUseWatch::start(&Sysroot::host());
     let work = |part| Work {
         spec: spec.clone(),
         part,
-        stop: Arc::clone(stop),
-        allowance: allowance.cloned(),
+        stop: Arc::clone(&rein.stop),
+        allowance: rein.allowance.clone(),
     };
     // Whoever asked for the load sends forward and receives what comes back.
     let (ours, theirs) = match asked {

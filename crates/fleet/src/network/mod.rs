@@ -19,6 +19,7 @@ mod serving;
 mod session;
 mod wire;
 
+pub use data::Rein;
 pub use driver::{Cue, Remote};
 pub use error::NetError;
 pub use matrix::{MatrixPlan, measure_matrix};

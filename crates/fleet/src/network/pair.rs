@@ -1,17 +1,17 @@
 //! A pair of hosts, measured from one of them.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fathom_model::network::{
-    Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, PAIR_SCHEMA, PairPlan,
-    PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
+    Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, NetRemark, PAIR_SCHEMA,
+    PairPlan, PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
 };
 use fathom_observe::Sysroot;
 use fathom_observe::network::{cpu_count, link_counters, link_with};
 
+use super::data::Rein;
 use super::error::NetError;
 use super::owner::plain;
 use super::session::{Session, unix_ns};
@@ -112,7 +112,7 @@ pub fn measure_pair(
     server: SocketAddr,
     plan: &PairPlan,
     start_unix_ns: u64,
-    stop: &Arc<AtomicBool>,
+    rein: &Rein,
     tell: &mut dyn FnMut(&str),
 ) -> Result<PairReport, NetError> {
     tell("reaching the other host");
@@ -124,7 +124,7 @@ pub fn measure_pair(
     }
     if plan.idle_ns > 0 {
         tell("round trips without load");
-        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), stop)?;
+        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), rein)?;
         report.idle = flows.0.map(|flow| round_trip(&flow));
     }
     if plan.path {
@@ -136,33 +136,67 @@ pub fn measure_pair(
         let typical = typical.map_or(USUAL_ROUND_TRIP, Duration::from_nanos);
         match session.probes(typical) {
             Ok(probes) => report.probes = Some(probes),
-            Err(error) => report.remarks.push(fathom_model::network::NetRemark {
+            Err(error) => report.remarks.push(NetRemark {
                 id: "no-probes".to_owned(),
                 text: error.to_string(),
             }),
         }
     }
-    wait_until(start_unix_ns, stop);
+    let segment = segment_that_passes(&report);
+    if let Some(bytes) = segment {
+        report.remarks.push(NetRemark {
+            id: "small-segments".to_owned(),
+            text: format!(
+                "loads were made with segments of {bytes} bytes: larger packets vanish on the \
+                 way, and ordinary connections hang"
+            ),
+        });
+    }
+    wait_until(start_unix_ns, &rein.stop);
     for load in &plan.loads {
-        if stop.load(Ordering::Relaxed) {
+        if rein.stop.load(Ordering::Relaxed) {
             return Err(NetError::Interrupted);
         }
         tell(&load.name);
-        report.loads.push(one_load(&mut session, load, stop));
+        let mut load = load.clone();
+        load.spec.mss_bytes = load.spec.mss_bytes.or(segment);
+        report.loads.push(one_load(&mut session, &load, rein));
         if report.loads.last().is_some_and(|load| load.error.is_some()) {
             // The conversation may be out of step; begin another one.
             session = Session::open(server)?;
         }
     }
+    report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
+    report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
+    // What a flood of datagrams overruns is not the link's fault.
     if plan.path {
         for load in capacity_loads(&report) {
             tell(&load.name);
-            report.loads.push(one_load(&mut session, &load, stop));
+            report.loads.push(one_load(&mut session, &load, rein));
         }
     }
-    report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
-    report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
     Ok(report)
+}
+
+/// The segment that loads must keep to where large packets vanish without a
+/// word; `None` where TCP finds out by itself.
+fn segment_that_passes(report: &PairReport) -> Option<u32> {
+    let probes = report.probes.as_ref()?;
+    if !probes.iter().any(|probe| probe.silent) {
+        return None;
+    }
+    let (probe_headers, tcp_headers) = match report.theirs.address.contains(':') {
+        true => (48, 60),
+        false => (28, 40),
+    };
+    let largest = probes
+        .iter()
+        .map(|probe| probe.largest_payload_bytes)
+        .min()?;
+    let path = largest + probe_headers;
+    let mtu = |host: &HostFacts| host.link.as_ref()?.mtu_bytes;
+    let set = mtu(&report.ours)?.min(mtu(&report.theirs)?);
+    (path < set).then(|| path.saturating_sub(tcp_headers))
 }
 
 /// Where TCP is held back by loss it does not show what the path carries:
@@ -257,7 +291,7 @@ fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
     }
 }
 
-fn one_load(session: &mut Session, load: &PlannedLoad, stop: &Arc<AtomicBool>) -> LoadResult {
+fn one_load(session: &mut Session, load: &PlannedLoad, rein: &Rein) -> LoadResult {
     let server = session.server;
     let (done, loaded) = std::thread::scope(|scope| {
         let beside = load.round_trips.then(|| {
@@ -265,9 +299,9 @@ fn one_load(session: &mut Session, load: &PlannedLoad, stop: &Arc<AtomicBool>) -
                 warmup_ns: load.spec.warmup_ns,
                 ..round_trip_spec(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
             };
-            scope.spawn(move || Session::open(server)?.load(&spec, stop))
+            scope.spawn(move || Session::open(server)?.load(&spec, rein))
         });
-        let done = session.load(&load.spec, stop);
+        let done = session.load(&load.spec, rein);
         (done, beside.and_then(|thread| thread.join().ok()))
     });
     let mut result = LoadResult {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use fathom_model::network::{LoadSpec, PairPlan, PairReport};
 
-use super::data::{self, Ways};
+use super::data::{self, Rein, Ways};
 use super::pair::{measure_pair, own_counters, own_facts};
 use super::server::{Arrivals, Shared};
 use super::session::unix_ns;
@@ -89,7 +89,7 @@ fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::R
     wire::send(control, &Answer::Going)?;
     control.flush()?;
     let (forward, reverse) = while_there(control, &shared.stop, |stop| {
-        data::run(ways, spec, false, stop, shared.allowance.as_ref())
+        data::run(ways, spec, false, &rein(shared, stop))
     })?;
     wire::send(control, &Answer::Done { forward, reverse })
 }
@@ -161,6 +161,14 @@ fn while_there<T: Send>(
     done.map_err(|_| io::Error::other("a measurement failed"))
 }
 
+/// What the owner allows, for one load.
+fn rein(shared: &Shared, stop: &Arc<AtomicBool>) -> Rein {
+    Rein {
+        stop: Arc::clone(stop),
+        allowance: shared.allowance.clone(),
+    }
+}
+
 /// Measures against another server, if the owner allows it as a peer.
 fn measure(
     shared: &Shared,
@@ -184,5 +192,7 @@ fn measure(
             most.as_secs()
         ));
     }
-    measure_pair(address, plan, start_unix_ns, stop, &mut |_| {}).map_err(|error| error.to_string())
+    let rein = rein(shared, stop);
+    measure_pair(address, plan, start_unix_ns, &rein, &mut |_| {})
+        .map_err(|error| error.to_string())
 }

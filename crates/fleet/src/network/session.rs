@@ -2,16 +2,15 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::net::mtu::{Prober, Way};
+use fathom_engine::net::{SocketOptions, connect_tcp};
 use fathom_model::network::{
     ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,
 };
 
-use super::data;
+use super::data::{self, Rein};
 use super::error::NetError;
 use super::wire::{self, Answer, Hello, Request, Token};
 
@@ -19,6 +18,9 @@ use super::wire::{self, Answer, Hello, Request, Token};
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a server may take beyond the time of a load.
 const REPORT_PATIENCE: Duration = Duration::from_secs(20);
+/// Segments of control connections, bytes: they pass where large packets
+/// vanish, so that this can be found out and told.
+const CONTROL_SEGMENT_BYTES: u32 = 1180;
 /// Exchanges for the clock.
 const CLOCK_EXCHANGES: u32 = 20;
 
@@ -73,9 +75,13 @@ impl Session {
             source,
         };
         let begun = Instant::now();
-        let control = TcpStream::connect_timeout(&server, PATIENCE).map_err(unreachable)?;
+        let small = SocketOptions {
+            nodelay: true,
+            mss_bytes: Some(CONTROL_SEGMENT_BYTES),
+            ..SocketOptions::default()
+        };
+        let control = connect_tcp(server, &small, PATIENCE).map_err(unreachable)?;
         let connect_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        control.set_nodelay(true).map_err(unreachable)?;
         control
             .set_read_timeout(Some(PATIENCE))
             .map_err(unreachable)?;
@@ -200,13 +206,9 @@ impl Session {
         Ok([forward, reverse])
     }
 
-    /// A load, from the agreement to the reports of both ends. Raised, `stop`
-    /// ends it early; what was measured is kept.
-    pub(super) fn load(
-        &mut self,
-        spec: &LoadSpec,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Flows, NetError> {
+    /// A load, from the agreement to the reports of both ends. Pulled, the
+    /// rein ends it early; what was measured is kept.
+    pub(super) fn load(&mut self, spec: &LoadSpec, rein: &Rein) -> Result<Flows, NetError> {
         let Answer::Ready(token) = self.ask(&Request::Load(spec.clone()))? else {
             return Err(self.odd());
         };
@@ -225,7 +227,7 @@ impl Session {
         let Answer::Going = self.ask(&Request::Go)? else {
             return Err(self.odd());
         };
-        let (forward, reverse) = data::run(ways, spec, true, stop, None);
+        let (forward, reverse) = data::run(ways, spec, true, rein);
         let patience = REPORT_PATIENCE + Duration::from_secs(u64::from(spec.streams / 8));
         let waits = self.control.set_read_timeout(Some(patience));
         waits.map_err(|error| self.broken(error))?;

@@ -37,6 +37,9 @@ fn engine(workload: &Workload, draft: &mut Draft) {
         EngineKind::Psync => "psync",
         EngineKind::Mmap => "mmap",
         EngineKind::Null => "null",
+        EngineKind::Net => {
+            return draft.refuse("engine", "a connection comes from a job file; use that");
+        }
         EngineKind::Sim => {
             return draft.refuse("engine", "a simulated drive exists in fathom alone");
         }

@@ -53,6 +53,10 @@ pub(super) fn write(
             draft.refuse("targets", "a simulated drive exists in fathom alone");
             None
         }
+        Target::Peer(_) => {
+            draft.refuse("targets", "a connection comes from a job file; use that");
+            None
+        }
         Target::Null => Some(nothing(workload)),
         Target::Path(path) => {
             let Some(path) = path.to_str().filter(|p| is_plain(p)) else {

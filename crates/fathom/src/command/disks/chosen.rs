@@ -139,7 +139,9 @@ fn simulated_bytes(target: &Target) -> Option<u64> {
 fn kind(target: &Target, leaves: &[&DeviceFacts]) -> (DiskKind, &'static str) {
     let rotates = match target {
         Target::Sim(model) => model.starts_with("hdd"),
-        Target::Null | Target::Path(_) => leaves.iter().any(|d| d.rotational == Some(true)),
+        Target::Null | Target::Path(_) | Target::Peer(_) => {
+            leaves.iter().any(|d| d.rotational == Some(true))
+        }
     };
     match leaves.iter().any(|device| device.name.starts_with("nvme")) {
         _ if rotates => (DiskKind::Hdd, "HDD"),

@@ -24,6 +24,7 @@ pub(super) fn describe(target: &Target) -> Described {
     let what = match target {
         Target::Null => "nothing is done".to_owned(),
         Target::Sim(_) => "simulated".to_owned(),
+        Target::Peer(_) => "a connection".to_owned(),
         Target::Path(path) => {
             let facts = fathom_observe::target_fingerprint(&Sysroot::host(), path);
             match (&facts.filesystem, facts.devices.first()) {

@@ -35,7 +35,9 @@ pub(super) fn place(target: &Target, size: Option<u64>) -> Result<Place, String>
         can_discard: false,
     };
     let place = match target {
-        Target::Null => return Err("the null target stores nothing; name a drive".to_owned()),
+        Target::Null | Target::Peer(_) => {
+            return Err(format!("{target} stores nothing; name a drive"));
+        }
         Target::Sim(model) => {
             let drive = fathom_engine::sim::open_drive(model, 0);
             let drive = drive.map_err(|error| error.to_string())?;

@@ -41,9 +41,9 @@ fn fate(name: &str) -> Fate {
         "http" => Fate::Refused("object stores are not measured yet; for now use the real fio"),
         "nfs" => Fate::Refused("mount the share and name a directory of the mount"),
         "libiscsi" => Fate::Refused("log in to the target and name its block device"),
-        "net" | "netsplice" | "rdma" => {
-            Fate::Refused("networks are not measured yet; for now use iperf3")
-        }
+        "net" => Fate::Same(EngineKind::Net),
+        "netsplice" => Fate::Refused("data do not go through pipes; use ioengine=net"),
+        "rdma" => Fate::Refused("RDMA is not measured; for now use the real fio"),
         "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat" | "dirdelete" => {
             Fate::Refused("operations on names are not measured yet; for now use the real fio")
         }
@@ -158,7 +158,7 @@ pub(super) fn choose(asked: &mut Asked<'_>) -> Option<Chosen> {
     };
     Some(Chosen {
         kind,
-        synchronous: matches!(kind, EngineKind::Psync | EngineKind::Mmap),
-        null: kind == EngineKind::Null,
+        synchronous: matches!(kind, EngineKind::Psync | EngineKind::Mmap | EngineKind::Net),
+        null: matches!(kind, EngineKind::Null | EngineKind::Net),
     })
 }

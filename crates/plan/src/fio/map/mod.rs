@@ -12,6 +12,7 @@ mod content;
 pub(crate) mod engine;
 mod files;
 mod kinds;
+mod net;
 mod pace;
 mod record;
 mod stages;
@@ -21,7 +22,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
-use fathom_model::workload::{NamedFiles, ZoneWalk};
+use fathom_model::workload::{EngineKind, NamedFiles, ZoneWalk};
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use self::asked::Asked;
@@ -245,41 +246,24 @@ impl Mapping<'_> {
             return false;
         };
         let clones = range.end - range.start;
-        let mut workload = bare(&asked.job.name, clones);
-        workload.engine = engine.kind;
-        zones(asked, &mut workload);
-        kinds::fill(asked, &mut workload);
-        let Some(mut files) = files::name(asked, range.clone(), self.surroundings) else {
+        let Some((mut workload, files)) = self.workload(asked, &engine, range.clone()) else {
             return false;
         };
-        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
-        let Some(extent) = files::fill(asked, &mut workload, &files, range.clone()) else {
-            return false;
-        };
-        if workload.ends_when_full {
-            self.grown.extend(files.paths.iter().cloned());
-        }
-        content::fill(asked, &mut workload, self.surroundings);
-        bounds::fill(asked, &mut workload, &extent);
-        pace::fill(asked, &mut workload, &engine, clones, self.surroundings);
-        record::fill(asked, &mut workload);
-        if self.run.readonly && workload.mix.modifies() {
-            asked.problem("rw", "it would write, and --readonly forbids that");
-            return false;
-        }
-        let mut target = Target::Null;
-        if !engine.null {
-            let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
-            workload.named = Some(files::named(asked, &files));
-            // Whoever lets them grow makes them.
-            if workload.size_bytes.is_none() {
-                workload.named = workload.named.map(|named| NamedFiles {
-                    create: false,
-                    ..named
-                });
+        let target = match &workload.peer {
+            Some(peer) => Target::Peer(peer.name()),
+            None if engine.null => Target::Null,
+            None => {
+                workload.named = Some(files::named(asked, &files));
+                // Whoever lets them grow makes them.
+                if workload.size_bytes.is_none() {
+                    workload.named = workload.named.map(|named| NamedFiles {
+                        create: false,
+                        ..named
+                    });
+                }
+                self.place(&files)
             }
-            target = Target::Path(place_of(first, self.surroundings));
-        }
+        };
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
         self.jobs.push(FioMappedJob {
             section,
@@ -317,11 +301,51 @@ impl Mapping<'_> {
         true
     }
 
+    /// What some clones of a job do, and with which files. `None` when the job
+    /// cannot be run.
+    fn workload(
+        &mut self,
+        asked: &mut Asked<'_>,
+        engine: &engine::Chosen,
+        range: std::ops::Range<u32>,
+    ) -> Option<(Workload, files::Files)> {
+        let clones = range.end - range.start;
+        let mut workload = bare(&asked.job.name, clones);
+        workload.engine = engine.kind;
+        zones(asked, &mut workload);
+        kinds::fill(asked, &mut workload);
+        if workload.engine == EngineKind::Net && !net::fill(asked, &mut workload) {
+            return None;
+        }
+        let mut files = files::name(asked, range.clone(), self.surroundings)?;
+        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
+        let extent = files::fill(asked, &mut workload, &files, range.clone())?;
+        if workload.ends_when_full {
+            self.grown.extend(files.paths.iter().cloned());
+        }
+        content::fill(asked, &mut workload, self.surroundings);
+        bounds::fill(asked, &mut workload, &extent);
+        pace::fill(asked, &mut workload, engine, clones, self.surroundings);
+        record::fill(asked, &mut workload);
+        if self.run.readonly && workload.mix.modifies() {
+            asked.problem("rw", "it would write, and --readonly forbids that");
+            return None;
+        }
+        Some((workload, files))
+    }
+
+    /// What stands for the files of a trial in results.
+    fn place(&self, files: &files::Files) -> Target {
+        let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
+        Target::Path(place_of(first, self.surroundings))
+    }
+
     fn finish(mut self, request: &FioRequest) -> (FioAccount, Result<FioMapped, FioProblems>) {
         if self.trials.len() as u64 > MAX_TRIALS {
             let message = format!("{} trials; the limit is {MAX_TRIALS}", self.trials.len());
             self.problems.push(FioProblem::nowhere(message));
         }
+        net::meet(&mut self.trials);
         stages::alone(&mut self.trials);
         if let Err(problems) = FioProblems::result(self.problems) {
             return (self.account, Err(problems));

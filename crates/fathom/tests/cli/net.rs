@@ -1,0 +1,391 @@
+//! `fathom net`, `fathom size` and fio's `net` engine, as their users call
+//! them; the network between hosts is one of namespaces whose truth is known.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+const FATHOM: &str = env!("CARGO_BIN_EXE_fathom");
+
+/// A server that is ended with the test.
+struct Served {
+    child: Child,
+    address: String,
+}
+
+impl Served {
+    /// Starts `fathom net serve` in a namespace, or here.
+    fn start(namespace: Option<&str>, listen: &str) -> Served {
+        let mut command = match namespace {
+            Some(name) => in_namespace(name, FATHOM),
+            None => Command::new(FATHOM),
+        };
+        command.args(["net", "serve", "--listen", listen]);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line
+            .strip_prefix("serving on ")
+            .and_then(|rest| rest.split(';').next());
+        let address = address.unwrap_or_else(|| panic!("said: {line}")).to_owned();
+        Served { child, address }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn in_namespace(name: &str, program: &str) -> Command {
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", name, program]);
+    command
+}
+
+fn json(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{text}\n{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// Hosts on a bridge, removed with the test.
+struct Hosts {
+    prefix: String,
+    count: usize,
+}
+
+impl Hosts {
+    /// `None`, with a reason, where namespaces cannot be had.
+    fn new(letter: char, count: usize) -> Option<Hosts> {
+        let hosts = Hosts {
+            prefix: format!("f{letter}{}", std::process::id() % 100_000),
+            count,
+        };
+        let bridge = hosts.bridge();
+        if !sh(&format!(
+            "ip link add {bridge} type bridge && ip link set {bridge} mtu 9000 up"
+        )) {
+            println!("skipped: no network namespaces can be made here");
+            return None;
+        }
+        for host in 0..count {
+            let (name, port) = (hosts.name(host), hosts.port(host));
+            let done = sh(&format!(
+                "ip netns add {name} && ip link add {port} type veth peer name eth0 netns {name} \
+                 && ip link set {port} mtu 9000 master {bridge} up \
+                 && ip -n {name} link set lo up && ip -n {name} link set eth0 mtu 9000 up \
+                 && ip -n {name} addr add {}/24 dev eth0",
+                hosts.address(host)
+            ));
+            if !done {
+                println!("skipped: no network namespaces can be made here");
+                return None;
+            }
+        }
+        Some(hosts)
+    }
+
+    fn bridge(&self) -> String {
+        format!("{}b", self.prefix)
+    }
+
+    fn name(&self, host: usize) -> String {
+        format!("{}n{host}", self.prefix)
+    }
+
+    fn port(&self, host: usize) -> String {
+        format!("{}v{host}", self.prefix)
+    }
+
+    fn address(&self, host: usize) -> String {
+        format!("10.83.7.{}", host + 1)
+    }
+
+    /// Holds what a host sends at a rate.
+    fn shape(&self, host: usize, rate: &str) -> bool {
+        sh(&format!(
+            "tc -n {} qdisc replace dev eth0 root tbf rate {rate} burst 256kb latency 20ms",
+            self.name(host)
+        ))
+    }
+
+    fn serve(&self, host: usize) -> Served {
+        Served::start(Some(&self.name(host)), &self.address(host))
+    }
+
+    fn run(&self, host: usize, arguments: &[&str]) -> Output {
+        in_namespace(&self.name(host), FATHOM)
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+}
+
+impl Drop for Hosts {
+    fn drop(&mut self) {
+        for host in 0..self.count {
+            sh(&format!("ip netns del {}", self.name(host)));
+        }
+        sh(&format!("ip link del {}", self.bridge()));
+    }
+}
+
+fn sh(script: &str) -> bool {
+    let done = Command::new("sh")
+        .args(["-c", script])
+        .stderr(Stdio::null())
+        .status();
+    done.is_ok_and(|status| status.success())
+}
+
+#[test]
+fn a_pair_is_measured_over_the_loopback() {
+    let served = Served::start(None, "127.0.0.1:0");
+    let run = |arguments: &[&str]| {
+        let fixed = ["net", &served.address, "-t", "1", "-O", "0"];
+        Command::new(FATHOM)
+            .args(fixed)
+            .args(arguments)
+            .output()
+            .unwrap()
+    };
+    let report = json(&run(&["-P", "2", "--bidir", "--json"]));
+    assert_eq!(report["schema"], "fathom.net-pair/1");
+    let load = &report["loads"][0];
+    assert_eq!(load["error"], Value::Null);
+    for way in ["forward", "reverse"] {
+        assert_eq!(
+            load[way]["sender"]["connections"].as_array().unwrap().len(),
+            2
+        );
+    }
+    let iperf = json(&run(&["-R", "--format", "iperf3"]));
+    assert_eq!(iperf["start"]["test_start"]["reverse"], 1);
+    assert!(
+        iperf["end"]["sum_received"]["bits_per_second"]
+            .as_f64()
+            .unwrap()
+            > 0.0
+    );
+    let text = run(&["-u", "-b", "8M"]);
+    let shown = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(
+        shown.contains("datagrams there") && shown.contains("% lost"),
+        "{shown}"
+    );
+    assert!(text.status.success());
+}
+
+#[test]
+fn what_cannot_be_done_is_told_with_a_remedy() {
+    let told = |arguments: &[&str]| {
+        let output = Command::new(FATHOM).args(arguments).output().unwrap();
+        assert!(!output.status.success());
+        assert!(output.stdout.is_empty());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(told(&["net", "127.0.0.1:1"]).contains("fathom net serve"));
+    assert!(told(&["net", "no-such-host.invalid"]).contains("cannot be found"));
+    assert!(told(&["net", "127.0.0.1", "-P", "9999"]).contains("can be 1 to 256"));
+    assert!(told(&["size", "--link", "25GbE"]).contains("--disk"));
+    assert!(told(&["size", "--link", "fast", "--disk", "1MB/s"]).contains("is no link"));
+}
+
+#[test]
+fn a_limited_link_is_measured_and_named_and_agrees_with_iperf3() {
+    let Some(hosts) = Hosts::new('l', 2) else {
+        return;
+    };
+    if !(hosts.shape(0, "1gbit") && hosts.shape(1, "1gbit")) {
+        println!("skipped: no token bucket filter here");
+        return;
+    }
+    let _served = hosts.serve(1);
+    let report = json(&hosts.run(0, &["net", &hosts.address(1), "-t", "3", "--json"]));
+    for limit in report["limits"].as_array().unwrap() {
+        assert_eq!(limit[1]["kind"], "rate_limit", "{limit}");
+        let wire = limit[1]["wire_bits"].as_f64().unwrap();
+        assert!((wire / 1e9 - 1.0).abs() < 0.03, "{wire}");
+    }
+    assert_eq!(report["limits"].as_array().unwrap().len(), 2);
+    assert_eq!(report["mtu"]["path_mtu_bytes"], 9000);
+    let one = json(&hosts.run(
+        0,
+        &["net", &hosts.address(1), "-t", "3", "--format", "iperf3"],
+    ));
+    let iperf = in_namespace(&hosts.name(1), "iperf3")
+        .args(["-s", "-1"])
+        .stdout(Stdio::null())
+        .spawn();
+    let Ok(mut server) = iperf else {
+        println!("skipped: iperf3 is not installed");
+        return;
+    };
+    // The server says nothing when it listens; the client is tried until it does.
+    let theirs = (0..50).find_map(|_| {
+        let mut client = in_namespace(&hosts.name(0), "iperf3");
+        client.args(["-c", &hosts.address(1), "-J", "-t", "3", "-O", "1"]);
+        let output = client.output().ok()?;
+        let found: Value = serde_json::from_slice(&output.stdout).ok()?;
+        let rate = found["end"]["sum_received"]["bits_per_second"].as_f64();
+        if rate.is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        rate
+    });
+    let _ = server.kill();
+    let _ = server.wait();
+    let Some(theirs) = theirs else {
+        println!("skipped: iperf3 is not installed");
+        return;
+    };
+    let ours = one["end"]["sum_received"]["bits_per_second"]
+        .as_f64()
+        .unwrap();
+    assert!(
+        (ours / theirs - 1.0).abs() < 0.03,
+        "{ours} and iperf3's {theirs}"
+    );
+}
+
+#[test]
+fn a_path_that_swallows_large_packets_is_found() {
+    let Some(hosts) = Hosts::new('m', 2) else {
+        return;
+    };
+    // A switch port that was forgotten when the hosts got jumbo frames.
+    assert!(sh(&format!("ip link set {} mtu 1500", hosts.port(1))));
+    let _served = hosts.serve(1);
+    let report = json(&hosts.run(0, &["net", &hosts.address(1), "-t", "1", "--json"]));
+    let mtu = &report["mtu"];
+    assert_eq!(mtu["mismatch"], true, "{mtu}");
+    assert!(
+        mtu["explanation"].as_str().unwrap().contains("switch"),
+        "{mtu}"
+    );
+    let path = mtu["path_mtu_bytes"].as_u64().unwrap();
+    assert!((1500..=1504).contains(&path), "{path}");
+    for load in report["loads"].as_array().unwrap() {
+        assert_eq!(load["error"], Value::Null, "{}", load["name"]);
+    }
+}
+
+#[test]
+fn the_bad_link_among_twelve_is_found() {
+    let Some(hosts) = Hosts::new('x', 4) else {
+        return;
+    };
+    let all = (0..4).all(|host| hosts.shape(host, "400mbit"));
+    // What the second host sends to the third is held at less than half.
+    let (from, to) = (1, 2);
+    let slow = format!(
+        "ip netns exec {} nft 'add table inet t; add chain inet t c {{ type filter hook input \
+         priority 0; }}; add rule inet t c ip saddr {} limit rate over 20 mbytes/second drop'",
+        hosts.name(to),
+        hosts.address(from)
+    );
+    if !(all && sh(&slow)) {
+        println!("skipped: no token bucket filter or no nftables here");
+        return;
+    }
+    let served: Vec<Served> = (0..4).map(|host| hosts.serve(host)).collect();
+    let addresses: Vec<String> = (0..4).map(|host| hosts.address(host)).collect();
+    let mut arguments: Vec<&str> = vec!["net"];
+    arguments.extend(addresses.iter().map(String::as_str));
+    arguments.extend(["--mode", "alone", "-t", "1", "-O", "0", "--json"]);
+    let report = json(&hosts.run(0, &arguments));
+    drop(served);
+    assert_eq!(report["rounds"][0]["cells"].as_array().unwrap().len(), 12);
+    let links = report["outliers"]["links"].as_array().unwrap();
+    let found: Vec<_> = links
+        .iter()
+        .map(|l| (l["from"].as_u64(), l["to"].as_u64()))
+        .collect();
+    assert_eq!(found, [(Some(1), Some(2))], "{}", report["outliers"]);
+}
+
+#[test]
+fn the_planning_table_is_that_of_the_guide() {
+    let table = [
+        ("10GbE", [12, 4, 1]),
+        ("2x10GbE", [21, 7, 2]),
+        ("25GbE", [31, 10, 3]),
+        ("2x25GbE", [53, 17, 5]),
+        ("50GbE", [62, 20, 6]),
+        ("2x50GbE", [106, 35, 10]),
+        ("100GbE", [125, 41, 12]),
+        ("2x100GbE", [212, 70, 21]),
+    ];
+    for (link, wanted) in table {
+        for (disk, disks) in ["100MB/s", "300MB/s", "1000MB/s"].into_iter().zip(wanted) {
+            let arguments = ["size", "--link", link, "--disk", disk, "--json"];
+            let output = Command::new(FATHOM).args(arguments).output().unwrap();
+            assert_eq!(json(&output)["disks_per_node"], disks, "{link} {disk}");
+        }
+    }
+}
+
+#[test]
+fn jobs_of_fio_send_to_one_another() {
+    let place = tempfile::tempdir().unwrap();
+    let port = 20_000 + std::process::id() % 10_000;
+    for (protocol, ends) in [
+        (
+            "tcp",
+            [
+                format!("port={port}\nlisten"),
+                format!("port={port}\nhostname=localhost"),
+            ],
+        ),
+        (
+            "unix",
+            [
+                "hostname=s.sock\nlisten".to_owned(),
+                "hostname=s.sock".to_owned(),
+            ],
+        ),
+        (
+            "tcp\npingpong=1",
+            [
+                format!("port={}\nlisten", port + 1),
+                format!("port={}\nhostname=127.0.0.1", port + 1),
+            ],
+        ),
+    ] {
+        let job = format!(
+            "[global]\nioengine=net\nprotocol={protocol}\nbs=16k\nsize=4m\n\
+             [receiver]\n{}\nrw=read\n[sender]\n{}\nrw=write\n",
+            ends[0], ends[1]
+        );
+        std::fs::write(place.path().join("net.fio"), job).unwrap();
+        let output = Command::new(FATHOM)
+            .args(["fio", "--output-format=json", "net.fio"])
+            .current_dir(place.path())
+            .env("FATHOM_STORE", place.path().join("runs.db"))
+            .output()
+            .unwrap();
+        let result = json(&output);
+        assert_eq!(output.status.code(), Some(0), "{protocol}");
+        let bytes = |job: usize, way: &str| result["jobs"][job][way]["io_bytes"].as_u64();
+        assert_eq!(bytes(0, "read"), Some(4 << 20), "{protocol}");
+        assert_eq!(bytes(1, "write"), Some(4 << 20), "{protocol}");
+    }
+    let vsock = "[a]\nioengine=net\nprotocol=vsock\nport=1\nlisten\nrw=read\nsize=1m\n";
+    std::fs::write(place.path().join("vsock.fio"), vsock).unwrap();
+    let refused = Command::new(FATHOM)
+        .args(["fio", "vsock.fio"])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && told.contains("virtual machines"),
+        "{told}"
+    );
+}
