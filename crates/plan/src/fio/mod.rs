@@ -44,4 +44,6 @@ pub fn fio_engines() -> Vec<(&'static str, &'static str, String)> {
 #[cfg(test)]
 mod map_tests;
 #[cfg(test)]
+mod pace_tests;
+#[cfg(test)]
 mod robustness_tests;
