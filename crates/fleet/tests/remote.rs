@@ -191,6 +191,7 @@ fn trial(target: Target, engine: EngineKind, time_ns: u64) -> ScheduledTrial {
         ends_others: false,
         file_set: 0,
         host: None,
+        spares_others: false,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,

@@ -119,7 +119,7 @@ fn check_workload(workload: &Workload, at: &impl Fn(&str) -> String) -> Result<(
 
 fn check_distribution(distribution: &Distribution, field: impl Fn() -> String) -> Result<()> {
     let parameters = match distribution {
-        Distribution::EachOnce | Distribution::Uniform => vec![],
+        Distribution::EachOnce | Distribution::Uniform | Distribution::Sequence { .. } => vec![],
         Distribution::Zipf { theta } => vec![*theta],
         Distribution::Pareto { h } => vec![*h],
         Distribution::Normal {

@@ -139,6 +139,9 @@ fn order(pattern: &Pattern) -> String {
                 size_percent,
             } => format!("random ({access_percent} % of accesses to {size_percent} %)"),
             Distribution::Zoned(zones) => format!("random (in {} zones)", zones.len()),
+            Distribution::Sequence { blocks, .. } => {
+                format!("in a given order of {} blocks", blocks.len())
+            }
         },
     }
 }

@@ -1,6 +1,6 @@
 //! Blocks that were written and are to be read again within the load.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use fathom_model::workload::ReadBack;
 
@@ -13,10 +13,15 @@ const ROOM_BLOCKS: u32 = 1 << 16;
 /// A block that was written: bytes, file, offset.
 pub(super) type Block = (u32, u32, u64);
 
-/// The blocks of one worker that are still to be read back.
+/// The blocks of one worker that are still to be read back. Of a block that
+/// was written again meanwhile, only the latest write is.
 #[derive(Debug, Clone)]
 pub(super) struct Backlog {
-    written: VecDeque<Block>,
+    /// In the order in which they were written, with their numbers.
+    written: VecDeque<(u64, Block)>,
+    /// Number of the latest write by file and offset.
+    latest: HashMap<(u32, u64), u64>,
+    number: u64,
     every_writes: usize,
     at_once: usize,
     /// Blocks of the current batch that are left.
@@ -29,8 +34,11 @@ pub(super) struct Backlog {
 impl Backlog {
     pub(super) fn new(rule: &ReadBack) -> Backlog {
         let every = rule.every_writes.clamp(1, MOST_BLOCKS);
+        let room = every.min(ROOM_BLOCKS) as usize + 1;
         Backlog {
-            written: VecDeque::with_capacity(every.min(ROOM_BLOCKS) as usize + 1),
+            written: VecDeque::with_capacity(room),
+            latest: HashMap::with_capacity(room),
+            number: 0,
             every_writes: every as usize,
             at_once: rule.at_once.clamp(1, every) as usize,
             batch: 0,
@@ -41,8 +49,12 @@ impl Backlog {
 
     /// A block is going to be written.
     pub(super) fn add(&mut self, block: Block) {
-        self.written.push_back(block);
-        if self.written.len() >= self.every_writes {
+        let (_, file, offset) = block;
+        self.number += 1;
+        self.latest.insert((file, offset), self.number);
+        self.written.push_back((self.number, block));
+        let due = self.latest.len() >= self.every_writes;
+        if due || self.written.len() > MOST_BLOCKS as usize {
             self.batch = self.at_once;
         }
     }
@@ -54,9 +66,15 @@ impl Backlog {
         if !self.closing {
             self.batch = self.batch.checked_sub(1)?;
         }
-        let block = self.written.pop_front();
-        self.gave = block.is_some();
-        block
+        while let Some((number, block)) = self.written.pop_front() {
+            let (_, file, offset) = block;
+            if self.latest.get(&(file, offset)) == Some(&number) {
+                self.latest.remove(&(file, offset));
+                self.gave = true;
+                return Some(block);
+            }
+        }
+        None
     }
 
     /// Whether the last access was one to read back.
@@ -68,14 +86,29 @@ impl Backlog {
     /// will not be done.
     pub(super) fn close(&mut self, undone: Option<Block>) {
         self.closing = true;
-        if undone.is_some() && self.written.back() == undone.as_ref() {
-            self.written.pop_back();
+        let last = self.written.back().map(|(_, block)| *block);
+        if undone.is_some() && last == undone {
+            self.forget_last();
+        }
+    }
+
+    fn forget_last(&mut self) {
+        let Some((number, (_, file, offset))) = self.written.pop_back() else {
+            return;
+        };
+        if self.latest.get(&(file, offset)) == Some(&number) {
+            // What was there before is still to be read.
+            let same = |(_, (_, f, o)): &&(u64, Block)| (*f, *o) == (file, offset);
+            match self.written.iter().rev().find(same) {
+                Some((before, _)) => self.latest.insert((file, offset), *before),
+                None => self.latest.remove(&(file, offset)),
+            };
         }
     }
 
     /// Whether all has been read back and nothing more will be written.
     pub(super) fn is_over(&self) -> bool {
-        self.closing && self.written.is_empty()
+        self.closing && self.latest.is_empty()
     }
 }
 
@@ -114,5 +147,19 @@ mod tests {
         let rest: Vec<_> = std::iter::from_fn(|| backlog.next()).collect();
         assert_eq!(rest, [(512, 1, 0), (512, 1, 1)]);
         assert!(backlog.is_over());
+    }
+
+    #[test]
+    fn of_a_block_that_was_written_twice_only_the_latest_write_is_read() {
+        let mut backlog = backlog(u32::MAX, u32::MAX);
+        for offset in [0, 4096, 0, 8192, 4096] {
+            backlog.add((4096, 0, offset));
+        }
+        backlog.close(Some((4096, 0, 4096)));
+        let rest: Vec<u64> = std::iter::from_fn(|| backlog.next())
+            .map(|(_, _, offset)| offset)
+            .collect();
+        assert_eq!(rest, [4096, 0, 8192]);
+        assert!(backlog.is_over() && backlog.next().is_none());
     }
 }

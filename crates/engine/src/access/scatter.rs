@@ -45,6 +45,7 @@ enum Law {
         hot_cells: u64,
     },
     Zoned(Zones),
+    Sequence(Sequence),
 }
 
 /// One pass over all cells in an order of its own. Workers that share files
@@ -77,6 +78,29 @@ impl Pass {
         self.number += 1;
         self.order.rekey(derive_seed(self.key, self.number));
         self.next = self.first;
+    }
+}
+
+/// A given order of cells.
+#[derive(Debug, Clone)]
+struct Sequence {
+    cells: Vec<u64>,
+    next: usize,
+    /// Where the list begins this time, and how far the next time lies.
+    start: u64,
+    step: u64,
+}
+
+impl Sequence {
+    #[inline]
+    fn next(&mut self, cells: u64) -> u64 {
+        let cell = self.start.saturating_add(self.cells[self.next]);
+        self.next += 1;
+        if self.next == self.cells.len() {
+            self.next = 0;
+            self.start = (self.start + self.step) % cells;
+        }
+        cell % cells
     }
 }
 
@@ -139,6 +163,12 @@ impl Scatter {
                 hot_cells: ((size_percent / 100.0 * cells as f64).round() as u64).clamp(1, cells),
             },
             Distribution::Zoned(zones) => Law::Zoned(Zones::new(zones, cells, ground.cell_bytes)?),
+            Distribution::Sequence { blocks, advances } => Law::Sequence(Sequence {
+                next: 0,
+                start: 0,
+                step: if *advances { blocks.len() as u64 } else { 0 },
+                cells: blocks.clone(),
+            }),
         };
         Ok(Scatter {
             rng: Rng::new(seeds.own),
@@ -182,6 +212,7 @@ impl Scatter {
                 }
             }
             Law::Zoned(zones) => zones.next(rng),
+            Law::Sequence(sequence) => sequence.next(cells),
         };
         let (file, position) = self.ground.cell_at(cell);
         if self.loose {
@@ -268,6 +299,9 @@ fn check(distribution: &Distribution) -> Result<(), Error> {
             "a hot spot with {access_percent} % of accesses on {size_percent} % of the target: \
              both must be above 0 and at most 100"
         ),
+        Distribution::Sequence { ref blocks, .. } if blocks.is_empty() => {
+            "a given order of blocks has no blocks".to_owned()
+        }
         _ => return Ok(()),
     };
     Err(Error::Workload(fault))

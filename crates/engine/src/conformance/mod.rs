@@ -12,6 +12,7 @@ mod engine_level;
 mod group_level;
 mod hung;
 mod own_process;
+mod paced_and_placed;
 mod verified;
 
 use fathom_model::workload::EngineKind;

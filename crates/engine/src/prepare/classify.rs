@@ -63,6 +63,15 @@ pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
     }
 }
 
+/// Whether a path is `null`, which takes writes without end and gives nothing.
+pub(crate) fn is_sink(path: &Path) -> bool {
+    path.metadata().is_ok_and(|facts| {
+        let number = facts.rdev();
+        let here = (rustix::fs::major(number), rustix::fs::minor(number));
+        facts.file_type().is_char_device() && here == (1, 3)
+    })
+}
+
 fn name_of(facts: &Metadata) -> &'static str {
     let kind = facts.file_type();
     if kind.is_char_device() {

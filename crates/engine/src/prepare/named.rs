@@ -7,12 +7,12 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use fathom_model::Job;
 use fathom_model::workload::{Allocation, NamedFiles, Precondition};
+use fathom_model::{Job, OpKind};
 use rustix::fs::{FallocateFlags, OFlags, fallocate};
 
 use super::beside::Beside;
-use super::classify::{Kind, classify, not_permitted, open_readable};
+use super::classify::{Kind, classify, is_sink, not_permitted, open_readable};
 use super::fill::{Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
@@ -41,6 +41,14 @@ impl Files<'_> {
         let mut kinds = Vec::new();
         let mut found = Vec::new();
         for path in &named.paths {
+            if is_sink(path) {
+                kinds.push(TargetKind::Stream);
+                found.push(Found {
+                    path: path.clone(),
+                    size_bytes: Some(0),
+                });
+                continue;
+            }
             match classify(path) {
                 Ok((path, kind)) => {
                     kinds.push(match kind {
@@ -79,6 +87,11 @@ impl Files<'_> {
     /// Who uses which part of them.
     pub(crate) fn layout(&self, job: &Job) -> Result<Layout, Error> {
         let count = self.found.len() as u64;
+        let reads = job.workload.may_do(OpKind::Read) || job.workload.verify.is_some();
+        if let Some(sink) = self.found.iter().find(|f| reads && is_sink(&f.path)) {
+            let text = "gives nothing to read; write to it, or read from /dev/zero";
+            return Err(Error::target(&sink.path, text));
+        }
         let smallest = self.found.iter().map(|f| f.size_bytes.unwrap_or(0)).min();
         let room = smallest.unwrap_or(0);
         let total = match job.workload.size_bytes {
@@ -192,7 +205,7 @@ impl Files<'_> {
         let whole = ledger.is_some() || workload.precondition != Precondition::None;
         let mut stretches = Vec::new();
         let mut gaps = 0;
-        if self.kind == TargetKind::File && (whole || workload.may_do(fathom_model::OpKind::Read)) {
+        if self.kind == TargetKind::File && (whole || workload.may_do(OpKind::Read)) {
             let allowed = self.named.ours || job.destructive;
             for ((number, found), file) in (0u32..).zip(&self.found).zip(&layout.files) {
                 let old = found.size_bytes.unwrap_or(0).min(file.size_bytes);

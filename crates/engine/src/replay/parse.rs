@@ -204,8 +204,13 @@ impl Reading<'_> {
         let offset = number(*offset_word, "an offset in bytes")? / self.replay.shrink.max(1);
         let offset = offset - offset % self.replay.align_bytes.max(1);
         let len = number(*len_word, "a length in bytes")?;
-        if len == 0 || len > MAX_BLOCK_BYTES {
-            let text = format!("lengths are from 1 to {MAX_BLOCK_BYTES} bytes");
+        // What is trimmed is not moved.
+        let most = match action {
+            Action::Trim => u64::from(u32::MAX),
+            _ => MAX_BLOCK_BYTES,
+        };
+        if len == 0 || len > most {
+            let text = format!("lengths are from 1 to {most} bytes");
             return fault(len_word.0, text);
         }
         if offset > i64::MAX as u64 - len {

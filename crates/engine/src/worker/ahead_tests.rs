@@ -105,6 +105,10 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
     let parts = Parts {
         think: super::super::Think::new(workload),
         pairs: false,
+        step: None,
+        depth_search: None,
+        reads_back: false,
+        ends_when_full: false,
         replays: false,
         own_budget: super::super::OwnBudget::new(&workload.each_worker, 0),
         depth,

@@ -106,7 +106,7 @@ mod tests {
 
     /// A drive on which an operation takes 100 ns for each in flight.
     fn run(search: &mut DepthSearch, ns_per_depth: u64, windows: u32) -> bool {
-        let mut now_ns = 0;
+        let mut now_ns = search.window_ns.unwrap_or(0);
         for _ in 0..windows * 200 {
             let service_ns = u64::from(search.depth()) * ns_per_depth;
             let over = search.ended(now_ns, service_ns, now_ns + service_ns);

@@ -79,7 +79,12 @@ impl Worker {
             let Some(ready) = drawn else {
                 break;
             };
+            let closing = self.closing;
             if !self.queue::<E, PLAIN>(engine, ready, now_ns) {
+                if !PLAIN && self.closing != closing {
+                    // What was written is read back from here on.
+                    continue;
+                }
                 break;
             }
         }

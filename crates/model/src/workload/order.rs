@@ -74,6 +74,13 @@ pub enum Distribution {
     /// Zones side by side from the start of the target, each with its share of
     /// accesses. Nothing behind the last one is accessed.
     Zoned(Vec<Zone>),
+    /// These blocks in this order, over and over.
+    Sequence {
+        /// Numbers of blocks from the start of the accessed range; at least one.
+        blocks: Vec<u64>,
+        /// Each time, all of them lie as many blocks further on as there are.
+        advances: bool,
+    },
 }
 
 /// One zone of a zoned distribution.

@@ -154,7 +154,7 @@ fn operations_become_what_fio_means() {
     let w = one("rw=randwrite\nrate_iops=100\nrate_process=poisson\n").workload;
     assert_eq!(w.rate.unwrap().per_second, 100.0);
     let w = one("rw=write\nverify=crc32c\n").workload;
-    assert!(w.verify.unwrap().after);
+    assert!(w.verify.unwrap().read_back.is_some());
     let w = one("rw=read\nverify=crc32c\n").workload;
     assert!(w.verify.unwrap().earlier);
     let w = one("runtime=5\ntime_based\nramp_time=2\n").workload;

@@ -45,5 +45,6 @@ pub fn fio_engines() -> Vec<(&'static str, &'static str, String)> {
 mod map_tests;
 #[cfg(test)]
 mod net_tests;
+mod pace_tests;
 #[cfg(test)]
 mod robustness_tests;

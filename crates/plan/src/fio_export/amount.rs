@@ -16,8 +16,14 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
     }
     let each = |whole: u64| whole.div_ceil(u64::from(workload.workers.max(1)));
     match (bounds.bytes, bounds.ops) {
+        (None, None) if workload.replay.is_some() => laps(workload, draft),
+        (None, None) if workload.each_worker.is_bounded() => each_worker(workload, draft),
         // A bound of work would have no effect.
         (None, None) => draft.set("time_based", 1),
+        _ if workload.each_worker.is_bounded() => draft.refuse(
+            "per_worker",
+            "fio has bounds of each job, not bounds of all of them together beside those",
+        ),
         (bytes, ops) => {
             let moved = ops.map(|ops| each(ops).saturating_mul(workload.block.max_bytes()));
             let bytes = bytes.map(each);
@@ -48,6 +54,30 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
         Some(Until::Precision { .. }) => {
             draft.differs("fio goes on to its bounds; fathom ends once the result is precise");
         }
+    }
+}
+
+/// Bounds of each worker are those of fio's jobs.
+fn each_worker(workload: &Workload, draft: &mut Draft) {
+    let bounds = workload.each_worker;
+    if let Some(bytes) = bounds.bytes {
+        draft.set("io_size", bytes);
+    }
+    if let Some(ops) = bounds.ops {
+        draft.set("number_ios", ops);
+    }
+    laps(workload, draft);
+    if bounds.passes.is_none() && bounds.bytes.is_none() {
+        draft.differs("a job of fio ends after one pass at the latest, also before its operations");
+    }
+    if workload.warmup_ns > 0 {
+        draft.differs("fio counts the warm-up in the work to be done");
+    }
+}
+
+fn laps(workload: &Workload, draft: &mut Draft) {
+    if let Some(passes) = workload.each_worker.passes.filter(|passes| *passes > 1) {
+        draft.set("loops", passes);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is written, checked, and laid down before.
 
 use fathom_model::Workload;
-use fathom_model::workload::{Content, EngineKind, Precondition};
+use fathom_model::workload::{Content, EngineKind, Part, Precondition};
 
 use super::draft::{Draft, FioSection, section_name};
 use super::place::Placed;
@@ -30,6 +30,9 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
             "fathom's checks of contents, and of what earlier trials wrote, are not those of fio",
         );
     }
+    if verify.by_anybody {
+        draft.set("verify_write_sequence", 0);
+    }
     if verify.on_read || workload.mix.reads() {
         draft.refuse(
             "verify",
@@ -37,7 +40,13 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
              write without reading and verify after",
         );
     }
-    if verify.after {
+    if let Some(back) = verify.read_back.filter(|back| back.every_writes < u32::MAX) {
+        draft.set("verify_backlog", back.every_writes);
+        if back.at_once < back.every_writes {
+            draft.set("verify_backlog_batch", back.at_once);
+        }
+    }
+    if verify.after || verify.read_back.is_some() {
         draft.set("verify", "crc32c");
         draft.set("do_verify", 1);
         draft.differs("fio's stamps are checksums with a header, not those of fathom");
@@ -63,10 +72,17 @@ fn payload(workload: &Workload, draft: &mut Draft) {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             draft.set("buffer_pattern", format!("0x{hex}"));
         }
-        Content::Parts(_) => draft.refuse(
-            "payload",
-            "contents with the block's offset are not written to job files yet",
-        ),
+        Content::Parts(parts) => {
+            let text = parts.iter().map(|part| match part {
+                Part::Bytes(bytes) => {
+                    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                    format!("0x{hex}")
+                }
+                Part::Offset => "%o".to_owned(),
+            });
+            draft.set("buffer_pattern", text.collect::<String>());
+            draft.differs("only newer versions of fio know the offset in written data");
+        }
         Content::Bytes(_) => draft.refuse(
             "payload",
             format!("fio's patterns have at most {MOST_PATTERN_BYTES} bytes"),

@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use fathom_model::workload::{
-    Arrival, BlockSizes, Bounds, CacheMode, Content, Distribution, EngineKind, FileLayout, OnError,
-    OpMix, Pattern, Payload, Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until,
-    Verify, WeightedSize,
+    Arrival, Between, BlockSizes, Bounds, CacheMode, Content, Distribution, EngineKind, FileLayout,
+    Flow, LatencyTarget, NamedFiles, OnError, OpMix, Pattern, Payload, Precondition, Rate,
+    RateUnit, Replay, SyncCall, SyncOpen, SyncPolicy, Until, Verify, WeightedSize, Zone, ZoneSize,
+    ZoneWalk,
 };
 use fathom_model::{ScheduledTrial, Target, Workload};
 
@@ -44,7 +45,7 @@ pub(super) fn with(change: impl FnOnce(&mut Workload)) -> Workload {
     workload
 }
 
-fn on(path: &str, change: impl FnOnce(&mut Workload)) -> Result<FioTrial, Vec<Refusal>> {
+pub(super) fn on(path: &str, change: impl FnOnce(&mut Workload)) -> Result<FioTrial, Vec<Refusal>> {
     given(path, FioFiles::Own("test"), change)
 }
 
@@ -62,7 +63,7 @@ fn given(
 }
 
 /// The value of an option in every section, which must be the same.
-fn value(trial: &FioTrial, name: &str) -> Option<String> {
+pub(super) fn value(trial: &FioTrial, name: &str) -> Option<String> {
     let of = |section: &FioSection| {
         let found = section.options.iter().find(|(n, _)| n == name);
         found.map(|(_, value)| value.clone())

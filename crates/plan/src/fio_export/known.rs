@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::draft::Draft;
 
-const KNOWN: [&str; 33] = [
+const KNOWN: [&str; 45] = [
     "name",
     "engine",
     "mix",
@@ -42,6 +42,18 @@ const KNOWN: [&str; 33] = [
     "region",
     "think_every_ops",
     "think_spin_ns",
+    "block_by_kind",
+    "each_worker",
+    "named",
+    "replay",
+    "sequencer",
+    "trim_first",
+    "allocation",
+    "zone_walk",
+    "rate_by_kind",
+    "flow",
+    "latency_target",
+    "ends_when_full",
 ];
 
 /// What changes nothing in what is done.

@@ -7,13 +7,16 @@
 //! together: what is whole here is a share there.
 
 mod amount;
+mod by_kind;
 mod contents;
 mod draft;
 mod known;
 mod load;
+mod named;
 mod operations;
 mod place;
 mod text;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 
@@ -81,6 +84,7 @@ pub fn export_trial(
     load::write(workload, trial.seed, &mut draft);
     amount::write(workload, &mut draft);
     contents::write(workload, &mut draft);
+    vocabulary::write(workload, &mut draft);
     amount::release(trial, &mut draft);
     let prefix = export.files.prefix(trial.file_set);
     let files = match export.files {
@@ -134,3 +138,5 @@ mod schedule_tests;
 #[cfg(test)]
 #[path = "export_tests.rs"]
 mod tests;
+#[cfg(test)]
+mod vocabulary_tests;

@@ -26,6 +26,7 @@ fn kinds(workload: &Workload, draft: &mut Draft) {
         trim_percent: trim,
     } = workload.mix;
     let word = match (read, write, trim) {
+        _ if workload.trim_first => "trimwrite",
         (_, 0, 0) => "read",
         (0, _, 0) => "write",
         (0, 0, _) => "trim",
@@ -48,7 +49,7 @@ fn kinds(workload: &Workload, draft: &mut Draft) {
     draft.set("rw", format!("{random}{word}{step}"));
     if word == "rw" {
         draft.set("rwmixread", read);
-        if !workload.pattern.is_random() {
+        if !workload.pattern.is_random() && !workload.sequencer.each_kind {
             draft.differs(
                 "reads and writes walk through the data in two sequences of their own; in fathom \
                  they share one",
@@ -60,6 +61,9 @@ fn kinds(workload: &Workload, draft: &mut Draft) {
 /// What follows the word of `rw`: bytes that are added after each block.
 fn step(workload: &Workload, draft: &mut Draft) -> String {
     let (key, stride) = match workload.pattern {
+        Pattern::Random(_) if workload.sequencer.draw_every_ops > 1 => {
+            return format!(":{}", workload.sequencer.draw_every_ops);
+        }
         Pattern::Sequential | Pattern::Random(_) => return String::new(),
         Pattern::Skipping { skip_bytes } => return format!(":{skip_bytes}"),
         Pattern::Backwards => ("pattern", None),
@@ -124,9 +128,8 @@ fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
         }
         Distribution::Zipf { theta } => distributed(draft, "zipf", theta),
         Distribution::Pareto { h } => distributed(draft, "pareto", h),
-        Distribution::Zoned(_) => {
-            draft.refuse("distribution", "zones are not written to job files yet");
-        }
+        Distribution::Zoned(ref zones) => super::vocabulary::zoned(zones, draft),
+        Distribution::Sequence { .. } => super::vocabulary::sequence(distribution, draft),
         Distribution::Normal { center_percent, .. } if center_percent != 50.0 => draft.refuse(
             "distribution",
             "centres of normal distributions are not written to job files yet",
@@ -170,6 +173,9 @@ fn distributed(draft: &mut Draft, name: &str, value: f64) {
 }
 
 fn blocks(workload: &Workload, draft: &mut Draft) {
+    if super::by_kind::blocks(workload, draft) {
+        return;
+    }
     match &workload.block {
         BlockSizes::Fixed(bytes) => draft.set("bs", bytes),
         BlockSizes::Range {
@@ -231,7 +237,7 @@ fn blocks(workload: &Workload, draft: &mut Draft) {
 /// `blockalign`: where random blocks may start.
 fn alignment(workload: &Workload, draft: &mut Draft) {
     let (least, align) = (workload.block.min_bytes(), workload.align_bytes);
-    if align == least {
+    if align == least || !workload.block_by_kind.is_empty() {
         return;
     }
     let Pattern::Random(distribution) = &workload.pattern else {

@@ -9,7 +9,7 @@ use fathom_model::workload::WorkerRegion;
 use fathom_model::{ScheduledTrial, Target, Workload};
 
 use super::draft::{Draft, Own};
-use super::{FioExport, FioFiles};
+use super::{FioExport, FioFiles, named, vocabulary};
 use crate::schedule::TargetKind;
 
 /// What fathom takes for the null target without a size.
@@ -48,6 +48,13 @@ pub(super) fn write(
     draft: &mut Draft,
 ) -> Option<Placed> {
     let workload = &trial.workload;
+    if let Some(list) = &workload.replay {
+        let target = trial.target.path().and_then(|path| path.to_str());
+        vocabulary::replay(list, target.filter(|p| is_plain(p)), draft);
+    }
+    if let (Some(named), Target::Path(_)) = (&workload.named, &trial.target) {
+        return named::placed(workload, named, draft);
+    }
     match &trial.target {
         Target::Sim(_) => {
             draft.refuse("targets", "a simulated drive exists in fathom alone");
@@ -77,16 +84,16 @@ pub(super) fn write(
 }
 
 /// What a line can hold without being changed by fio.
-fn is_plain(path: &str) -> bool {
+pub(super) fn is_plain(path: &str) -> bool {
     let odd = |c: char| c.is_control() || matches!(c, '$' | '\\' | ';' | '#');
     !path.contains(odd) && path.trim() == path && !path.is_empty()
 }
 
-fn escaped(path: &str) -> String {
+pub(super) fn escaped(path: &str) -> String {
     path.replace(':', "\\:")
 }
 
-fn option(name: &str, value: impl ToString) -> (String, String) {
+pub(super) fn option(name: &str, value: impl ToString) -> (String, String) {
     (name.to_owned(), value.to_string())
 }
 

@@ -57,7 +57,8 @@ section! {
         /// pareto:0.2, normal:10 (deviation in percent of the size; normal:10:25 has its middle
         /// at 25 %), hot:80/20 (80 % of accesses to the first 20 %), or zones side by side:
         /// zoned:60/10:30/20:10/70 (60 % of accesses to the first 10 %, and so on), with sizes
-        /// zoned_abs:60/10g:40/90g.
+        /// zoned_abs:60/10g:40/90g; or a given order of blocks: sequence:2,0,1 (sequence_on:2,0,1
+        /// goes on with the blocks behind them each time).
         [WHAT; default "each_once"; example "zipf:1.2"; alias "random_distribution"]
         distribution: DistributionValue,
         /// Random offsets may repeat before every block was visited; the same as

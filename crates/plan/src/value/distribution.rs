@@ -50,6 +50,14 @@ impl Value for DistributionValue {
             },
             ("hot", Some(parameter)) => hot(parameter).ok_or_else(unknown)?,
             ("zoned", Some(parameter)) => Distribution::Zoned(zones::percent(parameter)?),
+            ("sequence", Some(list)) => Distribution::Sequence {
+                blocks: blocks(list).ok_or_else(unknown)?,
+                advances: false,
+            },
+            ("sequence_on", Some(list)) => Distribution::Sequence {
+                blocks: blocks(list).ok_or_else(unknown)?,
+                advances: true,
+            },
             ("zoned_abs", Some(parameter)) => Distribution::Zoned(zones::bytes(parameter)?),
             _ => return Err(unknown()),
         }))
@@ -69,6 +77,11 @@ impl Value for DistributionValue {
                 false => format!("normal:{deviation_percent}:{center_percent}"),
             },
             Distribution::Zoned(zones) => zones::text(zones),
+            Distribution::Sequence { blocks, advances } => {
+                let list: Vec<String> = blocks.iter().map(u64::to_string).collect();
+                let on = if *advances { "_on" } else { "" };
+                format!("sequence{on}:{}", list.join(","))
+            }
             Distribution::HotSpot {
                 access_percent,
                 size_percent,
@@ -82,9 +95,9 @@ impl Value for DistributionValue {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "each_once (every block once per pass), uniform, zipf:THETA, pareto:H, normal:DEVIATION, normal:DEVIATION:CENTER, hot:ACCESSES/SIZE, zoned:ACCESSES/SIZE:… in percent, or zoned_abs:ACCESSES/SIZE:… with sizes such as 10g.",
+            "description": "each_once (every block once per pass), uniform, zipf:THETA, pareto:H, normal:DEVIATION, normal:DEVIATION:CENTER, hot:ACCESSES/SIZE, zoned:ACCESSES/SIZE:… in percent, zoned_abs:ACCESSES/SIZE:… with sizes such as 10g, or sequence:BLOCK,BLOCK,… (sequence_on goes on behind them each time).",
             "type": "string",
-            "pattern": "^(each_once|each-once|random|uniform|zipf:[0-9.]+|pareto:[0-9.]+|normal:[0-9.]+(:[0-9.]+)?|hot:[0-9.]+/[0-9.]+|zoned:[0-9./:]+|zoned_abs:.+)$"
+            "pattern": "^(each_once|each-once|random|uniform|zipf:[0-9.]+|pareto:[0-9.]+|normal:[0-9.]+(:[0-9.]+)?|hot:[0-9.]+/[0-9.]+|zoned:[0-9./:]+|zoned_abs:.+|sequence(_on)?:[0-9]+(,[0-9]+)*)$"
         })
     }
 }
@@ -97,6 +110,16 @@ fn normal(parameter: &str) -> Option<Distribution> {
         deviation_percent: number(deviation).filter(|d| *d > 0.0 && *d < 100.0)?,
         center_percent: number(center).filter(|c| (0.0..=100.0).contains(c))?,
     })
+}
+
+/// Blocks of a given order.
+const MOST_BLOCKS: usize = 4096;
+
+/// `2,0,1`.
+fn blocks(list: &str) -> Option<Vec<u64>> {
+    let numbers = list.split(',').map(|number| number.trim().parse().ok());
+    let blocks: Vec<u64> = numbers.collect::<Option<_>>()?;
+    (1..=MOST_BLOCKS).contains(&blocks.len()).then_some(blocks)
 }
 
 fn hot(parameter: &str) -> Option<Distribution> {

@@ -39,6 +39,12 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
         workload.each_worker.bytes = None;
         workload.each_worker.passes = Some(u32::try_from(times).unwrap_or(u32::MAX));
     }
+    let several = extent.io_bytes.saturating_mul(loops) > extent.set_bytes;
+    if asked.flag("verify_only", false) && several && whole_again(workload) {
+        // What was written several times is there once.
+        workload.each_worker.bytes = None;
+        workload.each_worker.passes = Some(1);
+    }
     if asked.flag("create_only", false) {
         workload.each_worker.ops = Some(1);
         asked.mapped(
@@ -47,6 +53,18 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
         );
     }
     replay(asked, workload);
+}
+
+/// Whether a load that goes on comes to the same blocks again after each pass.
+fn whole_again(workload: &Workload) -> bool {
+    use fathom_model::workload::Distribution;
+    let bounded = workload.each_worker.bytes.is_some() || workload.each_worker.passes.is_some();
+    let again = match &workload.pattern {
+        Pattern::Sequential | Pattern::Backwards => true,
+        Pattern::Random(distribution) => *distribution == Distribution::EachOnce,
+        _ => false,
+    };
+    bounded && again && workload.each_worker.ops.is_none()
 }
 
 /// Bytes that one lap moves where blocks are left out between two.

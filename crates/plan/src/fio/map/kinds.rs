@@ -214,12 +214,9 @@ fn spread(asked: &mut Asked<'_>) -> Distribution {
             let zones = zones.map(|(access, bytes)| zone(access, ZoneSize::Bytes(bytes)));
             Distribution::Zoned(zones.collect())
         }
-        Spread::Sequence => {
-            asked.ignored(
-                "random_distribution",
-                "a given order of blocks is not kept; each block is visited once, at random",
-            );
-            Distribution::EachOnce
-        }
+        Spread::Sequence(blocks) => Distribution::Sequence {
+            blocks,
+            advances: asked.flag("random_sequence_stride", false),
+        },
     }
 }

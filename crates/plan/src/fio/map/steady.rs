@@ -32,15 +32,17 @@ fn rule(asked: &mut Asked<'_>) -> Option<Settled> {
             "whole seconds: a sample is a second",
         ),
     }
-    if window_ns < interval_ns {
-        if window_ns > 0 {
-            asked.problem(
-                "steadystate_duration",
-                "the window of steadystate is shorter than the interval in which it is looked at",
-            );
-        }
+    if window_ns == 0 {
         return None;
     }
+    if window_ns < interval_ns {
+        asked.mapped(
+            "steadystate_check_interval",
+            "no longer than the window of steadystate",
+        );
+    }
+    let window_ns = window_ns.div_ceil(SECOND_NS) * SECOND_NS;
+    let interval_ns = interval_ns.min(window_ns);
     for name in [
         "steadystate",
         "steadystate_duration",

@@ -16,11 +16,13 @@ pub(crate) enum Spread {
     /// Share of accesses in percent, and size in bytes.
     ZonedAbsolute(Vec<(f64, u64)>),
     /// A fixed order of blocks.
-    Sequence,
+    Sequence(Vec<u64>),
 }
 
 /// fio takes up to 256 zones.
 const MAX_ZONES: usize = 256;
+/// Blocks of a fixed order.
+const MAX_BLOCKS: usize = 4096;
 
 /// Reads `zipf:1.2`, `zoned:60/10:30/20:10/70`, …
 pub(crate) fn read(text: &str) -> Result<Spread, Wrong> {
@@ -58,11 +60,20 @@ pub(crate) fn read(text: &str) -> Result<Spread, Wrong> {
         },
         "zoned" => zones(rest).map(Spread::Zoned),
         "zoned_abs" => absolute(rest),
-        "sequence" => Ok(Spread::Sequence),
+        "sequence" => sequence(rest),
         _ => Err(not(
             text,
             "one of random, zipf, pareto, normal, zoned, zoned_abs",
         )),
+    }
+}
+
+/// Reads `2,0,1`.
+fn sequence(text: &str) -> Result<Spread, Wrong> {
+    let numbers = text.split(',').map(|number| number.trim().parse().ok());
+    match numbers.collect::<Option<Vec<u64>>>() {
+        Some(blocks) if (1..=MAX_BLOCKS).contains(&blocks.len()) => Ok(Spread::Sequence(blocks)),
+        _ => Err(not(text, "a list of up to 4096 blocks, for example 2,0,1")),
     }
 }
 
