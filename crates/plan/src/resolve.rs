@@ -3,6 +3,7 @@
 
 mod blocks;
 mod each_worker;
+mod files;
 mod operations;
 mod replay;
 
@@ -19,6 +20,7 @@ use crate::node::Located;
 use crate::spelling::Spelling;
 use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyByChoice, VerifyChoice};
 use each_worker::Each;
+pub(crate) use files::rate_counts_bytes;
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -59,6 +61,9 @@ pub(crate) fn resolve(
     problems: &mut Problems,
 ) -> Workload {
     let engine = engine(keys, shape);
+    if engine == EngineKind::Meta || keys.operation.is_some() {
+        return files::resolve(keys, name, engine, spelling, problems);
+    }
     let cache = cache(keys, engine, spelling, problems);
     let replay = replay::replay(keys, spelling, problems);
     let mix = match &replay {
@@ -116,6 +121,7 @@ pub(crate) fn resolve(
         replay,
         fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
         recording: Recording::default(),
+        meta: None,
         block,
         mix,
     }

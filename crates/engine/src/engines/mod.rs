@@ -7,6 +7,7 @@ mod mmap;
 mod null;
 mod psync;
 mod simulated;
+mod space;
 mod synchronous;
 mod uring;
 
@@ -15,6 +16,7 @@ pub(crate) use mmap::Mmap;
 pub(crate) use null::Null;
 pub(crate) use psync::Psync;
 pub(crate) use simulated::{SIM_ORIGIN_NS, Shared as SharedDrive, Simulated};
+pub(crate) use space::{Change, Space};
 pub(crate) use synchronous::Synchronous;
 pub(crate) use uring::Uring;
 #[cfg(test)]

@@ -186,6 +186,7 @@ impl Simulated {
                 threads: None,
                 depths: end.depths,
                 unlogged_ops: end.unlogged_ops,
+                finishers: None,
             },
             samples,
             final_flush_ns: end.final_flush_ns,

@@ -16,6 +16,7 @@ pub(crate) mod gate;
 pub(crate) mod io;
 pub(crate) mod judge;
 pub(crate) mod lab;
+pub(crate) mod meta;
 pub(crate) mod ping;
 pub(crate) mod plan;
 pub(crate) mod quick;

@@ -20,6 +20,7 @@ mod fio_parsers;
 mod io;
 mod judge;
 mod lab;
+mod meta;
 mod ping;
 mod plans;
 mod quick;

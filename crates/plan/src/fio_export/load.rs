@@ -37,6 +37,11 @@ fn engine(workload: &Workload, draft: &mut Draft) {
         EngineKind::Psync => "psync",
         EngineKind::Mmap => "mmap",
         EngineKind::Null => "null",
+        EngineKind::Falloc => "falloc",
+        EngineKind::Ftruncate => "ftruncate",
+        EngineKind::Meta => {
+            return draft.refuse("engine", "fio has no mix of operations on many files");
+        }
         EngineKind::Sim => {
             return draft.refuse("engine", "a simulated drive exists in fathom alone");
         }
