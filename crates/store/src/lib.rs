@@ -32,6 +32,7 @@ mod compact;
 mod error;
 pub mod export;
 mod files;
+pub mod import;
 mod load;
 mod location;
 mod open;

@@ -18,6 +18,9 @@ use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside, Zone};
 use super::{MIB, SimAnswer, SimEnd, SimOp, transfer_ns};
 
+/// Steps in which the truth gives a rate that falls in a straight line.
+const LINE_STEPS: u64 = 200;
+
 #[rustfmt::skip]
 pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::size(8e12),
@@ -304,8 +307,14 @@ impl Mechanism for Hdd {
     }
 
     fn expected(&self) -> Expected {
-        let zones = match self.zones {
-            0 => vec![0, self.capacity_bytes - 1],
+        let zones: Vec<u64> = match self.zones {
+            // A straight line, in steps that are finer than anybody measures.
+            0 => (0..=LINE_STEPS)
+                .map(|step| {
+                    let last = u128::from(self.capacity_bytes - 1);
+                    (last * u128::from(step) / u128::from(LINE_STEPS)) as u64
+                })
+                .collect(),
             zones => (0..zones)
                 .map(|zone| {
                     (u128::from(self.capacity_bytes) * u128::from(zone)).div_ceil(u128::from(zones))

@@ -184,10 +184,7 @@ fn slc(rig: &Rig) -> Result<Seen, Error> {
 
 fn zones(rig: &Rig) -> Result<Seen, Error> {
     let (model, load) = match rig.seconds(1, 0) {
-        Some(1) => (
-            "hdd?outer_mibs=24,inner_mibs=12,size=512MiB",
-            &ONE_PASS_LONG,
-        ),
+        Some(1) => ("hdd?outer_mibs=24,inner_mibs=12,size=1GiB", &ONE_PASS_LONG),
         _ => (
             "hdd?outer_mibs=32,inner_mibs=16,size=128MiB",
             &ONE_PASS_SHORT,
@@ -212,10 +209,11 @@ fn zones(rig: &Rig) -> Result<Seen, Error> {
 
 const ONE_PASS_LONG: Load = Load {
     rw: "read",
-    bs: "1m",
+    // Small against what a second moves, so that whole blocks bend no second.
+    bs: "128k",
     depth: 2,
     seconds: None,
-    fathom: &["--io-size", "256m", "--probe=0"],
+    fathom: &["--io-size", "1g", "--probe=0"],
     ..Load::READS
 };
 

@@ -12,6 +12,7 @@ use fathom_observe::foreign::{
 };
 use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
+use fathom_store::export::SERIES_SCHEMA;
 
 use crate::cli::Color;
 use crate::exit::Exit;
@@ -20,9 +21,10 @@ use crate::{pipeline, present};
 /// Say what can be believed of results that fio has measured.
 ///
 /// Reads fio's JSON and json+ output, its terse output and its logs of
-/// bandwidth, IOPS and latency; logs that are given with the result of their
-/// run are matched to its jobs by name. Also reads what `fathom ... --json`
-/// printed. Figures stay those of the tool; nothing is measured.
+/// bandwidth, IOPS, latency and histograms; logs that are given with the
+/// result of their run are matched to its jobs by name. Also reads what
+/// `fathom ... --json` printed, and the raw series of `fathom runs export`,
+/// which are judged anew. Figures stay those of the tool; nothing is measured.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -149,10 +151,15 @@ fn read(path: &Path, files: &mut Files) -> Result<(), String> {
                 .map_err(|error| format!("a run of fathom that cannot be read: {error}"))?;
             files.own.push(run);
         }
+        ForeignFile::Own(schema) if schema == SERIES_SCHEMA => {
+            let record = fathom_store::import::json(&text)
+                .map_err(|error| format!("series of fathom that cannot be read: {error}"))?;
+            files.own.push(fathom_analysis::judge(&record));
+        }
         ForeignFile::Own(schema) => {
             return Err(format!(
-                "a document {schema} of fathom holds no verdict; `fathom runs show RUN --json` \
-                 writes one that does ({RUN_SCHEMA})"
+                "a document {schema} of fathom holds no results of a run; `fathom runs show RUN \
+                 --json` ({RUN_SCHEMA}) and `fathom runs export RUN` ({SERIES_SCHEMA}) write some"
             ));
         }
     }

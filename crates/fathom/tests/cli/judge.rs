@@ -140,10 +140,41 @@ fn fathom_s_own_results_show_their_verdict() {
     assert_eq!(again.json(), ran.json());
     let series = bench.fathom(["runs", "export", "latest"]);
     std::fs::write(&file, &series.stdout).unwrap();
+    let anew = bench.fathom(["judge".as_ref(), file.as_os_str()]);
+    assert_eq!(anew.status, ran.status, "{}", anew.stderr);
+    assert_eq!(
+        anew.stdout, shown.stdout,
+        "the same run, the same judgement"
+    );
+    std::fs::write(&file, "{\"schema\": \"fathom.check/1\"}").unwrap();
     bench
         .fathom(["judge".as_ref(), file.as_os_str()])
         .expect_status(2)
         .expect_in_stderr("fathom.series/1");
+}
+
+#[test]
+fn logs_of_histograms_give_percentiles_and_a_rate() {
+    let bench = Bench::new();
+    let log = bench.path().join("j_clat_hist.1.log");
+    // Column 1,000 of fio's 1,856: around 1.7 ms.
+    let line = |ms: u32, ops: u32| {
+        let columns = (0..1856).map(|c| if c == 1000 { ops } else { 0 });
+        let columns: Vec<String> = columns.map(|c| format!(", {c}")).collect();
+        format!("{ms}, 0, 4096{}\n", columns.concat())
+    };
+    let text: String = (1..=60).map(|s| line(1000 * s, 1000 + s % 7)).collect();
+    std::fs::write(&log, text).unwrap();
+    let shown = bench.fathom(["judge".as_ref(), "--json".as_ref(), log.as_os_str()]);
+    let figures = &shown.json()["results"][0]["jobs"][0]["figures"][0];
+    assert_eq!(figures["percentile_kind"], "completion", "{}", shown.stdout);
+    let rate = figures["ops_per_second"]["value"].as_f64().unwrap();
+    assert!((1000.0..1010.0).contains(&rate), "{rate}");
+    let p99 = figures["percentiles"].as_array().unwrap();
+    let p99 = p99.iter().find(|p| p["percent"] == 99.0).unwrap();
+    let ns = p99["stated_ns"].as_f64().unwrap();
+    // Column 1,000 = 15 * 64 + 40 begins at (64 + 40) * 2^14 ns.
+    assert!((1_703_936.0..1_720_320.0).contains(&ns), "{ns}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod commands;
 mod compare;
 mod crosscheck;
 mod curve;
+mod devices;
 mod disks;
 mod documents;
 mod exam_real;

@@ -4,7 +4,8 @@
 use fathom_engine::sim::open_drive;
 use serde_json::Value;
 
-use crate::bench::{Bench, is_root};
+use crate::bench::Bench;
+use crate::devices::{Loop, Mount, can_use_devices, sparse_file, tool};
 
 fn snia(bench: &Bench, args: &[&str]) -> Value {
     let (output, value) = bench.json(["snia"].iter().chain(args).copied());
@@ -147,28 +148,24 @@ fn a_plan_of_a_test_is_said_and_nothing_is_done() {
 
 #[test]
 fn a_device_is_not_touched_without_permission() {
-    let Some(device) = mounted_device() else {
-        println!("skipped: no block device can be examined here");
+    if !can_use_devices() {
         return;
-    };
+    }
     let bench = Bench::new();
+    let image = bench.path().join("image");
+    sparse_file(&image, 128 << 20);
+    let disk = Loop::over(&image);
+    tool("mkfs.ext4", &["-q", "-F", &disk.device]);
+    let _mount = Mount::new(&[&disk.device], &bench.path().join("mounted"));
     let short = ["--rounds-max", "1", "--round-seconds", "1"];
     for (permission, words) in [
         (vec![], "--destructive"),
         (vec!["--destructive"], "mounted"),
     ] {
-        let args = ["snia", "iops", &device].into_iter().chain(short);
+        let args = ["snia", "iops", &disk.device].into_iter().chain(short);
         let output = bench.fathom(args.chain(permission));
         output.expect_status(1);
         let all = output.stdout.clone() + &output.stderr;
         assert!(all.contains(words), "{words}: {all}");
     }
-}
-
-/// A block device that is mounted, if it can be opened.
-fn mounted_device() -> Option<String> {
-    let mounts = std::fs::read_to_string("/proc/mounts").ok()?;
-    let named = mounts.lines().find(|line| line.starts_with("/dev/"))?;
-    let device = named.split(' ').next()?.to_owned();
-    (is_root() && std::fs::File::open(&device).is_ok()).then_some(device)
 }

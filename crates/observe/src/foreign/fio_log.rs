@@ -1,4 +1,5 @@
-//! fio's logs of bandwidth, IOPS and latency.
+//! fio's logs of bandwidth, IOPS and latency. Those of histograms have their
+//! own lines: [`super::fio_histogram`].
 //!
 //! A line is `milliseconds, value, direction, block bytes, ...`; more fields
 //! follow in newer versions. With `log_avg_msec` a line is the mean over the
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 use fathom_model::foreign::{ForeignSeries, SeriesKind};
 use fathom_model::op::OpKind;
 
+use super::fio_histogram::{self, HistogramLines};
 use super::{ForeignError, number};
 
 /// Lines of averaged values at most; a year of seconds has 31 million.
@@ -21,6 +23,9 @@ const MOST_LINES: usize = 4_000_000;
 const LONGEST_S: u64 = 40_000_000;
 /// Intervals of a series at most.
 const MOST_INTERVALS: usize = 2_000_000;
+
+/// The directions by fio's numbers.
+const DIRECTIONS: [OpKind; 3] = [OpKind::Read, OpKind::Write, OpKind::Trim];
 
 /// What a log holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +51,8 @@ pub struct SeriesLog {
     pub host: Option<String>,
     /// Series by direction.
     pub series: Vec<ForeignSeries>,
+    /// Histograms by direction, where the log holds those.
+    pub histograms: Vec<(OpKind, HistogramLines)>,
     /// Whether lines are operations and not means.
     pub per_operation: bool,
     /// Lines that could not be read.
@@ -81,11 +88,12 @@ impl SeriesLog {
     pub(super) fn read(name: &str, text: &str) -> Result<SeriesLog, ForeignError> {
         let Some(mut log) = SeriesLog::named(name) else {
             let what = "a list of numbers whose name does not say what they are (fio's logs end in \
-                        _bw.N.log, _iops.N.log, _lat.N.log, _clat.N.log or _slat.N.log)";
+                        _bw.N.log, _iops.N.log, _lat.N.log, _clat.N.log, _slat.N.log or _clat_hist.N.log)";
             return Err(ForeignError::Unknown(what.to_owned()));
         };
-        if let LogKind::Series(kind) = log.kind {
-            log.fill(kind, text);
+        match log.kind {
+            LogKind::Series(kind) => log.fill(kind, text),
+            LogKind::Histogram => log.fill_histograms(text),
         }
         Ok(log)
     }
@@ -114,9 +122,24 @@ impl SeriesLog {
             job,
             host,
             series: Vec::new(),
+            histograms: Vec::new(),
             per_operation: false,
             broken_lines: 0,
         })
+    }
+
+    fn fill_histograms(&mut self, text: &str) {
+        let mut directions: BTreeMap<usize, HistogramLines> = BTreeMap::new();
+        for line in text.lines().filter(|l| !l.trim().is_empty()) {
+            match fio_histogram::line(line) {
+                Some((direction, ms, counts)) if ms / 1000.0 < LONGEST_S as f64 => {
+                    directions.entry(direction).or_default().add(ms, &counts);
+                }
+                _ => self.broken_lines += 1,
+            }
+        }
+        let named = |(direction, lines)| (DIRECTIONS[direction], lines);
+        self.histograms = directions.into_iter().map(named).collect();
     }
 
     fn fill(&mut self, kind: SeriesKind, text: &str) {
@@ -132,7 +155,7 @@ impl SeriesLog {
         self.per_operation = directions.values().any(|d| d.operations > 0);
         for (direction, lines) in directions {
             self.broken_lines += lines.left_out;
-            let direction = [OpKind::Read, OpKind::Write, OpKind::Trim][direction];
+            let direction = DIRECTIONS[direction];
             self.series.extend(lines.series(kind, direction));
         }
     }
@@ -238,7 +261,7 @@ fn counted(seconds: &BTreeMap<u64, (f64, f64)>, kind: SeriesKind) -> Option<Vec<
 
 /// Means of uneven length as means over equal intervals, of a second or of the
 /// usual distance of the lines where that is longer.
-fn averaged(mut means: Vec<(f64, f64)>) -> Option<(u64, Vec<f64>)> {
+pub(super) fn averaged(mut means: Vec<(f64, f64)>) -> Option<(u64, Vec<f64>)> {
     means.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut distances: Vec<f64> = means
         .windows(2)

@@ -313,3 +313,65 @@ proptest! {
         }
     }
 }
+
+fn histogram_line(ms: u32, columns: usize, filled: &[(usize, u64)]) -> String {
+    let mut counts = vec![0; columns];
+    for (column, count) in filled {
+        counts[*column] += count;
+    }
+    let counts: Vec<String> = counts.iter().map(|c| format!(", {c}")).collect();
+    format!("{ms}, 1, 4096{}\n", counts.concat())
+}
+
+fn histogram_log(name: &str, text: &str) -> SeriesLog {
+    match read_foreign(name, text).unwrap() {
+        ForeignFile::Log(log) => log,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn histogram_logs_give_what_the_document_lacks() {
+    // 990 operations of 100 ns and 10 of one bucket from 256 ns on, each second.
+    let fine = |ms| histogram_line(ms, 1856, &[(100, 990), (192, 10)]);
+    let text: String = (1..=5).map(|s| fine(1000 * s)).collect();
+    let mut found = Vec::new();
+    let logs = vec![histogram_log("w_clat_hist.1.log", &text)];
+    assert_eq!(gather(&mut found, logs), Vec::<String>::new());
+    let job = &found[0].jobs[0];
+    let direction = &job.directions[0];
+    assert_eq!(direction.name(), "write");
+    assert_eq!(direction.ops, Some(5000.0));
+    let completion = direction.completion.as_ref().unwrap();
+    let of = |percent: f64| completion.percentiles.iter().find(|p| p.0 == percent);
+    assert_eq!(of(99.0), Some(&(99.0, 100.0)));
+    assert_eq!(of(99.9), Some(&(99.9, 257.5)));
+    assert_eq!(job.series[0].values, [1000.0; 4]);
+    // 64 neighbours in one column: known only to the power of two.
+    let coarse = histogram_log("w_clat_hist.1.log", &histogram_line(9, 29, &[(2, 4)]));
+    let latency = coarse.histograms[0].1.latency().unwrap();
+    assert_eq!((latency.min_ns, latency.max_ns), (Some(128.0), Some(255.0)));
+    let odd = histogram_log("w_clat_hist.1.log", &histogram_line(9, 30, &[(2, 4)]));
+    assert_eq!((odd.broken_lines, odd.histograms.len()), (1, 0));
+}
+
+#[test]
+fn a_histogram_log_of_other_operations_is_told() {
+    let text = fixture("randread.json");
+    let mut found = results_of(&text);
+    let name = found[0].jobs[0].name.clone();
+    let completion = found[0].jobs[0].directions[0].completion.clone();
+    let ops = found[0].jobs[0].directions[0].ops.unwrap() as u64;
+    let mut remarks_of = |ops: u64| {
+        let line = histogram_line(1000, 1856, &[(10, ops)]).replacen(", 1,", ", 0,", 1);
+        let logs = vec![histogram_log(&format!("{name}_clat_hist.1.log"), &line)];
+        gather(&mut found, logs)
+    };
+    let other = remarks_of(ops);
+    assert!(other[0].contains("not of the same operations"), "{other:?}");
+    let more = remarks_of(2 * ops);
+    assert!(more[0].contains("not of the same run"), "{more:?}");
+    // A log that lacks its end contradicts nothing.
+    assert_eq!(remarks_of(ops / 2), Vec::<String>::new());
+    assert_eq!(found[0].jobs[0].directions[0].completion, completion);
+}

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use fathom_model::foreign::{ForeignJob, ForeignResult, ForeignSeries};
 use fathom_model::op::OpKind;
 
-use super::{LogKind, SeriesLog};
+use super::{SeriesLog, histograms};
 
 const LOG_OPTIONS: [&str; 4] = [
     "write_bw_log",
@@ -35,13 +35,6 @@ pub fn gather(results: &mut Vec<ForeignResult>, logs: Vec<SeriesLog>) -> Vec<Str
                 log.source, log.broken_lines
             ));
         }
-        if log.kind == LogKind::Histogram {
-            remarks.push(format!(
-                "{}: logs of histograms are not evaluated; the percentiles of the JSON were taken",
-                log.source
-            ));
-            continue;
-        }
         match places(results, &log).as_slice() {
             [place] => found.entry(*place).or_default().push(log),
             [] => remarks.push(format!("{}: belongs to none of the results", log.source)),
@@ -52,8 +45,12 @@ pub fn gather(results: &mut Vec<ForeignResult>, logs: Vec<SeriesLog>) -> Vec<Str
         }
     }
     for ((result, job), logs) in found {
+        let job = &mut results[result].jobs[job];
+        histograms::add(job, &logs, &mut remarks);
         let parts = logs.into_iter().flat_map(|l| l.series);
-        results[result].jobs[job].series = summed(parts, &mut remarks);
+        let with_histograms = std::mem::take(&mut job.series);
+        job.series = summed(parts, &mut remarks);
+        histograms::fill_gaps(&mut job.series, with_histograms);
     }
     remarks
 }
@@ -184,7 +181,10 @@ fn directions(
     let mut kinds: Vec<OpKind> = logs
         .iter()
         .filter(|l| l.prefix == like.prefix && l.host == like.host)
-        .flat_map(|l| l.series.iter().map(|s| s.direction))
+        .flat_map(|l| {
+            let series = l.series.iter().map(|s| s.direction);
+            series.chain(l.histograms.iter().map(|(direction, _)| *direction))
+        })
         .collect();
     kinds.sort_unstable();
     kinds.dedup();

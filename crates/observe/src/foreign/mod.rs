@@ -8,15 +8,18 @@
 //! a hostile file costs memory in proportion to its own length.
 
 mod documents;
+mod fio_histogram;
 mod fio_json;
 mod fio_log;
 mod gather;
+mod histograms;
 mod number;
 mod terse;
 
 #[cfg(test)]
 mod foreign_tests;
 
+pub use fio_histogram::HistogramLines;
 pub use fio_log::{LogKind, SeriesLog};
 pub use gather::gather;
 
@@ -54,7 +57,7 @@ pub enum ForeignError {
     /// Something else.
     #[error(
         "found {0}; understood are fio's JSON and json+ output, its terse output (version 3 or \
-         later), its bandwidth, IOPS and latency logs, and fathom's own --json"
+         later), its logs (bandwidth, IOPS, latency, histograms), and fathom's own --json"
     )]
     Unknown(String),
 }
