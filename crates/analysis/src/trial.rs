@@ -178,7 +178,11 @@ impl<'a> Trial<'a> {
     /// Operations that a worker can have in flight with the engine that ran.
     pub(crate) fn depth(&self) -> u64 {
         match self.engine() {
-            EngineKind::Psync | EngineKind::Mmap => 1,
+            EngineKind::Psync
+            | EngineKind::Mmap
+            | EngineKind::Meta
+            | EngineKind::Falloc
+            | EngineKind::Ftruncate => 1,
             _ => u64::from(self.workload.queue_depth).max(1),
         }
     }

@@ -114,7 +114,8 @@ fn kind_of(what: u64) -> OpKind {
         1 => OpKind::Write,
         2 => OpKind::Trim,
         3 => OpKind::Sync,
-        _ => OpKind::Commit,
+        4 => OpKind::Commit,
+        other => OpKind::from_index(other as usize).unwrap_or(OpKind::Commit),
     }
 }
 

@@ -15,6 +15,7 @@ mod engine;
 mod engines;
 mod group;
 mod in_flight;
+mod meta;
 mod one_by_one;
 mod open;
 mod record;

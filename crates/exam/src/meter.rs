@@ -158,11 +158,11 @@ impl Meter {
                 bin.write_bytes += moved;
                 bin.write_time_ns += took_ns;
             }
-            OpKind::Sync | OpKind::Commit => {
+            OpKind::Trim => {}
+            _ => {
                 bin.flushes += 1;
                 bin.flush_time_ns += took_ns;
             }
-            OpKind::Trim => {}
         }
     }
 

@@ -20,6 +20,7 @@ Examples:
   fathom quick                       How fast is the disk under this directory?
   fathom io /data --rw randread --bs 4k --iodepth 32
                                      One workload, with the flags you know
+  fathom meta /data                  Many small files: create, stat, read, unlink
   fathom ping /data                  Latency, request by request
   fathom disks --show                Which data disks there are, to be tested
   fathom net node2                   The network to a host that runs `net serve`
@@ -54,6 +55,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
+    Meta(Box<crate::command::meta::Meta>),
     Ping(Box<crate::command::ping::Ping>),
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]

@@ -47,6 +47,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Quick(quick) => command::quick::run(quick),
         Command::Io(io) => command::io::run(*io),
+        Command::Meta(meta) => command::meta::run(*meta),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),

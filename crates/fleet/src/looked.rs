@@ -81,6 +81,9 @@ impl Looked {
         prepared: &Prepared,
         report: &mut DataReport,
     ) -> Vec<String> {
+        if job.workload.meta.is_some() {
+            return drop_for_files(job, report);
+        }
         let paths = paths_of(prepared);
         if paths.is_empty() {
             return Vec::new();
@@ -114,6 +117,21 @@ impl Looked {
         }
         failures
     }
+}
+
+/// Names and inodes are in caches of the whole machine, which are dropped as
+/// one; how much of them there is of a tree nobody can tell.
+fn drop_for_files(job: &Job, report: &mut DataReport) -> Vec<String> {
+    if !job.workload.drop_cache || job.target.path().is_none() {
+        return Vec::new();
+    }
+    let dropped = fathom_observe::drop_page_cache(&[], true);
+    report.cached_method = Some(match dropped.whole_machine {
+        true => "sync and drop_caches=3 for the whole machine".to_owned(),
+        false => "the caches could not be dropped".to_owned(),
+    });
+    report.cached_share = dropped.whole_machine.then_some(0.0);
+    dropped.failures
 }
 
 /// The real files of a trial; none for targets that are no real I/O.

@@ -12,7 +12,7 @@ use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::fleet::FleetReport;
 use crate::op::{ErrorClass, OpKind};
-use crate::run::{Ceiling, ErrorDetail, RunState, StuckOp};
+use crate::run::{Ceiling, ErrorDetail, Finishers, RunState, StuckOp};
 use crate::sample::Phase;
 use crate::schedule::{Purpose, TrialRole};
 use crate::snia::SniaReport;
@@ -189,6 +189,10 @@ pub struct TrialSummary {
     pub active_bytes: u64,
     /// Duration of the final flush.
     pub final_flush_ns: Option<u64>,
+    /// First and last worker that had done their parts, where workers have
+    /// parts of their own.
+    #[serde(default)]
+    pub finishers: Option<Finishers>,
 }
 
 /// Results of one kind of operation.

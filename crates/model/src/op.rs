@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
+#[repr(u8)]
 pub enum OpKind {
     /// A read of one block.
     Read,
@@ -23,16 +24,82 @@ pub enum OpKind {
     Sync,
     /// First write of a batch to the end of its flush.
     Commit,
+    /// A file created, its content written, and closed.
+    Create,
+    /// A file opened and closed.
+    Open,
+    /// A file opened, read to its end, and closed.
+    ReadFile,
+    /// A file opened, a record added at its end, and closed.
+    Append,
+    /// A file opened, its content written again, and closed.
+    Overwrite,
+    /// The facts of a file by its name.
+    Stat,
+    /// The facts of a file by its whole path, one component after the other.
+    Lookup,
+    /// The names in a directory.
+    Readdir,
+    /// The names in a directory, and the facts of each (`ls -l`).
+    ReaddirStat,
+    /// A file given another name.
+    Rename,
+    /// A second name for a file.
+    Link,
+    /// A symbolic link made.
+    Symlink,
+    /// Where a symbolic link leads.
+    Readlink,
+    /// The permissions of a file changed.
+    Chmod,
+    /// An extended attribute of a file set.
+    Setxattr,
+    /// An extended attribute of a file read.
+    Getxattr,
+    /// The length of a file changed.
+    Truncate,
+    /// A file opened, made durable, and closed.
+    Fsync,
+    /// A directory made.
+    Mkdir,
+    /// The facts of a directory by its name.
+    Statdir,
+    /// A directory removed.
+    Rmdir,
+    /// A file removed.
+    Unlink,
 }
 
 impl OpKind {
     /// Every kind, in the order in which they are stored and shown.
-    pub const ALL: [OpKind; 5] = [
+    pub const ALL: [OpKind; 27] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Trim,
         OpKind::Sync,
         OpKind::Commit,
+        OpKind::Create,
+        OpKind::Open,
+        OpKind::ReadFile,
+        OpKind::Append,
+        OpKind::Overwrite,
+        OpKind::Stat,
+        OpKind::Lookup,
+        OpKind::Readdir,
+        OpKind::ReaddirStat,
+        OpKind::Rename,
+        OpKind::Link,
+        OpKind::Symlink,
+        OpKind::Readlink,
+        OpKind::Chmod,
+        OpKind::Setxattr,
+        OpKind::Getxattr,
+        OpKind::Truncate,
+        OpKind::Fsync,
+        OpKind::Mkdir,
+        OpKind::Statdir,
+        OpKind::Rmdir,
+        OpKind::Unlink,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -43,15 +110,64 @@ impl OpKind {
             OpKind::Trim => "trim",
             OpKind::Sync => "sync",
             OpKind::Commit => "commit",
+            OpKind::Create => "create",
+            OpKind::Open => "open",
+            OpKind::ReadFile => "read_file",
+            OpKind::Append => "append",
+            OpKind::Overwrite => "overwrite",
+            OpKind::Stat => "stat",
+            OpKind::Lookup => "lookup",
+            OpKind::Readdir => "readdir",
+            OpKind::ReaddirStat => "readdir_stat",
+            OpKind::Rename => "rename",
+            OpKind::Link => "link",
+            OpKind::Symlink => "symlink",
+            OpKind::Readlink => "readlink",
+            OpKind::Chmod => "chmod",
+            OpKind::Setxattr => "setxattr",
+            OpKind::Getxattr => "getxattr",
+            OpKind::Truncate => "truncate",
+            OpKind::Fsync => "fsync",
+            OpKind::Mkdir => "mkdir",
+            OpKind::Statdir => "statdir",
+            OpKind::Rmdir => "rmdir",
+            OpKind::Unlink => "unlink",
         }
     }
 
-    /// Whether the kind moves data and so counts in ops and bytes totals.
+    /// Whether the kind is work in itself and so counts in ops and bytes
+    /// totals; flushes and commits are part of the work of others.
     pub fn is_data(self) -> bool {
-        matches!(self, OpKind::Read | OpKind::Write | OpKind::Trim)
+        !matches!(self, OpKind::Sync | OpKind::Commit)
     }
 
-    /// Stable index of the kind in stored blobs, 0 to 4.
+    /// Whether bytes belong to the kind, so that it has a throughput.
+    pub fn moves_bytes(self) -> bool {
+        use OpKind::{Append, Create, Overwrite, Read, ReadFile, Trim, Write};
+        matches!(
+            self,
+            Read | Write | Trim | Create | ReadFile | Append | Overwrite
+        )
+    }
+
+    /// Whether the kind is an operation on names, directories or whole small
+    /// files: those of the metadata engine.
+    pub fn is_metadata(self) -> bool {
+        self.index() >= OpKind::Create.index() && self.index() <= OpKind::Unlink.index()
+    }
+
+    /// Whether an operation on a tree of files only looks at what is there.
+    pub fn looks(self) -> bool {
+        use OpKind::{
+            Getxattr, Lookup, Open, ReadFile, Readdir, ReaddirStat, Readlink, Stat, Statdir,
+        };
+        matches!(
+            self,
+            Open | ReadFile | Stat | Lookup | Readdir | ReaddirStat | Readlink | Getxattr | Statdir
+        )
+    }
+
+    /// Stable index of the kind in stored blobs and in [`OpKind::ALL`].
     pub fn index(self) -> usize {
         self as usize
     }

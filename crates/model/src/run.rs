@@ -174,6 +174,25 @@ pub struct EngineReport {
     /// worker.
     #[serde(default)]
     pub depth_found: Option<u32>,
+    /// When the first and the last worker had done their parts; `None` where
+    /// workers have no parts of their own.
+    #[serde(default)]
+    pub finishers: Option<Finishers>,
+}
+
+/// First and last finisher of a load whose workers have parts of their own.
+/// Rates over the two times are what other tools call stonewall (or "first
+/// done") and "last done".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Finishers {
+    /// When the first worker had done its part, from the start of the load.
+    pub first_ns: u64,
+    /// Operations of all workers up to then.
+    pub ops_at_first: u64,
+    /// When the last worker ended.
+    pub last_ns: u64,
+    /// Operations of all workers.
+    pub ops: u64,
 }
 
 /// One failed operation.

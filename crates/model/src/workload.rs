@@ -10,6 +10,8 @@ mod durability;
 mod each_worker;
 mod fail_if;
 mod kinds;
+mod meta;
+mod mix;
 mod named;
 mod order;
 mod pace;
@@ -23,6 +25,8 @@ pub use durability::{Allocation, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use fail_if::FailIf;
 pub use kinds::ByKind;
+pub use meta::{FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
+pub use mix::OpMix;
 pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
 pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};
@@ -62,11 +66,18 @@ pub enum EngineKind {
     Null,
     /// A simulated drive under a virtual clock.
     Sim,
+    /// Operations on many files: names, directories, attributes, small contents.
+    Meta,
+    /// `fallocate` in place of each block: a write allocates, a read allocates
+    /// without changing the length, a trim punches a hole.
+    Falloc,
+    /// `ftruncate` to the offset of each write.
+    Ftruncate,
 }
 
 impl EngineKind {
     /// Every engine.
-    pub const ALL: [EngineKind; 7] = [
+    pub const ALL: [EngineKind; 10] = [
         EngineKind::Uring,
         EngineKind::Libaio,
         EngineKind::Psync,
@@ -74,7 +85,19 @@ impl EngineKind {
         EngineKind::Net,
         EngineKind::Null,
         EngineKind::Sim,
+        EngineKind::Meta,
+        EngineKind::Falloc,
+        EngineKind::Ftruncate,
     ];
+
+    /// Whether the contents of blocks reach the target. Null and simulated
+    /// targets keep none, and some engines change files without moving data.
+    pub fn keeps_data(self) -> bool {
+        !matches!(
+            self,
+            EngineKind::Null | EngineKind::Sim | EngineKind::Falloc | EngineKind::Ftruncate
+        )
+    }
 
     /// The name used in plans, flags and results.
     pub fn name(self) -> &'static str {
@@ -86,44 +109,10 @@ impl EngineKind {
             EngineKind::Net => "net",
             EngineKind::Null => "null",
             EngineKind::Sim => "sim",
+            EngineKind::Meta => "meta",
+            EngineKind::Falloc => "falloc",
+            EngineKind::Ftruncate => "ftruncate",
         }
-    }
-}
-
-/// Shares of reads, writes and trims in percent. They add up to 100 and are
-/// interleaved operation by operation, not in bursts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct OpMix {
-    /// Reads, 0 to 100.
-    pub read_percent: u8,
-    /// Writes, 0 to 100.
-    pub write_percent: u8,
-    /// Discards, 0 to 100.
-    pub trim_percent: u8,
-}
-
-impl OpMix {
-    /// Only reads.
-    pub const READ: OpMix = OpMix {
-        read_percent: 100,
-        write_percent: 0,
-        trim_percent: 0,
-    };
-    /// Only writes.
-    pub const WRITE: OpMix = OpMix {
-        read_percent: 0,
-        write_percent: 100,
-        trim_percent: 0,
-    };
-
-    /// Whether any data are read.
-    pub fn reads(&self) -> bool {
-        self.read_percent > 0
-    }
-
-    /// Whether any data on the target are changed.
-    pub fn modifies(&self) -> bool {
-        self.write_percent > 0 || self.trim_percent > 0
     }
 }
 
@@ -338,6 +327,10 @@ pub struct Workload {
     /// does, and is no failure.
     #[serde(default, skip_serializing_if = "unset")]
     pub ends_when_full: bool,
+    /// Operations on a tree of files, instead of mix, pattern and block: the
+    /// work of engine `meta`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Box<MetaWork>>,
 }
 
 impl Workload {
@@ -402,24 +395,28 @@ impl Workload {
             flow: None,
             latency_target: None,
             ends_when_full: false,
+            meta: None,
         }
     }
 
     /// Whether operations of a kind may be done, by the mix or by a recorded
     /// list, whose content is known only where it is read.
     pub fn may_do(&self, kind: OpKind) -> bool {
+        if let Some(meta) = &self.meta {
+            return meta.does(kind);
+        }
         match (&self.replay, kind) {
             (Some(replay), kind) => !replay.skips(kind),
             (None, OpKind::Read) => self.mix.read_percent > 0,
             (None, OpKind::Write) => self.mix.write_percent > 0,
             (None, OpKind::Trim) => self.mix.trim_percent > 0,
-            (None, OpKind::Sync | OpKind::Commit) => false,
+            (None, _) => false,
         }
     }
 
     /// Whether any data on the target may be changed.
     pub fn may_modify(&self) -> bool {
-        self.may_do(OpKind::Write) || self.may_do(OpKind::Trim)
+        self.meta.is_some() || self.may_do(OpKind::Write) || self.may_do(OpKind::Trim)
     }
 
     /// Whether operations have intended starts, from which response latency

@@ -2,6 +2,7 @@
 //! something else than they say.
 
 mod conduct;
+pub(crate) mod files;
 mod geometry;
 mod vocabulary;
 
@@ -29,6 +30,12 @@ pub(crate) fn check(
         entry,
         spelling,
     };
+    if workload.meta.is_some() {
+        if let Some(problem) = context.work_on_files() {
+            problems.push(problem);
+        }
+        return;
+    }
     let rules = [
         Context::bound,
         Context::block,

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::workload::{BlockSizes, Precondition, RateUnit, WorkerRegion, Workload};
+use fathom_model::workload::{
+    BlockSizes, MetaWork, Precondition, RateUnit, WorkerRegion, Workload,
+};
 use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, unit};
 
 use crate::schedule::TargetFacts;
@@ -200,6 +202,9 @@ fn layout(workload: &Workload, size: u64) -> Layout {
 
 /// Bytes of the data set; 0 where a device of unknown size is used whole.
 fn data_set_bytes(trial: &ScheduledTrial, facts: Option<&TargetFacts>) -> u64 {
+    if let Some(meta) = &trial.workload.meta {
+        return files_bytes(meta, trial.workload.workers) as u64;
+    }
     let own = facts.and_then(|facts| facts.size_bytes);
     trial.workload.size_bytes.or(own).unwrap_or(0)
 }
@@ -212,6 +217,9 @@ struct Moved {
 /// What warm-up and measurement move at a speed.
 fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     let workload = &trial.workload;
+    if let Some(meta) = &workload.meta {
+        return on_files(workload, meta, speed);
+    }
     let block = mean_block_of_mix(workload).max(1.0);
     let in_flight = workload.total_depth() as f64;
     let mut ops_per_second = speed
@@ -253,6 +261,33 @@ fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     Moved {
         seconds,
         written: seconds * ops_per_second * block * share,
+    }
+}
+
+/// Bytes of all files of a tree.
+fn files_bytes(meta: &MetaWork, workers: u32) -> f64 {
+    meta.tree.sizes.mean_bytes() * meta.tree.files as f64 * f64::from(workers)
+}
+
+/// A phase visits every file once, or goes on until its bounds.
+fn on_files(workload: &Workload, meta: &MetaWork, speed: Speed) -> Moved {
+    let bytes = files_bytes(meta, workload.workers);
+    let files = meta.tree.files as f64 * f64::from(workload.workers);
+    let at_once = f64::from(workload.workers) * 1e9 / speed.latency_ns.max(1.0);
+    let asked = workload.rate.map_or(f64::INFINITY, |rate| rate.per_second);
+    let ops_per_second = speed.ops_per_second.min(at_once).min(asked).max(1e-9);
+    let all = match meta.phase().is_some() && !meta.repeat {
+        true => files,
+        false => f64::INFINITY,
+    };
+    let ops = workload.bounds.ops.map_or(all, |ops| all.min(ops as f64));
+    let bound = workload.bounds.time_ns.map(|ns| ns as f64 / 1e9);
+    let seconds = (ops / ops_per_second).min(bound.unwrap_or(f64::INFINITY));
+    let seconds = if seconds.is_finite() { seconds } else { 0.0 };
+    let writes = meta.does(OpKind::Create) || meta.does(OpKind::Overwrite);
+    Moved {
+        seconds,
+        written: if writes { bytes } else { 0.0 },
     }
 }
 

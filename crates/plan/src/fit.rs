@@ -82,7 +82,8 @@ fn engine(
         }
         Target::Path(_) => return,
     };
-    if workload.engine != only {
+    let on_files = *target == Target::Null && workload.engine == EngineKind::Meta;
+    if workload.engine != only && !on_files {
         let message = format!(
             "the engine {} cannot reach {target}",
             workload.engine.name()

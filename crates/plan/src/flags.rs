@@ -72,7 +72,11 @@ impl IoFlags {
             || keys.number_ios.is_some()
             || keys.passes.is_some()
             || keys.replay.is_some()
-            || keys.until.is_some();
+            || keys.until.is_some()
+            || keys
+                .operation
+                .as_ref()
+                .is_some_and(|ops| ops.value.0.len() == 1);
         if keys.runtime.is_none() && !bounded {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
         }
@@ -155,7 +159,7 @@ fn id(key: &Key) -> String {
     format!("key.{}", key.name)
 }
 
-fn arg(key: &'static Key) -> Arg {
+pub(crate) fn arg(key: &'static Key) -> Arg {
     let flag = key.flag();
     let mut aliases: Vec<String> = Vec::new();
     for name in std::iter::once(&key.name).chain(key.aliases) {

@@ -9,6 +9,13 @@ pub(crate) fn name(keys: &WorkloadKeys) -> String {
     if let Some(name) = &keys.name {
         return name.value.0.clone();
     }
+    if let Some(operation) = &keys.operation {
+        let text = operation.value.to_text();
+        return match text.contains(',') {
+            true => "mix".to_owned(),
+            false => text,
+        };
+    }
     let block = match keys.bs.as_ref().map(|bs| &bs.value) {
         None => "4k".to_owned(),
         Some(Blocks::Weighted(_)) => "mixed".to_owned(),
@@ -51,7 +58,7 @@ pub(crate) fn label(keys: &WorkloadKeys, axes: &[&'static str]) -> String {
             }
         }
     }
-    if shows("iodepth") {
+    if shows("iodepth") && keys.operation.is_none() {
         parts.push(format!(
             "q{}",
             keys.iodepth.as_ref().map_or(1, |d| d.value.0)
@@ -64,7 +71,8 @@ pub(crate) fn label(keys: &WorkloadKeys, axes: &[&'static str]) -> String {
         ));
     }
     for axis in axes {
-        if !matches!(*axis, "rw" | "bs" | "iodepth" | "numjobs") {
+        let told = *axis == "operation" && !named;
+        if !told && !matches!(*axis, "rw" | "bs" | "iodepth" | "numjobs") {
             parts.push(format!("{axis}={}", value_text(keys, axis)));
         }
     }

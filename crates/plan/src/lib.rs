@@ -33,6 +33,7 @@ mod check;
 mod cost;
 mod diagnostic;
 mod disks;
+mod files_flags;
 pub mod fio;
 mod fio_export;
 mod fit;
@@ -64,6 +65,7 @@ pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
 };

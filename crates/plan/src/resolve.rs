@@ -3,6 +3,7 @@
 
 mod blocks;
 mod each_worker;
+mod files;
 mod operations;
 mod replay;
 
@@ -20,6 +21,7 @@ use crate::node::Located;
 use crate::spelling::Spelling;
 use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyByChoice, VerifyChoice};
 use each_worker::Each;
+pub(crate) use files::rate_counts_bytes;
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -60,6 +62,9 @@ pub(crate) fn resolve(
     problems: &mut Problems,
 ) -> Workload {
     let engine = engine(keys, shape);
+    if engine == EngineKind::Meta || keys.operation.is_some() {
+        return files::resolve(keys, name, engine, spelling, problems);
+    }
     let cache = cache(keys, engine, spelling, problems);
     let replay = replay::replay(keys, spelling, problems);
     let mix = match &replay {
@@ -123,6 +128,7 @@ pub(crate) fn resolve(
         flow: flow(keys, spelling, problems),
         latency_target: keys.latency_target.as_ref().map(|target| target.value.0),
         ends_when_full: false,
+        meta: None,
         block,
         mix,
     }

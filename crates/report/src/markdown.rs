@@ -237,7 +237,7 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
                 let kind = escape(&levels::named(&kind, when));
                 let mut cells = vec![
                     rate(&op.ops_per_second, true),
-                    rate(&op.bytes_per_second, op.kind.is_data()),
+                    rate(&op.bytes_per_second, op.kind.moves_bytes()),
                     Figure::of(&latency.mean_ns, Throughput::Binary).inline(),
                 ];
                 cells.extend(PERCENTILES.map(|p| summary::percentile(latency, p).inline()));

@@ -62,7 +62,7 @@ pub(crate) fn lines(sum: &SetSum) -> Vec<SumLine<'_>> {
                     None => op.kind.name().to_owned(),
                 },
                 rates: (i == 0).then_some([&op.ops_per_second, &op.bytes_per_second]),
-                moves_data: op.kind.is_data(),
+                moves_data: op.kind.moves_bytes(),
                 latency,
             });
         }

@@ -8,6 +8,7 @@ mod comparison;
 mod curve;
 mod details;
 mod disks;
+mod files;
 mod fleet;
 mod grid;
 mod header;
@@ -87,6 +88,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
+    files::write(&mut page, run);
     sets::write(&mut page, run, throughput);
     if standard.is_none() || options.verbose {
         steady::write(&mut page, run);

@@ -69,6 +69,10 @@ pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
 pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V03";
     let trial = facts.trial;
+    // V77 says what caches mean for operations on files.
+    if trial.workload.meta.is_some() {
+        return None;
+    }
     if let Some(reason) = trial.artificial() {
         return Some(Outcome::not_measured(ID, reason));
     }
@@ -125,6 +129,9 @@ fn working_set_limit(facts: &Facts<'_>) -> (FindingStatus, &'static str) {
 pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V04";
     let trial = facts.trial;
+    if trial.workload.meta.is_some() {
+        return None;
+    }
     if let Some(reason) = trial.artificial() {
         return Some(Outcome::not_measured(ID, reason));
     }

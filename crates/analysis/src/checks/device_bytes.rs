@@ -14,6 +14,10 @@ const LEAST_BLOCKS: f64 = 16.0;
 
 pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;
+    // Space and length are changed, and no data move.
+    if trial.kind == TargetKind::File && !trial.engine().keeps_data() {
+        return None;
+    }
     if !trial.workload.mix.reads() && trial.workload.mix.write_percent == 0 {
         return None;
     }

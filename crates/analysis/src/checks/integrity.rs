@@ -91,6 +91,8 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
     let block = total.bytes as f64 / ops;
     let sizes = trial.workload.block_of(kind);
     let (least, most) = match &trial.workload.replay {
+        // Sizes of whole files are checked one by one, where that is asked for.
+        _ if kind.is_metadata() => (block, block),
         None => (sizes.min_bytes() as f64, sizes.max_bytes() as f64),
         // The list is not known here.
         Some(_) => (block, block),
@@ -101,6 +103,15 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
         (block - most).max(0.0) / most.max(1.0)
     };
     let uncounted = (latencies - total.ops as f64).abs() / ops;
+    if kind.is_metadata() {
+        let text = format!(
+            "{}: {} operations, {} recorded latencies",
+            kind.name(),
+            unit::group(total.ops),
+            unit::group(latencies as u64)
+        );
+        return Some((uncounted, text));
+    }
     let evidence = format!(
         "{}: {} operations, {} recorded latencies, {:.0} B per operation with blocks of {}",
         kind.name(),

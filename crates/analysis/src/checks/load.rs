@@ -33,7 +33,9 @@ pub(crate) fn depth_kept(trial: &Trial<'_>) -> Option<f64> {
 pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V20";
     let trial = facts.trial;
-    if trial.open_loop() || trial.workload.think_ns > 0 || trial.kind == TargetKind::Null {
+    // Operations on files are the worker's own calls: there is no queue.
+    let no_queue = trial.workload.meta.is_some() || trial.kind == TargetKind::Null;
+    if trial.open_loop() || trial.workload.think_ns > 0 || no_queue {
         return None;
     }
     let enough = trial.total_depth().saturating_mul(LEAST_OPS_PER_SLOT);

@@ -11,6 +11,7 @@ mod device_bytes;
 mod device_facts;
 mod drive;
 mod durability;
+mod files;
 mod generator;
 mod generator_cpu;
 mod host;
@@ -93,6 +94,8 @@ const CHECKS: &[CheckFn] = &[
     power::swapping,
     cap::cap,
     company::together,
+    files::client_cache,
+    files::durable,
 ];
 
 /// Every check that has something to say about a trial, worst first.

@@ -93,6 +93,7 @@ fn on(kind: EngineKind, file: File, bytes: u64, write: bool, test: impl FnOnce(B
     workload.sync.call = SyncCall::Fsync;
     let materials = Materials {
         kind,
+        worker: 0,
         files: WorkerFiles {
             files: Arc::from([file]),
         },

@@ -5,7 +5,7 @@ use std::io;
 use fathom_model::Workload;
 use fathom_model::workload::EngineKind;
 
-use super::{Libaio, Mmap, Null, PeerEngine, Psync, Synchronous, Uring, uring};
+use super::{Change, Libaio, Mmap, Null, PeerEngine, Psync, Space, Synchronous, Uring, uring};
 use crate::arena::BufferView;
 use crate::engine::{Engine, MAX_DEPTH};
 use crate::open::{OpenMode, WorkerFiles};
@@ -49,7 +49,11 @@ fn choose_with(
 /// Operations that one worker can have in flight.
 pub(crate) fn max_depth(engine: EngineKind) -> u32 {
     match engine {
-        EngineKind::Psync | EngineKind::Mmap | EngineKind::Net => 1,
+        EngineKind::Psync
+        | EngineKind::Mmap
+        | EngineKind::Net
+        | EngineKind::Falloc
+        | EngineKind::Ftruncate => 1,
         _ => MAX_DEPTH,
     }
 }
@@ -102,9 +106,19 @@ pub(crate) fn enter<V: Visitor>(
     } = materials;
     let sync = workload.sync.call;
     Ok(match kind {
-        EngineKind::Null | EngineKind::Sim => visitor.visit(Null::new(slots), notes),
+        EngineKind::Null | EngineKind::Sim | EngineKind::Meta => {
+            visitor.visit(Null::new(slots), notes)
+        }
         EngineKind::Psync => {
             visitor.visit(Synchronous::new(Psync::new(files, sync), buffers), notes)
+        }
+        EngineKind::Falloc => {
+            let space = Space::new(Change::Space, files, sync);
+            visitor.visit(Synchronous::new(space, buffers), notes)
+        }
+        EngineKind::Ftruncate => {
+            let space = Space::new(Change::Length, files, sync);
+            visitor.visit(Synchronous::new(space, buffers), notes)
         }
         EngineKind::Uring => {
             let uring = Uring::new(files, buffers, slots, workload, mode, &mut notes)?;

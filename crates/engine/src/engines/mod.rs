@@ -8,6 +8,7 @@ mod null;
 mod peer;
 mod psync;
 mod simulated;
+mod space;
 mod synchronous;
 mod uring;
 
@@ -17,6 +18,7 @@ pub(crate) use null::Null;
 pub(crate) use peer::PeerEngine;
 pub(crate) use psync::Psync;
 pub(crate) use simulated::{SIM_ORIGIN_NS, Shared as SharedDrive, Simulated};
+pub(crate) use space::{Change, Space};
 pub(crate) use synchronous::Synchronous;
 pub(crate) use uring::Uring;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use fathom_model::Sample;
 use fathom_model::recording::ThreadUse;
-use fathom_model::run::{EngineReport, StuckOp};
+use fathom_model::run::{EngineReport, Finishers, StuckOp};
 
 use super::gate::Gate;
 use super::plan::GroupPlan;
@@ -191,6 +191,17 @@ impl Live {
 
     fn describe(&self, worker: usize, stuck: &Outstanding, now_ns: u64) -> StuckOp {
         let op = &stuck.op;
+        if let Some(work) = &self.plan.tree_work {
+            return StuckOp {
+                message: format!(
+                    "{} of number {} of rank {} by worker {worker}",
+                    op.kind.name(),
+                    op.offset,
+                    work.rank_of(worker as u32)
+                ),
+                age_ns: now_ns.saturating_sub(stuck.started_ns),
+            };
+        }
         let layout = &self.plan.layout;
         let file = layout.files_of(worker as u32).start + op.file;
         let path = layout.files.get(file as usize).map(|f| f.path.display());
@@ -242,6 +253,20 @@ impl Live {
         }
     }
 
+    /// Notes what is in the tree now. First and last finisher, if the load was
+    /// on one.
+    fn leave_tree(&self, notes: &mut Vec<String>) -> Option<Finishers> {
+        let work = self.plan.tree_work.as_ref()?;
+        if let Some(tree) = &work.tree
+            && let Err(error) = tree.note_closed()
+        {
+            notes.push(error.to_string());
+        }
+        let done = self.ends.iter().filter_map(|end| end.tree_work);
+        let done: Vec<_> = done.collect();
+        crate::meta::finishers(work, &done, self.origin_ns)
+    }
+
     fn threads_used(&self) -> ThreadUse {
         let mut all = ThreadUse::default();
         for end in &self.ends {
@@ -257,6 +282,7 @@ impl Live {
         let samples = self.collector.drain_all(now_ns);
         let plan = &self.plan;
         let mut fallbacks = plan.fallbacks.clone();
+        let finishers = self.leave_tree(&mut fallbacks);
         fallbacks.extend(self.notes.iter().cloned());
         let failures = self.control.take_failures();
         GroupEnd {
@@ -273,6 +299,7 @@ impl Live {
                 depths: spawn::merged_depths(&self.ends),
                 unlogged_ops: self.collector.unlogged(),
                 depth_found: self.ends.iter().filter_map(|end| end.depth_found).min(),
+                finishers,
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

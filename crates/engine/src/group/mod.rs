@@ -8,7 +8,7 @@ mod gathering;
 mod live;
 pub(crate) mod plan;
 mod simulated;
-mod spawn;
+pub(crate) mod spawn;
 mod watch;
 
 pub use self::gathering::Gathering;

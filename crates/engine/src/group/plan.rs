@@ -10,6 +10,7 @@ use crate::Error;
 use crate::access::{Layout, TargetKind};
 use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
+use crate::meta::{self, Work};
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
 use crate::record::{Detail, Shape};
@@ -32,11 +33,16 @@ pub(crate) struct GroupPlan {
     pub(crate) depth: u32,
     pub(crate) may_spin: bool,
     pub(crate) fallbacks: Vec<String>,
+    /// Work on a tree of files instead of blocks.
+    pub(crate) tree_work: Option<Arc<Work>>,
 }
 
 impl GroupPlan {
     pub(crate) fn new(job: &Job, prepared: &Prepared) -> Result<GroupPlan, Error> {
         let workload = &job.workload;
+        if workload.meta.is_some() {
+            return GroupPlan::of_tree(job, prepared);
+        }
         check_limits(workload)?;
         let layout = prepared.layout.clone();
         let mut fallbacks = Vec::new();
@@ -84,6 +90,33 @@ impl GroupPlan {
             depth,
             may_spin: workload.workers < crate::affinity::allowed_cpus(),
             fallbacks,
+            tree_work: None,
+        })
+    }
+
+    /// The plan of work on a tree of files.
+    fn of_tree(job: &Job, prepared: &Prepared) -> Result<GroupPlan, Error> {
+        let workload = &job.workload;
+        check_numbers(workload)?;
+        meta::check(workload)?;
+        let work = Work::of(job, prepared.tree.as_ref());
+        let layout = prepared.layout.clone();
+        let mode = OpenMode::NOTHING;
+        Ok(GroupPlan {
+            job: job.clone(),
+            opener: Opener::new(mode, &layout, workload.workers)?,
+            ledger: None,
+            recorded: None,
+            engine: match &prepared.tree {
+                Some(_) => EngineKind::Meta,
+                None => EngineKind::Null,
+            },
+            mode,
+            depth: 1,
+            may_spin: workload.workers < crate::affinity::allowed_cpus(),
+            fallbacks: Vec::new(),
+            tree_work: work.map(Arc::new),
+            layout,
         })
     }
 
@@ -112,6 +145,10 @@ impl GroupPlan {
     /// Kinds of operations and histograms of the trial.
     pub(crate) fn shape(&self) -> Shape {
         let workload = &self.job.workload;
+        if let Some(work) = &self.tree_work {
+            let kinds = OpKind::ALL.into_iter().filter(|kind| work.meta.does(*kind));
+            return Shape::new(kinds.collect(), workload.is_open_loop());
+        }
         let writes = self.does(OpKind::Write);
         let sync = &workload.sync;
         let every = sync.every_writes > 0 || sync.other_every_writes > 0;
@@ -145,11 +182,19 @@ fn check_limits(workload: &Workload) -> Result<(), Error> {
     let mix = &workload.mix;
     let shares =
         u32::from(mix.read_percent) + u32::from(mix.write_percent) + u32::from(mix.trim_percent);
+    if shares == 100 {
+        return check_numbers(workload);
+    }
+    Err(Error::Workload(format!(
+        "workload {}: the shares of the mix add up to {shares}, not 100",
+        workload.name
+    )))
+}
+
+fn check_numbers(workload: &Workload) -> Result<(), Error> {
     let rates = workload.rate.iter().chain(workload.rate_by_kind.values());
     let sane = |rate: &Rate| rate.per_second.is_finite() && rate.per_second > 0.0;
-    let refused = if shares != 100 {
-        Some(format!("the shares of the mix add up to {shares}, not 100"))
-    } else if !(1..=MAX_WORKERS).contains(&workload.workers) {
+    let refused = if !(1..=MAX_WORKERS).contains(&workload.workers) {
         Some(format!("workers must be 1 to {MAX_WORKERS}"))
     } else if !(1..=MAX_DEPTH).contains(&workload.queue_depth) {
         Some(format!("queue depth must be 1 to {MAX_DEPTH}"))

@@ -190,6 +190,7 @@ impl Simulated {
                 depths: end.depths,
                 unlogged_ops: end.unlogged_ops,
                 depth_found: end.depth_found,
+                finishers: None,
             },
             samples,
             final_flush_ns: end.final_flush_ns,

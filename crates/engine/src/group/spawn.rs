@@ -36,6 +36,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) threads: ThreadUse,
     pub(crate) depths: Option<DepthCounts>,
     pub(crate) depth_found: Option<u32>,
+    /// How far it came with its part of a tree of files.
+    pub(crate) tree_work: Option<crate::meta::Done>,
 }
 
 /// Depths and batches of all workers, if they were recorded.
@@ -57,7 +59,7 @@ impl Announcement {
         Announcement(Cell::new(Some(sender)))
     }
 
-    fn make(&self, readiness: Readiness) {
+    pub(crate) fn make(&self, readiness: Readiness) {
         if let Some(sender) = self.0.take() {
             let _ = sender.send(readiness);
         }
@@ -86,7 +88,7 @@ pub(crate) fn parts(
     let slots = Worker::slots(plan.depth);
     let block_bytes = plan.max_block_bytes();
     // Neither has a place to keep what is written, so nothing can be verified.
-    let keeps_data = !matches!(plan.engine, EngineKind::Null | EngineKind::Sim);
+    let keeps_data = plan.engine.keeps_data();
     let fills = writes(plan) && plan.engine != EngineKind::Sim;
     if plan.ledger.is_some() && !keeps_data {
         notes.push(format!(
@@ -196,7 +198,11 @@ pub(crate) fn live(birth: Birth) -> WorkerEnd {
         notes.push(note);
     }
     crate::affinity::ask_for_exact_timers();
-    birth.build(notes).unwrap_or_else(|error| {
+    let built = match &plan.tree_work {
+        Some(work) => crate::meta::live(&birth, work, notes),
+        None => birth.build(notes),
+    };
+    built.unwrap_or_else(|error| {
         birth.ready.make(Err(error));
         WorkerEnd::default()
     })
@@ -290,6 +296,7 @@ impl Visitor for Run<'_> {
             threads: thread_use().since(&before),
             depths: worker.depths(),
             depth_found: worker.depth_found(),
+            tree_work: None,
         }
     }
 }

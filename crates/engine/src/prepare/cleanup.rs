@@ -9,7 +9,10 @@ use rustix::io::Errno;
 use super::hooks::PrepareHooks;
 use crate::Error;
 
-/// A file that this run created.
+/// How the name of a tree of files ends.
+const TREE_SUFFIX: &str = ".tree";
+
+/// A file that this run created, or a tree of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OwnFile {
     pub(crate) name: String,
@@ -40,7 +43,14 @@ impl OwnFiles {
             Err(Errno::NOENT) => return Ok(true),
             Err(errno) => return Err(Error::io("examine", &path)(errno.into())),
         };
-        let regular = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
+        let kind = FileType::from_raw_mode(facts.st_mode);
+        let same = (facts.st_dev, facts.st_ino) == (file.device, file.inode);
+        if kind == FileType::Directory && same && file.name.ends_with(TREE_SUFFIX) {
+            crate::meta::remove(&self.dir, &file.name, &path)?;
+            hooks.removed(&path);
+            return Ok(true);
+        }
+        let regular = kind == FileType::RegularFile;
         if !regular || (facts.st_dev, facts.st_ino) != (file.device, file.inode) {
             return Ok(false);
         }

@@ -24,6 +24,7 @@ mod of_run;
 mod room;
 mod space;
 mod test_files;
+mod tree;
 mod unwritten;
 
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
@@ -45,6 +46,7 @@ use self::unwritten::Share;
 use crate::Error;
 use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
+use crate::meta::Tree;
 use crate::replay::Recorded;
 use crate::sim::{self, KeptDrive};
 use crate::verify::Ledger;
@@ -85,6 +87,8 @@ pub struct Prepared {
     /// The drive of a simulated target: a new one, which may be replaced by
     /// one that an earlier trial used.
     pub drive: Option<KeptDrive>,
+    /// The tree of a workload on many files.
+    pub(crate) tree: Option<Arc<Tree>>,
     test_files: Option<TestFiles>,
     claims: Vec<Claim>,
     contents: Contents,
@@ -127,6 +131,9 @@ pub fn prepare_beside(
     others: &[&Prepared],
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
+    if job.workload.meta.is_some() {
+        return tree::prepare(job, Beside { others }, hooks);
+    }
     check_size(&job.workload)?;
     let recorded = Recorded::of(&job.workload)?;
     let task = Task {
@@ -314,6 +321,7 @@ impl Prepared {
             notes: data.notes,
             drive: None,
             recorded: None,
+            tree: None,
             test_files,
             claims,
             contents,

@@ -161,9 +161,9 @@ impl Mechanism for Cloud {
     fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
         let latency_ns = self.tail.draw(self.latency_ns);
         let at_ns = match op.kind {
-            OpKind::Sync | OpKind::Commit => self.last_write_ns.max(now_ns) + latency_ns,
             OpKind::Trim => now_ns + latency_ns,
             OpKind::Read | OpKind::Write => self.admit(now_ns, op) + latency_ns,
+            _ => self.last_write_ns.max(now_ns) + latency_ns,
         };
         if op.kind == OpKind::Write {
             self.last_write_ns = self.last_write_ns.max(at_ns);

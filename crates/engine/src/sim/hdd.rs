@@ -264,7 +264,7 @@ impl Hdd {
         let taken = match op.kind {
             OpKind::Write => open && cache.put(op),
             OpKind::Read => cache.answers(op),
-            OpKind::Trim | OpKind::Sync | OpKind::Commit => false,
+            _ => false,
         };
         taken.then(|| end(cache.take_ns(op.bytes), Ok(op.bytes)))
     }

@@ -76,7 +76,7 @@ impl Mechanism for Rmw {
             }
             OpKind::Write => self.write(now_ns, op),
             OpKind::Trim => self.flash.trim(now_ns, op.offset, op.bytes),
-            OpKind::Sync | OpKind::Commit => self.flash.flush(now_ns),
+            _ => self.flash.flush(now_ns),
         };
         SimAnswer::Ends(SimEnd {
             at_ns,

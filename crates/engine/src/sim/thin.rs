@@ -100,7 +100,7 @@ impl Mechanism for Thin {
             OpKind::Read => self.read(now_ns, op),
             OpKind::Write => self.write(now_ns, op),
             OpKind::Trim => self.trim(now_ns, op),
-            OpKind::Sync | OpKind::Commit => self.flash.flush(now_ns),
+            _ => self.flash.flush(now_ns),
         };
         SimAnswer::Ends(SimEnd {
             at_ns,

@@ -133,7 +133,7 @@ impl Mechanism for Volatile {
             OpKind::Read => self.flash.read(now_ns, op.offset, op.bytes),
             OpKind::Write => self.write(now_ns, op.bytes),
             OpKind::Trim => self.flash.trim(now_ns, op.offset, op.bytes),
-            OpKind::Sync | OpKind::Commit => self.flush(now_ns),
+            _ => self.flush(now_ns),
         };
         SimAnswer::Ends(SimEnd {
             at_ns,

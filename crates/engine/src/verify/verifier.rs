@@ -134,7 +134,7 @@ impl Verifier {
         let concerned = match access.kind {
             OpKind::Read => self.ledger.checks_reads(),
             OpKind::Write | OpKind::Trim => true,
-            OpKind::Sync | OpKind::Commit => false,
+            _ => false,
         };
         concerned.then(|| {
             let first = self.ledger.unit_at(access.offset);

@@ -15,6 +15,8 @@ pub(crate) enum Cause {
     Short(u32),
     /// The contents were wrong.
     Mismatch(String),
+    /// Something else, in words that name the operation and the file.
+    Told(ErrorClass, String),
     /// The engine's interface broke in this call.
     Broken(&'static str, i32),
 }
@@ -38,6 +40,7 @@ impl Cause {
             Cause::Errno(errno) | Cause::Broken(_, errno) => class_of(*errno),
             Cause::Short(_) => ErrorClass::Short,
             Cause::Mismatch(_) => ErrorClass::Verify,
+            Cause::Told(class, _) => *class,
         }
     }
 }
@@ -88,6 +91,7 @@ impl Failure {
             Cause::Errno(errno) => format!("{what}: {}", errno_text(*errno)),
             Cause::Short(bytes) => format!("{what}: only {bytes} bytes were moved"),
             Cause::Mismatch(text) => format!("{what}: {text}"),
+            Cause::Told(_, text) => text.clone(),
             Cause::Broken(call, errno) => {
                 format!("{call} failed: {}; the trial ends", errno_text(*errno))
             }

@@ -33,9 +33,10 @@ pub(crate) use control::Control;
 pub use control::EndReason;
 pub(crate) use depth_search::DepthSearch;
 pub(crate) use drive::drive;
-pub(crate) use failure::Failure;
+pub(crate) use failure::{Cause, Failure, class_of};
 pub(crate) use flow::Step;
 pub(crate) use pace::Pace;
+pub(crate) use sleep::Sleeper;
 pub(crate) use think::Think;
 
 use std::sync::Arc;

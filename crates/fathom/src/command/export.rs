@@ -31,7 +31,7 @@ Examples:
                                      Bandwidth, IOPS and latency over time";
 
 /// Export the samples and observations of a run, second by second, or its
-/// results in the formats of fio.
+/// results in the formats of fio and mdtest.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Export {
@@ -78,6 +78,8 @@ enum Form {
     FioTerse,
     /// The logs of fio: files by the names that fio-plot looks for.
     FioLogs,
+    /// The result table of mdtest, of operations on files.
+    Mdtest,
 }
 
 pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
@@ -98,6 +100,11 @@ pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
             name(&write_documents(&record, &view, plus, directory)?)?;
         }
         (Form::FioNormal, _) => present::write_stdout(&fio::normal(&record, &view))?,
+        (Form::Mdtest, _) => {
+            let table = fathom_report::mdtest::table(&record);
+            let table = table.context("the run has no phase that mdtest knows")?;
+            present::write_stdout(&table)?;
+        }
         (Form::FioTerse, _) => {
             present::write_stdout(&fio::terse(&record, &view, args.terse_version))?;
         }

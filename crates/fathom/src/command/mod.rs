@@ -19,6 +19,7 @@ pub(crate) mod hosts;
 pub(crate) mod io;
 pub(crate) mod judge;
 pub(crate) mod lab;
+pub(crate) mod meta;
 pub(crate) mod net;
 pub(crate) mod ping;
 pub(crate) mod plan;

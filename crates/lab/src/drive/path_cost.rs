@@ -114,7 +114,7 @@ impl PathCost {
         let per_byte = match kind {
             OpKind::Read => self.read_byte_ns,
             OpKind::Write => self.write_byte_ns,
-            OpKind::Trim | OpKind::Sync | OpKind::Commit => 0.0,
+            _ => 0.0,
         };
         (self.base_ns + per_byte * bytes as f64) as u64
     }
@@ -123,7 +123,7 @@ impl PathCost {
     pub(super) fn send_ns(&self, kind: OpKind, bytes: u64) -> u64 {
         let per_byte = match kind {
             OpKind::Read => self.send_byte_ns,
-            OpKind::Write | OpKind::Trim | OpKind::Sync | OpKind::Commit => 0.0,
+            _ => 0.0,
         };
         (self.send_base_ns + per_byte * bytes as f64) as u64
     }

@@ -145,7 +145,7 @@ impl Record {
         match op.kind {
             OpKind::Read => spell.read_ops += well,
             OpKind::Write => spell.write_ops += well,
-            OpKind::Trim | OpKind::Sync | OpKind::Commit => {}
+            _ => {}
         }
     }
 
@@ -172,7 +172,7 @@ impl Record {
                 row.write_ops += 1;
                 row.write_bytes += bytes;
             }
-            OpKind::Trim | OpKind::Sync | OpKind::Commit => {}
+            _ => {}
         }
     }
 
@@ -192,7 +192,7 @@ impl Record {
                 region.write_bytes += bytes;
                 region.write_ns += op.delivered_ns;
             }
-            OpKind::Trim | OpKind::Sync | OpKind::Commit => {}
+            _ => {}
         }
     }
 

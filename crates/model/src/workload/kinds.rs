@@ -36,7 +36,7 @@ impl<T> ByKind<T> {
             OpKind::Read => self.read.as_ref(),
             OpKind::Write => self.write.as_ref(),
             OpKind::Trim => self.trim.as_ref(),
-            OpKind::Sync | OpKind::Commit => None,
+            _ => None,
         }
     }
 

@@ -52,7 +52,7 @@ impl Replay {
             OpKind::Write => self.skip_writes,
             OpKind::Trim => self.skip_trims,
             OpKind::Sync => self.skip_syncs,
-            OpKind::Commit => true,
+            _ => true,
         }
     }
 }

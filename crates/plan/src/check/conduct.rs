@@ -26,7 +26,11 @@ impl Context<'_> {
     pub(super) fn depth_of_synchronous_engine(&self) -> Option<Problem> {
         let engine = self.workload.engine;
         let depth = self.workload.queue_depth;
-        if depth == 1 || !matches!(engine, EngineKind::Psync | EngineKind::Mmap) {
+        let one = matches!(
+            engine,
+            EngineKind::Psync | EngineKind::Mmap | EngineKind::Falloc | EngineKind::Ftruncate
+        );
+        if depth == 1 || !one {
             return None;
         }
         let message = format!(

@@ -45,6 +45,7 @@ pub fn fio_engines() -> Vec<(&'static str, &'static str, String)> {
 mod map_tests;
 #[cfg(test)]
 mod net_tests;
+#[cfg(test)]
 mod pace_tests;
 #[cfg(test)]
 mod robustness_tests;

@@ -40,6 +40,11 @@ fn engine(workload: &Workload, draft: &mut Draft) {
         EngineKind::Net => {
             return draft.refuse("engine", "a connection comes from a job file; use that");
         }
+        EngineKind::Falloc => "falloc",
+        EngineKind::Ftruncate => "ftruncate",
+        EngineKind::Meta => {
+            return draft.refuse("engine", "fio has no mix of operations on many files");
+        }
         EngineKind::Sim => {
             return draft.refuse("engine", "a simulated drive exists in fathom alone");
         }

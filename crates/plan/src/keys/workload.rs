@@ -4,16 +4,18 @@ use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, KindsValue, LatencyTargetValue, Mix, Name,
-    OnErrorChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice,
-    Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time, UntilValue,
-    VerifyByChoice, VerifyChoice, ZoneWalkValue,
+    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, KindsValue, LatencyTargetValue,
+    Mix, Name, OnErrorChoice, OperationsValue, PathsChoice, PatternValue, Percent,
+    PreconditionChoice, RateValue, RatesValue, RegionChoice, Rw, Seconds, Shares, Size, SloValue,
+    SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice,
+    ZoneWalkValue,
 };
 
 const WHAT: &str = "What is done";
 const LOAD: &str = "Load";
 const RATE: &str = "Rate";
 const DATA: &str = "Data set";
+const FILES: &str = "Many files (engine meta)";
 const DURABILITY: &str = "Cache and durability";
 const BOUNDS: &str = "Beginning and end";
 const CONTENT: &str = "Contents";
@@ -112,14 +114,16 @@ section! {
         misalign: Size,
 
         /// How operations reach the target: uring (io_uring), libaio, psync (pread and pwrite),
-        /// mmap, null (nothing is done; measures fathom itself) or sim.
+        /// mmap, null (nothing is done; measures fathom itself), sim, meta (operations on many
+        /// files, see operation), falloc (fallocate in place of each block) or ftruncate (to the
+        /// offset of each write).
         [LOAD; default "uring"; example "psync"; alias "ioengine"]
         engine: EngineChoice,
         /// Operations in flight per worker, 1 to 4096.
         [LOAD; default "1"; example "32"; alias "queue_depth", "qd"]
         iodepth: Count,
         /// Workers (threads), 1 to 4096. The size is shared among them.
-        [LOAD; default "1"; example "4"; alias "workers", "jobs"]
+        [LOAD; default "1"; example "4"; alias "workers", "jobs", "threads"]
         numjobs: Count,
         /// Operations submitted in one system call at most; 0 lets the engine choose.
         [LOAD; default "0"; example "8"; alias "iodepth_batch", "iodepth_batch_submit"]
@@ -196,6 +200,59 @@ section! {
         /// written besides.
         [DATA; default "auto"; example "none"; alias "fallocate"]
         allocation: AllocationChoice,
+
+        /// What is done to many files: create, open (and close), read_file, append, overwrite,
+        /// stat, lookup (by the whole path), readdir, readdir_stat (ls -l), rename, link,
+        /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir
+        /// or unlink. One is a phase, which visits every file once; several by weight are a mix:
+        /// in a plan {stat: 60, create: 20, unlink: 20}, as a flag stat:60,create:20,unlink:20.
+        /// nrfiles says how many files each worker has. What an operation needs is made
+        /// before; phases that follow one another use the same files.
+        [FILES; default "none"; example "create"; alias "operations"]
+        operation: OperationsValue,
+        /// Bytes of each file: a size, or exp:64k (exponential, with this mean and eight times
+        /// it as the limit) or exp:64k:1m (with this limit).
+        [FILES; default "4k"; example "64k"]
+        file_size: FileSizesValue,
+        /// Bytes that one call reads or writes, and that append adds.
+        [FILES; default "the file's size, at most 1m"; example "4k"]
+        record_size: Size,
+        /// Files in each directory of the last level.
+        [FILES; default "all of a worker's files, spread over the directories there are"; example "100"]
+        files_per_dir: Count,
+        /// Directories in each directory above the last level.
+        [FILES; default "10"; example "16"; alias "dirs_per_dir"]
+        fan_out: Count,
+        /// Levels of directories below the top of a worker's tree.
+        [FILES; default "as many as files_per_dir and fan_out need"; example "4"]
+        tree_depth: Count,
+        /// All workers work in the same directories instead of a tree of their own.
+        [FILES; default "false"; example "true"; alias "same_dir"]
+        shared_dirs: Switch,
+        /// Spread neighbouring files over the directories like a hash.
+        [FILES; default "false"; example "true"; alias "hash_into_dirs"]
+        hashed_dirs: Switch,
+        /// In which order a phase visits the files: as_made or random.
+        [FILES; default "as_made"; example "random"]
+        visit: VisitChoice,
+        /// How names are told to the system: near (relative to the file's directory, which is
+        /// held open) or whole (the path from the top of the tree, every component looked up).
+        [FILES; default "near"; example "whole"]
+        paths: PathsChoice,
+        /// Worker n works on the files of worker n + shift, so that nobody visits what it has
+        /// just made itself.
+        [FILES; default "0"; example "1"]
+        shift: Count,
+        /// A phase that uses nothing up begins anew when all files were visited, until the
+        /// runtime is over.
+        [FILES; default "true with a runtime or a rate"; example "false"]
+        repeat: Switch,
+        /// The phase ends as soon as the first worker has visited all its files.
+        [FILES; default "false"; example "true"; alias "stonewall"]
+        first_ends: Switch,
+        /// Bytes of the extended attribute that setxattr sets.
+        [FILES; default "32"; example "256"]
+        xattr_size: Size,
 
         /// Bypass the page cache (O_DIRECT).
         [DURABILITY; default "true, except for engine mmap"; example "true"]

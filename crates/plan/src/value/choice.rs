@@ -1,7 +1,7 @@
 //! Values that are one word out of a few.
 
 use fathom_model::workload::{
-    Allocation, Arrival, Between, EngineKind, OnError, Precondition, SyncOpen,
+    Allocation, Arrival, Between, EngineKind, MetaOrder, MetaPaths, OnError, Precondition, SyncOpen,
 };
 use schemars::{Schema, json_schema};
 
@@ -83,6 +83,50 @@ choice! {
         Null = "null",
         /// A simulated drive.
         Sim = "sim",
+        /// Many files.
+        Meta = "meta",
+        /// Space of files.
+        Falloc = "falloc",
+        /// Length of files.
+        Ftruncate = "ftruncate",
+    }
+}
+
+choice! {
+    /// In which order files are visited.
+    VisitChoice, "order of visits", example "random" {
+        /// As they were made.
+        AsMade = "as_made" | "as-made",
+        /// At random, each once.
+        Random = "random",
+    }
+}
+
+impl VisitChoice {
+    pub(crate) fn order(self) -> MetaOrder {
+        match self {
+            VisitChoice::AsMade => MetaOrder::AsMade,
+            VisitChoice::Random => MetaOrder::Random,
+        }
+    }
+}
+
+choice! {
+    /// How names are told to the system.
+    PathsChoice, "kind of path", example "whole" {
+        /// Relative to the directory, which is held open.
+        Near = "near",
+        /// From the top of the tree.
+        Whole = "whole",
+    }
+}
+
+impl PathsChoice {
+    pub(crate) fn paths(self) -> MetaPaths {
+        match self {
+            PathsChoice::Near => MetaPaths::Near,
+            PathsChoice::Whole => MetaPaths::Whole,
+        }
     }
 }
 
@@ -95,6 +139,9 @@ impl EngineChoice {
             EngineChoice::Mmap => EngineKind::Mmap,
             EngineChoice::Null => EngineKind::Null,
             EngineChoice::Sim => EngineKind::Sim,
+            EngineChoice::Meta => EngineKind::Meta,
+            EngineChoice::Falloc => EngineKind::Falloc,
+            EngineChoice::Ftruncate => EngineKind::Ftruncate,
         }
     }
 }

@@ -6,6 +6,7 @@ mod choice;
 mod cpus;
 mod distribution;
 mod fail_if;
+mod files;
 mod mix;
 mod number;
 mod pace;
@@ -22,11 +23,13 @@ mod zones;
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
     AllocationChoice, ArrivalChoice, BetweenChoice, EngineChoice, OnErrorChoice, Order,
-    PreconditionChoice, RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice,
+    PathsChoice, PreconditionChoice, RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice,
+    VisitChoice,
 };
 pub(crate) use cpus::CpuList;
 pub(crate) use distribution::{DistributionValue, PatternValue};
 pub(crate) use fail_if::FailIfValue;
+pub(crate) use files::{FileSizesValue, OperationsValue, operation};
 pub(crate) use mix::Mix;
 pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
 pub(crate) use pace::{LatencyTargetValue, RatesValue, ZoneWalkValue, zone_fault};

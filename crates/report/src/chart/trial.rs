@@ -96,14 +96,10 @@ fn latency_word(trial: &JudgedTrial, kind: OpKind) -> &'static str {
     }
 }
 
-fn title_case(kind: OpKind) -> &'static str {
-    match kind {
-        OpKind::Read => "Read",
-        OpKind::Write => "Write",
-        OpKind::Trim => "Trim",
-        OpKind::Sync => "Sync",
-        OpKind::Commit => "Commit",
-    }
+fn title_case(kind: OpKind) -> String {
+    let mut letters = kind.name().chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn class_of(kind: OpKind) -> &'static str {
@@ -113,6 +109,11 @@ fn class_of(kind: OpKind) -> &'static str {
         OpKind::Trim => "k-trim",
         OpKind::Sync => "k-sync",
         OpKind::Commit => "k-commit",
+        // Kinds of operations on files: the colours of what they resemble.
+        kind if kind.looks() => "k-read",
+        OpKind::Unlink | OpKind::Rmdir | OpKind::Truncate => "k-trim",
+        OpKind::Fsync => "k-sync",
+        _ => "k-write",
     }
 }
 
@@ -123,7 +124,7 @@ fn op_of(interval: &Interval, kind: OpKind) -> Option<&IntervalOp> {
 /// Bytes per second where data moves, else operations per second.
 fn throughput(trial: &JudgedTrial, line: &Timeline<'_>) -> TimeChart {
     let moves = |kind: &OpKind| {
-        kind.is_data()
+        kind.moves_bytes()
             && trial
                 .summary
                 .ops

@@ -4,7 +4,8 @@
 use fathom_model::recording::DepthCounts;
 use fathom_model::run::TrialEnd;
 use fathom_model::{
-    ErrorClass, ErrorCounts, Histogram, OpKind, Phase, RunRecord, RunState, Sample, TrialRecord,
+    ErrorClass, ErrorCounts, Histogram, OpKind, OpSample, Phase, RunRecord, RunState, Sample,
+    TrialRecord,
 };
 
 use super::series::Series;
@@ -237,7 +238,7 @@ fn of_direction(trial: &TrialRecord, measured: &[&Sample], kind: OpKind) -> Dire
     let mut direction = Direction::default();
     let nominal_ns = trial.spec.workload.recording.interval_ns();
     for sample in measured {
-        let Some(op) = sample.op(kind) else {
+        let Some(op) = of_kind(sample, kind) else {
             continue;
         };
         direction.bytes += op.bytes;
@@ -263,6 +264,15 @@ fn of_direction(trial: &TrialRecord, measured: &[&Sample], kind: OpKind) -> Dire
         }
     }
     direction
+}
+
+/// What a sample has of a direction. Operations on names count as reads, as
+/// those of fio's own engines do.
+fn of_kind(sample: &Sample, kind: OpKind) -> Option<&OpSample> {
+    let names = || sample.ops.iter().find(|op| op.kind.is_metadata());
+    sample
+        .op(kind)
+        .or_else(|| (kind == OpKind::Read).then(names).flatten())
 }
 
 /// The errno that fio would report.

@@ -165,7 +165,7 @@ pub(super) fn op_cells(op: &OpSummary) -> Vec<(String, Vec<Shown>)> {
         let mut cells = match i {
             0 => vec![
                 Shown::estimate(&op.ops_per_second, false),
-                if op.kind.is_data() {
+                if op.kind.moves_bytes() {
                     Shown::estimate(&op.bytes_per_second, false)
                 } else {
                     Shown::text("–")

@@ -306,6 +306,20 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     if let Some(cpu) = summary.cpu_ns_per_op {
         out.push(("CPU per operation", unit::latency(cpu)));
     }
+    if let Some(tree) = crate::files::tree(trial) {
+        out.push(("Files", tree));
+    }
+    for (name, at) in crate::files::line(trial).into_iter().flat_map(|line| {
+        [
+            ("First worker done", line.first),
+            ("Last worker done", line.last),
+        ]
+    }) {
+        if let Some((rate, ns)) = at {
+            let text = format!("{} ops/s in {}", unit::count(rate), unit::span(ns));
+            out.push((name, text));
+        }
+    }
     if let Some(share) = limits::trial_ceiling_share(trial) {
         out.push(("Of generator's ceiling", figure::percent(share)));
     }

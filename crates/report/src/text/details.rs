@@ -30,7 +30,7 @@ fn detail_table(op: &OpSummary, throughput: Throughput) -> Table {
     let columns = [("", Align::Left), ("", Align::Right), ("", Align::Left)];
     let mut table = Table::new(columns).indent(2);
     let mut estimates = vec![("IOPS".to_owned(), &op.ops_per_second)];
-    if op.kind.is_data() {
+    if op.kind.moves_bytes() {
         estimates.push(("throughput".to_owned(), &op.bytes_per_second));
     }
     for (which, latency) in summary::latencies(op) {

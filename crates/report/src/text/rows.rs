@@ -68,7 +68,7 @@ fn build(
     }
     let room = width.saturating_sub(bare.width());
     let fits = |(row, entries): &(&ResultRow, Vec<Entry<'_>>)| {
-        entries.len() == 1 && display_width(&name(row)) + entries[0].name.len() + 2 <= room
+        entries.len() == 1 && display_width(&named(&name(row), &entries[0].name)) < room
     };
     let one_line = !inline && all.iter().all(fits) || inline && all.iter().all(|r| r.1.len() == 1);
     let mut table = table(throughput);
@@ -78,7 +78,7 @@ fn build(
             let entry = &entries[0];
             table.row(cells(
                 entry,
-                &format!("{sign}{} {}", name(row), entry.name),
+                &format!("{sign}{}", named(&name(row), &entry.name)),
                 inline,
             ));
             continue;
@@ -101,6 +101,14 @@ pub(super) fn table(throughput: Throughput) -> Table {
     let head = ["IOPS", throughput.name(), "mean", "p50", "p99", "p99.9"];
     let columns = head.map(|text| (text, Align::Right));
     Table::new(std::iter::once(("", Align::Left)).chain(columns))
+}
+
+/// The row with its kind of operation, unless it begins with that anyway.
+fn named(row: &str, kind: &str) -> String {
+    match row.split(' ').next() == Some(kind) {
+        true => row.to_owned(),
+        false => format!("{row} {kind}"),
+    }
 }
 
 fn title_details(row: &ResultRow) -> String {
@@ -145,7 +153,7 @@ fn cells(entry: &Entry<'_>, name: &str, inline: bool) -> Vec<String> {
         Some([ops, bytes]) => {
             out.push(cell(ops, false, inline));
             // Flushes and commits move no bytes of their own.
-            out.push(if entry.op.kind.is_data() {
+            out.push(if entry.op.kind.moves_bytes() {
                 cell(bytes, false, inline)
             } else {
                 "-".to_owned()

@@ -219,7 +219,7 @@ impl Mechanism for Flash {
             OpKind::Read => self.read(now_ns, op.offset, op.bytes),
             OpKind::Write => self.write(now_ns, op.offset, op.bytes),
             OpKind::Trim => self.trim(now_ns, op.offset, op.bytes),
-            OpKind::Sync | OpKind::Commit => self.flush(now_ns),
+            _ => self.flush(now_ns),
         };
         SimAnswer::Ends(SimEnd {
             at_ns,

@@ -54,7 +54,7 @@ pub(super) fn operations(trial: &TrialRecord, prefix: &str) -> String {
                 SyncCall::Fsync => "fsync",
                 SyncCall::Fdatasync => "fdatasync",
             },
-            OpKind::Trim | OpKind::Commit => continue,
+            _ => continue,
         };
         let where_to = match operation.bytes {
             0 => String::new(),

@@ -1,5 +1,6 @@
 //! fio's engines and what takes their place.
 
+use fathom_model::OpKind;
 use fathom_model::workload::EngineKind;
 
 use super::asked::Asked;
@@ -14,12 +15,16 @@ pub(super) struct Chosen {
     pub(super) synchronous: bool,
     /// Nothing is read or written.
     pub(super) null: bool,
+    /// It works on names: this is done to each file or directory.
+    pub(super) names: Option<OpKind>,
 }
 
 /// What becomes of an engine.
 enum Fate {
     Same(EngineKind),
     Near(EngineKind, &'static str),
+    /// An operation on names, in a tree of fathom's own.
+    Names(OpKind),
     Refused(&'static str),
 }
 
@@ -44,15 +49,18 @@ fn fate(name: &str) -> Fate {
         "net" => Fate::Same(EngineKind::Net),
         "netsplice" => Fate::Refused("data do not go through pipes; use ioengine=net"),
         "rdma" => Fate::Refused("RDMA is not measured; for now use the real fio"),
-        "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat" | "dirdelete" => {
-            Fate::Refused("operations on names are not measured yet; for now use the real fio")
-        }
+        "filecreate" => Fate::Names(OpKind::Create),
+        "filestat" => Fate::Names(OpKind::Stat),
+        "filedelete" => Fate::Names(OpKind::Unlink),
+        "dircreate" => Fate::Names(OpKind::Mkdir),
+        "dirstat" => Fate::Names(OpKind::Statdir),
+        "dirdelete" => Fate::Names(OpKind::Rmdir),
         "cpuio" => {
             Fate::Refused("it burns CPU time and does no I/O; start `stress-ng` beside fathom")
         }
-        "falloc" | "ftruncate" | "e4defrag" => {
-            Fate::Refused("it changes files and moves no data; for now use the real fio")
-        }
+        "falloc" => Fate::Same(EngineKind::Falloc),
+        "ftruncate" => Fate::Same(EngineKind::Ftruncate),
+        "e4defrag" => Fate::Refused("it changes files and moves no data; use the real fio"),
         "exec" => Fate::Refused("a job file starts no programs; start it beside fathom"),
         "splice" => Fate::Refused("data do not go through pipes; use ioengine=psync"),
         "sg" | "io_uring_cmd" | "libblkio" | "xnvme" | "libzbc" => {
@@ -138,15 +146,30 @@ pub(crate) fn described(name: &str) -> (&'static str, String) {
     match fate(name) {
         Fate::Same(kind) => ("run", format!("as `{}`", kind.name())),
         Fate::Near(kind, remark) => ("mapped", format!("as `{}`: {remark}", kind.name())),
+        Fate::Names(kind) => ("mapped", names_remark(kind)),
         Fate::Refused(remark) => ("refused", remark.to_owned()),
     }
+}
+
+fn names_remark(kind: OpKind) -> String {
+    format!(
+        "as `meta`, operation {}: in a tree of fathom's own below the directory, which is removed \
+         afterwards",
+        kind.name()
+    )
 }
 
 /// Chooses the engine of a job.
 pub(super) fn choose(asked: &mut Asked<'_>) -> Option<Chosen> {
     let name = asked.word("ioengine", DEFAULT);
+    let mut names = None;
     let kind = match fate(name) {
         Fate::Same(kind) => kind,
+        Fate::Names(operation) => {
+            asked.mapped("ioengine", names_remark(operation));
+            names = Some(operation);
+            EngineKind::Meta
+        }
         Fate::Near(kind, remark) => {
             asked.mapped("ioengine", format!("`{}`: {remark}", kind.name()));
             kind
@@ -158,7 +181,15 @@ pub(super) fn choose(asked: &mut Asked<'_>) -> Option<Chosen> {
     };
     Some(Chosen {
         kind,
-        synchronous: matches!(kind, EngineKind::Psync | EngineKind::Mmap | EngineKind::Net),
+        synchronous: matches!(
+            kind,
+            EngineKind::Psync
+                | EngineKind::Mmap
+                | EngineKind::Net
+                | EngineKind::Falloc
+                | EngineKind::Ftruncate
+        ),
         null: matches!(kind, EngineKind::Null | EngineKind::Net),
+        names,
     })
 }

@@ -12,6 +12,7 @@ mod content;
 pub(crate) mod engine;
 mod files;
 mod kinds;
+mod names;
 mod net;
 mod pace;
 mod record;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::{EngineKind, NamedFiles, ZoneWalk};
-use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
+use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, Workload};
 
 use self::asked::Asked;
 use self::stages::Stages;
@@ -246,6 +247,10 @@ impl Mapping<'_> {
             return false;
         };
         let clones = range.end - range.start;
+        if let Some(kind) = engine.names {
+            let workload = bare(&asked.job.name, clones, engine.kind);
+            return self.on_names(section, asked, workload, (&engine, kind), &range, number);
+        }
         let Some((mut workload, files)) = self.workload(asked, &engine, range.clone()) else {
             return false;
         };
@@ -310,8 +315,7 @@ impl Mapping<'_> {
         range: std::ops::Range<u32>,
     ) -> Option<(Workload, files::Files)> {
         let clones = range.end - range.start;
-        let mut workload = bare(&asked.job.name, clones);
-        workload.engine = engine.kind;
+        let mut workload = bare(&asked.job.name, clones, engine.kind);
         zones(asked, &mut workload);
         kinds::fill(asked, &mut workload);
         if workload.engine == EngineKind::Net && !net::fill(asked, &mut workload) {
@@ -340,6 +344,61 @@ impl Mapping<'_> {
         Target::Path(place_of(first, self.surroundings))
     }
 
+    /// Adds a trial of operations on names for some clones. False when it
+    /// cannot be run.
+    fn on_names(
+        &mut self,
+        section: usize,
+        asked: &mut Asked<'_>,
+        mut workload: Workload,
+        (engine, kind): (&engine::Chosen, OpKind),
+        clones: &std::ops::Range<u32>,
+        number: u32,
+    ) -> bool {
+        let count = clones.end - clones.start;
+        pace::fill(asked, &mut workload, engine, count, self.surroundings);
+        record::fill(asked, &mut workload);
+        let Some(directory) = names::fill(asked, &mut workload, kind, clones.start) else {
+            return false;
+        };
+        if self.run.readonly {
+            asked.problem("ioengine", "it makes files, and --readonly forbids that");
+            return false;
+        }
+        let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
+        self.jobs.push(FioMappedJob {
+            section,
+            trial: index,
+            number,
+            clones: count,
+            group: self.stages.group(),
+            files: Vec::new(),
+            modifies: false,
+            unlink: false,
+        });
+        let seed = record::seed(asked, self.seed, number);
+        self.trials.push(ScheduledTrial {
+            index,
+            iteration: 0,
+            row: index,
+            label: label(&asked.job.name, clones, count),
+            target: Target::Path(directory),
+            workload,
+            seed,
+            pause: NO_PAUSE,
+            role: TrialRole::Measure,
+            together: Some(self.stages.stage()),
+            start_delay_ns: record::start_delay_ns(asked, seed),
+            follows: self.stages.follows(),
+            ends_others: asked.flag("exitall", false),
+            // Each has a tree of its own.
+            file_set: index.saturating_add(1),
+            host: None,
+            spares_others: !asked.flag("exitall_on_error", false),
+        });
+        true
+    }
+
     fn finish(mut self, request: &FioRequest) -> (FioAccount, Result<FioMapped, FioProblems>) {
         if self.trials.len() as u64 > MAX_TRIALS {
             let message = format!("{} trials; the limit is {MAX_TRIALS}", self.trials.len());
@@ -355,7 +414,11 @@ impl Mapping<'_> {
             name: name.to_owned(),
             seed: self.seed,
             destructive: self.run.destructive,
-            keep_files: true,
+            // Files that the jobs name are the user's; trees of names are not.
+            keep_files: self
+                .trials
+                .iter()
+                .all(|trial| trial.workload.meta.is_none()),
             purpose: Purpose::Measure,
             trials: self.trials,
             depth_probe: false,
@@ -377,8 +440,9 @@ const NO_PAUSE: Pause = Pause {
 };
 
 /// A workload before anything is asked of it.
-fn bare(name: &str, workers: u32) -> Workload {
+fn bare(name: &str, workers: u32, engine: EngineKind) -> Workload {
     Workload {
+        engine,
         workers,
         io_deadline_ns: DEADLINE_NS,
         ..Workload::example(name)

@@ -208,6 +208,7 @@ impl TrialSpec {
             lateness: lateness.then(|| delayed(&summary(&kinds[0].merged, 4), 2.2)),
             active_bytes: self.workload.size_bytes.unwrap_or(1 << 30),
             final_flush_ns: None,
+            finishers: None,
             ops,
         }
     }

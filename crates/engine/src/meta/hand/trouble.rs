@@ -1,0 +1,43 @@
+//! Why an operation on a file did not succeed.
+
+use fathom_model::ErrorClass;
+use rustix::io::Errno;
+
+use crate::worker::class_of;
+
+/// Why an operation did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The system said so.
+    Errno(Errno),
+    /// Fewer bytes than there should be.
+    Short(u64),
+    /// Something else is there than should be.
+    Wrong(String),
+}
+
+impl From<Errno> for Trouble {
+    fn from(errno: Errno) -> Trouble {
+        Trouble::Errno(errno)
+    }
+}
+
+impl Trouble {
+    /// The class in which it counts.
+    pub(crate) fn class(&self) -> ErrorClass {
+        match self {
+            Trouble::Errno(errno) => class_of(errno.raw_os_error()),
+            Trouble::Short(_) => ErrorClass::Short,
+            Trouble::Wrong(_) => ErrorClass::Verify,
+        }
+    }
+
+    /// In words.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Trouble::Errno(errno) => std::io::Error::from(*errno).to_string(),
+            Trouble::Short(bytes) => format!("only {bytes} bytes were moved"),
+            Trouble::Wrong(text) => text.clone(),
+        }
+    }
+}

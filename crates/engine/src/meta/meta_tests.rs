@@ -1,0 +1,341 @@
+//! Whole loads on real directories: what is counted is what was done, what was
+//! made is removed, and what is a stranger's stays.
+
+use std::path::Path;
+
+use fathom_model::workload::{
+    Bounds, CacheMode, EngineKind, FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork,
+    OnError, OpMix, Verify, Workload,
+};
+use fathom_model::{Job, OpKind, Target};
+
+use crate::prepare::{NoHooks, cleanup, prepare, remove_files_of_run};
+use crate::{EndReason, Group, GroupEnd, Prepared};
+
+fn job(dir: &Path, kinds: &[OpKind]) -> Job {
+    let mut workload = Workload::example("meta");
+    workload.engine = EngineKind::Meta;
+    workload.mix = OpMix::NONE;
+    workload.cache = CacheMode::Buffered;
+    workload.workers = 2;
+    workload.bounds = Bounds::default();
+    workload.size_bytes = None;
+    workload.meta = Some(Box::new(MetaWork {
+        ops: kinds
+            .iter()
+            .map(|kind| MetaShare {
+                kind: *kind,
+                weight: 1,
+            })
+            .collect(),
+        tree: MetaTree {
+            depth: 2,
+            fan_out: 2,
+            leaves: 4,
+            record_bytes: 1000,
+            ..MetaTree::flat(50, 4096)
+        },
+        order: MetaOrder::AsMade,
+        paths: MetaPaths::Near,
+        shift: 0,
+        repeat: false,
+        stop_with_first: false,
+        fsync: false,
+    }));
+    workload.verify = Some(Verify {
+        on_read: true,
+        ..Verify::default()
+    });
+    Job {
+        workload,
+        target: Target::Path(dir.to_owned()),
+        seed: 3,
+        run_tag: 77,
+        destructive: false,
+        keep_files: false,
+        file_prefix: "fathom".to_owned(),
+    }
+}
+
+fn of(job: &mut Job) -> &mut MetaWork {
+    job.workload.meta.as_deref_mut().unwrap()
+}
+
+fn load(job: &Job) -> (Prepared, GroupEnd) {
+    let prepared = prepare(job, &mut NoHooks).unwrap();
+    let mut group = Group::start(job, &prepared).unwrap();
+    group.go();
+    let end = group.finish();
+    assert!(end.report.errors.is_empty(), "{:?}", end.report.errors);
+    (prepared, end)
+}
+
+fn ops(end: &GroupEnd, kind: OpKind) -> (u64, u64) {
+    let of_kind = end.samples.iter().filter_map(|sample| sample.op(kind));
+    of_kind.fold((0, 0), |(ops, bytes), op| {
+        assert_eq!(op.service.count(), op.ops);
+        (ops + op.ops, bytes + op.bytes)
+    })
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(dir).unwrap();
+    names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_operation_is_done_as_a_phase_and_verified() {
+    use OpKind::*;
+    let dir = tempfile::tempdir().unwrap();
+    let phases = [
+        Mkdir,
+        Statdir,
+        Create,
+        Stat,
+        Lookup,
+        Open,
+        ReadFile,
+        Readdir,
+        ReaddirStat,
+        Overwrite,
+        ReadFile,
+        Chmod,
+        Fsync,
+        Link,
+        Symlink,
+        Readlink,
+        Rename,
+        Stat,
+        Setxattr,
+        Getxattr,
+        Append,
+        ReadFile,
+        Truncate,
+        Unlink,
+        Rmdir,
+    ];
+    for kind in phases {
+        let (prepared, end) = load(&job(dir.path(), &[kind]));
+        let expected = match kind {
+            Readdir | ReaddirStat => 8,
+            _ => 100,
+        };
+        let (done, bytes) = ops(&end, kind);
+        assert_eq!(done, expected, "{kind:?}");
+        assert_eq!(bytes > 0, kind.moves_bytes(), "{kind:?}");
+        assert_eq!(end.end_reason, EndReason::Ops);
+        assert!(
+            prepared.data.prepared_bytes == 0,
+            "{kind:?} found what it needs"
+        );
+        let finishers = end.report.finishers.unwrap();
+        assert_eq!(finishers.ops, expected);
+        assert!(finishers.ops_at_first <= expected && finishers.first_ns <= finishers.last_ns);
+    }
+    remove_files_of_run(dir.path(), "fathom", 77, &mut NoHooks).unwrap();
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn every_operation_finds_what_it_needs_in_an_empty_directory() {
+    for kind in OpKind::ALL.into_iter().filter(|kind| kind.is_metadata()) {
+        for paths in [MetaPaths::Near, MetaPaths::Whole] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut job = job(dir.path(), &[kind]);
+            of(&mut job).paths = paths;
+            of(&mut job).shift = 1;
+            of(&mut job).tree.hashed = true;
+            of(&mut job).tree.shared = true;
+            let (mut prepared, end) = load(&job);
+            let expected = match kind {
+                OpKind::Readdir | OpKind::ReaddirStat => 4,
+                _ => 100,
+            };
+            assert_eq!(ops(&end, kind).0, expected, "{kind:?} {paths:?}");
+            cleanup(&mut prepared, false, &mut NoHooks).unwrap();
+            assert!(names(dir.path()).is_empty(), "{kind:?}");
+        }
+    }
+}
+
+#[test]
+fn mixes_of_everything_run_to_their_bound() {
+    let dir = tempfile::tempdir().unwrap();
+    let kinds: Vec<OpKind> = OpKind::ALL
+        .into_iter()
+        .filter(|kind| kind.is_metadata())
+        .collect();
+    let mut job = job(dir.path(), &kinds);
+    job.workload.bounds.ops = Some(20_000);
+    of(&mut job).tree.sizes = FileSizes::Exponential {
+        mean_bytes: 500,
+        max_bytes: 4000,
+    };
+    let (_, end) = load(&job);
+    let all: u64 = kinds.iter().map(|kind| ops(&end, *kind).0).sum();
+    assert_eq!(all, 20_000);
+    for kind in kinds {
+        assert!(ops(&end, kind).0 > 100, "{kind:?}");
+    }
+    let (_, end) = load(&job);
+    assert_eq!(end.end_reason, EndReason::Ops);
+}
+
+#[test]
+fn an_open_loop_has_response_latency_and_ends_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut job = job(dir.path(), &[OpKind::Stat]);
+    of(&mut job).repeat = true;
+    job.workload.bounds.time_ns = Some(200_000_000);
+    job.workload.rate = Some(fathom_model::workload::Rate {
+        per_second: 1000.0,
+        unit: fathom_model::workload::RateUnit::Ops,
+        arrival: Default::default(),
+    });
+    let (_, end) = load(&job);
+    assert_eq!(end.end_reason, EndReason::Time);
+    let sample = &end.samples[0];
+    let op = sample.op(OpKind::Stat).unwrap();
+    assert_eq!(op.response.as_ref().unwrap().count(), op.ops);
+    assert!(op.ops <= 200 && op.ops > 0);
+    assert!(sample.lateness.as_ref().unwrap().count() >= op.ops);
+}
+
+#[test]
+fn wrong_sizes_contents_and_missing_names_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    load(&job(dir.path(), &[OpKind::Create]));
+    let leaf = dir.path().join("fathom.tree/w1/n0/n0");
+    std::fs::write(leaf.join("f-1-0"), "short").unwrap();
+    let mut bytes = std::fs::read(leaf.join("f-1-1")).unwrap();
+    bytes[2345] ^= 1;
+    std::fs::write(leaf.join("f-1-1"), bytes).unwrap();
+    std::fs::remove_file(leaf.join("f-1-2")).unwrap();
+    let told = |kind: OpKind| {
+        let mut job = job(dir.path(), &[kind]);
+        job.workload.on_error = OnError::Continue;
+        let prepared = prepare(&job, &mut NoHooks).unwrap();
+        // As it was found: what follows is to find the same.
+        let list = dir.path().join("fathom.tree/.fathom-tree");
+        let mut group = Group::start(&job, &prepared).unwrap();
+        group.go();
+        let end = group.finish();
+        let text = std::fs::read_to_string(&list).unwrap();
+        assert!(text.contains("state open"), "it is not known what is there");
+        let closed = text.replace("state open", "state closed");
+        let ranks = "rank 0 0 0 0 0 0 50 0 0 0 0 0 0\n".repeat(2);
+        std::fs::write(&list, closed + &ranks).unwrap();
+        let messages = end.report.errors.iter().map(|error| error.message.clone());
+        messages.collect::<Vec<String>>().join("\n")
+    };
+    let read = told(OpKind::ReadFile);
+    assert!(read.contains("f-1-0: only 5 bytes were moved"), "{read}");
+    assert!(
+        read.contains("f-1-1: other contents than were written, from byte 2345"),
+        "{read}"
+    );
+    assert!(read.contains("f-1-2: No such file"), "{read}");
+    let stat = told(OpKind::Stat);
+    assert!(
+        stat.contains("f-1-0: 5 bytes long instead of 4096"),
+        "{stat}"
+    );
+    let listed = told(OpKind::Readdir);
+    assert!(
+        listed.contains("n0: 12 entries in it instead of 13"),
+        "{listed}"
+    );
+    assert_eq!(listed.lines().count(), 1, "{listed}");
+}
+
+#[test]
+fn what_is_not_known_is_made_anew_and_other_shapes_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    load(&job(dir.path(), &[OpKind::Create]));
+    let mut other = job(dir.path(), &[OpKind::Stat]);
+    of(&mut other).tree.files = 7;
+    let (prepared, end) = load(&other);
+    assert_eq!(ops(&end, OpKind::Stat).0, 14);
+    assert!(!prepared.data.reused);
+    drop(prepared);
+    let (prepared, _) = load(&other);
+    assert!(prepared.data.reused);
+    drop(prepared);
+    let (_, end) = load(&job(dir.path(), &[OpKind::Create]));
+    assert_eq!(ops(&end, OpKind::Create).0, 100);
+}
+
+#[test]
+fn a_strangers_tree_or_file_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("fathom.tree")).unwrap();
+    let refused = prepare(&job(dir.path(), &[OpKind::Create]), &mut NoHooks).unwrap_err();
+    assert!(
+        refused.to_string().contains("fathom did not make it"),
+        "{refused}"
+    );
+    std::fs::remove_dir(dir.path().join("fathom.tree")).unwrap();
+
+    let (mut prepared, _) = load(&job(dir.path(), &[OpKind::Create]));
+    let thesis = dir.path().join("fathom.tree/w0/n1/n0/thesis.txt");
+    std::fs::write(&thesis, "years").unwrap();
+    let left = cleanup(&mut prepared, false, &mut NoHooks).unwrap_err();
+    assert!(
+        left.to_string()
+            .contains("thesis.txt: fathom did not make it"),
+        "{left}"
+    );
+    assert_eq!(std::fs::read_to_string(&thesis).unwrap(), "years");
+    std::fs::remove_file(&thesis).unwrap();
+    drop(prepared);
+    remove_files_of_run(dir.path(), "fathom", 77, &mut NoHooks).unwrap();
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn links_lead_nowhere_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = tempfile::tempdir().unwrap();
+    std::fs::write(secret.path().join("f-0-0"), "secret").unwrap();
+    std::os::unix::fs::symlink(secret.path(), dir.path().join("fathom.tree")).unwrap();
+    assert!(prepare(&job(dir.path(), &[OpKind::Unlink]), &mut NoHooks).is_err());
+    std::fs::remove_file(dir.path().join("fathom.tree")).unwrap();
+
+    let (mut prepared, _) = load(&job(dir.path(), &[OpKind::Create]));
+    let branch = dir.path().join("fathom.tree/w0/n0/n0");
+    for name in names(&branch) {
+        std::fs::remove_file(branch.join(name)).unwrap();
+    }
+    std::fs::remove_dir(&branch).unwrap();
+    std::os::unix::fs::symlink(secret.path(), &branch).unwrap();
+    assert!(cleanup(&mut prepared, false, &mut NoHooks).is_err());
+    assert_eq!(names(secret.path()), ["f-0-0"]);
+}
+
+#[test]
+fn the_null_target_has_a_ceiling_for_every_operation() {
+    for kind in OpKind::ALL.into_iter().filter(|kind| kind.is_metadata()) {
+        let mut job = job(Path::new("/nonexistent"), &[kind]);
+        of(&mut job).tree.files = 1000;
+        let ceiling = crate::measure_ceiling(&job, 10_000_000).unwrap();
+        assert!(ceiling.ops_per_second > 1000.0, "{kind:?} {ceiling:?}");
+    }
+}
+
+#[test]
+fn work_that_is_out_of_bounds_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let refused = |change: &dyn Fn(&mut MetaWork)| {
+        let mut job = job(dir.path(), &[OpKind::Stat]);
+        change(of(&mut job));
+        prepare(&job, &mut NoHooks).unwrap_err().to_string()
+    };
+    assert!(refused(&|meta| meta.ops.clear()).contains("names no operation"));
+    assert!(refused(&|meta| meta.ops[0].kind = OpKind::Read).contains("read is no operation"));
+    assert!(refused(&|meta| meta.tree.leaves = 5).contains("do not fit"));
+    assert!(refused(&|meta| meta.tree.depth = 33).contains("32 levels"));
+    assert!(refused(&|meta| meta.tree.record_bytes = 0).contains("records"));
+    assert!(names(dir.path()).is_empty());
+}

@@ -1,0 +1,145 @@
+//! Removing what is in a tree: what fathom named, and nothing else.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::geometry::is_level;
+use super::names::Thing;
+use super::tree::LIST;
+use crate::Error;
+
+/// Threads that remove at the same time: more do not make a file system faster.
+const THREADS: usize = 8;
+
+/// Levels of directories that are gone into.
+const DEEPEST: u32 = 80;
+
+/// Removes everything in a tree except its list. What fathom did not make
+/// stays, and so do the directories that hold it: then it is an error.
+pub(crate) fn empty(top: &OwnedFd, path: &Path) -> Result<(), Error> {
+    let io = |errno: Errno| Error::io("list", path)(errno.into());
+    let mut branches = Vec::new();
+    let mut stranger = None;
+    for entry in Dir::read_from(top).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        let name = entry.file_name().to_bytes().to_vec();
+        if is_level(&name) {
+            branches.push(name);
+        } else if !matches!(name.as_slice(), b"." | b"..") && name != LIST.as_bytes() {
+            stranger.get_or_insert(path.join(lossy(&name)));
+        }
+    }
+    let threads = branches.len().clamp(1, THREADS);
+    let left = Mutex::new(branches);
+    let failed = Mutex::new(None);
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let branch = lock(&left).pop();
+                    let Some(branch) = branch.filter(|_| !stop.load(Relaxed)) else {
+                        return;
+                    };
+                    let path = path.join(lossy(&branch));
+                    if let Err(error) = remove_branch(top, &branch, &path, 0) {
+                        stop.store(true, Relaxed);
+                        lock(&failed).get_or_insert(error);
+                    }
+                }
+            });
+        }
+    });
+    if let Some(error) = failed.into_inner().unwrap_or_default() {
+        return Err(error);
+    }
+    match stranger {
+        Some(stranger) => Err(foreign(&stranger)),
+        None => Ok(()),
+    }
+}
+
+/// Removes a whole tree, which is `name` in `dir`.
+pub(crate) fn remove(dir: &OwnedFd, name: &str, path: &Path) -> Result<(), Error> {
+    let io = |action| move |errno: Errno| Error::io(action, path)(errno.into());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let top = openat(dir, name, flags, Mode::empty()).map_err(io("open"))?;
+    empty(&top, path)?;
+    match unlinkat(&top, LIST, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(errno) => return Err(io("remove the list of")(errno)),
+    }
+    unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(io("remove"))
+}
+
+fn remove_branch(parent: &OwnedFd, name: &[u8], path: &Path, depth: u32) -> Result<(), Error> {
+    let io = |errno: Errno| Error::io("remove", path)(errno.into());
+    if depth > DEEPEST {
+        return Err(foreign(path));
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = match openat(parent, name, flags, Mode::empty()) {
+        Ok(directory) => directory,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(errno) => return Err(io(errno)),
+    };
+    let mut entries = Dir::read_from(&directory).map_err(io)?;
+    while let Some(entry) = entries.read() {
+        let entry = entry.map_err(io)?;
+        let child = entry.file_name();
+        let bytes = child.to_bytes();
+        if matches!(bytes, b"." | b"..") {
+            continue;
+        }
+        let inside = || path.join(lossy(bytes));
+        if is_level(bytes) {
+            remove_branch(&directory, bytes, &inside(), depth + 1)?;
+            continue;
+        }
+        let Some(thing) = Thing::of_name(bytes) else {
+            return Err(foreign(&inside()));
+        };
+        let kind = match entry.file_type() {
+            FileType::Unknown => match statat(&directory, child, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(facts) => FileType::from_raw_mode(facts.st_mode),
+                Err(Errno::NOENT) => continue,
+                Err(errno) => return Err(Error::io("examine", &inside())(errno.into())),
+            },
+            kind => kind,
+        };
+        let flags = match (thing, kind) {
+            (Thing::Directory, FileType::Directory) => AtFlags::REMOVEDIR,
+            (Thing::File | Thing::Link, FileType::RegularFile)
+            | (Thing::Symlink, FileType::Symlink) => AtFlags::empty(),
+            _ => return Err(foreign(&inside())),
+        };
+        match unlinkat(&directory, child, flags) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(Errno::NOTEMPTY) => return Err(foreign(&inside())),
+            Err(errno) => return Err(Error::io("remove", &inside())(errno.into())),
+        }
+    }
+    unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(io)
+}
+
+fn foreign(path: &Path) -> Error {
+    Error::target(
+        path,
+        "fathom did not make it, so it was left alone together with what it lies in; move it away",
+    )
+}
+
+fn lossy(name: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(name).into_owned())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}

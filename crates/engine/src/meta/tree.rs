@@ -1,0 +1,225 @@
+//! The tree on disk: a directory of its own, with a list in it that says what
+//! is there.
+//!
+//! ```text
+//! fathom tree 1
+//! tag 00000000deadbeef
+//! shape MetaTree { … } 4 workers
+//! state closed
+//! rank …
+//! ```
+//!
+//! While a trial works on the tree its state is `open`. If it is found so,
+//! nobody knows what is there, and everything is made anew.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fathom_model::workload::MetaTree;
+use rustix::fs::{Mode, OFlags, mkdirat, openat};
+use rustix::io::Errno;
+
+use super::geometry::Geometry;
+use super::rank::Rank;
+use crate::Error;
+
+/// The list in each tree.
+pub(super) const LIST: &str = ".fathom-tree";
+const HEADER: &str = "fathom tree 1";
+const SIZE_LIMIT: u64 = 64 << 20;
+
+/// A tree that is ready for a trial, shared by its workers.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) path: PathBuf,
+    pub(crate) top: Arc<OwnedFd>,
+    pub(crate) tag: u64,
+    pub(crate) geometry: Geometry,
+    list: File,
+    ranks: Mutex<Vec<Option<Rank>>>,
+}
+
+impl Tree {
+    /// Name of the tree of a file prefix.
+    pub(crate) fn name(prefix: &str) -> String {
+        format!("{prefix}.tree")
+    }
+
+    /// Opens the tree `name` in a directory, or makes an empty one. The second
+    /// value says whether what is there is known and of this shape; otherwise
+    /// everything in it is to be removed.
+    pub(crate) fn open(
+        (dir, dir_path): (&OwnedFd, &Path),
+        name: &str,
+        (shape, workers): (&MetaTree, u32),
+        fresh_tag: u64,
+    ) -> Result<(Tree, bool), Error> {
+        let path = dir_path.join(name);
+        match mkdirat(dir, name, Mode::RWXU | Mode::RGRP | Mode::XGRP) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(Error::io("create", &path)(errno.into())),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let io = |action| {
+            let path = path.clone();
+            move |errno: Errno| Error::io(action, &path)(errno.into())
+        };
+        let top = openat(dir, name, flags, Mode::empty()).map_err(io("open"))?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let list: File = openat(&top, LIST, flags, mode)
+            .map_err(io("open the list of"))?
+            .into();
+        let mut text = String::new();
+        let read = (&list).take(SIZE_LIMIT).read_to_string(&mut text);
+        let known = read.ok().and_then(|_| Known::parse(&text));
+        let wanted = shape_text(shape, workers);
+        let known = known.filter(|known| {
+            known.closed && known.shape == wanted && known.ranks.len() == workers as usize
+        });
+        let tag = known.as_ref().map_or(fresh_tag, |known| known.tag);
+        let fits = known.is_some();
+        let ranks = match known {
+            Some(known) => known.ranks.into_iter().map(Some).collect(),
+            None => vec![Some(Rank::default()); workers as usize],
+        };
+        let tree = Tree {
+            geometry: Geometry::new(shape, workers, tag),
+            path,
+            top: Arc::new(top),
+            tag,
+            list,
+            ranks: Mutex::new(ranks),
+        };
+        Ok((tree, fits))
+    }
+
+    /// Notes that the tree is being worked on.
+    pub(crate) fn note_open(&self) -> Result<(), Error> {
+        self.write("open", "")
+    }
+
+    /// Notes what is there, if every rank was given back; otherwise the tree
+    /// stays open.
+    pub(crate) fn note_closed(&self) -> Result<(), Error> {
+        let mut lines = String::new();
+        for rank in self.ranks().iter() {
+            match rank {
+                Some(rank) if !rank.unsure => {
+                    lines += &rank.line();
+                    lines.push('\n');
+                }
+                _ => return Ok(()),
+            }
+        }
+        self.write("closed", &lines)
+    }
+
+    fn write(&self, state: &str, lines: &str) -> Result<(), Error> {
+        let shape = shape_text(&self.geometry.tree, self.geometry.workers);
+        let text = format!(
+            "{HEADER}\ntag {:016x}\nshape {shape}\nstate {state}\n{lines}",
+            self.tag
+        );
+        let write = || {
+            self.list.set_len(0)?;
+            self.list.write_all_at(text.as_bytes(), 0)
+        };
+        write().map_err(Error::io("write the list of", &self.path))
+    }
+
+    /// Hands out what there is of a rank.
+    pub(crate) fn take(&self, rank: u32) -> Rank {
+        let mut ranks = self.ranks();
+        let taken = ranks.get_mut(rank as usize).and_then(Option::take);
+        taken.unwrap_or_default()
+    }
+
+    /// Takes it back.
+    pub(crate) fn give_back(&self, rank: u32, state: Rank) {
+        if let Some(place) = self.ranks().get_mut(rank as usize) {
+            *place = Some(state);
+        }
+    }
+
+    /// What there is of every rank that nobody is working on.
+    pub(crate) fn ranks(&self) -> MutexGuard<'_, Vec<Option<Rank>>> {
+        self.ranks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn shape_text(shape: &MetaTree, workers: u32) -> String {
+    format!("{shape:?} {workers} workers")
+}
+
+struct Known {
+    tag: u64,
+    shape: String,
+    closed: bool,
+    ranks: Vec<Rank>,
+}
+
+impl Known {
+    fn parse(text: &str) -> Option<Known> {
+        let mut lines = text.lines();
+        (lines.next()? == HEADER).then_some(())?;
+        let tag = lines.next()?.strip_prefix("tag ")?;
+        let shape = lines.next()?.strip_prefix("shape ")?;
+        let state = lines.next()?.strip_prefix("state ")?;
+        Some(Known {
+            tag: u64::from_str_radix(tag, 16).ok()?,
+            shape: shape.to_owned(),
+            closed: state == "closed",
+            ranks: lines.map(Rank::parse).collect::<Option<Vec<Rank>>>()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn open(dir: &Path, files: u64, workers: u32) -> (Tree, bool) {
+        let fd: OwnedFd = File::open(dir).unwrap().into();
+        let shape = MetaTree::flat(files, 10);
+        Tree::open((&fd, dir), "t.tree", (&shape, workers), 9).unwrap()
+    }
+
+    #[test]
+    fn only_a_closed_tree_of_the_same_shape_is_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, known) = open(dir.path(), 5, 2);
+        assert!(!known);
+        tree.note_open().unwrap();
+        assert!(!open(dir.path(), 5, 2).1, "it was left open");
+        let mut rank = tree.take(1);
+        rank.files.tail = 3;
+        tree.note_closed().unwrap();
+        assert!(!open(dir.path(), 5, 2).1, "a rank is missing");
+        tree.give_back(1, rank);
+        tree.note_closed().unwrap();
+        let (again, known) = open(dir.path(), 5, 2);
+        assert!(known);
+        assert_eq!(again.take(1).files.tail, 3);
+        assert!(!open(dir.path(), 6, 2).1, "another shape");
+        assert!(!open(dir.path(), 5, 3).1, "other workers");
+        rank.unsure = true;
+        tree.give_back(1, rank);
+        tree.note_open().unwrap();
+        tree.note_closed().unwrap();
+        assert!(!open(dir.path(), 5, 2).1, "an operation had failed");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(text in any::<String>()) {
+            let _ = Known::parse(&text);
+            let _ = Known::parse(&format!("{HEADER}\ntag 1\nshape x\nstate closed\n{text}"));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! What the workers of a group share of a tree and its work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use fathom_model::run::Finishers;
+use fathom_model::workload::MetaWork;
+use fathom_model::{Job, Workload};
+
+use super::geometry::Geometry;
+use super::hand::{Hand, Ways};
+use super::tree::Tree;
+use crate::Error;
+
+/// Levels of a tree at most, and files of a worker.
+const MAX_DEPTH: u32 = 32;
+const MAX_FILES: u64 = 1 << 40;
+const MAX_LEAVES: u64 = 1 << 32;
+const MAX_RECORD_BYTES: u64 = 1 << 30;
+const MAX_XATTR_BYTES: u32 = 32 << 10;
+
+/// A tree (or none, on the null target) and the work on it.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) meta: MetaWork,
+    pub(crate) tree: Option<Arc<Tree>>,
+    pub(crate) geometry: Geometry,
+    ways: Ways,
+    /// When the first worker had done its part; 0 before.
+    first_done_ns: AtomicU64,
+}
+
+/// How far a worker came.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// On the clock of the load; 0 when it never began.
+    pub(crate) ended_ns: u64,
+    pub(crate) ops: u64,
+    /// Operations when the first worker had done its part.
+    pub(crate) ops_at_first: u64,
+}
+
+impl Work {
+    /// The work of a job; `None` when it is not of this kind.
+    pub(crate) fn of(job: &Job, tree: Option<&Arc<Tree>>) -> Option<Work> {
+        let workload = &job.workload;
+        let meta = workload.meta.as_deref()?;
+        let path = tree.map(|tree| tree.path.as_os_str().as_encoded_bytes());
+        Some(Work {
+            geometry: match tree {
+                Some(tree) => tree.geometry.clone(),
+                None => Geometry::new(&meta.tree, workload.workers, job.seed),
+            },
+            meta: meta.clone(),
+            tree: tree.map(Arc::clone),
+            ways: Ways::new(workload, path.unwrap_or_default()),
+            first_done_ns: AtomicU64::new(0),
+        })
+    }
+
+    /// The rank on whose files a worker works.
+    pub(crate) fn rank_of(&self, worker: u32) -> u32 {
+        let workers = u64::from(self.geometry.workers.max(1));
+        ((u64::from(worker) + u64::from(self.meta.shift)) % workers) as u32
+    }
+
+    /// The hand that works for a rank.
+    pub(crate) fn hand(&self, rank: u32, workload: &Workload) -> Hand {
+        let top = self.tree.as_ref().map(|tree| (&tree.top, tree.tag));
+        Hand::new(&self.geometry, rank, workload, self.ways.clone(), top)
+    }
+
+    /// When the first worker had done its part, if one has.
+    #[inline]
+    pub(crate) fn first_done_ns(&self) -> u64 {
+        self.first_done_ns.load(Relaxed)
+    }
+
+    /// A worker has done its part.
+    pub(crate) fn done_at(&self, now_ns: u64) {
+        let _ = self
+            .first_done_ns
+            .compare_exchange(0, now_ns.max(1), Relaxed, Relaxed);
+    }
+}
+
+/// First and last finisher of a load that began at `origin_ns`; `None` when no
+/// worker did its whole part.
+pub(crate) fn finishers(work: &Work, ends: &[Done], origin_ns: u64) -> Option<Finishers> {
+    let first_ns = work.first_done_ns();
+    let last_ns = ends.iter().map(|end| end.ended_ns).max()?;
+    if first_ns == 0 || last_ns == 0 {
+        return None;
+    }
+    Some(Finishers {
+        first_ns: first_ns.saturating_sub(origin_ns),
+        ops_at_first: ends.iter().map(|end| end.ops_at_first).sum(),
+        last_ns: last_ns.saturating_sub(origin_ns),
+        ops: ends.iter().map(|end| end.ops).sum(),
+    })
+}
+
+/// Refuses work that is out of bounds.
+pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
+    let Some(meta) = workload.meta.as_deref() else {
+        return Ok(());
+    };
+    let tree = &meta.tree;
+    let room = u64::from(tree.fan_out.max(1)).checked_pow(tree.depth);
+    let refused = if meta.ops.is_empty() {
+        Some("names no operation".to_owned())
+    } else if let Some(share) = meta.ops.iter().find(|share| !share.kind.is_metadata()) {
+        let kind = share.kind.name();
+        Some(format!("{kind} is no operation on files of engine meta"))
+    } else if !(1..=MAX_FILES).contains(&tree.files) {
+        Some(format!("files per worker must be 1 to {MAX_FILES}"))
+    } else if tree.depth > MAX_DEPTH {
+        Some(format!("a tree has at most {MAX_DEPTH} levels"))
+    } else if !(1..=MAX_LEAVES).contains(&tree.leaves) {
+        Some(format!(
+            "a tree has 1 to {MAX_LEAVES} directories with files"
+        ))
+    } else if room.is_some_and(|room| room < tree.leaves) {
+        Some(format!(
+            "{} directories do not fit into {} levels with {} in each",
+            tree.leaves, tree.depth, tree.fan_out
+        ))
+    } else if !(1..=MAX_RECORD_BYTES).contains(&tree.record_bytes) {
+        Some(format!("records must be 1 to {MAX_RECORD_BYTES} bytes"))
+    } else if !(1..=MAX_XATTR_BYTES).contains(&tree.xattr_bytes) {
+        Some(format!("attributes must be 1 to {MAX_XATTR_BYTES} bytes"))
+    } else {
+        None
+    };
+    refused.map_or(Ok(()), |text| {
+        Err(Error::Workload(format!(
+            "workload {}: {text}",
+            workload.name
+        )))
+    })
+}

@@ -1,0 +1,72 @@
+//! The result table of mdtest, from phases on files.
+//!
+//! Its rate is that of the slowest task times the tasks: all operations over
+//! the time of the last finisher. Every phase of a run is an iteration of its row.
+//! mdtest has no latencies, and none are here.
+
+use std::fmt::Write;
+
+use fathom_model::schedule::TrialRole;
+use fathom_model::{OpKind, Phase, RunRecord, TrialRecord};
+
+/// The rows of the table in mdtest's order.
+const ROWS: [(OpKind, &str); 8] = [
+    (OpKind::Mkdir, "Directory creation"),
+    (OpKind::Statdir, "Directory stat"),
+    (OpKind::Rmdir, "Directory removal"),
+    (OpKind::Create, "File creation"),
+    (OpKind::Stat, "File stat"),
+    (OpKind::ReadFile, "File read"),
+    (OpKind::Rename, "File rename"),
+    (OpKind::Unlink, "File removal"),
+];
+
+/// The table of a run. `None` when it has no phase that mdtest knows.
+pub fn table(record: &RunRecord) -> Option<String> {
+    let rows: Vec<(&str, Vec<f64>)> = ROWS
+        .iter()
+        .map(|(kind, name)| (*name, rates(record, *kind)))
+        .filter(|(_, rates)| !rates.is_empty())
+        .collect();
+    let iterations = rows.iter().map(|(_, rates)| rates.len()).max()?;
+    let mut out = format!("SUMMARY rate (in ops/sec): (of {iterations} iterations)\n");
+    out.push_str(
+        "   Operation                     Max            Min           Mean        Std Dev\n",
+    );
+    out.push_str(
+        "   ---------                     ---            ---           ----        -------\n",
+    );
+    for (name, rates) in rows {
+        let count = rates.len() as f64;
+        let mean = rates.iter().sum::<f64>() / count;
+        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+        let most = rates.iter().copied().fold(f64::MIN, f64::max);
+        let least = rates.iter().copied().fold(f64::MAX, f64::min);
+        let _ = writeln!(
+            out,
+            "   {name:<18} {most:>14.3} {least:>14.3} {mean:>14.3} {:>14.3}",
+            (squares / count).sqrt()
+        );
+    }
+    Some(out)
+}
+
+/// The rate of each complete phase of a kind.
+fn rates(record: &RunRecord, kind: OpKind) -> Vec<f64> {
+    let phases = record.trials.iter().filter(|trial| {
+        let meta = trial.spec.workload.meta.as_deref();
+        trial.spec.role == TrialRole::Measure && meta.and_then(|m| m.phase()) == Some(kind)
+    });
+    phases.filter_map(rate).collect()
+}
+
+fn rate(trial: &TrialRecord) -> Option<f64> {
+    let finishers = trial.end.as_ref().and_then(|end| end.engine.finishers);
+    if let Some(finishers) = finishers.filter(|f| f.last_ns > 0) {
+        return Some(finishers.ops as f64 * 1e9 / finishers.last_ns as f64);
+    }
+    let measured = || trial.samples.iter().filter(|s| s.phase == Phase::Measure);
+    let ops: u64 = measured().map(|sample| sample.data_ops()).sum();
+    let time_ns: u64 = measured().map(|sample| sample.duration_ns).sum();
+    (ops > 0 && time_ns > 0).then(|| ops as f64 * 1e9 / time_ns as f64)
+}
