@@ -179,9 +179,10 @@ pub(crate) fn in_words(error: &io::Error) -> String {
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<Tls>());
     match tls {
-        Some(Tls::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            "its certificate is not of this fleet; has it joined? (fathom fleet join)".to_owned()
-        }
+        // Authorities have the same name and different keys.
+        Some(Tls::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => "its certificate is not of this fleet; has it joined? (fathom fleet join)".to_owned(),
         Some(Tls::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         )) => "its certificate is for another name; use the name by which it joined".to_owned(),
