@@ -59,7 +59,7 @@ impl Seconds {
         self.current.latency.record(latency_ns);
     }
 
-    /// Bytes that no call of their own moved.
+    /// A request was sent so late against its time.
     #[inline]
     pub(super) fn lateness(&mut self, lateness_ns: u64) {
         self.current.lateness.record(lateness_ns);

@@ -17,7 +17,7 @@ use super::payload;
 use super::seconds::Seconds;
 use super::socket::{discard, is_timeout, memory_file, sendfile, tcp_state};
 use super::work::{Guide, Part, Work};
-use crate::clock::Clock;
+use crate::clock::{Clock, sleep_until};
 
 /// A connection of bytes.
 pub(super) trait Stream: AsRawFd {
@@ -137,7 +137,7 @@ fn send<S: Stream>(
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
             if pace.due_ns() >= end_ns {
-                pace_out(pace, now_ns, end_ns);
+                sleep_until(end_ns);
                 break;
             }
             pace.wait(now_ns);
@@ -156,14 +156,6 @@ fn send<S: Stream>(
         now_ns = after_ns;
     }
     Ok(())
-}
-
-/// Nothing more is due before the end: waits for it, so that the last second
-/// has its length.
-fn pace_out(_pace: &Pace, now_ns: u64, end_ns: u64) {
-    if end_ns > now_ns {
-        crate::clock::sleep_until(end_ns);
-    }
 }
 
 /// Sends one block, or less when the load was given up meanwhile.

@@ -286,7 +286,7 @@ fn the_bad_link_among_twelve_is_found() {
     let (from, to) = (1, 2);
     let slow = format!(
         "ip netns exec {} nft 'add table inet t; add chain inet t c {{ type filter hook input \
-         priority 0; }}; add rule inet t c ip saddr {} limit rate over 20 mbytes/second drop'",
+         priority 0; }}; add rule inet t c ip saddr {} limit rate over 10 mbytes/second drop'",
         hosts.name(to),
         hosts.address(from)
     );
