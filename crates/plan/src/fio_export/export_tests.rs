@@ -1,10 +1,9 @@
 use std::collections::BTreeMap;
 
 use fathom_model::workload::{
-    Arrival, Between, BlockSizes, Bounds, CacheMode, Content, Distribution, EngineKind, FileLayout,
-    Flow, LatencyTarget, NamedFiles, OnError, OpMix, Pattern, Payload, Precondition, Rate,
-    RateUnit, Replay, SyncCall, SyncOpen, SyncPolicy, Until, Verify, WeightedSize, Zone, ZoneSize,
-    ZoneWalk,
+    Arrival, BlockSizes, Bounds, CacheMode, Content, Distribution, EngineKind, FileLayout, OnError,
+    OpMix, Pattern, Payload, Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until,
+    Verify, WeightedSize,
 };
 use fathom_model::{ScheduledTrial, Target, Workload};
 
