@@ -172,7 +172,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || text.len() > 1024 || !text.is_ascii() {
+    if !text.len().is_multiple_of(2) || text.len() > 1024 || !text.is_ascii() {
         return None;
     }
     let pairs = (0..text.len()).step_by(2);

@@ -1,5 +1,8 @@
 //! Agents behind connections: joining, running, refusing, and getting lost.
 
+// A test panics where it must.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -14,7 +17,7 @@ use fathom_model::conduct::InOrder;
 use fathom_model::fleet::FleetHost;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::{Bounds, EngineKind};
-use fathom_model::{RunState, Schedule, ScheduledTrial, Target, Workload};
+use fathom_model::{RunState, Sample, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
 use tempfile::TempDir;
 
@@ -228,7 +231,7 @@ impl Sink for Notebook {
                 }
                 for interval in intervals {
                     let ops = self.ops.entry(interval.trial).or_default();
-                    *ops += interval.samples.iter().map(|s| s.data_ops()).sum::<u64>();
+                    *ops += interval.samples.iter().map(Sample::data_ops).sum::<u64>();
                 }
             }
             Event::TrialsEnded(endings) => {

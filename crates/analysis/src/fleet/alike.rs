@@ -14,6 +14,9 @@ use crate::outcome::Outcome;
 const SAME_TARGET: &str = "V43";
 const ALIKE: &str = "V46";
 
+/// A fact by its name, in words.
+type Fact<T> = (&'static str, fn(&T) -> String);
+
 /// Hosts that are named for one value.
 const NAMED: usize = 3;
 
@@ -26,7 +29,7 @@ const SHARED: [&str; 10] = [
 pub(super) fn differences(record: &RunRecord) -> Vec<String> {
     let present = || record.meta.hosts.iter().filter(|host| host.lost.is_none());
     let mut found = Vec::new();
-    let facts: [(&str, fn(&FleetHost) -> String); 7] = [
+    let facts: [Fact<FleetHost>; 7] = [
         ("version of fathom", |h| h.tool_version.clone()),
         ("kernel", |h| h.fingerprint.kernel.clone()),
         ("distribution", |h| {
@@ -45,7 +48,7 @@ pub(super) fn differences(record: &RunRecord) -> Vec<String> {
         found.extend(split(name, present().map(|h| (h.name.as_str(), fact(h)))));
     }
     for (target, of_hosts) in targets(record) {
-        let facts: [(&str, fn(&TargetFingerprint) -> String); 4] = [
+        let facts: [Fact<TargetFingerprint>; 4] = [
             ("file system", |t| {
                 t.filesystem
                     .as_ref()

@@ -17,6 +17,9 @@ struct Shares {
     device_busy: Option<f64>,
 }
 
+/// A share by its name.
+type Field = (&'static str, fn(&Shares) -> Option<f64>);
+
 /// In words; what can be compared with other hosts is.
 pub(super) fn of_host(
     host: &HostFigure,
@@ -37,7 +40,7 @@ pub(super) fn of_host(
         .iter()
         .filter(|other| other.host != host.host);
     let others: Vec<Shares> = others.filter_map(shares).collect();
-    let fields: [(&str, fn(&Shares) -> Option<f64>); 4] = [
+    let fields: [Field; 4] = [
         ("CPUs busy", |s| s.cpu_busy),
         ("stolen by the hypervisor", |s| s.stolen),
         ("some task waited for I/O", |s| s.io_stalled),

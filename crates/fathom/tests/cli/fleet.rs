@@ -123,6 +123,13 @@ fn has_files(bench: &Bench) -> bool {
     !bench.data_files().is_empty()
 }
 
+/// Test files, without the lists of them that stand beside.
+fn test_files(bench: &Bench) -> usize {
+    let files = bench.data_files().into_iter();
+    let lists = |path: &PathBuf| path.extension().is_some_and(|end| end == "manifest");
+    files.filter(|path| !lists(path)).count()
+}
+
 #[test]
 fn agents_that_have_joined_carry_a_run() {
     let bench = Bench::new();
@@ -212,7 +219,7 @@ fn an_agent_that_is_killed_is_named_and_the_others_keep_what_they_measured() {
     let bench = Bench::new();
     let agents = agents(&bench, 2);
     let run = io(&bench, &agents, 20, &["--json"]).spawn().unwrap();
-    eventually("the load", || bench.data_files().len() == 2);
+    eventually("the load", || test_files(&bench) == 2);
     std::thread::sleep(Duration::from_millis(2500));
     agents[1].signal("KILL");
     let output = finish(run);
@@ -232,7 +239,7 @@ fn an_agent_that_is_frozen_is_given_up_and_cleans_up_when_it_wakes() {
     let run = io(&bench, &agents, 20, &["--json", "--allow-missing", "1"])
         .spawn()
         .unwrap();
-    eventually("the load", || bench.data_files().len() == 2);
+    eventually("the load", || test_files(&bench) == 2);
     std::thread::sleep(Duration::from_millis(1500));
     agents[1].signal("STOP");
     let output = finish(run);
@@ -251,7 +258,7 @@ fn agents_end_their_load_and_clean_up_when_the_coordinator_is_killed() {
     let bench = Bench::new();
     let agents = agents(&bench, 2);
     let mut run = io(&bench, &agents, 600, &[]).spawn().unwrap();
-    eventually("the load", || bench.data_files().len() == 2);
+    eventually("the load", || test_files(&bench) == 2);
     run.kill().unwrap();
     run.wait().unwrap();
     eventually("the cleaning up", || !has_files(&bench));
@@ -381,7 +388,7 @@ fn a_host_that_is_cut_off_is_named_and_ends_its_load_by_itself() {
         .args(["--rate-iops", "500", "--runtime", "30s", "--json"])
         .args(["--allow-missing", "1", "--hosts", "h1,h2"]);
     let run = run.spawn().unwrap();
-    eventually("the load", || bench.data_files().len() == 2);
+    eventually("the load", || test_files(&bench) == 2);
     std::thread::sleep(Duration::from_millis(1500));
     let link = format!("v{}n2", hosts.tag());
     let cut = Command::new("ip")
@@ -389,9 +396,7 @@ fn a_host_that_is_cut_off_is_named_and_ends_its_load_by_itself() {
         .status();
     assert!(cut.unwrap().success());
     // Its own files go, those of the other stay as long as it works.
-    eventually("the end of the load there", || {
-        bench.data_files().len() == 1
-    });
+    eventually("the end of the load there", || test_files(&bench) == 1);
     let output = finish(run);
     let result = output.json();
     assert_eq!(
