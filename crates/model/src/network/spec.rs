@@ -132,7 +132,9 @@ impl LoadSpec {
             buffer_bytes: None,
             mss_bytes: None,
             congestion: None,
-            method: SendMethod::Write,
+            // A tenth to a fifth less CPU time for a byte than `write`, and it is the
+            // network that is measured (decision 0020).
+            method: SendMethod::Sendfile,
             discard: false,
         }
     }

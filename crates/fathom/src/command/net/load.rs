@@ -49,8 +49,11 @@ pub(super) struct LoadFlags {
     #[arg(long, short = 'O', value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=3600))]
     omit: Option<u32>,
-    /// Send with sendfile instead of write.
-    #[arg(long, short = 'Z')]
+    /// Send with write, which copies, instead of sendfile.
+    #[arg(long)]
+    copy: bool,
+    /// Send with sendfile, which is the default.
+    #[arg(long, short = 'Z', conflicts_with = "copy")]
     zerocopy: bool,
     /// The receiver lets the kernel throw data away without copying them.
     #[arg(long)]
@@ -66,6 +69,7 @@ impl LoadFlags {
             self.udp,
             self.no_delay,
             self.zerocopy,
+            self.copy,
         ];
         let given = [
             self.parallel.is_some(),
@@ -108,9 +112,9 @@ impl LoadFlags {
             buffer_bytes: self.window,
             mss_bytes: self.set_mss,
             congestion: self.congestion.clone(),
-            method: match self.zerocopy {
-                true => SendMethod::Sendfile,
-                false => SendMethod::Write,
+            method: match self.copy {
+                true => SendMethod::Write,
+                false => SendMethod::Sendfile,
             },
             discard: self.skip_rx_copy,
             ..usual
