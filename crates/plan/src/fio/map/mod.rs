@@ -248,10 +248,8 @@ impl Mapping<'_> {
         }
         refuse_zones(asked);
         kinds::fill(asked, &mut workload);
-        let Some(files) = files::name(asked, range.clone(), self.surroundings) else {
-            return false;
-        };
-        let Some(extent) = files::fill(asked, &mut workload, &files, range.clone()) else {
+        let found = files_of(asked, &mut workload, &range, self.surroundings);
+        let Some((files, extent)) = found else {
             return false;
         };
         content::fill(asked, &mut workload);
@@ -403,6 +401,18 @@ fn bare(name: &str, workers: u32, engine: EngineKind) -> Workload {
         io_deadline_ns: DEADLINE_NS,
         ..Workload::example(name)
     }
+}
+
+/// The files of some clones, and how much of them each uses.
+fn files_of(
+    asked: &mut Asked<'_>,
+    workload: &mut Workload,
+    clones: &std::ops::Range<u32>,
+    surroundings: &dyn FioSurroundings,
+) -> Option<(files::Files, files::Extent)> {
+    let files = files::name(asked, clones.clone(), surroundings)?;
+    let extent = files::fill(asked, workload, &files, clones.clone())?;
+    Some((files, extent))
 }
 
 /// What stands for a file in results: itself if it is there, else where it
