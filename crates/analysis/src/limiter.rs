@@ -23,6 +23,9 @@ type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
 
 /// Share of time in flushes from which on they set the rate.
 const FLUSH_SHARE: f64 = 0.5;
+/// Share of the workers' time in the kernel from which on the file system's own
+/// code sets the rate of operations on files.
+const KERNEL_SHARE: f64 = 0.7;
 /// Largest block for which one operation at a time is ruled by latency rather
 /// than by the transfer itself.
 const LATENCY_BOUND_BYTES: u64 = 65_536;
@@ -37,7 +40,7 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         let evidence = "the null target does nothing: this is the generator's own rate";
         return (Limiter::GeneratorCpu, evidence.to_owned());
     }
-    let rules: [Rule; 10] = [
+    let rules: [Rule; 11] = [
         by_rate,
         by_memory,
         by_cache,
@@ -46,6 +49,7 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
         by_heat,
         by_flush,
         by_cap,
+        by_file_system_code,
         by_depth,
         above_the_device::by_filesystem,
     ];
@@ -135,6 +139,24 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     })
 }
 
+/// Operations on files during which the workers computed in the kernel nearly
+/// all the time: nothing was waited for.
+fn by_file_system_code(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
+    let trial = facts.trial;
+    trial.workload.meta.as_ref()?;
+    let system = trial.measured().map(|s| s.sum(|g| g.cpu_system_ns) as f64);
+    let workers = f64::from(trial.workload.workers.max(1));
+    let share = system.sum::<f64>() / (trial.duration_ns as f64 * workers).max(1.0);
+    (share > KERNEL_SHARE).then(|| {
+        let text = format!(
+            "the workers computed in the kernel for {:.0} % of the time: the file system's own code \
+             on this host's CPUs, not a device",
+            100.0 * share.min(1.0)
+        );
+        (Limiter::Filesystem, text)
+    })
+}
+
 fn by_cap(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     cap_evidence(facts.trial).map(|text| (Limiter::Cap, text))
 }
@@ -192,7 +214,11 @@ fn unknown(facts: &Facts<'_>) -> String {
         )),
         Err(reason) => parts.push(reason.clone()),
     }
-    format!("nothing is proved: {}{WOULD_TELL}", parts.join(", "))
+    let would_tell = match trial.workload.meta {
+        Some(_) => "; the same with more workers would tell waiting from computing",
+        None => WOULD_TELL,
+    };
+    format!("nothing is proved: {}{would_tell}", parts.join(", "))
 }
 
 /// Folds the limiters of several trials: one name if all agree.

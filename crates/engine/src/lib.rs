@@ -33,6 +33,7 @@ pub mod sim;
 pub mod verify;
 
 pub use ceiling::measure_ceiling;
+pub use clock::calibrate_clock;
 pub use error::Error;
 pub use group::{EndReason, Gathering, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
 pub use one_by_one::{OneByOne, OneByOneFacts, Single};

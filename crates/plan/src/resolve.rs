@@ -62,9 +62,20 @@ pub(crate) fn resolve(
     problems: &mut Problems,
 ) -> Workload {
     let engine = engine(keys, shape);
-    if engine == EngineKind::Meta || keys.operation.is_some() {
-        return files::resolve(keys, name, engine, spelling, problems);
+    match engine == EngineKind::Meta || keys.operation.is_some() {
+        true => files::resolve(keys, name, engine, spelling, problems),
+        false => on_blocks((keys, name), engine, shape, spelling, problems),
     }
+}
+
+/// Resolves work on blocks.
+fn on_blocks(
+    (keys, name): (&WorkloadKeys, &str),
+    engine: EngineKind,
+    shape: TargetShape,
+    spelling: Spelling,
+    problems: &mut Problems,
+) -> Workload {
     let cache = cache(keys, engine, spelling, problems);
     let replay = replay::replay(keys, spelling, problems);
     let mix = match &replay {

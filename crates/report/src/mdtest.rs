@@ -7,7 +7,8 @@
 use std::fmt::Write;
 
 use fathom_model::schedule::TrialRole;
-use fathom_model::{OpKind, Phase, RunRecord, TrialRecord};
+use fathom_model::workload::MetaWork;
+use fathom_model::{OpKind, Phase, RunRecord, Sample, TrialRecord};
 
 /// The rows of the table in mdtest's order.
 const ROWS: [(OpKind, &str); 8] = [
@@ -55,7 +56,7 @@ pub fn table(record: &RunRecord) -> Option<String> {
 fn rates(record: &RunRecord, kind: OpKind) -> Vec<f64> {
     let phases = record.trials.iter().filter(|trial| {
         let meta = trial.spec.workload.meta.as_deref();
-        trial.spec.role == TrialRole::Measure && meta.and_then(|m| m.phase()) == Some(kind)
+        trial.spec.role == TrialRole::Measure && meta.and_then(MetaWork::phase) == Some(kind)
     });
     phases.filter_map(rate).collect()
 }
@@ -66,7 +67,7 @@ fn rate(trial: &TrialRecord) -> Option<f64> {
         return Some(finishers.ops as f64 * 1e9 / finishers.last_ns as f64);
     }
     let measured = || trial.samples.iter().filter(|s| s.phase == Phase::Measure);
-    let ops: u64 = measured().map(|sample| sample.data_ops()).sum();
+    let ops: u64 = measured().map(Sample::data_ops).sum();
     let time_ns: u64 = measured().map(|sample| sample.duration_ns).sum();
     (ops > 0 && time_ns > 0).then(|| ops as f64 * 1e9 / time_ns as f64)
 }

@@ -74,3 +74,7 @@ pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
         evidence,
     ))
 }
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

@@ -48,6 +48,11 @@ pub(super) fn prepare(
             "is no directory; engine meta makes its files in one",
         ));
     }
+    if job.workload.cache == CacheMode::Direct {
+        return Err(Error::Workload(
+            "engine meta works through the page cache; leave direct out".to_owned(),
+        ));
+    }
     let (mut files, tree, known) = open(job, &dir, beside, hooks)?;
     let made = meta::prepare(job, &tree, known, hooks);
     let made = match made {
@@ -119,11 +124,6 @@ fn open(
     let Some(meta) = workload.meta.as_deref() else {
         return Err(Error::Workload("no work on files".to_owned()));
     };
-    if workload.cache == CacheMode::Direct {
-        return Err(Error::Workload(
-            "engine meta works through the page cache; leave direct out".to_owned(),
-        ));
-    }
     let dir_fd: OwnedFd = File::open(dir)
         .map_err(|e| not_permitted(dir, "open", e))?
         .into();
@@ -131,16 +131,7 @@ fn open(
     let name = Tree::name(&job.file_prefix);
     let manifest_path = dir.join(Manifest::name(&job.file_prefix));
     let path = dir.join(&name);
-    if beside.others.iter().any(|other| {
-        let tree = other.tree.as_ref();
-        tree.is_some_and(|tree| tree.path == path)
-    }) {
-        return Err(Error::Workload(format!(
-            "{}: two trials that run at the same time cannot work on the same tree; give each a \
-             directory of its own",
-            path.display()
-        )));
-    }
+    check_alone(beside, &path)?;
     if !manifest_path.exists() {
         announce(hooks, &manifest_path)?;
     }
@@ -189,6 +180,21 @@ fn open(
         in_use: ours.is_some(),
     };
     Ok((files, Arc::new(tree), known))
+}
+
+/// No other trial that runs at the same time works on the tree.
+fn check_alone(beside: Beside<'_>, path: &Path) -> Result<(), Error> {
+    if beside.others.iter().any(|other| {
+        let tree = other.tree.as_ref();
+        tree.is_some_and(|tree| tree.path == path)
+    }) {
+        return Err(Error::Workload(format!(
+            "{}: two trials that run at the same time cannot work on the same tree; give each a \
+             directory of its own",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 /// What bears the tree's name must be fathom's.

@@ -169,6 +169,14 @@ impl OpLog {
     }
 }
 
+/// What one worker's thread used in an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Used {
+    pub(crate) cpu_user_ns: u64,
+    pub(crate) cpu_system_ns: u64,
+    pub(crate) run_delay_ns: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

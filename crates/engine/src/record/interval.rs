@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use fathom_model::histogram::{BUCKETS, bucket_of};
 use fathom_model::{ErrorClass, OpKind, Phase};
 
-use super::details::{Detail, OpLog, Squares};
+use super::details::{Detail, OpLog, Squares, Used};
 use super::recorder::INTERVAL_NS;
 use crate::arena::{Table, Zeroed};
 
@@ -190,14 +190,6 @@ pub(crate) struct Span {
     pub(crate) end_ns: u64,
 }
 
-/// What one worker's thread used in an interval.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Used {
-    pub(crate) cpu_user_ns: u64,
-    pub(crate) cpu_system_ns: u64,
-    pub(crate) run_delay_ns: u64,
-}
-
 /// One interval of one worker. All cells, see the module's description.
 #[derive(Debug)]
 pub(crate) struct Interval {
@@ -214,11 +206,12 @@ pub(crate) struct Interval {
     run_delay_ns: AtomicU64,
     /// Entries of the log by the end of the interval.
     logged: AtomicU64,
-    failures: [Failures; OpKind::ALL.len()],
+    /// By the kinds of the trial, in their order.
+    failures: Box<[Failures]>,
 }
 
 impl Interval {
-    fn new() -> Interval {
+    fn new(kinds: usize) -> Interval {
         Interval {
             full: AtomicBool::new(false),
             sequence: AtomicU64::new(0),
@@ -232,7 +225,7 @@ impl Interval {
             cpu_system_ns: AtomicU64::new(0),
             run_delay_ns: AtomicU64::new(0),
             logged: AtomicU64::new(0),
-            failures: std::array::from_fn(|_| Failures::default()),
+            failures: (0..kinds.max(1)).map(|_| Failures::default()).collect(),
         }
     }
 }
@@ -258,12 +251,13 @@ impl Exchange {
         let histograms = shape.histograms();
         let intervals = shape.intervals();
         let detail = shape.detail();
+        let kinds = shape.kinds().len();
         let squares = || Squares::new(intervals * histograms);
         let log = || OpLog::new(worker, detail.log);
         Ok(Exchange {
             shape,
             histograms,
-            intervals: (0..intervals).map(|_| Interval::new()).collect(),
+            intervals: (0..intervals).map(|_| Interval::new(kinds)).collect(),
             tallies: Table::new(intervals * histograms)?,
             squares: detail.distributions.then(squares).transpose()?,
             log: (detail.log > 0).then(log).transpose()?,
@@ -280,6 +274,14 @@ impl Exchange {
     #[inline]
     fn tally(&self, buffer: usize, histogram: usize) -> &Tally {
         &self.tallies[buffer * self.histograms + histogram]
+    }
+
+    /// Failures of a kind. A kind that the trial does not have counts with the
+    /// first, so that no failure is lost.
+    fn failures(&self, buffer: usize, kind: OpKind) -> &Failures {
+        let failures = &self.intervals[buffer].failures;
+        let own = failures.get(self.shape.service(kind));
+        own.unwrap_or(&failures[0])
     }
 
     // ---- the worker's side ----
@@ -345,7 +347,7 @@ impl Exchange {
     }
 
     pub(crate) fn add_error(&self, buffer: usize, kind: OpKind, class: ErrorClass) {
-        let counts = &self.intervals[buffer].failures[kind.index()];
+        let counts = self.failures(buffer, kind);
         add(&counts.errors[class as usize], 1);
     }
 
@@ -408,7 +410,7 @@ impl Exchange {
 
     /// Bytes and failures of a kind.
     pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, [u64; 8]) {
-        let failures = &self.intervals[buffer].failures[kind.index()];
+        let failures = self.failures(buffer, kind);
         let tally = self.tally(buffer, self.shape.service(kind));
         (
             tally.bytes.load(Relaxed),

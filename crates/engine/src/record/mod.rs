@@ -14,8 +14,8 @@ mod recorder;
 
 pub(crate) use collect::{Collector, Stalls};
 pub use cost::{RecordingCost, measure_recording};
-pub(crate) use details::Detail;
-pub(crate) use interval::{Exchange, Shape, Used};
+pub(crate) use details::{Detail, Used};
+pub(crate) use interval::{Exchange, Shape};
 pub(crate) use recorder::{Cuts, Recorder};
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use fathom_model::{ErrorClass, OpKind, Operation, Phase};
 
-use super::interval::{Exchange, Used};
+use super::details::Used;
+use super::interval::Exchange;
 
 /// Length of a full interval unless another is asked for.
 pub(crate) const INTERVAL_NS: u64 = 1_000_000_000;

@@ -52,6 +52,8 @@ pub(crate) struct Meta {
 }
 
 pub(crate) fn run(meta: Meta) -> anyhow::Result<Exit> {
+    // Beside the opening of the store; without a thread it comes later.
+    let _ = std::thread::Builder::new().spawn(fathom_engine::calibrate_clock);
     let target: Target = match meta.target.parse() {
         Ok(target) => target,
         Err(error) => {

@@ -134,13 +134,17 @@ fn kept_files_are_used_again_and_cleaned_on_request() {
         bench.json(["runs", "show", "latest"]).1
     };
     run("create");
-    let made = std::fs::metadata(bench.data().join("fathom.tree/w0/f-0-0")).unwrap();
+    let made = std::fs::metadata(bench.data().join("fathom-test.tree/w0/f-0-0")).unwrap();
     let result = run("stat");
     assert_eq!(ops(&result, 0, "stat"), 100);
-    let again = std::fs::metadata(bench.data().join("fathom.tree/w0/f-0-0")).unwrap();
+    let again = std::fs::metadata(bench.data().join("fathom-test.tree/w0/f-0-0")).unwrap();
     assert_eq!(made.modified().unwrap(), again.modified().unwrap());
     let cleaned = bench.fathom(["clean", "--kept", "--yes"]);
-    assert!(cleaned.stdout.contains("fathom.tree"), "{}", cleaned.stdout);
+    assert!(
+        cleaned.stdout.contains("fathom-test.tree"),
+        "{}",
+        cleaned.stdout
+    );
     assert!(bench.data_files().is_empty(), "{:?}", bench.data_files());
 }
 
@@ -195,7 +199,7 @@ fn a_killed_run_leaves_a_tree_that_clean_finds() {
         "60s",
     ];
     let mut child = bench.command(args).spawn().unwrap();
-    let leaf = bench.data().join("fathom.tree/w0/f-0-199");
+    let leaf = bench.data().join("fathom-test.tree/w0/f-0-199");
     for _ in 0..600 {
         std::thread::sleep(Duration::from_millis(20));
         if leaf.exists() {
@@ -207,7 +211,11 @@ fn a_killed_run_leaves_a_tree_that_clean_finds() {
     assert!(!bench.data_files().is_empty());
     std::fs::write(bench.data().join("mine.txt"), "mine").unwrap();
     let listed = bench.fathom(["clean"]);
-    assert!(listed.stdout.contains("fathom.tree"), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("fathom-test.tree"),
+        "{}",
+        listed.stdout
+    );
     bench.fathom(["clean", "--yes"]).expect_status(0);
     assert_eq!(bench.data_files(), [bench.data().join("mine.txt")]);
 }

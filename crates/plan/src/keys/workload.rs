@@ -248,7 +248,7 @@ section! {
         [FILES; default "true with a runtime or a rate"; example "false"]
         repeat: Switch,
         /// The phase ends as soon as the first worker has visited all its files.
-        [FILES; default "false"; example "true"; alias "stonewall"]
+        [FILES; default "false"; example "true"]
         first_ends: Switch,
         /// Bytes of the extended attribute that setxattr sets.
         [FILES; default "32"; example "256"]

@@ -449,6 +449,18 @@ fn bare(name: &str, workers: u32, engine: EngineKind) -> Workload {
     }
 }
 
+/// The files of some clones, and how much of them each uses.
+fn files_of(
+    asked: &mut Asked<'_>,
+    workload: &mut Workload,
+    clones: &std::ops::Range<u32>,
+    surroundings: &dyn FioSurroundings,
+) -> Option<(files::Files, files::Extent)> {
+    let files = files::name(asked, clones.clone(), surroundings)?;
+    let extent = files::fill(asked, workload, &files, clones.clone())?;
+    Some((files, extent))
+}
+
 /// What stands for a file in results: itself if it is there, else where it
 /// will be.
 fn place_of(path: &Path, surroundings: &dyn FioSurroundings) -> PathBuf {

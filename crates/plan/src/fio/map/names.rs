@@ -35,27 +35,7 @@ pub(super) fn fill(
         );
         return None;
     }
-    for name in ["bs", "bsrange", "bssplit", "size", "iodepth", "direct"] {
-        asked.ignored(name, NO_BLOCKS);
-    }
-    for name in ["create_on_open", "openfiles", "fallocate", "unlink"] {
-        asked.mapped(
-            name,
-            "each file is opened when its turn comes, and none stays open",
-        );
-    }
-    if asked.has("filename") || asked.has("filename_format") {
-        asked.mapped("filename", "the files have names of their own");
-        asked.mapped("filename_format", "the files have names of their own");
-    }
-    if kind != OpKind::Create {
-        asked.mapped("filesize", "the files are made before, this large");
-    } else {
-        asked.mapped(
-            "filesize",
-            "files are created and nothing is written to them",
-        );
-    }
+    account(asked, kind);
     let bytes = match kind {
         OpKind::Create => 0,
         _ => asked
@@ -98,4 +78,29 @@ pub(super) fn fill(
     let place = usize::try_from(clone).unwrap_or(0) % directories.len().max(1);
     let directory = directories.get(place).map_or(".", String::as_str);
     Some(PathBuf::from(directory))
+}
+
+/// What becomes of options that such a job has no use for.
+fn account(asked: &mut Asked<'_>, kind: OpKind) {
+    for name in ["bs", "bsrange", "bssplit", "size", "iodepth", "direct"] {
+        asked.ignored(name, NO_BLOCKS);
+    }
+    for name in ["create_on_open", "openfiles", "fallocate", "unlink"] {
+        asked.mapped(
+            name,
+            "each file is opened when its turn comes, and none stays open",
+        );
+    }
+    if asked.has("filename") || asked.has("filename_format") {
+        asked.mapped("filename", "the files have names of their own");
+        asked.mapped("filename_format", "the files have names of their own");
+    }
+    if kind != OpKind::Create {
+        asked.mapped("filesize", "the files are made before, this large");
+    } else {
+        asked.mapped(
+            "filesize",
+            "files are created and nothing is written to them",
+        );
+    }
 }
