@@ -249,16 +249,9 @@ impl Mapping<'_> {
         workload.engine = engine.kind;
         zones(asked, &mut workload);
         kinds::fill(asked, &mut workload);
-        let Some(mut files) = files::name(asked, range.clone(), self.surroundings) else {
+        let Some((files, extent)) = self.extent(asked, &mut workload, &range) else {
             return false;
         };
-        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
-        let Some(extent) = files::fill(asked, &mut workload, &files, range.clone()) else {
-            return false;
-        };
-        if workload.ends_when_full {
-            self.grown.extend(files.paths.iter().cloned());
-        }
         content::fill(asked, &mut workload, self.surroundings);
         bounds::fill(asked, &mut workload, &extent);
         pace::fill(asked, &mut workload, &engine, clones, self.surroundings);
@@ -267,19 +260,10 @@ impl Mapping<'_> {
             asked.problem("rw", "it would write, and --readonly forbids that");
             return false;
         }
-        let mut target = Target::Null;
-        if !engine.null {
-            let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
-            workload.named = Some(files::named(asked, &files));
-            // Whoever lets them grow makes them.
-            if workload.size_bytes.is_none() {
-                workload.named = workload.named.map(|named| NamedFiles {
-                    create: false,
-                    ..named
-                });
-            }
-            target = Target::Path(place_of(first, self.surroundings));
-        }
+        let target = match engine.null {
+            true => Target::Null,
+            false => self.place(asked, &mut workload, &files),
+        };
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
         self.jobs.push(FioMappedJob {
             section,
@@ -314,6 +298,34 @@ impl Mapping<'_> {
             spares_others: !asked.flag("exitall_on_error", false),
         });
         true
+    }
+
+    /// Names the files of a workload, and what stands for them in results.
+    fn place(&self, asked: &Asked<'_>, workload: &mut Workload, files: &files::Files) -> Target {
+        let named = files::named(asked, files);
+        workload.named = Some(NamedFiles {
+            // Whoever lets files grow makes them.
+            create: named.create && workload.size_bytes.is_some(),
+            ..named
+        });
+        let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
+        Target::Path(place_of(first, self.surroundings))
+    }
+
+    /// Files and sizes of some clones; `None` when the job cannot be run.
+    fn extent(
+        &mut self,
+        asked: &mut Asked<'_>,
+        workload: &mut Workload,
+        range: &std::ops::Range<u32>,
+    ) -> Option<(files::Files, files::Extent)> {
+        let mut files = files::name(asked, range.clone(), self.surroundings)?;
+        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
+        let extent = files::fill(asked, workload, &files, range.clone())?;
+        if workload.ends_when_full {
+            self.grown.extend(files.paths.iter().cloned());
+        }
+        Some((files, extent))
     }
 
     fn finish(mut self, request: &FioRequest) -> (FioAccount, Result<FioMapped, FioProblems>) {
