@@ -428,6 +428,19 @@ impl Workload {
             || self.replay.as_ref().is_some_and(recorded)
     }
 
+    /// The asked-for rate of all kinds of operations together; `None` without
+    /// one, and where kinds have rates in different units.
+    pub fn total_rate(&self) -> Option<Rate> {
+        let mut rates = self.rate.iter().chain(self.rate_by_kind.values());
+        let first = *rates.next()?;
+        rates.try_fold(first, |sum, rate| {
+            (rate.unit == sum.unit).then_some(Rate {
+                per_second: sum.per_second + rate.per_second,
+                ..sum
+            })
+        })
+    }
+
     /// Sizes of the blocks of one kind of operation.
     pub fn block_of(&self, kind: OpKind) -> &BlockSizes {
         self.block_by_kind.get(kind).unwrap_or(&self.block)

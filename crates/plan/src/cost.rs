@@ -226,7 +226,7 @@ fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
         .ops_per_second
         .min(speed.bytes_per_second / block)
         .min(in_flight * 1e9 / speed.latency_ns.max(1.0));
-    if let Some(rate) = &workload.rate {
+    if let Some(rate) = &workload.total_rate() {
         let asked = match rate.unit {
             RateUnit::Ops => rate.per_second,
             RateUnit::Bytes => rate.per_second / block,

@@ -9,9 +9,9 @@ mod replay;
 
 use fathom_model::Target;
 use fathom_model::workload::{
-    Allocation, ByKind, CacheMode, Content, EngineKind, FileLayout, Flow, OnError, OpMix, Payload,
-    Precondition, Rate, RateUnit, ReadBack, Recording, SyncCall, SyncOpen, SyncPolicy, Verify,
-    Workload,
+    Allocation, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout, Flow, OnError, OpMix,
+    Payload, Precondition, Rate, RateUnit, ReadBack, Recording, Replay, SyncCall, SyncOpen,
+    SyncPolicy, Verify, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -78,10 +78,7 @@ fn on_blocks(
 ) -> Workload {
     let cache = cache(keys, engine, spelling, problems);
     let replay = replay::replay(keys, spelling, problems);
-    let mix = match &replay {
-        Some(replay) => replay::mix(replay),
-        None => operations::mix(keys, spelling, problems),
-    };
+    let mix = mix(keys, replay.as_ref(), spelling, problems);
     let (block, block_by_kind) = blocks::blocks(keys, mix, cache);
     let pattern = operations::pattern(keys, spelling, problems);
     let smallest = blocks::smallest(&block, &block_by_kind);
@@ -115,10 +112,7 @@ fn on_blocks(
         poll: switch(keys.poll.as_ref(), false),
         huge_pages: switch(keys.huge_pages.as_ref(), false),
         on_error: on_error(keys),
-        io_deadline_ns: keys
-            .deadline
-            .as_ref()
-            .map_or(DEFAULT_DEADLINE_NS, |d| d.value.0),
+        io_deadline_ns: deadline_ns(keys),
         named: None,
         peer: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
@@ -132,7 +126,7 @@ fn on_blocks(
         trim_first: keys.rw.as_ref().is_some_and(|rw| rw.value.is_pairs()),
         allocation: allocation(keys),
         replay,
-        fail_if: keys.fail_if.as_ref().map(|f| f.value.0).unwrap_or_default(),
+        fail_if: fail_if(keys),
         recording: Recording::default(),
         zone_walk: keys.zones.as_ref().map(|zones| zones.value.0),
         rate_by_kind: rates(keys, &each, spelling, problems),
@@ -150,6 +144,28 @@ fn files(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Fi
         count: within("nrfiles", keys.nrfiles.as_ref(), 1, spelling, problems),
         shared: switch(keys.shared_files.as_ref(), false),
     }
+}
+
+fn fail_if(keys: &WorkloadKeys) -> FailIf {
+    let key = keys.fail_if.as_ref();
+    key.map_or_else(FailIf::default, |fail_if| fail_if.value.0)
+}
+
+fn mix(
+    keys: &WorkloadKeys,
+    replay: Option<&Replay>,
+    spelling: Spelling,
+    problems: &mut Problems,
+) -> OpMix {
+    match replay {
+        Some(replay) => replay::mix(replay),
+        None => operations::mix(keys, spelling, problems),
+    }
+}
+
+fn deadline_ns(keys: &WorkloadKeys) -> u64 {
+    let key = keys.deadline.as_ref();
+    key.map_or(DEFAULT_DEADLINE_NS, |deadline| deadline.value.0)
 }
 
 fn precondition(keys: &WorkloadKeys) -> Precondition {

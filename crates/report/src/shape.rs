@@ -63,7 +63,13 @@ pub(crate) fn words(workload: &Workload) -> String {
         },
     ];
     parts.extend(durability(workload));
-    parts.extend(workload.rate.as_ref().map(rate));
+    parts.extend(
+        workload
+            .rate
+            .iter()
+            .chain(workload.rate_by_kind.values())
+            .map(rate),
+    );
     if workload.think_ns > 0 {
         let pause = unit::latency(workload.think_ns as f64);
         parts.push(format!("a pause of {pause} after each operation"));

@@ -19,7 +19,11 @@ pub(crate) fn share_of_ceiling(trial: &Trial<'_>) -> Option<f64> {
     if trial.workload.think_ns > 0 {
         return None;
     }
-    if let Some(rate) = trial.workload.rate {
+    let paced = trial.workload.total_rate();
+    if paced.is_none() && trial.workload.is_open_loop() && trial.workload.replay.is_none() {
+        return None;
+    }
+    if let Some(rate) = paced {
         let asked = match rate.unit {
             RateUnit::Ops => rate.per_second,
             RateUnit::Bytes => rate.per_second / trial.workload.max_block_bytes().max(1) as f64,

@@ -128,7 +128,7 @@ pub(crate) struct Achieved {
 }
 
 pub(crate) fn achieved(trial: &Trial<'_>) -> Option<Achieved> {
-    let rate = trial.workload.rate?;
+    let rate = trial.workload.total_rate()?;
     let seconds = trial.duration_seconds();
     if !(rate.per_second.is_finite() && rate.per_second > 0.0 && seconds > 0.0) {
         return None;

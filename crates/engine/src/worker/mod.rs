@@ -99,6 +99,17 @@ pub(crate) struct Parts {
     pub(crate) control: Arc<Control>,
 }
 
+impl Parts {
+    /// Whether operations may have to wait although there is a slot.
+    fn may_wait(&self) -> bool {
+        self.think_ns > 0
+            || self.pairs
+            || self.replays
+            || self.step.is_some()
+            || self.depth_search.is_some()
+    }
+}
+
 /// An operation that has been drawn and not yet queued.
 #[derive(Debug, Clone, Copy)]
 struct Ready {
@@ -187,6 +198,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// A worker that starts at the origin of `cuts`.
     pub(crate) fn new(parts: Parts, cuts: Cuts, meter: Option<ThreadMeter>) -> Worker {
+        let may_wait = parts.may_wait();
         let mut pace = parts.pace;
         if let Some(pace) = &mut pace {
             pace.start_at(cuts.origin_ns);
@@ -203,13 +215,7 @@ impl Worker {
         };
         let commit = Commit::new(rhythm, parts.final_flush && parts.writes, parts.files);
         let ahead = Ahead::new(parts.depth, parts.buffers.view().count());
-        let waits = pace.is_some()
-            || parts.think_ns > 0
-            || parts.pairs
-            || parts.replays
-            || parts.step.is_some()
-            || parts.depth_search.is_some()
-            || commit.is_active();
+        let waits = pace.is_some() || commit.is_active() || may_wait;
         let detail = parts.visible.exchange.shape().detail();
         let detailed = Detailed::new(detail, Worker::slots(parts.depth));
         let simple = parts.verifier.is_none() && !ahead.is_on() && detailed.is_none();

@@ -8,6 +8,13 @@ use fathom_model::workload::{
 
 use super::tests::{on, value};
 
+/// The values of some options, with a space between them.
+fn text(change: &dyn Fn(&mut Workload), names: &[&str]) -> String {
+    let done = on("/data/file", |w| change(w)).unwrap();
+    let of = |name: &&str| value(&done, name).unwrap_or_else(|| "-".to_owned());
+    names.iter().map(of).collect::<Vec<String>>().join(" ")
+}
+
 #[test]
 fn words_that_are_fios_own_are_written_as_they_are() {
     let rate = |per_second| {
@@ -16,11 +23,6 @@ fn words_that_are_fios_own_are_written_as_they_are() {
             unit: RateUnit::Ops,
             arrival: Arrival::Constant,
         })
-    };
-    let text = |change: &dyn Fn(&mut Workload), names: &[&str]| {
-        let done = on("/data/file", |w| change(w)).unwrap();
-        let of = |name: &&str| value(&done, name).unwrap_or_else(|| "-".to_owned());
-        names.iter().map(of).collect::<Vec<String>>().join(" ")
     };
     let zones = |w: &mut Workload| {
         w.zone_walk = Some(ZoneWalk {
@@ -58,6 +60,10 @@ fn words_that_are_fios_own_are_written_as_they_are() {
         text(&runs, &["rw", "rw_sequencer", "percentage_random"]),
         "randread:8 identical 80,100,100"
     );
+}
+
+#[test]
+fn zones_lists_and_latencies_are_written() {
     let zoned = |w: &mut Workload| {
         let zone = |access_percent, size| Zone {
             access_percent,

@@ -257,17 +257,7 @@ impl Mapping<'_> {
         let target = match &workload.peer {
             Some(peer) => Target::Peer(peer.name()),
             None if engine.null => Target::Null,
-            None => {
-                workload.named = Some(files::named(asked, &files));
-                // Whoever lets them grow makes them.
-                if workload.size_bytes.is_none() {
-                    workload.named = workload.named.map(|named| NamedFiles {
-                        create: false,
-                        ..named
-                    });
-                }
-                self.place(&files)
-            }
+            None => self.place(asked, &mut workload, &files),
         };
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
         self.jobs.push(FioMappedJob {
@@ -321,12 +311,7 @@ impl Mapping<'_> {
         if workload.engine == EngineKind::Net && !net::fill(asked, &mut workload) {
             return None;
         }
-        let mut files = files::name(asked, range.clone(), self.surroundings)?;
-        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
-        let extent = files::fill(asked, &mut workload, &files, range.clone())?;
-        if workload.ends_when_full {
-            self.grown.extend(files.paths.iter().cloned());
-        }
+        let (files, extent) = self.extent(asked, &mut workload, &range)?;
         content::fill(asked, &mut workload, self.surroundings);
         bounds::fill(asked, &mut workload, &extent);
         pace::fill(asked, &mut workload, engine, clones, self.surroundings);
@@ -336,12 +321,6 @@ impl Mapping<'_> {
             return None;
         }
         Some((workload, files))
-    }
-
-    /// What stands for the files of a trial in results.
-    fn place(&self, files: &files::Files) -> Target {
-        let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
-        Target::Path(place_of(first, self.surroundings))
     }
 
     /// Adds a trial of operations on names for some clones. False when it
@@ -399,6 +378,34 @@ impl Mapping<'_> {
         true
     }
 
+    /// Names the files of a workload, and what stands for them in results.
+    fn place(&self, asked: &Asked<'_>, workload: &mut Workload, files: &files::Files) -> Target {
+        let named = files::named(asked, files);
+        workload.named = Some(NamedFiles {
+            // Whoever lets files grow makes them.
+            create: named.create && workload.size_bytes.is_some(),
+            ..named
+        });
+        let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
+        Target::Path(place_of(first, self.surroundings))
+    }
+
+    /// Files and sizes of some clones; `None` when the job cannot be run.
+    fn extent(
+        &mut self,
+        asked: &mut Asked<'_>,
+        workload: &mut Workload,
+        range: &std::ops::Range<u32>,
+    ) -> Option<(files::Files, files::Extent)> {
+        let mut files = files::name(asked, range.clone(), self.surroundings)?;
+        files.grows = files.paths.iter().any(|path| self.grown.contains(path));
+        let extent = files::fill(asked, workload, &files, range.clone())?;
+        if workload.ends_when_full {
+            self.grown.extend(files.paths.iter().cloned());
+        }
+        Some((files, extent))
+    }
+
     fn finish(mut self, request: &FioRequest) -> (FioAccount, Result<FioMapped, FioProblems>) {
         if self.trials.len() as u64 > MAX_TRIALS {
             let message = format!("{} trials; the limit is {MAX_TRIALS}", self.trials.len());
@@ -447,18 +454,6 @@ fn bare(name: &str, workers: u32, engine: EngineKind) -> Workload {
         io_deadline_ns: DEADLINE_NS,
         ..Workload::example(name)
     }
-}
-
-/// The files of some clones, and how much of them each uses.
-fn files_of(
-    asked: &mut Asked<'_>,
-    workload: &mut Workload,
-    clones: &std::ops::Range<u32>,
-    surroundings: &dyn FioSurroundings,
-) -> Option<(files::Files, files::Extent)> {
-    let files = files::name(asked, clones.clone(), surroundings)?;
-    let extent = files::fill(asked, workload, &files, clones.clone())?;
-    Some((files, extent))
 }
 
 /// What stands for a file in results: itself if it is there, else where it
