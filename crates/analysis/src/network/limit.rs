@@ -169,17 +169,17 @@ fn cpu(best: Seen<'_>) -> Option<NetLimit> {
                           the network card";
             return Some(found(kind, evidence, remedy));
         }
-        if let Some(host) = end.host {
-            if host.interrupt_share >= threshold::CPU_SHARE {
-                let evidence = format!(
-                    "interrupts used {} of core {} of the {name}",
-                    percent(host.interrupt_share),
-                    host.interrupt_cpu
-                );
-                let remedy = "spread the queues of the network card over the cores (ethtool -L, \
+        if let Some(host) = end.host
+            && host.interrupt_share >= threshold::CPU_SHARE
+        {
+            let evidence = format!(
+                "interrupts used {} of core {} of the {name}",
+                percent(host.interrupt_share),
+                host.interrupt_cpu
+            );
+            let remedy = "spread the queues of the network card over the cores (ethtool -L, \
                               irqbalance, RPS)";
-                return Some(found(kind, evidence, remedy));
-            }
+            return Some(found(kind, evidence, remedy));
         }
     }
     None

@@ -31,20 +31,18 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
     let (mut senders, mut receivers) = (vec![0.0; hosts], vec![0.0; hosts]);
     if hosts >= LEAST_HOSTS {
         for _ in 0..POLISHES {
-            for host in 0..hosts {
+            senders = effects(hosts, |host| {
                 let rest = |(from, to, log): &(usize, usize, f64)| {
                     (*from == host).then(|| log - middle - receivers[*to])
                 };
-                let rests: Vec<f64> = known.iter().filter_map(rest).collect();
-                senders[host] = median(&rests).unwrap_or(0.0);
-            }
-            for host in 0..hosts {
+                known.iter().filter_map(rest).collect()
+            });
+            receivers = effects(hosts, |host| {
                 let rest = |(from, to, log): &(usize, usize, f64)| {
                     (*to == host).then(|| log - middle - senders[*from])
                 };
-                let rests: Vec<f64> = known.iter().filter_map(rest).collect();
-                receivers[host] = median(&rests).unwrap_or(0.0);
-            }
+                known.iter().filter_map(rest).collect()
+            });
         }
     }
     let mut nodes = slow_nodes(&senders, true);
@@ -71,6 +69,13 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
         nodes,
         links,
     }
+}
+
+/// What each host adds: the median of what is left at its links.
+fn effects(hosts: usize, rests: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
+    (0..hosts)
+        .map(|host| median(&rests(host)).unwrap_or(0.0))
+        .collect()
 }
 
 fn spread(values: &[f64]) -> f64 {

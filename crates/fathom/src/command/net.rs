@@ -5,7 +5,7 @@ mod matrix;
 mod serve;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -211,7 +211,7 @@ fn fail(error: &NetError, stop: &AtomicBool) -> Exit {
 }
 
 /// Writes an HTML page where it was asked for.
-fn write_page(path: &PathBuf, html: &str) -> anyhow::Result<()> {
+fn write_page(path: &Path, html: &str) -> anyhow::Result<()> {
     use anyhow::Context;
     present::write_whole_with(path, |out| out.write_all(html.as_bytes()))
         .with_context(|| format!("cannot write {}", path.display()))

@@ -91,6 +91,7 @@ fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::R
     let (forward, reverse) = while_there(control, &shared.stop, |stop| {
         data::run(ways, spec, false, &rein(shared, stop))
     })?;
+    let (forward, reverse) = (forward.map(Box::new), reverse.map(Box::new));
     wire::send(control, &Answer::Done { forward, reverse })
 }
 

@@ -241,6 +241,7 @@ impl Session {
         else {
             return Err(self.odd());
         };
+        let (there, back) = (there.map(|end| *end), back.map(|end| *end));
         let forward = forward
             .zip(there)
             .map(|(sender, receiver)| FlowReport { sender, receiver });

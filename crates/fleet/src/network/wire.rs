@@ -153,9 +153,9 @@ pub(super) enum Answer {
     /// The load is over: what the server received, and what it sent.
     Done {
         /// Of data towards the server (or requests to it).
-        forward: Option<EndReport>,
+        forward: Option<Box<EndReport>>,
         /// Of data from it.
-        reverse: Option<EndReport>,
+        reverse: Option<Box<EndReport>>,
     },
     /// What came of a measurement against another server.
     Measured(Result<Box<PairReport>, String>),
