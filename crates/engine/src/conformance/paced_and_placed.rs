@@ -245,6 +245,7 @@ fn a_file_that_is_to_fill_the_disk_grows_by_writing() {
         ours: true,
     });
     job.workload.each_worker.passes = Some(1);
+    job.workload.bounds.time_ns = None;
     let end = run(&job);
     // There is room: the size ends it, and the file is as long as was written.
     assert_eq!((ops(&end, OpKind::Write), errors(&end)), (256, 0));

@@ -191,6 +191,11 @@ pub(super) fn fill(
     let reach = step
         .saturating_mul(clones.saturating_sub(1))
         .saturating_add(span);
+    // A device does not grow: the parts of the last clones end with it.
+    let reach = match files.there_bytes.filter(|_| files.device) {
+        Some(there) => reach.min(there.saturating_sub(offset)),
+        None => reach,
+    };
     workload.region = match step {
         0 => WorkerRegion::Whole,
         step_bytes => WorkerRegion::Staggered {
