@@ -21,9 +21,12 @@ const SAME: f64 = 0.01;
 /// which operations came before its last line.
 const COMPARED: std::ops::RangeInclusive<f64> = 50.0..=99.0;
 
+/// Milliseconds and operations per second up to then.
+type Rates = Vec<(f64, f64)>;
+
 /// Adds the distributions and rates of the histogram logs among `logs`.
 pub(super) fn add(job: &mut ForeignJob, logs: &[SeriesLog], remarks: &mut Vec<String>) {
-    let mut directions: BTreeMap<OpKind, (HistogramLines, Vec<Vec<(f64, f64)>>)> = BTreeMap::new();
+    let mut directions: BTreeMap<OpKind, (HistogramLines, Vec<Rates>)> = BTreeMap::new();
     for (direction, lines) in logs.iter().flat_map(|log| &log.histograms) {
         let (all, rates) = directions.entry(*direction).or_default();
         all.merge(lines);
@@ -87,7 +90,7 @@ fn contradiction(stated: &ForeignLatency, logged: &ForeignLatency, source: &str)
         Some((*percent, *stated_ns, *logged_ns))
     });
     let far = |(_, stated, logged): &(f64, f64, f64)| (logged / stated - 1.0).abs() > DIFFERS;
-    let (percent, stated_ns, logged_ns) = pairs.filter(far).last()?;
+    let (percent, stated_ns, logged_ns) = pairs.rev().find(far)?;
     Some(format!(
         "{source}: its p{percent:.0} is {:.1} µs, that of the result {:.1} µs: they are not of the \
          same operations",
@@ -97,7 +100,7 @@ fn contradiction(stated: &ForeignLatency, logged: &ForeignLatency, source: &str)
 }
 
 /// Operations per second of all logs of a direction added up.
-fn rate(direction: OpKind, logs: Vec<Vec<(f64, f64)>>) -> Option<ForeignSeries> {
+fn rate(direction: OpKind, logs: Vec<Rates>) -> Option<ForeignSeries> {
     let count = logs.len() as u32;
     let mut sum: Option<(u64, Vec<f64>)> = None;
     for (interval_ns, values) in logs.into_iter().filter_map(averaged) {

@@ -178,7 +178,9 @@ pub(super) fn replay(replay: &Replay, target: Option<&str>, draft: &mut Draft) {
     draft.set("read_iolog", path);
     match replay.timing {
         ReplayTiming::AsFastAsPossible => draft.set("replay_no_stall", 1),
-        ReplayTiming::Recorded { speed_percent } if speed_percent == 100.0 => {}
+        ReplayTiming::Recorded {
+            speed_percent: 100.0,
+        } => {}
         ReplayTiming::Recorded { speed_percent } if speed_percent.fract() == 0.0 => {
             draft.set("replay_time_scale", speed_percent);
         }

@@ -20,10 +20,9 @@ const DEFAULT_SEED: u64 = 0x89;
 /// log is written for each.
 pub(super) fn may_be_one_trial(asked: &Asked<'_>) -> bool {
     let logs = LOGS.into_iter().any(|name| asked.has(name));
-    asked.flag("group_reporting", false)
-        && !(logs && asked.flag("per_job_logs", true))
-        && !asked.has("read_iolog")
-        && !asked.has("write_iolog")
+    let listed = asked.has("read_iolog") || asked.has("write_iolog");
+    let logged = logs && asked.flag("per_job_logs", true);
+    asked.flag("group_reporting", false) && !logged && !listed
 }
 
 /// Fills in what is recorded.
