@@ -211,7 +211,16 @@ pub(super) fn fill(
     }
     workload.size_bytes = total;
     let set_bytes = span.saturating_mul(files.each);
-    let io_bytes = match asked.amount("io_size") {
+    Some(Extent {
+        set_bytes,
+        file_bytes: span,
+        io_bytes: io_bytes(asked, set_bytes),
+    })
+}
+
+/// Bytes that each clone moves.
+fn io_bytes(asked: &mut Asked<'_>, set_bytes: u64) -> u64 {
+    match asked.amount("io_size") {
         Some(Amount::Bytes(bytes)) if bytes > 0 => bytes,
         Some(Amount::Percent(percent)) if percent > 0 => share(set_bytes, percent),
         _ => match asked.amount("size") {
@@ -220,12 +229,7 @@ pub(super) fn fill(
             }
             _ => set_bytes,
         },
-    };
-    Some(Extent {
-        set_bytes,
-        file_bytes: span,
-        io_bytes,
-    })
+    }
 }
 
 /// Names the files of a workload that reads or writes real ones.

@@ -18,12 +18,13 @@ mod pace;
 mod record;
 mod stages;
 mod steady;
+mod zones;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
-use fathom_model::workload::{EngineKind, NamedFiles, ZoneWalk};
+use fathom_model::workload::{EngineKind, NamedFiles};
 use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, Workload};
 
 use self::asked::Asked;
@@ -306,7 +307,7 @@ impl Mapping<'_> {
     ) -> Option<(Workload, files::Files)> {
         let clones = range.end - range.start;
         let mut workload = bare(&asked.job.name, clones, engine.kind);
-        zones(asked, &mut workload);
+        zones::fill(asked, &mut workload);
         kinds::fill(asked, &mut workload);
         if workload.engine == EngineKind::Net && !net::fill(asked, &mut workload) {
             return None;
@@ -466,36 +467,6 @@ fn place_of(path: &Path, surroundings: &dyn FioSurroundings) -> PathBuf {
             _ => PathBuf::from("."),
         },
         _ => path.to_owned(),
-    }
-}
-
-/// Zones that a load goes through one after the other.
-fn zones(asked: &mut Asked<'_>, workload: &mut Workload) {
-    const COMPANIONS: [&str; 3] = ["zonesize", "zonerange", "zoneskip"];
-    match asked.word("zonemode", "none") {
-        "none" => {
-            for name in COMPANIONS {
-                asked.ignored(name, "goes with zonemode=strided");
-            }
-        }
-        "strided" => {
-            let bytes = |name| asked.bytes(name).filter(|bytes| *bytes > 0);
-            let (stay, range) = (bytes("zonesize"), bytes("zonerange"));
-            let skip = bytes("zoneskip").unwrap_or(0);
-            let Some((stay_bytes, zone_bytes)) = stay.or(range).zip(range.or(stay)) else {
-                asked.problem("zonemode", "zonemode=strided needs zonesize or zonerange");
-                return;
-            };
-            for name in COMPANIONS.into_iter().chain(["zonemode"]) {
-                asked.becomes(name, Outcome::Run);
-            }
-            workload.zone_walk = Some(ZoneWalk {
-                zone_bytes,
-                stay_bytes,
-                skip_bytes: skip,
-            });
-        }
-        _ => asked.refused("zonemode", "zoned devices are not supported"),
     }
 }
 
