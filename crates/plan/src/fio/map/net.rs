@@ -41,7 +41,12 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
         return false;
     }
     let host = asked.text("hostname").unwrap_or_default().trim().to_owned();
-    let port = asked.count("port").unwrap_or(0);
+    let port = asked.count("port");
+    if port.is_none() && asked.has("port") {
+        asked.problem("port", "is no number");
+        return false;
+    }
+    let port = port.unwrap_or(0);
     let reads = mix.read_percent == 100;
     let listen = match protocol {
         PeerProtocol::Udp => reads,
