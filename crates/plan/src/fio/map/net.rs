@@ -41,12 +41,9 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
         return false;
     }
     let host = asked.text("hostname").unwrap_or_default().trim().to_owned();
-    let port = asked.count("port");
-    if port.is_none() && asked.has("port") {
-        asked.problem("port", "is no number");
+    let Some(port) = port(asked) else {
         return false;
-    }
-    let port = port.unwrap_or(0);
+    };
     let reads = mix.read_percent == 100;
     let listen = match protocol {
         PeerProtocol::Udp => reads,
@@ -80,6 +77,16 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
         ttl: u8::try_from(asked.count("ttl").unwrap_or(1)).unwrap_or(u8::MAX),
     }));
     true
+}
+
+/// The port, 0 where none is named; `None` when it is no number.
+fn port(asked: &mut Asked<'_>) -> Option<u64> {
+    let port = asked.count("port");
+    if port.is_none() && asked.has("port") {
+        asked.problem("port", "is no number");
+        return None;
+    }
+    Some(port.unwrap_or(0))
 }
 
 fn missing(protocol: PeerProtocol, host: &str, port: u64, listen: bool) -> Option<String> {
