@@ -7,29 +7,8 @@ use super::asked::Asked;
 
 /// Fills in the connection. False when the job cannot be run.
 pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
-    let protocol = match asked.word("protocol", "tcp") {
-        "tcp" | "tcpv4" => PeerProtocol::Tcp,
-        "udp" | "udpv4" => PeerProtocol::Udp,
-        "unix" => PeerProtocol::Unix,
-        "tcpv6" | "udpv6" => {
-            asked.refused(
-                "protocol",
-                "use tcp or udp; `fathom net` measures over IPv6",
-            );
-            return false;
-        }
-        "vsock" => {
-            asked.refused(
-                "protocol",
-                "sockets of virtual machines are not supported; use tcp",
-            );
-            return false;
-        }
-        other => {
-            let message = format!("'{other}' is no protocol; tcp, udp and unix are");
-            asked.problem("protocol", message);
-            return false;
-        }
+    let Some(protocol) = protocol(asked) else {
+        return false;
     };
     let mix = workload.mix;
     let one_way = mix.read_percent == 100 || mix.write_percent == 100;
@@ -77,6 +56,28 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
         ttl: u8::try_from(asked.count("ttl").unwrap_or(1)).unwrap_or(u8::MAX),
     }));
     true
+}
+
+/// The protocol; `None` when it cannot be run.
+fn protocol(asked: &mut Asked<'_>) -> Option<PeerProtocol> {
+    match asked.word("protocol", "tcp") {
+        "tcp" | "tcpv4" => return Some(PeerProtocol::Tcp),
+        "udp" | "udpv4" => return Some(PeerProtocol::Udp),
+        "unix" => return Some(PeerProtocol::Unix),
+        "tcpv6" | "udpv6" => asked.refused(
+            "protocol",
+            "use tcp or udp; `fathom net` measures over IPv6",
+        ),
+        "vsock" => asked.refused(
+            "protocol",
+            "sockets of virtual machines are not supported; use tcp",
+        ),
+        other => {
+            let message = format!("'{other}' is no protocol; tcp, udp and unix are");
+            asked.problem("protocol", message);
+        }
+    }
+    None
 }
 
 /// The port, 0 where none is named; `None` when it is no number.
