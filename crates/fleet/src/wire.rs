@@ -71,7 +71,7 @@ impl Greeting {
 }
 
 /// Text from a stranger, fit for a terminal.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let kept = text.chars().filter(|c| !c.is_control());
     kept.take(300).collect()
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use fathom_fleet::{AgentOptions, AgentServer, Interrupt, JoinToken, PORT, Policy};
+use fathom_fleet::{
+    AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
+};
 
 use crate::command::hosts;
 use crate::exit::Exit;
@@ -54,6 +56,10 @@ pub(crate) struct Agent {
     /// Serve one coordinator on standard input and output, as launchers do.
     #[arg(long, hide = true, conflicts_with_all = ["listen", "token", "token_file", "keys"])]
     stdio: bool,
+    /// Call the coordinator that $FATHOM_CALL_BACK names, as this host of its
+    /// run; launchers start agents so.
+    #[arg(long, hide = true, value_name = "HOST", conflicts_with_all = ["stdio", "token", "token_file", "keys"])]
+    call_back: Option<String>,
 }
 
 pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
@@ -66,16 +72,24 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
         },
         interrupt,
     };
-    if agent.stdio {
-        return Ok(match fathom_fleet::serve_stdio(&options) {
-            Ok(()) => Exit::Success,
-            Err(reason) => {
-                present::complain(&reason);
-                Exit::Failure
-            }
-        });
-    }
-    listen(agent, options)
+    let served = match &agent.call_back {
+        Some(host) => call_back(host, &options),
+        None if agent.stdio => fathom_fleet::serve_stdio(&options),
+        None => return listen(agent, options),
+    };
+    Ok(match served {
+        Ok(()) => Exit::Success,
+        Err(reason) => {
+            present::complain(&reason);
+            Exit::Failure
+        }
+    })
+}
+
+fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {
+    let invitation = std::env::var(CALL_BACK_VARIABLE)
+        .map_err(|_| format!("nobody is to be called back: ${CALL_BACK_VARIABLE} is not set"))?;
+    fathom_fleet::serve_call_back(host, &invitation.parse()?, options)
 }
 
 fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {

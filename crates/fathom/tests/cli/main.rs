@@ -22,6 +22,7 @@ mod fleet;
 mod io;
 mod judge;
 mod lab;
+mod launchers;
 mod meta;
 mod net;
 mod ping;
