@@ -232,7 +232,7 @@ fn read(
                 shared.answered(&message, arrived_ns);
                 continue;
             }
-            FromAgent::About(_) => continue,
+            FromAgent::About(_) | FromAgent::Cleaned(_) => continue,
             FromAgent::Event { event, waits } => Message::Event {
                 event,
                 ack: waits.then(|| Ack::Far(Arc::clone(&shared.writer))),

@@ -8,6 +8,7 @@ use fathom_fleet::{
     AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
 };
 
+use crate::cli::StorePath;
 use crate::command::hosts;
 use crate::exit::Exit;
 use crate::{present, signals};
@@ -71,6 +72,7 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
             destructive: agent.allow_destructive,
         },
         interrupt,
+        journals: journals(),
     };
     let served = match &agent.call_back {
         Some(host) => call_back(host, &options),
@@ -84,6 +86,12 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
             Exit::Failure
         }
     })
+}
+
+/// Where agents note what they make: beside the store, which they do not use.
+pub(crate) fn journals() -> Option<PathBuf> {
+    let store = present::store_path(&StorePath::default()).ok()?;
+    Some(store.parent()?.join("agents"))
 }
 
 fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {

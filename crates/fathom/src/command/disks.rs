@@ -8,6 +8,7 @@ use fathom_plan::{DiskMachine, DiskWorkload};
 use fathom_report::table::{Align, Table};
 
 use crate::cli::Output;
+use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
@@ -80,6 +81,8 @@ pub(crate) struct Disks {
     #[arg(long)]
     show: bool,
     #[command(flatten)]
+    hosts: HostArgs,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -99,6 +102,13 @@ enum WorkloadChoice {
 }
 
 pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
+    if disks.hosts.are_given() && disks.disks.is_empty() {
+        present::complain(
+            "name the disks with --hosts: fathom disks /mnt/disk1 /mnt/disk2 --hosts … (they are \
+             looked at on this host, which must be like the others)",
+        );
+        return Ok(Exit::Usage);
+    }
     let machine = DiskMachine {
         cpu_threads: surroundings::cpu_threads(),
         ram_bytes: surroundings::memory_bytes().unwrap_or(0),
@@ -146,12 +156,16 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         present::write_stdout(&show(&chosen, &wanted, length_ns))?;
         return Ok(Exit::Success);
     }
-    pipeline::execute(Request {
+    let request = Request {
         plan: arranged.plan,
         schedule: arranged.schedule,
         label: None,
         output: disks.output,
-    })
+    };
+    match disks.hosts.are_given() {
+        true => pipeline::execute_on(&disks.hosts, request),
+        false => pipeline::execute(request),
+    }
 }
 
 /// What was asked for; without that, whatever harms nothing.

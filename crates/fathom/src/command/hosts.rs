@@ -80,6 +80,39 @@ impl HostArgs {
             || matches!(self.launcher, How::Slurm | How::Kubernetes)
     }
 
+    /// Hosts as the command line of another tool names them. `launcher` is a
+    /// value of `--launcher`.
+    ///
+    /// # Errors
+    /// When there is no such launcher.
+    pub(crate) fn named(
+        hosts: Vec<HostName>,
+        launcher: Option<&str>,
+        fleet: Option<PathBuf>,
+        allow_missing: usize,
+    ) -> Result<HostArgs, String> {
+        let launcher = match launcher {
+            Some(name) => How::from_str(name, true)
+                .map_err(|_| format!("'{name}' is no launcher: ssh, static, slurm or mpi"))?,
+            None => How::default(),
+        };
+        Ok(HostArgs {
+            launcher,
+            fleet,
+            allow_missing,
+            ..HostArgs::default().with(hosts)
+        })
+    }
+
+    /// These hosts instead.
+    pub(crate) fn with(self, hosts: Vec<HostName>) -> HostArgs {
+        HostArgs {
+            hosts: Some(HostList(hosts)),
+            hosts_file: None,
+            ..self
+        }
+    }
+
     /// Whether agents are started for the purpose, and may touch what a plan
     /// names.
     pub(crate) fn start_agents(&self) -> bool {
@@ -105,6 +138,18 @@ impl HostArgs {
         let launcher = launcher.map_err(anyhow::Error::msg)?;
         let fleet = Fleet::gather(&hosts, &launcher, self.allow_missing);
         fleet.map_err(|unreachable| self.advise(unreachable))
+    }
+
+    /// The hosts, and what brings their agents to life for something else than
+    /// a schedule.
+    ///
+    /// # Errors
+    /// What is wrong with the list or the launcher.
+    pub(crate) fn for_errand(&self) -> anyhow::Result<(Vec<HostName>, Launcher)> {
+        let hosts = self.list()?;
+        let nothing = Schedule::nothing("errand");
+        let launcher = self.launcher(self.launcher, &nothing, &hosts);
+        Ok((hosts, launcher.map_err(anyhow::Error::msg)?))
     }
 
     fn list(&self) -> anyhow::Result<Vec<HostName>> {

@@ -4,6 +4,7 @@
 pub(crate) mod ab;
 pub(crate) mod agent;
 pub(crate) mod at_io_iops;
+pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod crosscheck;

@@ -14,9 +14,9 @@ use crate::bench::{Bench, Output, finding, finish, is_root};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `fathom agent` as a process.
-struct Agent {
+pub(crate) struct Agent {
     child: Child,
-    host: String,
+    pub(crate) host: String,
 }
 
 impl Agent {
@@ -44,7 +44,7 @@ impl Agent {
         Agent { child, host }
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         kill(self.child.id(), signal);
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn kill(pid: u32, signal: &str) {
 }
 
 /// `fathom fleet` with the keys of the bench.
-fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
+pub(crate) fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
     let mut command = bench.command(["fleet"]);
     command
         .args(arguments)
@@ -72,7 +72,7 @@ fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
     finish(command.spawn().unwrap())
 }
 
-fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
+pub(crate) fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
     fleet(bench, &["init"]).expect_status(0);
     (0..count)
         .map(|number| Agent::start(bench, number))
@@ -80,7 +80,7 @@ fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
 }
 
 /// `fathom io` on the agents.
-fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
+pub(crate) fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
     let hosts: Vec<&str> = agents.iter().map(|agent| agent.host.as_str()).collect();
     let runtime = format!("{seconds}s");
     let mut command = bench.command(["io"]);
