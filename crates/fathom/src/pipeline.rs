@@ -60,7 +60,7 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
 
 /// The same on many hosts at the same time.
 pub(crate) fn execute_on(hosts: &HostArgs, mut request: Request) -> anyhow::Result<Exit> {
-    let measured = carry_out_on(hosts, &mut request, FILE_PREFIX)?;
+    let measured = carry_out_on(hosts, &mut request, FILE_PREFIX, |_, _| {})?;
     finish(&request, &measured)
 }
 
@@ -71,13 +71,23 @@ pub(crate) fn measure_on(
     mut request: Request,
     file_prefix: &str,
 ) -> anyhow::Result<Measured> {
-    carry_out_on(hosts, &mut request, file_prefix)
+    carry_out_on(hosts, &mut request, file_prefix, |_, _| {})
+}
+
+/// The same; `arrange` has the last word on the schedule of all hosts.
+pub(crate) fn measure_arranged_on(
+    hosts: &HostArgs,
+    mut request: Request,
+    arrange: impl FnOnce(&mut Schedule, &[FleetHost]),
+) -> anyhow::Result<Measured> {
+    carry_out_on(hosts, &mut request, FILE_PREFIX, arrange)
 }
 
 fn carry_out_on(
     hosts: &HostArgs,
     request: &mut Request,
     file_prefix: &str,
+    arrange: impl FnOnce(&mut Schedule, &[FleetHost]),
 ) -> anyhow::Result<Measured> {
     let fleet = hosts.gather(&request.schedule)?;
     for (host, why) in fleet.missing() {
@@ -85,6 +95,7 @@ fn carry_out_on(
     }
     let spread = fathom_fleet::on_hosts(&request.schedule, &fleet.hosts());
     request.schedule = spread.map_err(anyhow::Error::msg)?;
+    arrange(&mut request.schedule, &fleet.hosts());
     let mut conductor = InOrder::new(&request.schedule);
     let id = run_id(unix_now_ns())?;
     let carriers = Carriers {

@@ -15,6 +15,9 @@ use crate::plan::Plan;
 /// Seconds of the warm-up, which makes the files.
 const WARM_UP_SECONDS: u32 = 1;
 
+/// Its name.
+const WARMING: &str = "Warming";
+
 /// Writes to a sync in the workload of a database.
 const WRITES_PER_SYNC: u32 = 32;
 
@@ -155,7 +158,7 @@ impl AtIoParallel {
             AtIoSection {
                 iterations: 1,
                 ..section(
-                    "Warming",
+                    WARMING,
                     AtIoIops {
                         seconds: WARM_UP_SECONDS,
                         ..read(&in_sequence)
@@ -202,6 +205,11 @@ pub struct AtIoSection {
 }
 
 impl AtIoSection {
+    /// Whether it is there to make the files, and its figures are no result.
+    pub fn is_warm_up(&self) -> bool {
+        self.title.starts_with(WARMING)
+    }
+
     /// The plan for test files in `directory`, with so many seconds between
     /// the iterations.
     ///

@@ -14,6 +14,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 use fathom_fleet::parse_hosts;
+use fathom_model::JudgedRun;
 use fathom_model::run::RunState;
 use fathom_plan::{AtIoParallel, AtIoSection, AtIoSetting};
 use fathom_report::text::TextOptions;
@@ -203,15 +204,9 @@ impl Session<'_> {
         if let Some(reason) = &judged.run.reason {
             present::complain(reason);
         }
-        let html = present::write_html(&judged, None, &self.command.store);
-        let text = TextOptions {
-            width: 80,
-            color: color(),
-            decimal_units: false,
-            verbose: false,
-            report: html.as_ref().ok().map(|path| path.display().to_string()),
-        };
-        present::write_stderr(&fathom_report::text::render_verdict(&judged, &text));
+        if !section.is_warm_up() {
+            self.tell_verdict(section, &judged);
+        }
         measured.complain();
         Ok(
             match (
@@ -223,6 +218,20 @@ impl Session<'_> {
                 (exit, _) => exit,
             },
         )
+    }
+
+    /// What fathom thinks of a test.
+    fn tell_verdict(&self, section: &AtIoSection, judged: &JudgedRun) {
+        let html = present::write_html(judged, None, &self.command.store);
+        let text = TextOptions {
+            width: 80,
+            color: color(),
+            decimal_units: false,
+            verbose: false,
+            report: html.as_ref().ok().map(|path| path.display().to_string()),
+        };
+        let verdict = fathom_report::text::render_verdict(judged, &text);
+        present::write_stderr(&format!("{}\n{verdict}\n", section.title));
     }
 
     fn output(&self) -> Output {

@@ -14,6 +14,7 @@ use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
 use arrange::{Order, Wanted};
 use chosen::{Chosen, Disk};
+use fathom_model::schedule::Purpose;
 use fathom_model::unit;
 
 /// Test the data disks of this machine, each alone and then all at once.
@@ -156,14 +157,25 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         present::write_stdout(&show(&chosen, &wanted, length_ns))?;
         return Ok(Exit::Success);
     }
+    carry_out(disks.hosts, arranged, disks.output)
+}
+
+/// Here, or on other hosts.
+fn carry_out(hosts: HostArgs, arranged: arrange::Arranged, output: Output) -> anyhow::Result<Exit> {
+    let mut schedule = arranged.schedule;
+    if hosts.are_given() {
+        // The table of disks is that of one machine; here hosts stand beside
+        // one another.
+        schedule.purpose = Purpose::Measure;
+    }
     let request = Request {
         plan: arranged.plan,
-        schedule: arranged.schedule,
+        schedule,
         label: None,
-        output: disks.output,
+        output,
     };
-    match disks.hosts.are_given() {
-        true => pipeline::execute_on(&disks.hosts, request),
+    match hosts.are_given() {
+        true => pipeline::execute_on(&hosts, request),
         false => pipeline::execute(request),
     }
 }

@@ -377,18 +377,16 @@ pub(crate) fn apply(
         What::Debug => run.debug = value,
         What::StatusInterval => {
             let time = time_ns(&text, SECOND_NS).ok().filter(|ns| *ns > 0);
-            match time {
-                Some(ns) => run.status_interval_ns = Some(ns),
-                None => return Err((format!("'{text}' is no time above 0"), None)),
-            }
+            let wrong = || (format!("'{text}' is no time above 0"), None);
+            run.status_interval_ns = Some(time.ok_or_else(wrong)?);
         }
         What::Client => run.clients.push(text),
         What::Launcher => run.launcher = value,
         What::Fleet => run.fleet = value,
-        What::AllowMissing => match text.parse() {
-            Ok(hosts) => run.allow_missing = hosts,
-            Err(_) => return Err((format!("'{text}' is no number of hosts"), None)),
-        },
+        What::AllowMissing => {
+            let wrong = |_| (format!("'{text}' is no number of hosts"), None);
+            run.allow_missing = text.parse().map_err(wrong)?;
+        }
         What::Action(shown) => *action = asked(shown, value),
         What::Without(why) => run.without_effect.push((switch.name, why)),
         What::Not(why, help) => return Err((why.to_owned(), Some(help))),

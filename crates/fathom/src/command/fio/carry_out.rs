@@ -140,7 +140,9 @@ fn run_on_clients(
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, quiet, store.clone()),
     };
-    let measured = pipeline::measure_on(&hosts, pipeline_request, pipeline::FILE_PREFIX)?;
+    let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
+        clients::keep_apart(many, hosts, mapped, &request.jobs);
+    })?;
     let record = &measured.record;
     let view = clients::view(view::of(mapped, &request.jobs), &mapped.schedule, record);
     print(record, &view, run, debug_text(mapped, run))?;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use fathom_fleet::{HostName, parse_hosts, parse_hosts_file};
+use fathom_model::fleet::FleetHost;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::take_set;
 use fathom_model::{Schedule, ScheduledTrial};
-use fathom_plan::fio::{FioMapped, FioRun};
+use fathom_plan::fio::{FioJob as FioSection, FioJobs, FioMapped, FioRun};
 use fathom_report::fio::{FioJob, FioView};
 
 use crate::command::hosts::HostArgs;
@@ -79,6 +80,45 @@ pub(super) fn settle(mapped: &mut FioMapped, destructive: bool) {
         }
         if job.modifies {
             written.extend(&job.files);
+        }
+    }
+}
+
+/// Names that a job did not choose itself begin with the host, as fio has it
+/// with clients (`unique_filename`), so that hosts that share a directory do not
+/// share its files.
+pub(super) fn keep_apart(
+    many: &mut Schedule,
+    hosts: &[FleetHost],
+    mapped: &FioMapped,
+    jobs: &FioJobs,
+) {
+    for ((original, place), index) in places(&mapped.schedule, many) {
+        let job = mapped.jobs.iter().find(|job| job.trial == original);
+        let section = job.and_then(|job| jobs.jobs.get(job.section));
+        let chosen =
+            |job: &FioSection| job.text("filename").is_some() || !job.flag("unique_filename", true);
+        let trial = many.trials.iter_mut().find(|trial| trial.index == index);
+        let named = trial.and_then(|trial| trial.workload.named.as_mut());
+        let (Some(section), Some(host), Some(named)) = (section, hosts.get(place as usize), named)
+        else {
+            continue;
+        };
+        if chosen(section) {
+            continue;
+        }
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '.'
+            }
+        };
+        let host: String = host.name.chars().map(plain).collect();
+        for path in &mut named.paths {
+            if let Some(name) = path.file_name().and_then(|name| name.to_str()) {
+                *path = path.with_file_name(format!("{host}.{name}"));
+            }
         }
     }
 }
