@@ -167,26 +167,29 @@ fn agents_of_slurm_end_when_their_coordinator_is_killed() {
         .spawn()
         .unwrap();
     eventually("the load", || test_files(&bench) == 2);
-    let coordinators = Command::new("pgrep")
-        .args([
-            "-f",
-            &format!("fathom io {} .*--launcher slurm", bench.data().display()),
-        ])
-        .output()
-        .unwrap();
-    let list = String::from_utf8(coordinators.stdout).unwrap();
-    // The command line of timeout and salloc is the same, with more before.
-    for pid in list.split_whitespace() {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        if name.trim() == "fathom" {
-            kill(pid.parse().unwrap(), "KILL");
-        }
+    let data = bench.data();
+    for pid in coordinators_of(data.to_str().unwrap()) {
+        kill(pid, "KILL");
     }
     eventually("the cleaning up", || !has_files(&bench));
     run.wait().unwrap();
 }
 
-/// A directory in which `mpirun` finds nothing of this machine's users.
+/// Processes that drive a run on a directory: `fathom io DIRECTORY …`.
+fn coordinators_of(directory: &str) -> Vec<u32> {
+    let of = |entry: std::fs::DirEntry| -> Option<u32> {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let words: Vec<&str> = line.split('\0').collect();
+        let ours = words.first()?.ends_with("fathom") && words.get(1..3)? == ["io", directory];
+        ours.then_some(pid)
+    };
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.filter_map(of).collect()
+}
+
+/// `fathom io` on hosts where an `mpirun` starts the agents.
 fn mpi(bench: &Bench, hosts: &str, mpirun: &str) -> Command {
     let mut command = bench.command(["io"]);
     command

@@ -7,7 +7,7 @@ use crate::fleet::{agents, eventually, fleet, has_files, io, test_files};
 fn what_a_killed_agent_left_is_found_on_its_host_and_from_afar() {
     let bench = Bench::new();
     let mut agents = agents(&bench, 2);
-    let run = io(&bench, &agents, 20, &["--quiet"]).spawn().unwrap();
+    let run = io(&bench, &agents, 20, &[]).spawn().unwrap();
     eventually("the load", || test_files(&bench) == 2);
     agents[1].signal("KILL");
     finish(run).expect_status(1);

@@ -130,6 +130,9 @@ fn run_on_clients(
     clients::settle(mapped, destructive);
     if !quiet {
         tell_left_out(&mapped.account);
+        if mapped.jobs.iter().any(|job| job.unlink) {
+            present::complain("unlink is ignored: files of other hosts stay where they are");
+        }
         if run.status_interval_ns.is_some() {
             present::complain("--status-interval is ignored: not with --client");
         }
