@@ -254,3 +254,121 @@ fn mpirun_starts_agents_on_other_hosts() {
         .expect_in_stderr("2 hosts cannot be used")
         .expect_in_stderr("mpirun: ");
 }
+
+/// A stand-in for a cluster, which kubectl takes for one; ended when dropped.
+struct Cluster {
+    server: std::process::Child,
+    configuration: PathBuf,
+    log: PathBuf,
+}
+
+impl Cluster {
+    /// `None`, and why, where it cannot be had.
+    fn up(bench: &Bench, nodes: &str) -> Option<Cluster> {
+        if !have(&["/usr/bin/kubectl", "/usr/bin/python3"]) {
+            return None;
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kubernetes-api.py");
+        let log = bench.path().join("api.log");
+        let mut server = Command::new("python3")
+            .arg(script)
+            .arg(nodes)
+            .arg(&log)
+            .env("FATHOM_STORE", bench.store())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        let mut said = std::io::BufReader::new(server.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut said, &mut port).unwrap();
+        let configuration = bench.path().join("kubeconfig");
+        let text = format!(
+            "{{\"apiVersion\":\"v1\",\"kind\":\"Config\",\"current-context\":\"c\",\
+             \"clusters\":[{{\"name\":\"c\",\"cluster\":{{\"server\":\"http://127.0.0.1:{}\"}}}}],\
+             \"contexts\":[{{\"name\":\"c\",\"context\":{{\"cluster\":\"c\",\"user\":\"u\"}}}}],\
+             \"users\":[{{\"name\":\"u\",\"user\":{{}}}}]}}",
+            port.trim()
+        );
+        std::fs::write(&configuration, text).unwrap();
+        let cluster = Cluster {
+            server,
+            configuration,
+            log,
+        };
+        let asked = Command::new("kubectl")
+            .args(["get", "nodes", "--output=json", "--request-timeout=20s"])
+            .env("KUBECONFIG", &cluster.configuration)
+            .env("HOME", bench.path())
+            .output()
+            .unwrap();
+        if !asked.status.success() {
+            println!("skipped: this kubectl does not take the stand-in for a cluster");
+            return None;
+        }
+        Some(cluster)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn a_job_is_applied_with_kubectl_and_removed_after() {
+    let bench = Bench::new();
+    let Some(cluster) = Cluster::up(&bench, "n1,n2") else {
+        return;
+    };
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kubernetes-job.yaml");
+    let manifest = std::fs::read_to_string(example).unwrap();
+    let command = "command: [\"/fathom\"]";
+    assert!(manifest.contains(command), "{manifest}");
+    let ours = format!("command: [\"{}\"]", fathom().display());
+    std::fs::write(
+        bench.path().join("job.yaml"),
+        manifest.replace(command, &ours),
+    )
+    .unwrap();
+    let io = |more: &[&str]| {
+        let mut command = bench.command(["io"]);
+        command.arg(bench.data()).args(WORK).args(LOAD).args(more);
+        command.args(["--launcher", "kubernetes", "--job", "job.yaml"]);
+        command
+            .env("KUBECONFIG", &cluster.configuration)
+            .env("HOME", bench.path());
+        finish(command.spawn().unwrap())
+    };
+    let output = io(&["--json"]);
+    output.expect_measured();
+    let result = output.json();
+    check_result(&result, 2);
+    let hosts = result["fleet"]["hosts"].as_array().unwrap();
+    assert_eq!(
+        (&hosts[0]["name"], &hosts[1]["name"]),
+        (&Value::from("n1"), &Value::from("n2"))
+    );
+    assert!(!has_files(&bench));
+    let log = std::fs::read_to_string(&cluster.log).unwrap();
+    let count = |what: &str| log.lines().filter(|line| line.starts_with(what)).count();
+    for kind in [
+        "/apis/batch/v1/namespaces/default/jobs",
+        "/api/v1/namespaces/default/secrets",
+    ] {
+        assert_eq!(count(&format!("POST {kind} ")), 1, "{log}");
+        assert_eq!(count(&format!("DELETE {kind}/fathom-")), 1, "{log}");
+    }
+    // A manifest that is none is refused before anything is made.
+    std::fs::write(
+        bench.path().join("job.yaml"),
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n",
+    )
+    .unwrap();
+    io(&[])
+        .expect_status(1)
+        .expect_in_stderr("must hold the manifest of one Job");
+}
