@@ -360,6 +360,9 @@ fn trouble(pod: &Value) -> Option<String> {
             .unwrap_or_default();
         return Some(clean(&format!("{}{code}", reason.unwrap_or("Failed"))));
     }
+    if status["phase"] == "Succeeded" {
+        return Some("it ended without a call; `kubectl logs` says why".to_owned());
+    }
     let conditions = status["conditions"].as_array();
     let unscheduled = conditions
         .into_iter()

@@ -155,6 +155,8 @@ fn what_keeps_a_pod_away_is_told_and_what_passes_is_not() {
         {"type": "PodScheduled", "status": "False", "message": "0/3 nodes are available"}]}});
     assert!(trouble(&unscheduled).unwrap().contains("0/3 nodes"));
     assert_eq!(trouble(&json!({"status": {"phase": "Running"}})), None);
+    let over = trouble(&json!({"status": {"phase": "Succeeded"}})).unwrap();
+    assert!(over.contains("kubectl logs"), "{over}");
 }
 
 #[test]
