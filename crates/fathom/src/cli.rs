@@ -54,13 +54,15 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Quick(Quick),
+    Quick(Box<Quick>),
     Io(Box<Io>),
     Meta(Box<crate::command::meta::Meta>),
     Ping(Box<crate::command::ping::Ping>),
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
+    #[command(name = "at_io_parallel")]
+    AtIoParallel(Box<crate::command::at_io_parallel::AtIoParallelCommand>),
     Net(Box<crate::command::net::Net>),
     Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
@@ -88,7 +90,7 @@ pub(crate) enum Command {
     Doctor(Doctor),
     #[command(subcommand)]
     Lab(crate::command::lab::Lab),
-    Clean(Clean),
+    Clean(Box<Clean>),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom"
@@ -117,7 +119,9 @@ Examples:
   fathom quick                       The disk under the current directory
   fathom quick /mnt/nas --seconds 5  A mount, in less time
   fathom quick --size 8GiB           With a larger test file
-  fathom quick --sustained           Writes past the drive's caches; takes long")]
+  fathom quick --sustained           Writes past the drive's caches; takes long
+  fathom quick /mnt/nas --hosts node[01-04]
+                                     On four hosts at the same time")]
 pub(crate) struct Quick {
     /// A directory, file or device.
     #[arg(default_value = ".")]
@@ -138,6 +142,8 @@ pub(crate) struct Quick {
     /// Keep the test file for later runs.
     #[arg(long)]
     pub(crate) keep_files: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -335,7 +341,7 @@ pub(crate) struct Doctor {
 /// List what killed runs left behind, and remove it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them"
+    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed"
 )]
 pub(crate) struct Clean {
     /// Remove instead of only listing.
@@ -344,6 +350,8 @@ pub(crate) struct Clean {
     /// Also what runs were told to keep with --keep-files.
     #[arg(long)]
     pub(crate) kept: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }

@@ -45,11 +45,12 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Command {
 
 fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Quick(quick) => command::quick::run(quick),
+        Command::Quick(quick) => command::quick::run(*quick),
         Command::Io(io) => command::io::run(*io),
         Command::Meta(meta) => command::meta::run(*meta),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
+        Command::AtIoParallel(command) => command::at_io_parallel::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),
         Command::Net(net) => command::net::run(*net),
         Command::Size(size) => command::size::run(&size),

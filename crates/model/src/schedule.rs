@@ -155,6 +155,21 @@ pub enum Purpose {
     },
 }
 
+impl Schedule {
+    /// No trials.
+    pub fn nothing(name: &str) -> Schedule {
+        Schedule {
+            name: name.to_owned(),
+            seed: 0,
+            destructive: false,
+            keep_files: false,
+            purpose: Purpose::Measure,
+            trials: Vec::new(),
+            depth_probe: false,
+        }
+    }
+}
+
 /// An ordered list of trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {

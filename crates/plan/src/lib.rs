@@ -29,6 +29,7 @@
 //! ```
 
 mod at_io_iops;
+mod at_io_parallel;
 mod check;
 mod cost;
 mod diagnostic;
@@ -62,6 +63,7 @@ mod value;
 mod yaml;
 
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
+pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};

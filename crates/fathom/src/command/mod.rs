@@ -4,6 +4,7 @@
 pub(crate) mod ab;
 pub(crate) mod agent;
 pub(crate) mod at_io_iops;
+pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod crosscheck;
@@ -28,5 +29,6 @@ pub(crate) mod quick;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod site;
 pub(crate) mod size;
 pub(crate) mod snia;

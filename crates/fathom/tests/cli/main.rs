@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod at_io_iops;
+mod at_io_parallel;
 mod bench;
 mod commands;
 mod compare;
@@ -17,12 +18,15 @@ mod documents;
 mod exam_real;
 mod faults;
 mod fio;
+mod fio_clients;
 mod fio_output;
 mod fio_parsers;
 mod fleet;
 mod io;
 mod judge;
 mod lab;
+mod launchers;
+mod leftovers;
 mod meta;
 mod net;
 mod ping;
