@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Quick(Quick),
     Io(Box<Io>),
     Meta(Box<crate::command::meta::Meta>),
+    S3(Box<crate::command::s3::S3>),
     Ping(Box<crate::command::ping::Ping>),
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
@@ -86,7 +87,7 @@ pub(crate) enum Command {
     Doctor(Doctor),
     #[command(subcommand)]
     Lab(crate::command::lab::Lab),
-    Clean(Clean),
+    Clean(Box<Clean>),
     /// Print a completion script for a shell.
     #[command(
         after_help = "Example:\n  fathom completions bash > ~/.local/share/bash-completion/completions/fathom"
@@ -333,15 +334,21 @@ pub(crate) struct Doctor {
 /// List what killed runs left behind, and remove it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them"
+    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"
 )]
 pub(crate) struct Clean {
+    /// A bucket, with a prefix or without, instead of what this host keeps
+    /// note of: s3://BUCKET/PREFIX.
+    #[arg(value_name = "BUCKET")]
+    pub(crate) bucket: Option<String>,
     /// Remove instead of only listing.
     #[arg(long)]
     pub(crate) yes: bool,
     /// Also what runs were told to keep with --keep-files.
     #[arg(long)]
     pub(crate) kept: bool,
+    #[command(flatten)]
+    pub(crate) reached: fathom_plan::StoreFlags,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }

@@ -1,5 +1,7 @@
 //! `fathom clean`: what killed runs left behind.
 
+mod bucket;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +15,9 @@ use crate::pipeline;
 use crate::present;
 
 pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
+    if let Some(target) = &clean.bucket {
+        return bucket::run(clean, target);
+    }
     let path = present::store_path(&clean.store)?;
     if !path.exists() {
         present::write_stdout("nothing to clean: nothing has been measured yet\n")?;

@@ -24,6 +24,7 @@ mod judge;
 mod lab;
 mod meta;
 mod net;
+mod objects;
 mod ping;
 mod plans;
 mod quick;
