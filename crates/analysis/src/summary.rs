@@ -82,6 +82,7 @@ pub(crate) fn summarize(trial: &Trial<'_>, latencies: &[KindLatencies<'_>]) -> T
         active_bytes: end.map_or(0, |end| end.data.active_bytes),
         final_flush_ns: end.and_then(|end| end.final_flush_ns),
         finishers: end.and_then(|end| end.engine.finishers),
+        endpoints: end.map_or_else(Vec::new, |end| end.engine.endpoints.clone()),
     }
 }
 

@@ -48,6 +48,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Quick(quick) => command::quick::run(*quick),
         Command::Io(io) => command::io::run(*io),
         Command::Meta(meta) => command::meta::run(*meta),
+        Command::S3(s3) => command::s3::run(*s3),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::AtIoParallel(command) => command::at_io_parallel::run(*command),

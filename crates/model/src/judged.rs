@@ -193,6 +193,9 @@ pub struct TrialSummary {
     /// parts of their own.
     #[serde(default)]
     pub finishers: Option<Finishers>,
+    /// What each endpoint of an object store did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<crate::workload::EndpointReport>,
 }
 
 /// Results of one kind of operation.

@@ -178,6 +178,9 @@ pub struct EngineReport {
     /// workers have no parts of their own.
     #[serde(default)]
     pub finishers: Option<Finishers>,
+    /// What each endpoint of an object store did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<crate::workload::EndpointReport>,
 }
 
 /// First and last finisher of a load whose workers have parts of their own.

@@ -34,6 +34,7 @@ mod levels;
 mod limits;
 mod moment;
 mod names;
+mod objects;
 mod sets;
 mod shape;
 mod snia;

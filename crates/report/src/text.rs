@@ -12,6 +12,7 @@ mod files;
 mod fleet;
 mod grid;
 mod header;
+mod objects;
 pub(crate) mod page;
 mod plot;
 mod rows;
@@ -89,6 +90,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         rows::write(&mut page, run, &all, throughput);
     }
     files::write(&mut page, run);
+    objects::write(&mut page, run);
     sets::write(&mut page, run, throughput);
     if standard.is_none() || options.verbose {
         steady::write(&mut page, run);

@@ -35,6 +35,11 @@ pub(super) fn prepare(
                 "a simulated drive holds no files; engine meta needs a directory".to_owned(),
             ));
         }
+        Target::Bucket(_) => {
+            return Err(Error::Workload(
+                "a bucket holds no files; engine meta needs a directory".to_owned(),
+            ));
+        }
         Target::Peer(_) => {
             return Err(Error::Workload(
                 "a connection holds no files; engine meta needs a directory".to_owned(),

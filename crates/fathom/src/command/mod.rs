@@ -29,6 +29,7 @@ pub(crate) mod quick;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod s3;
 pub(crate) mod site;
 pub(crate) mod size;
 pub(crate) mod snia;

@@ -29,6 +29,7 @@ mod launchers;
 mod leftovers;
 mod meta;
 mod net;
+mod objects;
 mod ping;
 mod plans;
 mod quick;

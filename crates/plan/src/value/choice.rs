@@ -89,6 +89,8 @@ choice! {
         Falloc = "falloc",
         /// Length of files.
         Ftruncate = "ftruncate",
+        /// Requests to an object store.
+        S3 = "s3",
     }
 }
 
@@ -142,6 +144,7 @@ impl EngineChoice {
             EngineChoice::Meta => EngineKind::Meta,
             EngineChoice::Falloc => EngineKind::Falloc,
             EngineChoice::Ftruncate => EngineKind::Ftruncate,
+            EngineChoice::S3 => EngineKind::S3,
         }
     }
 }
