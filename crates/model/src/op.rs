@@ -68,11 +68,18 @@ pub enum OpKind {
     Rmdir,
     /// A file removed.
     Unlink,
+    /// A file opened and cut to nothing, its content written again, and closed.
+    TruncateOverwrite,
+    /// A file written as object servers do: under another name, with room
+    /// reserved, an attribute set, made durable, then renamed.
+    SwiftPut,
+    /// A file opened, read to its end, its attribute read, and closed.
+    SwiftGet,
 }
 
 impl OpKind {
     /// Every kind, in the order in which they are stored and shown.
-    pub const ALL: [OpKind; 27] = [
+    pub const ALL: [OpKind; 30] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Trim,
@@ -100,6 +107,9 @@ impl OpKind {
         OpKind::Statdir,
         OpKind::Rmdir,
         OpKind::Unlink,
+        OpKind::TruncateOverwrite,
+        OpKind::SwiftPut,
+        OpKind::SwiftGet,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -132,6 +142,9 @@ impl OpKind {
             OpKind::Statdir => "statdir",
             OpKind::Rmdir => "rmdir",
             OpKind::Unlink => "unlink",
+            OpKind::TruncateOverwrite => "truncate_overwrite",
+            OpKind::SwiftPut => "swift_put",
+            OpKind::SwiftGet => "swift_get",
         }
     }
 
@@ -144,27 +157,29 @@ impl OpKind {
     /// Whether bytes belong to the kind, so that it has a throughput.
     pub fn moves_bytes(self) -> bool {
         use OpKind::{Append, Create, Overwrite, Read, ReadFile, Trim, Write};
+        use OpKind::{SwiftGet, SwiftPut, TruncateOverwrite};
         matches!(
             self,
             Read | Write | Trim | Create | ReadFile | Append | Overwrite
-        )
+        ) || matches!(self, TruncateOverwrite | SwiftPut | SwiftGet)
     }
 
     /// Whether the kind is an operation on names, directories or whole small
     /// files: those of the metadata engine.
     pub fn is_metadata(self) -> bool {
-        self.index() >= OpKind::Create.index() && self.index() <= OpKind::Unlink.index()
+        self.index() >= OpKind::Create.index() && self.index() <= OpKind::SwiftGet.index()
     }
 
     /// Whether an operation on a tree of files only looks at what is there.
     pub fn looks(self) -> bool {
         use OpKind::{
             Getxattr, Lookup, Open, ReadFile, Readdir, ReaddirStat, Readlink, Stat, Statdir,
+            SwiftGet,
         };
         matches!(
             self,
             Open | ReadFile | Stat | Lookup | Readdir | ReaddirStat | Readlink | Getxattr | Statdir
-        )
+        ) || self == SwiftGet
     }
 
     /// Stable index of the kind in stored blobs and in [`OpKind::ALL`].

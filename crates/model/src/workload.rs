@@ -25,7 +25,7 @@ pub use durability::{Allocation, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use fail_if::FailIf;
 pub use kinds::ByKind;
-pub use meta::{FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
+pub use meta::{FileSizes, Handing, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
 pub use mix::OpMix;
 pub use named::NamedFiles;
 pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};

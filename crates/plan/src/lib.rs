@@ -33,6 +33,7 @@ mod check;
 mod cost;
 mod diagnostic;
 mod disks;
+mod enumerate;
 mod files_flags;
 pub mod fio;
 mod fio_export;
@@ -55,6 +56,7 @@ mod rows;
 mod schedule;
 mod schema;
 mod section;
+mod smallfile;
 mod spelling;
 mod template;
 mod together;
@@ -65,6 +67,7 @@ pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
@@ -76,6 +79,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
+pub use smallfile::{Smallfile, SmallfileOperation};
 pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use fathom_model::Sample;
 use fathom_model::recording::ThreadUse;
-use fathom_model::run::{EngineReport, Finishers, StuckOp};
+use fathom_model::run::{EngineReport, Finishers, StuckOp, WorkerPart};
 
 use super::gate::Gate;
 use super::plan::GroupPlan;
@@ -267,6 +267,21 @@ impl Live {
         crate::meta::finishers(work, &done, self.origin_ns)
     }
 
+    /// How far each worker came on a tree.
+    fn parts_done(&self) -> Vec<WorkerPart> {
+        let done = self.ends.iter().filter_map(|end| end.tree_work);
+        done.map(|done| done.part(self.origin_ns)).collect()
+    }
+
+    /// What the workers asked of a tree.
+    fn calls_made(&self) -> Vec<(String, u64)> {
+        let mut all = crate::meta::Calls::default();
+        for done in self.ends.iter().filter_map(|end| end.tree_work) {
+            all.add(&done.calls);
+        }
+        all.named()
+    }
+
     fn threads_used(&self) -> ThreadUse {
         let mut all = ThreadUse::default();
         for end in &self.ends {
@@ -300,6 +315,8 @@ impl Live {
                 unlogged_ops: self.collector.unlogged(),
                 depth_found: self.ends.iter().filter_map(|end| end.depth_found).min(),
                 finishers,
+                parts: self.parts_done(),
+                calls: self.calls_made(),
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

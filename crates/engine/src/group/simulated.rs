@@ -191,6 +191,8 @@ impl Simulated {
                 unlogged_ops: end.unlogged_ops,
                 depth_found: end.depth_found,
                 finishers: None,
+                parts: Vec::new(),
+                calls: Vec::new(),
             },
             samples,
             final_flush_ns: end.final_flush_ns,

@@ -209,6 +209,8 @@ impl TrialSpec {
             active_bytes: self.workload.size_bytes.unwrap_or(1 << 30),
             final_flush_ns: None,
             finishers: None,
+            calls: Vec::new(),
+            gluster: None,
             ops,
         }
     }
