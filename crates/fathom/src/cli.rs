@@ -60,6 +60,9 @@ pub(crate) enum Command {
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
+    Smallfile(crate::command::smallfile::SmallfileCommand),
+    Enumerate(Box<crate::command::enumerate::Enumerate>),
+    Gluster(crate::command::gluster::Gluster),
     Net(Box<crate::command::net::Net>),
     Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
@@ -406,6 +409,8 @@ pub(crate) struct Output {
     /// Exit with status 3 when the result has caveats.
     #[arg(long)]
     pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) metrics: crate::metrics::MetricsArgs,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }
