@@ -64,6 +64,9 @@ pub(crate) enum Command {
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     #[command(name = "at_io_parallel")]
     AtIoParallel(Box<crate::command::at_io_parallel::AtIoParallelCommand>),
+    Smallfile(crate::command::smallfile::SmallfileCommand),
+    Enumerate(Box<crate::command::enumerate::Enumerate>),
+    Gluster(crate::command::gluster::Gluster),
     Net(Box<crate::command::net::Net>),
     Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
@@ -423,6 +426,8 @@ pub(crate) struct Output {
     /// Exit with status 3 when the result has caveats.
     #[arg(long)]
     pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) metrics: crate::metrics::MetricsArgs,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }

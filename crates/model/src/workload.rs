@@ -28,7 +28,7 @@ pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use engine_kind::EngineKind;
 pub use fail_if::FailIf;
 pub use kinds::ByKind;
-pub use meta::{FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
+pub use meta::{FileSizes, Handing, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
 pub use mix::OpMix;
 pub use named::NamedFiles;
 pub use object::{

@@ -34,6 +34,7 @@ mod check;
 mod cost;
 mod diagnostic;
 mod disks;
+mod enumerate;
 mod files_flags;
 pub mod fio;
 mod fio_export;
@@ -58,6 +59,7 @@ mod rows;
 mod schedule;
 mod schema;
 mod section;
+mod smallfile;
 mod spelling;
 mod template;
 mod together;
@@ -69,6 +71,7 @@ pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
@@ -81,6 +84,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
+pub use smallfile::{Smallfile, SmallfileOperation};
 pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]
