@@ -68,6 +68,13 @@ pub enum OpKind {
     Rmdir,
     /// A file removed.
     Unlink,
+    /// A file opened and cut to nothing, its content written again, and closed.
+    TruncateOverwrite,
+    /// A file written as object servers do: under another name, with room
+    /// reserved, an attribute set, made durable, then renamed.
+    SwiftPut,
+    /// A file opened, read to its end, its attribute read, and closed.
+    SwiftGet,
     /// An object put.
     Put,
     /// An object read to its end.
@@ -108,13 +115,6 @@ pub enum OpKind {
     Transfer,
     /// From the failure of a request to when it was sent again.
     Retry,
-    /// A file opened and cut to nothing, its content written again, and closed.
-    TruncateOverwrite,
-    /// A file written as object servers do: under another name, with room
-    /// reserved, an attribute set, made durable, then renamed.
-    SwiftPut,
-    /// A file opened, read to its end, its attribute read, and closed.
-    SwiftGet,
 }
 
 impl OpKind {
@@ -147,6 +147,9 @@ impl OpKind {
         OpKind::Statdir,
         OpKind::Rmdir,
         OpKind::Unlink,
+        OpKind::TruncateOverwrite,
+        OpKind::SwiftPut,
+        OpKind::SwiftGet,
         OpKind::Put,
         OpKind::Get,
         OpKind::GetRange,
@@ -167,9 +170,6 @@ impl OpKind {
         OpKind::FirstByte,
         OpKind::Transfer,
         OpKind::Retry,
-        OpKind::TruncateOverwrite,
-        OpKind::SwiftPut,
-        OpKind::SwiftGet,
     ];
 
     /// The lower-case name used in files, JSON and text.

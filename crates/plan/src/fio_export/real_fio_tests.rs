@@ -260,7 +260,7 @@ fn the_installed_fio_accepts_what_is_exported() {
     let dir = std::env::temp_dir().join(format!("fathom-export-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let mut accepted = 0;
-    for case in 0..600 {
+    for case in 0..900 {
         let (workload, target) = (workloads(), targets())
             .new_tree(&mut runner)
             .unwrap()
