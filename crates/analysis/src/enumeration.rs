@@ -21,7 +21,8 @@ pub(crate) fn draw(run: &mut JudgedRun) {
     if run.run.purpose != Purpose::Enumeration {
         return;
     }
-    let mut points: Vec<EnumerationPoint> = run.rows.iter().filter_map(|row| point(run, row)).collect();
+    let mut points: Vec<EnumerationPoint> =
+        run.rows.iter().filter_map(|row| point(run, row)).collect();
     points.sort_by_key(|point| (point.kind, point.entries));
     let mut growth = Vec::new();
     let mut answers = Vec::new();

@@ -49,13 +49,20 @@ fn what_cannot_be_listed_is_refused() {
 /// The lookups of two profiles that were taken on a server.
 #[test]
 fn two_profiles_of_gluster_tell_the_lookups_in_between() {
-    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../observe/tests/fixtures/gluster");
+    let fixtures = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../observe/tests/fixtures/gluster"
+    );
     let path = |name: &str| format!("{fixtures}/{name}");
     let bench = Bench::new();
     let (before, after) = (path("idle.txt"), path("after-create.txt"));
     let output = bench.fathom(["gluster", &before, &after, "--operations", "600"]);
     output.expect_status(0);
-    assert!(output.stdout.contains(" LOOKUPs at 4 bricks"), "{}", output.stdout);
+    assert!(
+        output.stdout.contains(" LOOKUPs at 4 bricks"),
+        "{}",
+        output.stdout
+    );
     assert!(output.stdout.contains("for each of 600 operations"));
     assert!(output.stdout.contains("features.cache-invalidation on"));
     assert!(output.stdout.contains("Caveats: "));
@@ -66,9 +73,10 @@ fn two_profiles_of_gluster_tell_the_lookups_in_between() {
         bench.json(["gluster", &xml, "--version", "9"]).1,
         bench.json(["gluster", &xml, "--version", "10"]).1,
     );
-    let time = |result: &serde_json::Value| {
-        result["bricks"][0]["calls"][0]["time_ns"].as_f64().unwrap()
-    };
+    let time =
+        |result: &serde_json::Value| result["bricks"][0]["calls"][0]["time_ns"].as_f64().unwrap();
     assert!((time(&old) / time(&new) - 1000.0).abs() < 1e-6);
-    bench.fathom(["gluster", &path("not-started.txt")]).expect_status(2);
+    bench
+        .fathom(["gluster", &path("not-started.txt")])
+        .expect_status(2);
 }

@@ -20,6 +20,7 @@ mod fio;
 mod fio_output;
 mod fio_parsers;
 mod fleet;
+mod gluster;
 mod io;
 mod judge;
 mod lab;

@@ -163,6 +163,9 @@ impl Smallfile {
     /// Takes over what a YAML file says.
     fn read_yaml(&mut self, name: &str, text: &str) -> Result<(), String> {
         let node = crate::yaml::read(text).map_err(|error| format!("{name}: {}", error.message))?;
+        if node.kind == NodeKind::Null {
+            return Ok(());
+        }
         let NodeKind::Map(entries) = &node.kind else {
             return Err(format!(
                 "{name}: expected keys with values, such as 'operation: read'"
