@@ -25,6 +25,7 @@ pub mod text;
 
 mod chart;
 mod curve;
+pub mod diagnosis;
 mod disks;
 mod enumeration;
 mod facts;
