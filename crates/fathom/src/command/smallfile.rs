@@ -73,7 +73,7 @@ pub(crate) struct SmallfileCommand {
 
 pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
     let words = command.arguments.iter().map(|word| word.to_string_lossy());
-    let words: Vec<String> = words.map(|word| word.into_owned()).collect();
+    let words: Vec<String> = words.map(std::borrow::Cow::into_owned).collect();
     if words.iter().any(|word| word == "--help" || word == "-h") {
         return help();
     }
