@@ -14,8 +14,8 @@ use crate::value::{
 };
 
 /// Entries that are listed in all for each size, within these listings.
-const ENTRIES_LISTED: u64 = 2_000_000;
-const LISTINGS: (u64, u64) = (3, 1000);
+const ENTRIES_LISTED: u64 = 1_000_000;
+const LISTINGS: (u64, u64) = (3, 200);
 
 fn some<T>(value: T) -> Option<Located<T>> {
     Some(Located::new(value))
@@ -81,7 +81,7 @@ mod tests {
             (meta.phase(), meta.tree.files, workload.bounds.ops)
         };
         assert_eq!(schedule.trials.len(), 4);
-        assert_eq!(of(0), (Some(OpKind::Readdir), 1000, Some(1000)));
+        assert_eq!(of(0), (Some(OpKind::Readdir), 1000, Some(200)));
         assert_eq!(of(3), (Some(OpKind::ReaddirStat), 10_000_000, Some(3)));
         let cold = enumeration_plan(Target::Null, &[1000], true).unwrap();
         let cold = cold.schedule(&ScheduleContext::default()).unwrap();

@@ -56,7 +56,7 @@ fn spec(index: u32, label: &str) -> ScheduledTrial {
 }
 
 fn second(index: u32, latencies_ns: &[u64]) -> Sample {
-    let mut op = OpSample::new(OpKind::Read, true);
+    let mut op = OpSample::new(OpKind::Read, false);
     for ns in latencies_ns {
         op.ops += 1;
         op.bytes += 4096;

@@ -186,7 +186,8 @@ impl GroupPlan {
         let workload = &self.job.workload;
         if let Some(work) = &self.tree_work {
             let kinds = OpKind::ALL.into_iter().filter(|kind| work.meta.does(*kind));
-            return Shape::new(kinds.collect(), workload.is_open_loop());
+            let detail = Detail::new(&workload.recording, workload.workers, false);
+            return Shape::new(kinds.collect(), workload.is_open_loop()).with(detail);
         }
         if let Some(work) = &self.object_work {
             return Shape::new(work.kinds(), workload.is_open_loop());

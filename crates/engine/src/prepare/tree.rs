@@ -156,7 +156,7 @@ fn open(
         manifest.entries.insert(name.clone(), entry);
         manifest.save()?;
     }
-    let work = (&*meta, workload);
+    let work = (meta, workload);
     let (tree, known) =
         Tree::open((&dir_fd, dir), &name, work, job.run_tag).map_err(|error| told(error, &path))?;
     let facts = path

@@ -12,10 +12,11 @@ mod response_times;
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use fathom_model::JudgedRun;
 use fathom_model::conduct::InOrder;
 use fathom_model::recording::MOST_LOGGED_OPS;
 use fathom_model::run::RunState;
@@ -72,7 +73,7 @@ pub(crate) struct SmallfileCommand {
 
 pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
     let words = command.arguments.iter().map(|word| word.to_string_lossy());
-    let words: Vec<String> = words.map(|word| word.into_owned()).collect();
+    let words: Vec<String> = words.map(std::borrow::Cow::into_owned).collect();
     if words.iter().any(|word| word == "--help" || word == "-h") {
         return help();
     }
@@ -155,17 +156,7 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
     if asked.response_times {
         response_times::write(asked, &top, &measured.record)?;
     }
-    let text = TextOptions {
-        width: 80,
-        color,
-        decimal_units: false,
-        verbose: asked.verbose,
-        report: html.ok().map(|path| path.display().to_string()),
-    };
-    present::write_stderr(&match asked.verbose {
-        true => fathom_report::text::render(&judged, &text),
-        false => lines::latencies(&judged) + &fathom_report::text::render_verdict(&judged, &text),
-    });
+    tell(asked, &judged, html.ok(), color);
     present::write_stderr(&lines::differences(asked, &figures));
     measured.complain();
     let failed = judged.run.state != RunState::Complete || figures.errors > 0;
@@ -173,6 +164,21 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
         true => Exit::Failure,
         false => Exit::Success,
     })
+}
+
+/// What fathom thinks of the result, on standard error.
+fn tell(asked: &Smallfile, judged: &JudgedRun, html: Option<PathBuf>, color: bool) {
+    let text = TextOptions {
+        width: 80,
+        color,
+        decimal_units: false,
+        verbose: asked.verbose,
+        report: html.map(|path| path.display().to_string()),
+    };
+    present::write_stderr(&match asked.verbose {
+        true => fathom_report::text::render(judged, &text),
+        false => lines::latencies(judged) + &fathom_report::text::render_verdict(judged, &text),
+    });
 }
 
 /// The hosts of `--host-set`: names, or a file with one to a line.

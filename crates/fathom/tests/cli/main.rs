@@ -23,6 +23,7 @@ mod fio_clients;
 mod fio_output;
 mod fio_parsers;
 mod fleet;
+mod gluster;
 mod io;
 mod judge;
 mod lab;

@@ -98,7 +98,6 @@ fn a_run_is_scraped_while_it_goes_on() {
     assert_eq!(of("fathom_trial_active{").1, 1.0);
     assert_eq!(of("fathom_run_info{").1, 1.0);
     assert!(get(&address, "/").unwrap().starts_with("HTTP/1.1 404 "));
-    // Whoever sends nothing keeps nobody else out for long.
     let silent = TcpStream::connect(&address).unwrap();
     assert!(get(&address, "/metrics").is_some());
     drop(silent);

@@ -61,31 +61,29 @@ pub(super) fn volume_of(source: &str) -> Option<String> {
 
 fn gluster(arguments: &[&str]) -> Result<String, String> {
     let what = "lookups are not counted: ";
-    let mut child = Command::new("gluster")
+    let failed = |error: std::io::Error| {
+        format!(
+            "{what}the command gluster cannot be run here ({error}); take `gluster volume \
+             profile` on a server before and after, and give both to `fathom gluster`"
+        )
+    };
+    // It says what is wrong on either stream.
+    let (pipe, both) = std::io::pipe().map_err(failed)?;
+    let mut command = Command::new("gluster");
+    command
         .arg("--mode=script")
         .args(arguments)
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| {
-            format!(
-                "{what}the command gluster cannot be run here ({error}); take `gluster volume \
-                 profile` on a server before and after, and give both to `fathom gluster`"
-            )
-        })?;
+        .stdout(both.try_clone().map_err(failed)?)
+        .stderr(both);
+    let mut child = command.spawn().map_err(failed)?;
+    // Its ends of the pipe, so that the reader sees the end.
+    drop(command);
     // The pipe is emptied beside, so that a long profile does not block.
-    let mut pipe = child.stdout.take();
     let reader = std::thread::spawn(move || {
         let mut text = String::new();
-        let read = pipe.as_mut().map(|pipe| {
-            let mut limited = pipe.take(OUTPUT_BYTES_MAX);
-            limited.read_to_string(&mut text)
-        });
-        match read {
-            Some(Ok(_)) => text,
-            _ => String::new(),
-        }
+        let read = pipe.take(OUTPUT_BYTES_MAX).read_to_string(&mut text);
+        read.map_or_else(|_| String::new(), |_| text)
     });
     let begun = Instant::now();
     let status = loop {
@@ -102,7 +100,6 @@ fn gluster(arguments: &[&str]) -> Result<String, String> {
     let text = reader.join().unwrap_or_default();
     match status {
         None => Err(format!("{what}gluster did not answer within 10 s")),
-        // Its own words say why; it fails with them on either stream.
         Some(_) if !text.trim().is_empty() => Ok(text),
         Some(status) => Err(format!("{what}gluster ended with {status}; are you root?")),
     }

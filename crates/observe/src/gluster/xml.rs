@@ -134,8 +134,8 @@ impl Reading {
                 if let (Some((name, operation)), Some(stats)) = (done, self.stats(open)) {
                     // An upcall comes again under the name of another, without
                     // a time.
-                    let again = stats.operations.contains_key(&name);
-                    if !name.is_empty() && !(again && operation.mean_ns == 0.0) {
+                    let upcall = operation.mean_ns == 0.0 && stats.operations.contains_key(&name);
+                    if !name.is_empty() && !upcall {
                         stats.operations.insert(name, operation);
                     }
                 }

@@ -163,6 +163,9 @@ impl Smallfile {
     /// Takes over what a YAML file says.
     fn read_yaml(&mut self, name: &str, text: &str) -> Result<(), String> {
         let node = crate::yaml::read(text).map_err(|error| format!("{name}: {}", error.message))?;
+        if matches!(node.kind, NodeKind::Null) {
+            return Ok(());
+        }
         let NodeKind::Map(entries) = &node.kind else {
             return Err(format!(
                 "{name}: expected keys with values, such as 'operation: read'"
@@ -231,8 +234,12 @@ impl Smallfile {
             }
             Fate::Meant => {}
         }
-        let text = text.trim();
-        match row.name {
+        self.take(row.name, text.trim(), (on, number))
+    }
+
+    /// Takes a value that was read.
+    fn take(&mut self, name: &str, text: &str, (on, number): (bool, u64)) -> Result<(), String> {
+        match name {
             "output-json" => self.output_json = (!text.is_empty()).then(|| text.into()),
             "response-times" => self.response_times = on,
             "network-sync-dir" => self.sync_dir = (!text.is_empty()).then(|| text.into()),
