@@ -69,9 +69,12 @@ impl Ceilings {
 
 fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
     // Phases on files are short and begin at once.
-    let duration_ns = match job.workload.meta {
-        Some(_) => duration_ns / LOOKS,
-        None => duration_ns,
+    // Phases on files are short and begin at once; a server in this process
+    // takes longer to come to speed.
+    let duration_ns = match (&job.workload.meta, &job.workload.object) {
+        (Some(_), _) => duration_ns / LOOKS,
+        (None, Some(_)) => duration_ns * LOOKS,
+        (None, None) => duration_ns,
     };
     let looks =
         (0..LOOKS).filter_map(|_| fathom_engine::measure_ceiling(job, duration_ns / LOOKS).ok());
