@@ -2,7 +2,7 @@
 
 use fathom_model::Histogram;
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, TargetFingerprint};
-use fathom_model::host_load::{BusiestThread, DeviceInterrupts, HostLoad, QuotaUse};
+use fathom_model::host_load::{BusiestThread, DeviceInterrupts, HostLoad, LinkLoad, QuotaUse};
 use fathom_model::observation::{
     CpuActivity, DeviceActivity, MemoryState, Observation, OwnActivity, Pressure,
 };
@@ -195,6 +195,7 @@ impl Odd {
             load_started_ns: self.maybe(Odd::number),
             load_started_unix_ns: self.maybe(Odd::number),
             start: None,
+            gluster: None,
         }
     }
 
@@ -224,6 +225,15 @@ impl Odd {
                 cpu_ns: o.number(),
                 duration_ns: o.number(),
             }),
+            links: (0..self.below(3))
+                .map(|_| LinkLoad {
+                    interface: "eth0".to_owned(),
+                    speed_bits: self.maybe(Odd::number),
+                    received_bytes: self.number(),
+                    sent_bytes: self.number(),
+                    lost_frames: self.number(),
+                })
+                .collect(),
         }
     }
 

@@ -9,7 +9,7 @@ use clap::Command;
 const SWITCH_VALUES: [&str; 8] = ["0", "1", "true", "false", "yes", "no", "on", "off"];
 
 /// Commands that are also run by a link of their name.
-const LINK_NAMES: [&str; 1] = ["at_io_iops"];
+const LINK_NAMES: [&str; 2] = ["at_io_iops", "at_io_parallel"];
 
 /// Puts the command first when fathom was called by the name of one: a link
 /// to it can take the place of a tool that scripts call.
@@ -17,6 +17,8 @@ pub(crate) fn name_the_command(arguments: impl IntoIterator<Item = OsString>) ->
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
     let called = arguments.first().map(std::path::Path::new);
     let called = called.and_then(|path| path.file_name()?.to_str());
+    // The original is a shell script.
+    let called = called.map(|name| name.strip_suffix(".sh").unwrap_or(name));
     if let Some(name) = LINK_NAMES.iter().find(|name| called == Some(**name)) {
         arguments.insert(1, OsString::from(name));
     }

@@ -33,6 +33,7 @@ Examples:
                                      Which is faster? Measured in turns
   fathom explain V01                 What a finding means and what to do
   fathom judge fio.json              What can be believed of a result of fio
+  fathom diagnose iostat.json        Is the storage the bottleneck: yes or no
 
 Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
@@ -53,7 +54,7 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Quick(Quick),
+    Quick(Box<Quick>),
     Io(Box<Io>),
     Meta(Box<crate::command::meta::Meta>),
     S3(Box<crate::command::s3::S3>),
@@ -61,6 +62,11 @@ pub(crate) enum Command {
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
+    #[command(name = "at_io_parallel")]
+    AtIoParallel(Box<crate::command::at_io_parallel::AtIoParallelCommand>),
+    Smallfile(crate::command::smallfile::SmallfileCommand),
+    Enumerate(Box<crate::command::enumerate::Enumerate>),
+    Gluster(crate::command::gluster::Gluster),
     Net(Box<crate::command::net::Net>),
     Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
@@ -83,6 +89,7 @@ pub(crate) enum Command {
     Runs(Runs),
     Report(Report),
     Judge(crate::command::judge::Judge),
+    Diagnose(crate::command::diagnose::Diagnose),
     Explain(Explain),
     Doctor(Doctor),
     #[command(subcommand)]
@@ -116,7 +123,9 @@ Examples:
   fathom quick                       The disk under the current directory
   fathom quick /mnt/nas --seconds 5  A mount, in less time
   fathom quick --size 8GiB           With a larger test file
-  fathom quick --sustained           Writes past the drive's caches; takes long")]
+  fathom quick --sustained           Writes past the drive's caches; takes long
+  fathom quick /mnt/nas --hosts node[01-04]
+                                     On four hosts at the same time")]
 pub(crate) struct Quick {
     /// A directory, file or device.
     #[arg(default_value = ".")]
@@ -137,6 +146,8 @@ pub(crate) struct Quick {
     /// Keep the test file for later runs.
     #[arg(long)]
     pub(crate) keep_files: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -334,7 +345,7 @@ pub(crate) struct Doctor {
 /// List what killed runs left behind, and remove it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"
+    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"
 )]
 pub(crate) struct Clean {
     /// A bucket, with a prefix or without, instead of what this host keeps
@@ -347,6 +358,8 @@ pub(crate) struct Clean {
     /// Also what runs were told to keep with --keep-files.
     #[arg(long)]
     pub(crate) kept: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
     #[command(flatten)]
     pub(crate) reached: fathom_plan::StoreFlags,
     #[command(flatten)]
@@ -413,6 +426,8 @@ pub(crate) struct Output {
     /// Exit with status 3 when the result has caveats.
     #[arg(long)]
     pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) metrics: crate::metrics::MetricsArgs,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }

@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod exit;
 mod made_files;
+mod metrics;
 mod pipeline;
 mod present;
 mod progress;
@@ -45,12 +46,16 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Command {
 
 fn dispatch(command: Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Quick(quick) => command::quick::run(quick),
+        Command::Quick(quick) => command::quick::run(*quick),
         Command::Io(io) => command::io::run(*io),
         Command::Meta(meta) => command::meta::run(*meta),
         Command::S3(s3) => command::s3::run(*s3),
+        Command::Gluster(command) => command::gluster::run(&command),
+        Command::Enumerate(command) => command::enumerate::run(*command),
+        Command::Smallfile(command) => command::smallfile::run(&command),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
+        Command::AtIoParallel(command) => command::at_io_parallel::run(*command),
         Command::Ping(ping) => command::ping::run(*ping),
         Command::Net(net) => command::net::run(*net),
         Command::Size(size) => command::size::run(&size),
@@ -67,6 +72,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),
         Command::Judge(judge) => command::judge::run(&judge),
+        Command::Diagnose(diagnose) => command::diagnose::run(&diagnose),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),
         Command::Lab(lab) => command::lab::run(lab),

@@ -19,6 +19,7 @@ use fathom_store::Store;
 use crate::cli::Output;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
+use crate::metrics::Exporter;
 use crate::present;
 use crate::progress::{Progress, Style};
 use crate::recorder::Recorder;
@@ -60,33 +61,62 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
 
 /// The same on many hosts at the same time.
 pub(crate) fn execute_on(hosts: &HostArgs, mut request: Request) -> anyhow::Result<Exit> {
+    let measured = carry_out_on(hosts, &mut request, FILE_PREFIX, |_, _| {})?;
+    finish(&request.output, &measured)
+}
+
+/// Runs a schedule on many hosts at the same time and keeps what it gives, with
+/// test files whose names begin with `file_prefix`.
+pub(crate) fn measure_on(
+    hosts: &HostArgs,
+    mut request: Request,
+    file_prefix: &str,
+) -> anyhow::Result<Measured> {
+    carry_out_on(hosts, &mut request, file_prefix, |_, _| {})
+}
+
+/// The same; `arrange` has the last word on the schedule of all hosts.
+pub(crate) fn measure_arranged_on(
+    hosts: &HostArgs,
+    mut request: Request,
+    arrange: impl FnOnce(&mut Schedule, &[FleetHost]),
+) -> anyhow::Result<Measured> {
+    carry_out_on(hosts, &mut request, FILE_PREFIX, arrange)
+}
+
+fn carry_out_on(
+    hosts: &HostArgs,
+    request: &mut Request,
+    file_prefix: &str,
+    arrange: impl FnOnce(&mut Schedule, &[FleetHost]),
+) -> anyhow::Result<Measured> {
     let fleet = hosts.gather(&request.schedule)?;
     for (host, why) in fleet.missing() {
         present::complain(&format!("going on without {host}: {why}"));
     }
     let spread = fathom_fleet::on_hosts(&request.schedule, &fleet.hosts());
     request.schedule = spread.map_err(anyhow::Error::msg)?;
+    arrange(&mut request.schedule, &fleet.hosts());
     let mut conductor = InOrder::new(&request.schedule);
     let id = run_id(unix_now_ns())?;
     let carriers = Carriers {
-        file_prefix: FILE_PREFIX,
+        file_prefix,
         fleet: Some(fleet),
     };
-    let measured = carry_out(&request, carriers, &mut conductor, id, &Interrupt::new())?;
-    finish(&request, &measured)
+    carry_out(request, carriers, &mut conductor, id, &Interrupt::new())
 }
 
 /// Runs the trials that a conductor hands out, judges and shows the result.
 pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow::Result<Exit> {
     let measured = measure(&request, conductor)?;
-    finish(&request, &measured)
+    finish(&request.output, &measured)
 }
 
-fn finish(request: &Request, measured: &Measured) -> anyhow::Result<Exit> {
+fn finish(output: &Output, measured: &Measured) -> anyhow::Result<Exit> {
     let judged = fathom_analysis::judge(&measured.record);
-    show(&judged, &request.output)?;
+    show(&judged, output)?;
     measured.complain();
-    Ok(exit_of(&judged, request.output.strict))
+    Ok(exit_of(&judged, output.strict))
 }
 
 /// Runs the trials that a conductor hands out and keeps what they give.
@@ -166,7 +196,8 @@ fn carry_out(
     };
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;
-    let mut recorder = Recorder::begin(store, meta, keep_files, progress);
+    let exporter = Exporter::start(&output.metrics, &meta)?;
+    let mut recorder = Recorder::begin(store, meta, keep_files, (progress, exporter));
     let rules: StopRules<'_> = &fathom_analysis::stop_rule;
     let sink = &mut recorder;
     let outcome = match carriers.fleet {

@@ -68,16 +68,15 @@ impl Ceilings {
 }
 
 fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
-    // Phases on files are short and begin at once.
-    // Phases on files are short and begin at once; a server in this process
-    // takes longer to come to speed.
-    let duration_ns = match (&job.workload.meta, &job.workload.object) {
-        (Some(_), _) => duration_ns / LOOKS,
-        (None, Some(_)) => duration_ns * LOOKS,
-        (None, None) => duration_ns,
+    // Phases on files are short and begin at once: one look, which is repeated
+    // for longer where the load came near. A server in this process takes
+    // longer to come to speed.
+    let (looks, each_ns) = match (&job.workload.meta, &job.workload.object) {
+        (Some(_), _) => (1, duration_ns / LOOKS / LOOKS),
+        (None, Some(_)) => (LOOKS, duration_ns),
+        (None, None) => (LOOKS, duration_ns / LOOKS),
     };
-    let looks =
-        (0..LOOKS).filter_map(|_| fathom_engine::measure_ceiling(job, duration_ns / LOOKS).ok());
+    let looks = (0..looks).filter_map(|_| fathom_engine::measure_ceiling(job, each_ns).ok());
     looks.max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second))
 }
 

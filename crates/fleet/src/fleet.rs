@@ -14,9 +14,6 @@ use crate::link::{EVENT_LIMIT, Message};
 use crate::remote::RemoteAgent;
 use crate::wire::About;
 
-/// Hosts that are greeted at the same time.
-const AT_ONCE: usize = 32;
-
 /// Hosts that cannot be had, each with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreachable(pub Vec<(String, String)>);
@@ -27,9 +24,16 @@ impl fmt::Display for Unreachable {
             1 => write!(f, "a host cannot be used")?,
             n => write!(f, "{n} hosts cannot be used")?,
         }
-        self.0
-            .iter()
-            .try_for_each(|(host, why)| write!(f, "\n  {host}: {why}"))
+        // What holds of many is said once.
+        let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (host, why) in &self.0 {
+            match said.iter_mut().find(|(before, _)| before == why) {
+                Some((_, hosts)) => hosts.push(host),
+                None => said.push((why, vec![host])),
+            }
+        }
+        said.iter()
+            .try_for_each(|(why, hosts)| write!(f, "\n  {}: {why}", hosts.join(", ")))
     }
 }
 
@@ -63,7 +67,7 @@ impl Fleet {
             hosts.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
-            for _ in 0..AT_ONCE.min(hosts.len()) {
+            for _ in 0..launcher.at_once(hosts.len()) {
                 scope.spawn(|| {
                     loop {
                         let place = next.fetch_add(1, Relaxed);
@@ -73,6 +77,7 @@ impl Fleet {
                         let agent = launcher.launch(host).and_then(|transport| {
                             RemoteAgent::greet(&host.to_string(), place, transport, &sender)
                         });
+                        let agent = agent.map(|agent| agent.started_by(launcher.launched()));
                         if let Ok(mut slot) = greeted[place].lock() {
                             *slot = Some(agent);
                         }

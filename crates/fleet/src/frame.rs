@@ -52,6 +52,13 @@ impl FrameWriter {
         }
     }
 
+    /// The stream, for whoever goes on with it.
+    pub(crate) fn into_inner(self) -> Box<dyn Write + Send> {
+        self.out
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn send(&self, message: &impl Serialize) -> io::Result<()> {
         let frame = framed(message)?;
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,6 +102,11 @@ impl FrameReader {
             limit: STRANGER_BYTES,
             frame: Vec::new(),
         }
+    }
+
+    /// The stream behind the last message: no byte of the next has been read.
+    pub(crate) fn into_inner(self) -> Box<dyn Read + Send> {
+        self.input
     }
 
     /// The other side has been recognised.

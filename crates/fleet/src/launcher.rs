@@ -2,11 +2,18 @@
 
 use std::path::PathBuf;
 
+use crate::agent_binary::AgentBinary;
 use crate::credentials::CoordinatorKeys;
 use crate::host_list::HostName;
+use crate::kubernetes::{self, KubernetesOptions};
+use crate::launched::Launched;
 use crate::ssh::{self, SshOptions};
 use crate::tls;
 use crate::transport::Transport;
+use crate::{mpi, slurm};
+
+/// Hosts that are greeted at the same time.
+const AT_ONCE: usize = 32;
 
 /// How agents come to life.
 #[derive(Debug)]
@@ -15,6 +22,8 @@ pub enum Launcher {
     Static(Box<CoordinatorKeys>),
     /// The system's OpenSSH starts them, with the user's configuration.
     Ssh(SshOptions),
+    /// Something of the site has been told to start them all.
+    Launched(Launched),
 }
 
 impl Launcher {
@@ -28,10 +37,70 @@ impl Launcher {
         )?)))
     }
 
+    /// Agents on nodes of this allocation of Slurm. `call_back` is the name or
+    /// address under which this host is reached from there, by default any of
+    /// its own.
+    ///
+    /// # Errors
+    /// Outside of an allocation, and when `srun` cannot be started.
+    pub fn slurm(
+        hosts: &[HostName],
+        call_back: Option<&HostName>,
+        binary: AgentBinary,
+        arguments: &[String],
+    ) -> Result<Launcher, String> {
+        slurm::launch(hosts, call_back, binary, arguments).map(Launcher::Launched)
+    }
+
+    /// Agents that `mpirun` starts: its words are the command of the site, by
+    /// default `mpirun` alone.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn mpi(
+        hosts: &[HostName],
+        call_back: Option<&HostName>,
+        mpirun: &[String],
+        binary: &AgentBinary,
+        arguments: &[String],
+    ) -> Result<Launcher, String> {
+        mpi::launch(hosts, call_back, mpirun, binary, arguments).map(Launcher::Launched)
+    }
+
+    /// Agents as the pods of a Job.
+    ///
+    /// # Errors
+    /// When the manifest cannot be used, or kubectl refuses it.
+    pub fn kubernetes(
+        hosts: &[HostName],
+        call_back: Option<&HostName>,
+        options: &KubernetesOptions,
+    ) -> Result<Launcher, String> {
+        kubernetes::launch(hosts, call_back, options).map(Launcher::Launched)
+    }
+
     pub(crate) fn launch(&self, host: &HostName) -> Result<Transport, String> {
         match self {
             Launcher::Static(keys) => tls::connect(host, keys),
             Launcher::Ssh(options) => ssh::launch(host, options),
+            Launcher::Launched(launched) => launched.wait_for(host),
+        }
+    }
+
+    /// How many hosts are greeted at the same time: who comes by itself must
+    /// not wait behind those that do not.
+    pub(crate) fn at_once(&self, hosts: usize) -> usize {
+        match self {
+            Launcher::Launched(_) => hosts,
+            _ => AT_ONCE.min(hosts),
+        }
+    }
+
+    /// What must stay as long as the agents do.
+    pub(crate) fn launched(&self) -> Option<Launched> {
+        match self {
+            Launcher::Launched(launched) => Some(launched.clone()),
+            _ => None,
         }
     }
 }

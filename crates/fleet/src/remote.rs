@@ -11,6 +11,7 @@ use fathom_observe::monotonic_ns;
 use crate::clock::{ClockFilter, Exchange};
 use crate::coordinator::Settings;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
+use crate::launched::Launched;
 use crate::link::{Ack, Command, Message};
 use crate::session::unix_now_ns;
 use crate::tls;
@@ -30,6 +31,8 @@ pub(crate) struct RemoteAgent {
     pub(crate) about: About,
     place: usize,
     shared: Arc<Shared>,
+    /// Ends with the last of its agents.
+    started_by: Option<Launched>,
 }
 
 /// What the threads of a connection share.
@@ -113,10 +116,17 @@ impl RemoteAgent {
             about: *about,
             place,
             shared,
+            started_by: None,
         };
         agent.compare_clocks(&mut reader)?;
         agent.listen(reader, complaint, events)?;
         Ok(agent)
+    }
+
+    /// Keeps what has started the agent for as long.
+    pub(crate) fn started_by(mut self, launched: Option<Launched>) -> RemoteAgent {
+        self.started_by = launched;
+        self
     }
 
     /// A handful of questions, one after the other.
@@ -222,7 +232,7 @@ fn read(
                 shared.answered(&message, arrived_ns);
                 continue;
             }
-            FromAgent::About(_) => continue,
+            FromAgent::About(_) | FromAgent::Cleaned(_) => continue,
             FromAgent::Event { event, waits } => Message::Event {
                 event,
                 ack: waits.then(|| Ack::Far(Arc::clone(&shared.writer))),

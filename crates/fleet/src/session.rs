@@ -5,6 +5,7 @@
 //! connection ends, is gone: the load ends, what was made is removed.
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -18,6 +19,7 @@ use crate::agent::Agent;
 use crate::coordinator::Settings;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::interrupt::Interrupt;
+use crate::leftovers::{CleanOrder, Cleaned, Journal, clean_after_agents};
 use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::message::Event;
 use crate::policy::Policy;
@@ -40,6 +42,9 @@ pub struct AgentOptions {
     pub policy: Policy,
     /// Raised when the agent itself is to end.
     pub interrupt: Interrupt,
+    /// Where the files that agents make are noted, for the case that one is
+    /// killed.
+    pub journals: Option<PathBuf>,
 }
 
 /// Serves one coordinator over a connection that nobody else can use.
@@ -106,6 +111,7 @@ fn greet(
 struct Session {
     writer: Arc<FrameWriter>,
     policy: Policy,
+    journals: Option<PathBuf>,
     /// Raised by the coordinator, by its loss, or with the agent's own.
     interrupt: Interrupt,
     heard_ns: Arc<AtomicU64>,
@@ -136,6 +142,7 @@ impl Session {
         Session {
             writer,
             policy: options.policy.clone(),
+            journals: options.journals.clone(),
             interrupt: Interrupt::new(),
             heard_ns,
             over,
@@ -180,6 +187,7 @@ impl Session {
                 }
             }
             ToAgent::Handled(result) => answer(&self.waiting, result),
+            ToAgent::Clean(order) => self.clean(order)?,
             ToAgent::Interrupt(level) => {
                 for _ in 0..level.min(2) {
                     self.interrupt.raise();
@@ -187,6 +195,21 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    fn clean(&mut self, order: CleanOrder) -> Result<(), String> {
+        if !self.is_idle() {
+            return Err("cleaning up while a run is under way".to_owned());
+        }
+        // Whoever asked waits, however long it takes.
+        self.heard_ns.store(u64::MAX, Relaxed);
+        let cleaned = match &self.journals {
+            Some(directory) => clean_after_agents(directory, order),
+            None => Cleaned::default(),
+        };
+        self.heard_ns.store(monotonic_ns(), Relaxed);
+        let sent = self.writer.send(&FromAgent::Cleaned(cleaned));
+        sent.map_err(|error| error.to_string())
     }
 
     fn begin(&mut self, settings: RemoteSettings) -> Result<(), String> {
@@ -199,8 +222,12 @@ impl Session {
         let (events, event_receiver) = sync_channel(EVENT_LIMIT);
         let teller = {
             let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
+            let journal = self
+                .journals
+                .as_deref()
+                .map(|directory| Journal::begin(directory, settings.run_tag, settings.keep_files));
             spawn("fathom-teller", move || {
-                tell(&event_receiver, &writer, &waiting);
+                tell(&event_receiver, &writer, &waiting, journal.as_ref());
             })?
         };
         let mut agent = Agent::new(
@@ -280,14 +307,20 @@ fn tell(
     events: &Receiver<(usize, Message)>,
     writer: &Arc<FrameWriter>,
     waiting: &Mutex<Option<Ack>>,
+    journal: Option<&Journal>,
 ) {
     for (_, message) in events {
         let message = match message {
             // The files of this host are of no use in the coordinator's list.
             Message::Event {
-                event: Event::FileCreating(_) | Event::FileRemoved(_),
+                event: event @ (Event::FileCreating(_) | Event::FileRemoved(_)),
                 ack,
             } => {
+                match (&event, journal) {
+                    (Event::FileCreating(path), Some(journal)) => journal.making(path),
+                    (Event::FileRemoved(path), Some(journal)) => journal.removed(path),
+                    _ => {}
+                }
                 if let Some(ack) = ack {
                     ack.answer(Ok(()));
                 }

@@ -66,11 +66,34 @@ pub(crate) fn connect_to_join(
     Ok((transport.map_err(|error| error.to_string())?, binding))
 }
 
+/// The same as an agent that calls its coordinator.
+pub(crate) fn call(
+    socket: TcpStream,
+    name: &str,
+    identity: &Identity,
+) -> Result<(Transport, Binding), String> {
+    let connection = client(name, identity, Arc::new(Anybody(provider())))?;
+    let (connection, socket) = shake_hands(connection, socket)?;
+    let binding = binding(&connection)?;
+    let transport = tls_stream::transport(connection, socket);
+    Ok((transport.map_err(|error| error.to_string())?, binding))
+}
+
 fn open(
     host: &HostName,
     identity: &Identity,
     verifier: Arc<dyn ServerCertVerifier>,
 ) -> Result<(Connection, TcpStream), String> {
+    let connection = client(&host.name, identity, verifier)?;
+    let socket = dial(host)?;
+    shake_hands(connection, socket)
+}
+
+fn client(
+    name: &str,
+    identity: &Identity,
+    verifier: Arc<dyn ServerCertVerifier>,
+) -> Result<Connection, String> {
     let config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| error.to_string())?
@@ -78,12 +101,11 @@ fn open(
         .with_custom_certificate_verifier(verifier)
         .with_client_auth_cert(vec![identity.certificate.clone()], identity.key.clone_key())
         .map_err(|error| error.to_string())?;
-    let name = ServerName::try_from(host.name.clone())
-        .map_err(|_| format!("'{}' is no name that a certificate could have", host.name))?;
-    let connection = ClientConnection::new(Arc::new(config), name);
+    let server = ServerName::try_from(name.to_owned())
+        .map_err(|_| format!("'{name}' is no name that a certificate could have"))?;
+    let connection = ClientConnection::new(Arc::new(config), server);
     let connection = connection.map_err(|error| error.to_string())?;
-    let socket = dial(host)?;
-    shake_hands(Connection::Client(connection), socket)
+    Ok(Connection::Client(connection))
 }
 
 fn dial(host: &HostName) -> Result<TcpStream, String> {

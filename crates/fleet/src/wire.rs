@@ -8,11 +8,12 @@ use fathom_model::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use crate::coordinator::Settings;
+use crate::leftovers::{CleanOrder, Cleaned};
 use crate::link::Command;
 use crate::message::Event;
 
 /// Version of everything below. Any change of a message changes it.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 
 /// The first message of a coordinator and of an agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -71,7 +72,7 @@ impl Greeting {
 }
 
 /// Text from a stranger, fit for a terminal.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let kept = text.chars().filter(|c| !c.is_control());
     kept.take(300).collect()
 }
@@ -93,6 +94,8 @@ pub(crate) enum ToAgent {
     Handled(Result<(), String>),
     /// End the load: 1 soon, 2 now.
     Interrupt(u8),
+    /// List or remove what killed agents left on this host. Between runs only.
+    Clean(CleanOrder),
 }
 
 /// From the agent.
@@ -122,6 +125,8 @@ pub(crate) enum FromAgent {
     Ready,
     /// A command has been carried out.
     Done,
+    /// What [`ToAgent::Clean`] found.
+    Cleaned(Cleaned),
 }
 
 /// What an agent says of itself.

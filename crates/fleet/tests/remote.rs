@@ -38,6 +38,7 @@ impl Agent {
                 destructive: false,
             },
             interrupt: interrupt.clone(),
+            journals: None,
         };
         let reports = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&reports);

@@ -24,6 +24,25 @@ pub struct HostLoad {
     pub interrupts: Vec<DeviceInterrupts>,
     /// The worker thread that computed most.
     pub busiest_thread: Option<BusiestThread>,
+    /// Traffic of the links that have an address, all programs together.
+    pub links: Vec<LinkLoad>,
+}
+
+/// What went over one link.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LinkLoad {
+    /// Name of the interface.
+    pub interface: String,
+    /// Rated speed, bits per second, each way; `None` where it is not known,
+    /// and for links without hardware.
+    pub speed_bits: Option<u64>,
+    /// Bytes received.
+    pub received_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Frames that were damaged or thrown away, both ways.
+    pub lost_frames: u64,
 }
 
 /// What a CPU quota (`cpu.max`, `cpu.cfs_quota_us`) did.

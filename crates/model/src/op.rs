@@ -108,11 +108,18 @@ pub enum OpKind {
     Transfer,
     /// From the failure of a request to when it was sent again.
     Retry,
+    /// A file opened and cut to nothing, its content written again, and closed.
+    TruncateOverwrite,
+    /// A file written as object servers do: under another name, with room
+    /// reserved, an attribute set, made durable, then renamed.
+    SwiftPut,
+    /// A file opened, read to its end, its attribute read, and closed.
+    SwiftGet,
 }
 
 impl OpKind {
     /// Every kind, in the order in which they are stored and shown.
-    pub const ALL: [OpKind; 47] = [
+    pub const ALL: [OpKind; 50] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Trim,
@@ -160,6 +167,9 @@ impl OpKind {
         OpKind::FirstByte,
         OpKind::Transfer,
         OpKind::Retry,
+        OpKind::TruncateOverwrite,
+        OpKind::SwiftPut,
+        OpKind::SwiftGet,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -212,6 +222,9 @@ impl OpKind {
             OpKind::FirstByte => "first_byte",
             OpKind::Transfer => "transfer",
             OpKind::Retry => "retry",
+            OpKind::TruncateOverwrite => "truncate_overwrite",
+            OpKind::SwiftPut => "swift_put",
+            OpKind::SwiftGet => "swift_get",
         }
     }
 
@@ -239,7 +252,7 @@ impl OpKind {
     pub fn moves_bytes(self) -> bool {
         use OpKind::{
             Append, Create, Get, GetParallel, GetRange, Overwrite, Put, PutMultipart, PutVersion,
-            Read, ReadFile, Trim, Write,
+            Read, ReadFile, SwiftGet, SwiftPut, Trim, TruncateOverwrite, Write,
         };
         matches!(
             self,
@@ -255,24 +268,28 @@ impl OpKind {
                 | Get
                 | GetRange
                 | GetParallel
+                | TruncateOverwrite
+                | SwiftPut
+                | SwiftGet
         )
     }
 
     /// Whether the kind is an operation on names, directories or whole small
     /// files: those of the metadata engine.
     pub fn is_metadata(self) -> bool {
-        self.index() >= OpKind::Create.index() && self.index() <= OpKind::Unlink.index()
+        self.index() >= OpKind::Create.index() && self.index() <= OpKind::SwiftGet.index()
     }
 
     /// Whether an operation on a tree of files only looks at what is there.
     pub fn looks(self) -> bool {
         use OpKind::{
             Getxattr, Lookup, Open, ReadFile, Readdir, ReaddirStat, Readlink, Stat, Statdir,
+            SwiftGet,
         };
         matches!(
             self,
             Open | ReadFile | Stat | Lookup | Readdir | ReaddirStat | Readlink | Getxattr | Statdir
-        )
+        ) || self == SwiftGet
     }
 
     /// Stable index of the kind in stored blobs and in [`OpKind::ALL`].

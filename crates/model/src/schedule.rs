@@ -145,6 +145,8 @@ pub enum Purpose {
     },
     /// The disks of a machine, each alone and all at once.
     Disks,
+    /// Listings of directories of growing size.
+    Enumeration,
     /// A test of the SNIA performance test specification.
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.
@@ -153,6 +155,21 @@ pub enum Purpose {
         #[serde(default)]
         settings: SniaSettings,
     },
+}
+
+impl Schedule {
+    /// No trials.
+    pub fn nothing(name: &str) -> Schedule {
+        Schedule {
+            name: name.to_owned(),
+            seed: 0,
+            destructive: false,
+            keep_files: false,
+            purpose: Purpose::Measure,
+            trials: Vec::new(),
+            depth_probe: false,
+        }
+    }
 }
 
 /// An ordered list of trials.

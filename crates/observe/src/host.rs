@@ -177,6 +177,9 @@ fn further_facts(
     cpuinfo: &str,
 ) -> BTreeMap<String, String> {
     let mut facts = limit_facts(sys, mounts);
+    if let Some(links) = crate::network::link_words(sys) {
+        facts.insert("links".to_owned(), links);
+    }
     for (name, path) in [
         ("boot_id", "/proc/sys/kernel/random/boot_id"),
         ("io_uring_disabled", "/proc/sys/kernel/io_uring_disabled"),

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use fathom_model::fingerprint::TargetFingerprint;
-use fathom_model::host_load::{BusiestThread, DeviceInterrupts, HostLoad, QuotaUse};
+use fathom_model::host_load::{BusiestThread, DeviceInterrupts, HostLoad, LinkLoad, QuotaUse};
 
 use crate::Sysroot;
 use crate::cgroup::{DEPTH_LIMIT, folder_of};
 use crate::device::device_dir;
 use crate::kernel_calls::tick_ns;
 use crate::mount::Mount;
+use crate::network::{read_traffic, traffic_since};
 use crate::observer::monotonic_ns;
 use crate::target::mounts;
 
@@ -39,6 +40,7 @@ struct Reading {
     core_throttles: Option<u64>,
     /// By leaf: interrupts on each CPU.
     interrupts: BTreeMap<String, BTreeMap<u32, u64>>,
+    links: Vec<LinkLoad>,
 }
 
 impl HostWatch {
@@ -85,6 +87,7 @@ impl HostWatch {
             core_throttles: throttles.map(|(now, last)| now.saturating_sub(last)),
             interrupts: interrupt_growth(&after.interrupts, &self.before.interrupts),
             busiest_thread: self.threads.busiest(),
+            links: traffic_since(&self.before.links, &after.links),
         }
     }
 }
@@ -104,6 +107,7 @@ impl Reading {
                 .map(|(name, prefix)| (name.clone(), parse_interrupts(&interrupts, prefix)))
                 .filter(|(_, counts)| !counts.is_empty())
                 .collect(),
+            links: read_traffic(sys),
         }
     }
 }

@@ -13,12 +13,12 @@ use clap::Args;
 use fathom_model::{Target, unit};
 
 use crate::diagnostic::{Diagnostics, Problems, Source};
-use crate::keys::WorkloadKeys;
+use crate::keys::{PauseKeys, WorkloadKeys};
 use crate::node::Located;
 use crate::plan::Plan;
 use crate::spelling::Spelling;
 use crate::value::{
-    Blocks, Count, EngineChoice, Name, PreconditionChoice, Rw, Seconds, Size, Switch, Targets,
+    Blocks, Count, EngineChoice, Name, PreconditionChoice, Rw, Seconds, Size, Switch, Targets, Time,
 };
 
 const MIB: u64 = 1 << 20;
@@ -182,6 +182,28 @@ impl AtIoIops {
     /// # Errors
     /// A value is out of its bounds, or the files would be smaller than a block.
     pub fn to_plan(&self, directory: &Path) -> Result<Plan, Diagnostics> {
+        self.build_plan(directory, 1, None)
+    }
+
+    /// The same several times, with a pause between of so many seconds.
+    ///
+    /// # Errors
+    /// As [`AtIoIops::to_plan`].
+    pub(crate) fn to_repeated_plan(
+        &self,
+        directory: &Path,
+        iterations: u32,
+        pause_seconds: u32,
+    ) -> Result<Plan, Diagnostics> {
+        self.build_plan(directory, iterations, Some(pause_seconds))
+    }
+
+    fn build_plan(
+        &self,
+        directory: &Path,
+        iterations: u32,
+        pause_seconds: Option<u32>,
+    ) -> Result<Plan, Diagnostics> {
         let mut problems = Problems::default();
         let source = Source::new("command line", "");
         if self.block() == 0 {
@@ -201,7 +223,8 @@ impl AtIoIops {
         let mut plan = Plan::build(FILE_PREFIX, vec![self.keys()]);
         let target = Target::Path(directory.to_owned());
         plan.targets = Some(Located::new(Targets(vec![Located::new(target)])));
-        plan.iterations = Some(Located::new(Count(1)));
+        plan.iterations = Some(Located::new(Count(u64::from(iterations))));
+        plan.pause = pause_seconds.map(|seconds| Located::new(fixed_pause(seconds)));
         plan.keep_files = Some(Located::new(Switch(true)));
         // The load that was asked for, and no other.
         plan.probe = Some(Located::new(Switch(false)));
@@ -249,6 +272,62 @@ impl AtIoIops {
         }
     }
 
+    /// No option at all.
+    pub(crate) fn nothing() -> AtIoIops {
+        AtIoIops {
+            read: false,
+            write: false,
+            fsync: false,
+            fdatasync: false,
+            seq: false,
+            rand: false,
+            mbs: false,
+            iops: false,
+            block_bytes: None,
+            threads: 1,
+            files: None,
+            seconds: 60,
+            total_bytes: 16 << 30,
+            writes_per_sync: None,
+            no_final_sync: false,
+            place: PathBuf::from("."),
+            cached: false,
+            uncached: false,
+        }
+    }
+
+    /// The options as they would be typed.
+    pub fn command_line(&self) -> String {
+        let on = |set: bool, word: &str| set.then(|| word.to_owned());
+        let size = |bytes: u64| match bytes.trailing_zeros() {
+            30.. => format!("{}G", bytes >> 30),
+            20.. => format!("{}M", bytes >> 20),
+            10.. => format!("{}K", bytes >> 10),
+            _ => bytes.to_string(),
+        };
+        let words = [
+            on(self.read, "--read"),
+            on(self.write, "--write"),
+            on(self.fsync, "--fsync"),
+            on(self.fdatasync, "--fdatasync"),
+            on(self.seq, "--seq"),
+            on(self.rand, "--rand"),
+            self.block_bytes.map(|bytes| format!("-s {}", size(bytes))),
+            self.writes_per_sync.map(|writes| format!("-q {writes}")),
+            on(self.mbs, "--mbs"),
+            on(self.iops, "--iops"),
+            Some(format!("-p {}", self.threads)),
+            self.files.map(|files| format!("-n {files}")),
+            Some(format!("-t {}", self.seconds)),
+            on(self.cached, "--cached"),
+            on(self.uncached, "--uncached"),
+            Some(format!("-u {}", size(self.total_bytes))),
+            on(self.no_final_sync, "-S"),
+            Some(format!("-f {}", self.place.display())),
+        ];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
     /// The settings as `-a` prints them; `files` names the files.
     pub fn settings(&self, command_line: &str, version: &str, files: &str) -> String {
         let cached = if self.uncached { "uncached" } else { "cached" };
@@ -282,8 +361,17 @@ impl AtIoIops {
     }
 }
 
+fn fixed_pause(seconds: u32) -> PauseKeys {
+    let time = Time(u64::from(seconds) * 1_000_000_000);
+    PauseKeys {
+        floor: Some(Located::new(time)),
+        ceiling: Some(Located::new(time)),
+        until_quiet: Some(Located::new(Switch(false))),
+    }
+}
+
 /// A size as the tool takes it: bytes, or with K, M or G (powers of 1024).
-fn parse_size(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("'{text}' is not a size; write for example 4K, 16M or 16G");
     let upper = text.trim().to_ascii_uppercase();
     let (digits, scale) = match upper.strip_suffix(['K', 'M', 'G', 'T']) {

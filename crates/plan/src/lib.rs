@@ -29,10 +29,12 @@
 //! ```
 
 mod at_io_iops;
+mod at_io_parallel;
 mod check;
 mod cost;
 mod diagnostic;
 mod disks;
+mod enumerate;
 mod files_flags;
 pub mod fio;
 mod fio_export;
@@ -57,6 +59,7 @@ mod rows;
 mod schedule;
 mod schema;
 mod section;
+mod smallfile;
 mod spelling;
 mod template;
 mod together;
@@ -64,9 +67,11 @@ mod value;
 mod yaml;
 
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
+pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
@@ -79,6 +84,7 @@ pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
+pub use smallfile::{Smallfile, SmallfileOperation};
 pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ const SHARED: [&str; 10] = [
 pub(super) fn differences(record: &RunRecord) -> Vec<String> {
     let present = || record.meta.hosts.iter().filter(|host| host.lost.is_none());
     let mut found = Vec::new();
-    let facts: [Fact<FleetHost>; 7] = [
+    let facts: [Fact<FleetHost>; 8] = [
         ("version of fathom", |h| h.tool_version.clone()),
         ("kernel", |h| h.fingerprint.kernel.clone()),
         ("distribution", |h| {
@@ -43,6 +43,10 @@ pub(super) fn differences(record: &RunRecord) -> Vec<String> {
             h.fingerprint.cpu_governor.clone().unwrap_or_default()
         }),
         ("memory", |h| memory(h.fingerprint.memory_bytes)),
+        ("network", |h| {
+            let links = h.fingerprint.facts.get("links");
+            links.cloned().unwrap_or_default()
+        }),
     ];
     for (name, fact) in facts {
         found.extend(split(name, present().map(|h| (h.name.as_str(), fact(h)))));
@@ -114,7 +118,7 @@ pub(super) fn same_target(record: &RunRecord) -> Option<Outcome> {
     })
 }
 
-fn is_shared(kind: &str) -> bool {
+pub(super) fn is_shared(kind: &str) -> bool {
     SHARED.contains(&kind) || kind.starts_with("fuse.")
 }
 

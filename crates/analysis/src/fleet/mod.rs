@@ -3,6 +3,7 @@
 
 mod alike;
 mod says;
+mod traffic;
 mod turn;
 
 use fathom_model::JudgedRun;
@@ -27,6 +28,7 @@ const MOST_SKEW_NS: u64 = 10_000_000;
 /// Draws the hosts of a judged run, where there are several.
 pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]) {
     if record.meta.hosts.is_empty() {
+        add(run, traffic::finding(record));
         return;
     }
     let slow_share = check(STRAGGLER).caveat.unwrap_or(0.0);
@@ -42,9 +44,15 @@ pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]
         slow_share,
     };
     let mut found = vec![windows(&report), stragglers(&report)];
+    found.push(traffic::finding(record));
     found.push(alike::same_target(record));
     found.push(alike::finding(&report.differences, record.meta.hosts.len()));
-    for outcome in found.into_iter().flatten() {
+    add(run, found.into_iter().flatten());
+    run.fleet = Some(report);
+}
+
+fn add(run: &mut JudgedRun, found: impl IntoIterator<Item = Outcome>) {
+    for outcome in found {
         let validity = &mut run.verdict.validity;
         match outcome.status() {
             FindingStatus::Caveat => *validity = (*validity).max(Validity::Caveats),
@@ -54,7 +62,6 @@ pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]
         run.verdict.findings.push(outcome.finding());
     }
     checks::sort(&mut run.verdict.findings);
-    run.fleet = Some(report);
 }
 
 /// Rows by workload: those of one set whose labels differ in the host only.

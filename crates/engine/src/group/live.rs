@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use fathom_model::Sample;
 use fathom_model::recording::ThreadUse;
-use fathom_model::run::{EngineReport, Finishers, StuckOp};
+use fathom_model::run::{EngineReport, Finishers, StuckOp, WorkerPart};
 use fathom_model::workload::EndpointReport;
 
 use super::gate::Gate;
@@ -292,6 +292,21 @@ impl Live {
         crate::object::results(work, &done, self.origin_ns)
     }
 
+    /// How far each worker came on a tree.
+    fn parts_done(&self) -> Vec<WorkerPart> {
+        let done = self.ends.iter().filter_map(|end| end.tree_work);
+        done.map(|done| done.part(self.origin_ns)).collect()
+    }
+
+    /// What the workers asked of a tree.
+    fn calls_made(&self) -> Vec<(String, u64)> {
+        let mut all = crate::meta::Calls::default();
+        for done in self.ends.iter().filter_map(|end| end.tree_work) {
+            all.add(&done.calls);
+        }
+        all.named()
+    }
+
     fn threads_used(&self) -> ThreadUse {
         let mut all = ThreadUse::default();
         for end in &self.ends {
@@ -327,6 +342,8 @@ impl Live {
                 depth_found: self.ends.iter().filter_map(|end| end.depth_found).min(),
                 finishers,
                 endpoints,
+                parts: self.parts_done(),
+                calls: self.calls_made(),
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

@@ -192,6 +192,8 @@ impl Simulated {
                 depth_found: end.depth_found,
                 finishers: None,
                 endpoints: Vec::new(),
+                parts: Vec::new(),
+                calls: Vec::new(),
             },
             samples,
             final_flush_ns: end.final_flush_ns,

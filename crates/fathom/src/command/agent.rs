@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use fathom_fleet::{AgentOptions, AgentServer, Interrupt, JoinToken, PORT, Policy};
+use fathom_fleet::{
+    AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
+};
 
+use crate::cli::StorePath;
 use crate::command::hosts;
 use crate::exit::Exit;
 use crate::{present, signals};
@@ -54,6 +57,10 @@ pub(crate) struct Agent {
     /// Serve one coordinator on standard input and output, as launchers do.
     #[arg(long, hide = true, conflicts_with_all = ["listen", "token", "token_file", "keys"])]
     stdio: bool,
+    /// Call the coordinator that $FATHOM_CALL_BACK names, as this host of its
+    /// run; launchers start agents so.
+    #[arg(long, hide = true, value_name = "HOST", conflicts_with_all = ["stdio", "token", "token_file", "keys"])]
+    call_back: Option<String>,
 }
 
 pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
@@ -65,17 +72,37 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
             destructive: agent.allow_destructive,
         },
         interrupt,
+        journals: journals(),
     };
-    if agent.stdio {
-        return Ok(match fathom_fleet::serve_stdio(&options) {
-            Ok(()) => Exit::Success,
-            Err(reason) => {
-                present::complain(&reason);
-                Exit::Failure
+    let served = match &agent.call_back {
+        Some(host) => call_back(host, &options),
+        None if agent.stdio => fathom_fleet::serve_stdio(&options),
+        None => return listen(agent, options),
+    };
+    Ok(match served {
+        Ok(()) => Exit::Success,
+        Err(reason) => {
+            present::complain(&reason);
+            // A Job starts a pod that failed again, which would be turned away
+            // until the Job has failed, and the other pods with it.
+            match std::env::var_os("KUBERNETES_SERVICE_HOST") {
+                Some(_) if agent.call_back.is_some() => Exit::Success,
+                _ => Exit::Failure,
             }
-        });
-    }
-    listen(agent, options)
+        }
+    })
+}
+
+/// Where agents note what they make: beside the store, which they do not use.
+pub(crate) fn journals() -> Option<PathBuf> {
+    let store = present::store_path(&StorePath::default()).ok()?;
+    Some(store.parent()?.join("agents"))
+}
+
+fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {
+    let invitation = std::env::var(CALL_BACK_VARIABLE)
+        .map_err(|_| format!("nobody is to be called back: ${CALL_BACK_VARIABLE} is not set"))?;
+    fathom_fleet::serve_call_back(host, &invitation.parse()?, options)
 }
 
 fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {

@@ -7,7 +7,7 @@
 //! `--strict` it is fathom's.
 
 mod calls;
-mod rate;
+pub(crate) mod rate;
 
 use std::io::IsTerminal;
 use std::path::Path;

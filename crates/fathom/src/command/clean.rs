@@ -1,6 +1,7 @@
 //! `fathom clean`: what killed runs left behind.
 
 mod bucket;
+mod elsewhere;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,16 +19,32 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
     if let Some(target) = &clean.bucket {
         return bucket::run(clean, target);
     }
+    if clean.hosts.are_given() {
+        return elsewhere::run(clean);
+    }
+    let of_agents = elsewhere::here(clean)?;
+    Ok(match of_runs(clean, of_agents.is_some())? {
+        Exit::Success => of_agents.unwrap_or(Exit::Success),
+        exit => exit,
+    })
+}
+
+/// What runs of this host left. `told` is whether something else was found.
+fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
     let path = present::store_path(&clean.store)?;
+    let nothing = |text: &str| match told {
+        true => Ok(()),
+        false => present::write_stdout(text),
+    };
     if !path.exists() {
-        present::write_stdout("nothing to clean: nothing has been measured yet\n")?;
+        nothing("nothing to clean: nothing has been measured yet\n")?;
         return Ok(Exit::Success);
     }
     let mut store = Store::open(&path)?;
     let mut leftovers = store.leftovers()?;
     leftovers.retain(|leftover| clean.kept || !leftover.keep);
     if leftovers.is_empty() {
-        present::write_stdout("nothing to clean\n")?;
+        nothing("nothing to clean\n")?;
         return Ok(Exit::Success);
     }
     if !clean.yes {

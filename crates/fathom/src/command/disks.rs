@@ -8,11 +8,13 @@ use fathom_plan::{DiskMachine, DiskWorkload};
 use fathom_report::table::{Align, Table};
 
 use crate::cli::Output;
+use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
 use arrange::{Order, Wanted};
 use chosen::{Chosen, Disk};
+use fathom_model::schedule::Purpose;
 use fathom_model::unit;
 
 /// Test the data disks of this machine, each alone and then all at once.
@@ -80,6 +82,8 @@ pub(crate) struct Disks {
     #[arg(long)]
     show: bool,
     #[command(flatten)]
+    hosts: HostArgs,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -99,6 +103,13 @@ enum WorkloadChoice {
 }
 
 pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
+    if disks.hosts.are_given() && disks.disks.is_empty() {
+        present::complain(
+            "name the disks with --hosts: fathom disks /mnt/disk1 /mnt/disk2 --hosts … (they are \
+             looked at on this host, which must be like the others)",
+        );
+        return Ok(Exit::Usage);
+    }
     let machine = DiskMachine {
         cpu_threads: surroundings::cpu_threads(),
         ram_bytes: surroundings::memory_bytes().unwrap_or(0),
@@ -146,12 +157,27 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         present::write_stdout(&show(&chosen, &wanted, length_ns))?;
         return Ok(Exit::Success);
     }
-    pipeline::execute(Request {
+    carry_out(disks.hosts, arranged, disks.output)
+}
+
+/// Here, or on other hosts.
+fn carry_out(hosts: HostArgs, arranged: arrange::Arranged, output: Output) -> anyhow::Result<Exit> {
+    let mut schedule = arranged.schedule;
+    if hosts.are_given() {
+        // The table of disks is that of one machine; here hosts stand beside
+        // one another.
+        schedule.purpose = Purpose::Measure;
+    }
+    let request = Request {
         plan: arranged.plan,
-        schedule: arranged.schedule,
+        schedule,
         label: None,
-        output: disks.output,
-    })
+        output,
+    };
+    match hosts.are_given() {
+        true => pipeline::execute_on(&hosts, request),
+        false => pipeline::execute(request),
+    }
 }
 
 /// What was asked for; without that, whatever harms nothing.

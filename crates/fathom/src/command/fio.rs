@@ -5,6 +5,7 @@
 //! are fio's. docs/decisions/0014 has the reasons.
 
 mod carry_out;
+mod clients;
 mod help;
 mod interim;
 mod machine;

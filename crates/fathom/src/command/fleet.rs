@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 use fathom_fleet::{CoordinatorKeys, Joined};
 use fathom_model::Schedule;
 use fathom_model::fleet::FleetHost;
-use fathom_model::schedule::Purpose;
 use fathom_model::unit;
 use fathom_report::table::{Align, Table};
 
@@ -136,7 +135,7 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     }
     // All that can be said is wanted, however few answer.
-    let fleet = args.tolerant().gather(&nothing_to_do())?;
+    let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;
     let (hosts, mut permissions) = (fleet.hosts(), fleet.permissions());
     if args.start_agents() {
         permissions.fill(Some("what a plan names".to_owned()));
@@ -192,17 +191,5 @@ fn offset(nanoseconds: i64) -> String {
     match length < 1_000_000_000 {
         true => format!("{sign}{}", unit::latency(length as f64)),
         false => format!("{sign}{}", unit::span(length)),
-    }
-}
-
-fn nothing_to_do() -> Schedule {
-    Schedule {
-        name: "status".to_owned(),
-        seed: 0,
-        destructive: false,
-        keep_files: false,
-        purpose: Purpose::Measure,
-        trials: Vec::new(),
-        depth_probe: false,
     }
 }

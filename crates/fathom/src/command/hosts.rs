@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use fathom_fleet::{Fleet, HostName, Launcher, SshOptions, Unreachable};
+use fathom_fleet::{AgentBinary, Fleet, HostName, Launcher, SshOptions, Unreachable};
 use fathom_model::Schedule;
+
+use crate::command::site::SiteArgs;
 
 /// Where keys of a fleet are, instead of the user's configuration directory.
 const KEYS_VARIABLE: &str = "FATHOM_FLEET";
@@ -34,10 +36,12 @@ pub(crate) struct HostArgs {
     /// ~/.config/fathom/fleet.
     #[arg(long, value_name = "DIR")]
     fleet: Option<PathBuf>,
-    /// The binary that is copied to the hosts (ssh), where they have another
-    /// architecture. Default: this one.
+    /// The binary for the hosts, where they have another architecture (ssh and
+    /// slurm copy it, mpi finds it there). Default: this one.
     #[arg(long, value_name = "FILE")]
     agent_binary: Option<PathBuf>,
+    #[command(flatten)]
+    site: SiteArgs,
 }
 
 /// A list of hosts as it is typed.
@@ -60,18 +64,67 @@ pub(crate) enum How {
     Ssh,
     /// They run already (fathom agent) and have joined the fleet.
     Static,
+    /// srun starts them, inside of an allocation; its nodes are the default.
+    Slurm,
+    /// mpirun starts them; nothing else of MPI is used.
+    Mpi,
+    /// They are the pods of a Job (--job); all nodes are the default.
+    Kubernetes,
 }
 
 impl HostArgs {
+    /// These hosts, over ssh.
+    pub(crate) fn over_ssh(hosts: HostList) -> HostArgs {
+        HostArgs {
+            hosts: Some(hosts),
+            ..HostArgs::default()
+        }
+    }
+
     /// Whether other hosts carry the load.
     pub(crate) fn are_given(&self) -> bool {
-        self.hosts.is_some() || self.hosts_file.is_some()
+        self.hosts.is_some()
+            || self.hosts_file.is_some()
+            || matches!(self.launcher, How::Slurm | How::Kubernetes)
+    }
+
+    /// Hosts as the command line of another tool names them. `launcher` is a
+    /// value of `--launcher`.
+    ///
+    /// # Errors
+    /// When there is no such launcher.
+    pub(crate) fn named(
+        hosts: Vec<HostName>,
+        launcher: Option<&str>,
+        fleet: Option<PathBuf>,
+        allow_missing: usize,
+    ) -> Result<HostArgs, String> {
+        let launcher = match launcher {
+            Some(name) => How::from_str(name, true)
+                .map_err(|_| format!("'{name}' is no launcher: ssh, static, slurm or mpi"))?,
+            None => How::default(),
+        };
+        Ok(HostArgs {
+            launcher,
+            fleet,
+            allow_missing,
+            ..HostArgs::default().with(hosts)
+        })
+    }
+
+    /// These hosts instead.
+    pub(crate) fn with(self, hosts: Vec<HostName>) -> HostArgs {
+        HostArgs {
+            hosts: Some(HostList(hosts)),
+            hosts_file: None,
+            ..self
+        }
     }
 
     /// Whether agents are started for the purpose, and may touch what a plan
     /// names.
     pub(crate) fn start_agents(&self) -> bool {
-        self.launcher == How::Ssh
+        self.launcher != How::Static
     }
 
     /// The same, content with whoever answers.
@@ -88,13 +141,23 @@ impl HostArgs {
     /// What is wrong with the list, or all hosts that cannot be used.
     pub(crate) fn gather(&self, schedule: &Schedule) -> anyhow::Result<Fleet> {
         let hosts = self.list()?;
-        let launcher = match self.how_checked(schedule)? {
-            How::Static => fleet_directory(self.fleet.as_deref()).and_then(Launcher::joined),
-            How::Ssh => self.ssh(schedule).map(Launcher::Ssh),
-        };
+        let how = self.how_checked(schedule)?;
+        let launcher = self.launcher(how, schedule, &hosts);
         let launcher = launcher.map_err(anyhow::Error::msg)?;
         let fleet = Fleet::gather(&hosts, &launcher, self.allow_missing);
         fleet.map_err(|unreachable| self.advise(unreachable))
+    }
+
+    /// The hosts, and what brings their agents to life for something else than
+    /// a schedule.
+    ///
+    /// # Errors
+    /// What is wrong with the list or the launcher.
+    pub(crate) fn for_errand(&self) -> anyhow::Result<(Vec<HostName>, Launcher)> {
+        let hosts = self.list()?;
+        let nothing = Schedule::nothing("errand");
+        let launcher = self.launcher(self.launcher, &nothing, &hosts);
+        Ok((hosts, launcher.map_err(anyhow::Error::msg)?))
     }
 
     fn list(&self) -> anyhow::Result<Vec<HostName>> {
@@ -104,7 +167,37 @@ impl HostArgs {
                 let hosts = fathom_fleet::parse_hosts_file(&read(file)?);
                 hosts.map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))
             }
-            (None, None) => Ok(Vec::new()),
+            (None, None) => match self.launcher {
+                How::Slurm => fathom_fleet::slurm_nodes().map_err(anyhow::Error::msg),
+                How::Kubernetes => fathom_fleet::kubernetes_nodes().map_err(anyhow::Error::msg),
+                How::Ssh | How::Static | How::Mpi => Ok(Vec::new()),
+            },
+        }
+    }
+
+    fn launcher(
+        &self,
+        how: How,
+        schedule: &Schedule,
+        hosts: &[HostName],
+    ) -> Result<Launcher, String> {
+        if how == How::Static {
+            return fleet_directory(self.fleet.as_deref()).and_then(Launcher::joined);
+        }
+        let arguments = agent_arguments(schedule)?;
+        if how == How::Kubernetes {
+            return self.site.kubernetes(hosts, arguments);
+        }
+        let binary = match &self.agent_binary {
+            Some(binary) => binary.clone(),
+            None => std::env::current_exe()
+                .map_err(|error| format!("cannot find the own binary: {error}"))?,
+        };
+        let binary = AgentBinary::read(&binary)?;
+        match how {
+            How::Slurm => self.site.slurm(hosts, binary, &arguments),
+            How::Mpi => self.site.mpi(hosts, &binary, &arguments),
+            _ => Ok(Launcher::Ssh(SshOptions::new(binary, arguments))),
         }
     }
 
@@ -120,36 +213,6 @@ impl HostArgs {
         Ok(self.launcher)
     }
 
-    /// The user is the owner there: the agent may touch what the plan names.
-    fn ssh(&self, schedule: &Schedule) -> Result<SshOptions, String> {
-        let binary = match &self.agent_binary {
-            Some(binary) => binary.clone(),
-            None => std::env::current_exe()
-                .map_err(|error| format!("cannot find the own binary: {error}"))?,
-        };
-        let mut paths: Vec<&Path> = Vec::new();
-        for spec in &schedule.trials {
-            let named = spec.workload.named.iter().flat_map(|named| &named.paths);
-            let replay = spec.workload.replay.iter().map(|replay| &replay.path);
-            let others = named.chain(replay).map(PathBuf::as_path);
-            for path in spec.target.path().into_iter().chain(others) {
-                if path.is_absolute() && !paths.contains(&path) {
-                    paths.push(path);
-                }
-            }
-        }
-        let mut arguments = Vec::new();
-        for path in paths {
-            let text = path.to_str();
-            let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
-            arguments.extend(["--allow".to_owned(), text.to_owned()]);
-        }
-        if schedule.destructive {
-            arguments.push("--allow-destructive".to_owned());
-        }
-        SshOptions::new(&binary, arguments)
-    }
-
     fn advise(&self, unreachable: Unreachable) -> anyhow::Error {
         let hint = match (self.allow_missing, self.launcher) {
             (0, _) => "\n  to go on without them: --allow-missing N",
@@ -157,6 +220,31 @@ impl HostArgs {
         };
         anyhow::anyhow!("{unreachable}{hint}")
     }
+}
+
+/// The user is the owner there: the agents may touch what the plan names.
+fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
+    let mut paths: Vec<&Path> = Vec::new();
+    for spec in &schedule.trials {
+        let named = spec.workload.named.iter().flat_map(|named| &named.paths);
+        let replay = spec.workload.replay.iter().map(|replay| &replay.path);
+        let others = named.chain(replay).map(PathBuf::as_path);
+        for path in spec.target.path().into_iter().chain(others) {
+            if path.is_absolute() && !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    let mut arguments = Vec::new();
+    for path in paths {
+        let text = path.to_str();
+        let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
+        arguments.extend(["--allow".to_owned(), text.to_owned()]);
+    }
+    if schedule.destructive {
+        arguments.push("--allow-destructive".to_owned());
+    }
+    Ok(arguments)
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

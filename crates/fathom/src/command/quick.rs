@@ -6,7 +6,7 @@ use fathom_model::{Target, unit};
 use fathom_plan::QuickOptions;
 
 use crate::cli::Quick;
-use crate::command::run::execute_plan;
+use crate::command::run::execute_labelled_on;
 use crate::exit::Exit;
 use crate::{pipeline, present, surroundings};
 
@@ -32,9 +32,15 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    let size_bytes = quick
-        .size
-        .unwrap_or_else(|| default_size(target.path(), quick.sustained));
+    let size_bytes = quick.size.unwrap_or_else(|| match quick.hosts.are_given() {
+        // What is free here says nothing about other hosts.
+        true => DEFAULT_SIZE_BYTES,
+        false => default_size(target.path(), quick.sustained),
+    });
+    if quick.sustained && quick.hosts.are_given() && quick.size.is_none() {
+        present::complain("--sustained needs --size with --hosts: say twice the memory of a host");
+        return Ok(Exit::Usage);
+    }
     if size_bytes < SIZE_BYTES_MIN {
         present::complain(&format!(
             "a test file of {} is too small to say anything; use at least {}",
@@ -57,7 +63,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
     } else {
         "burst"
     };
-    execute_plan(plan, Some(label.to_owned()), quick.output)
+    execute_labelled_on(&quick.hosts, plan, Some(label.to_owned()), quick.output)
 }
 
 /// 1 GiB, or for a sustained test twice the memory, but never more than a

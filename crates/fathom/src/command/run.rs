@@ -51,28 +51,29 @@ pub(crate) fn execute_plan_on(
     plan: Plan,
     output: Output,
 ) -> anyhow::Result<Exit> {
+    execute_labelled_on(hosts, plan, None, output)
+}
+
+/// The same, with a word about the run.
+pub(crate) fn execute_labelled_on(
+    hosts: &HostArgs,
+    plan: Plan,
+    label: Option<String>,
+    output: Output,
+) -> anyhow::Result<Exit> {
     if !hosts.are_given() {
-        return execute_plan(plan, None, output);
+        return execute_plan(plan, label, output);
     }
     let color = present::use_color(output.format.color, &std::io::stderr());
-    // What this host knows of a path says nothing about others.
-    let surroundings = ScheduleContext {
-        facts: BTreeMap::new(),
-        ..surroundings::of(&plan)
-    };
-    let schedule = match plan.schedule(&surroundings) {
-        Ok(schedule) => schedule,
-        Err(problems) => {
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
+    let Some(schedule) = schedule_elsewhere(&plan, color) else {
+        return Ok(Exit::Usage);
     };
     pipeline::execute_on(
         hosts,
         Request {
             plan,
             schedule,
-            label: None,
+            label,
             output,
         },
     )
@@ -99,6 +100,22 @@ pub(crate) fn execute_plan(
 /// Unrolls a plan on this host. What is wrong goes to standard error.
 pub(crate) fn schedule(plan: &Plan, color: bool) -> Option<Schedule> {
     match plan.schedule(&surroundings::of(plan)) {
+        Ok(schedule) => Some(schedule),
+        Err(problems) => {
+            present::write_stderr(&problems.render(color));
+            None
+        }
+    }
+}
+
+/// The same for other hosts. What is wrong goes to standard error.
+pub(crate) fn schedule_elsewhere(plan: &Plan, color: bool) -> Option<Schedule> {
+    // What this host knows of a path says nothing about others.
+    let surroundings = ScheduleContext {
+        facts: BTreeMap::new(),
+        ..surroundings::of(plan)
+    };
+    match plan.schedule(&surroundings) {
         Ok(schedule) => Some(schedule),
         Err(problems) => {
             present::write_stderr(&problems.render(color));

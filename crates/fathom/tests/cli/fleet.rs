@@ -14,9 +14,9 @@ use crate::bench::{Bench, Output, finding, finish, is_root};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `fathom agent` as a process.
-struct Agent {
+pub(crate) struct Agent {
     child: Child,
-    host: String,
+    pub(crate) host: String,
 }
 
 impl Agent {
@@ -44,7 +44,7 @@ impl Agent {
         Agent { child, host }
     }
 
-    fn signal(&self, signal: &str) {
+    pub(crate) fn signal(&self, signal: &str) {
         kill(self.child.id(), signal);
     }
 }
@@ -56,7 +56,7 @@ impl Drop for Agent {
     }
 }
 
-fn kill(pid: u32, signal: &str) {
+pub(crate) fn kill(pid: u32, signal: &str) {
     let status = Command::new("kill")
         .args([&format!("-{signal}"), &pid.to_string()])
         .status();
@@ -64,7 +64,7 @@ fn kill(pid: u32, signal: &str) {
 }
 
 /// `fathom fleet` with the keys of the bench.
-fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
+pub(crate) fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
     let mut command = bench.command(["fleet"]);
     command
         .args(arguments)
@@ -72,7 +72,7 @@ fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
     finish(command.spawn().unwrap())
 }
 
-fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
+pub(crate) fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
     fleet(bench, &["init"]).expect_status(0);
     (0..count)
         .map(|number| Agent::start(bench, number))
@@ -80,7 +80,7 @@ fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
 }
 
 /// `fathom io` on the agents.
-fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
+pub(crate) fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
     let hosts: Vec<&str> = agents.iter().map(|agent| agent.host.as_str()).collect();
     let runtime = format!("{seconds}s");
     let mut command = bench.command(["io"]);
@@ -111,7 +111,7 @@ fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
 }
 
 /// Waits until something is so.
-fn eventually(what: &str, so: impl Fn() -> bool) {
+pub(crate) fn eventually(what: &str, so: impl Fn() -> bool) {
     let began = Instant::now();
     while !so() {
         assert!(began.elapsed() < PATIENCE, "{what} did not happen");
@@ -119,12 +119,12 @@ fn eventually(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-fn has_files(bench: &Bench) -> bool {
+pub(crate) fn has_files(bench: &Bench) -> bool {
     !bench.data_files().is_empty()
 }
 
 /// Test files, without the lists of them that stand beside.
-fn test_files(bench: &Bench) -> usize {
+pub(crate) fn test_files(bench: &Bench) -> usize {
     let files = bench.data_files().into_iter();
     let lists = |path: &PathBuf| path.extension().is_some_and(|end| end == "manifest");
     files.filter(|path| !lists(path)).count()
@@ -159,7 +159,7 @@ fn agents_that_have_joined_carry_a_run() {
 }
 
 /// What holds of every run on several hosts that went well.
-fn check_result(result: &Value, hosts: usize) {
+pub(crate) fn check_result(result: &Value, hosts: usize) {
     let fleet = &result["fleet"];
     assert_eq!(fleet["hosts"].as_array().unwrap().len(), hosts);
     let workload = &fleet["workloads"][0];
@@ -268,13 +268,13 @@ fn agents_end_their_load_and_clean_up_when_the_coordinator_is_killed() {
 }
 
 /// Hosts that `scripts/fleet-hosts` made, removed when dropped.
-struct Hosts {
-    directory: PathBuf,
+pub(crate) struct Hosts {
+    pub(crate) directory: PathBuf,
 }
 
 impl Hosts {
     /// `None`, and why, where they cannot be had.
-    fn up(bench: &Bench, count: usize) -> Option<Hosts> {
+    pub(crate) fn up(bench: &Bench, count: usize) -> Option<Hosts> {
         if !is_root() {
             println!("skipped: network namespaces need root");
             return None;
@@ -307,14 +307,20 @@ impl Hosts {
     }
 
     /// A command that finds these hosts, and keeps copies of the binary here.
-    fn command(&self, bench: &Bench, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, bench: &Bench, arguments: &[&str]) -> Command {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = bench.command(arguments);
         command.env("PATH", format!("{}/bin:{path}", self.directory.display()));
         command
     }
 
-    fn tag(&self) -> String {
+    /// The network of the hosts, `10.64.0.0/24`.
+    pub(crate) fn network(&self) -> String {
+        let tag: u32 = self.tag().parse().unwrap();
+        format!("10.{}.{}.0/24", 64 + tag % 128, tag / 128 % 256)
+    }
+
+    pub(crate) fn tag(&self) -> String {
         let text = std::fs::read_to_string(self.directory.join("tag")).unwrap();
         text.split_whitespace().next().unwrap().to_owned()
     }
@@ -326,7 +332,7 @@ impl Drop for Hosts {
     }
 }
 
-const WORK: [&str; 9] = [
+pub(crate) const WORK: [&str; 9] = [
     "--rw",
     "randread",
     "--bs",

@@ -6,8 +6,10 @@
 
 mod addresses;
 mod link;
+mod traffic;
 mod use_of_host;
 
 pub use addresses::{Interface, interfaces, mtu_bytes};
 pub use link::{link_counters, link_facts, link_with};
+pub use traffic::{link_words, read_traffic, traffic_since};
 pub use use_of_host::{HostUseWatch, cpu_count};

@@ -97,6 +97,15 @@ pub struct FioRun {
     pub debug: Option<String>,
     /// Interim results are printed this often.
     pub status_interval_ns: Option<u64>,
+    /// Hosts on which the jobs run at the same time (`--client`), or files with
+    /// lists of them.
+    pub clients: Vec<String>,
+    /// How agents come to life there: a value of fathom's `--launcher`.
+    pub launcher: Option<String>,
+    /// Keys of the fleet of agents that run already.
+    pub fleet: Option<String>,
+    /// Hosts that may be missing.
+    pub allow_missing: usize,
     /// Switches that were accepted and have no effect, with the reason.
     pub without_effect: Vec<(&'static str, &'static str)>,
 }
@@ -121,6 +130,10 @@ impl Default for FioRun {
             html: None,
             debug: None,
             status_interval_ns: None,
+            clients: Vec::new(),
+            launcher: None,
+            fleet: None,
+            allow_missing: 0,
             without_effect: Vec::new(),
         }
     }
@@ -155,6 +168,10 @@ enum What {
     Html,
     Debug,
     StatusInterval,
+    Client,
+    Launcher,
+    Fleet,
+    AllowMissing,
     Action(Shown),
     /// Accepted; of no effect, and why.
     Without(&'static str),
@@ -192,7 +209,8 @@ const fn bare(name: &'static str, what: What) -> Switch {
 
 const AGENTS: &str =
     "fio's servers take commands from anybody; fathom does not speak their protocol";
-const AGENTS_HELP: &str = "run it on each host for now; fathom's own agents are to come";
+const AGENTS_HELP: &str = "no server is needed: `fathom fio --client=HOST …` starts an agent there over ssh; where \
+     ssh is not to be had, run `fathom agent` and add --launcher=static";
 const SELF_TEST: &str = "a self-test of fio";
 const TRIGGERS: &str = "programs are not started by a run";
 
@@ -243,8 +261,17 @@ const SWITCHES: &[Switch] = &[
     bare("v", What::Action(Shown::Version)),
     bare("h", What::Action(Shown::Help)),
     bare("server", What::Not(AGENTS, AGENTS_HELP)),
-    with("client", What::Not(AGENTS, AGENTS_HELP)),
-    with("remote-config", What::Not(AGENTS, AGENTS_HELP)),
+    with("client", What::Client),
+    with("launcher", What::Launcher),
+    with("fleet", What::Fleet),
+    with("allow-missing", What::AllowMissing),
+    with(
+        "remote-config",
+        What::Not(
+            AGENTS,
+            "give the job file here; agents are sent what it says",
+        ),
+    ),
     with("daemonize", What::Not(AGENTS, AGENTS_HELP)),
     with(
         "profile",
@@ -350,10 +377,15 @@ pub(crate) fn apply(
         What::Debug => run.debug = value,
         What::StatusInterval => {
             let time = time_ns(&text, SECOND_NS).ok().filter(|ns| *ns > 0);
-            match time {
-                Some(ns) => run.status_interval_ns = Some(ns),
-                None => return Err((format!("'{text}' is no time above 0"), None)),
-            }
+            let wrong = || (format!("'{text}' is no time above 0"), None);
+            run.status_interval_ns = Some(time.ok_or_else(wrong)?);
+        }
+        What::Client => run.clients.push(text),
+        What::Launcher => run.launcher = value,
+        What::Fleet => run.fleet = value,
+        What::AllowMissing => {
+            let wrong = |_| (format!("'{text}' is no number of hosts"), None);
+            run.allow_missing = text.parse().map_err(wrong)?;
         }
         What::Action(shown) => *action = asked(shown, value),
         What::Without(why) => run.without_effect.push((switch.name, why)),

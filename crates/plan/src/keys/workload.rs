@@ -4,11 +4,11 @@ use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, KeyLayoutValue, KindsValue,
-    LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice, OperationsValue, PathsChoice,
-    PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice, RequestsValue,
-    Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time, UntilValue,
-    VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
+    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice, KeyLayoutValue,
+    KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice, OperationsValue,
+    PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice,
+    RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time,
+    UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
 };
 
 const WHAT: &str = "What is done";
@@ -61,7 +61,10 @@ section! {
         /// at 25 %), hot:80/20 (80 % of accesses to the first 20 %), or zones side by side:
         /// zoned:60/10:30/20:10/70 (60 % of accesses to the first 10 %, and so on), with sizes
         /// zoned_abs:60/10g:40/90g; or a given order of blocks: sequence:2,0,1 (sequence_on:2,0,1
-        /// goes on with the blocks behind them each time).
+        /// goes on with the blocks behind them each time). steady_fill:15 writes the physical
+        /// capacity of an SSD with 15 % of over-provisioning once, in the order after which it is
+        /// as long random writing leaves it (steady_fill:15/400 in 400 regions;
+        /// steady_fill:15/400/later for a drive with a large cache).
         [WHAT; default "each_once"; example "zipf:1.2"; alias "random_distribution"]
         distribution: DistributionValue,
         /// Random offsets may repeat before every block was visited; the same as
@@ -204,8 +207,9 @@ section! {
 
         /// What is done to many files: create, open (and close), read_file, append, overwrite,
         /// stat, lookup (by the whole path), readdir, readdir_stat (ls -l), rename, link,
-        /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir
-        /// or unlink. One is a phase, which visits every file once; several by weight are a mix:
+        /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir,
+        /// unlink, truncate_overwrite (cut to nothing and written again), swift_put (written as
+        /// object servers do: under another name, flushed, renamed) or swift_get. One is a phase, which visits every file once; several by weight are a mix:
         /// in a plan {stat: 60, create: 20, unlink: 20}, as a flag stat:60,create:20,unlink:20.
         /// nrfiles says how many files each worker has. What an operation needs is made
         /// before; phases that follow one another use the same files.
@@ -254,6 +258,19 @@ section! {
         /// Bytes of the extended attribute that setxattr sets.
         [FILES; default "32"; example "256"]
         xattr_size: Size,
+        /// Extended attributes of each file; setxattr and getxattr go through all of them.
+        [FILES; default "1"; example "4"]
+        xattr_count: Count,
+        /// Bytes that append adds, record by record.
+        [FILES; default "one record"; example "64k"]
+        append_size: Size,
+        /// How records get from the program to the file: direct (each by a system call of its
+        /// own), buffered (gathered in memory, 4,096 bytes a call, as most languages print) or
+        /// stream (through a pipe to another thread that writes what comes, as `| cat > file`
+        /// does). With record_size: 50 this is the case of programs that write millions of
+        /// short lines.
+        [FILES; default "direct"; example "buffered"]
+        handover: HandoverChoice,
 
         /// Requests to an object store: put, get, get_range, head, list, delete, delete_many,
         /// put_multipart, get_parallel, copy, put_version, list_versions, put_tags or get_tags.

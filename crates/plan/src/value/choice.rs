@@ -1,7 +1,8 @@
 //! Values that are one word out of a few.
 
 use fathom_model::workload::{
-    Allocation, Arrival, Between, EngineKind, MetaOrder, MetaPaths, OnError, Precondition, SyncOpen,
+    Allocation, Arrival, Between, EngineKind, Handing, MetaOrder, MetaPaths, OnError, Precondition,
+    SyncOpen,
 };
 use schemars::{Schema, json_schema};
 
@@ -128,6 +129,28 @@ impl PathsChoice {
         match self {
             PathsChoice::Near => MetaPaths::Near,
             PathsChoice::Whole => MetaPaths::Whole,
+        }
+    }
+}
+
+choice! {
+    /// How records get from the program to the file.
+    HandoverChoice, "way of handing over", example "buffered" {
+        /// Each by a system call.
+        Direct = "direct" | "unbuffered",
+        /// Gathered in memory.
+        Buffered = "buffered",
+        /// Through a pipe.
+        Stream = "stream" | "pipe",
+    }
+}
+
+impl HandoverChoice {
+    pub(crate) fn handing(self) -> Handing {
+        match self {
+            HandoverChoice::Direct => Handing::Direct,
+            HandoverChoice::Buffered => Handing::Buffered,
+            HandoverChoice::Stream => Handing::Stream,
         }
     }
 }

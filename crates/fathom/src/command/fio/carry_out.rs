@@ -17,7 +17,7 @@ use fathom_report::fio::{self, FioView};
 use super::interim::Interim;
 use super::machine::Machine;
 use super::permission::{self, says_yes};
-use super::{FIO_FAILURE, view};
+use super::{FIO_FAILURE, clients, view};
 use crate::cli::{Output, StorePath};
 use crate::command::export::write_logs;
 use crate::exit::Exit;
@@ -66,6 +66,9 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let store_path = present::store_path(&store)?;
     let mut made = MadeFiles::beside(&store_path);
     let destructive = run.destructive || says_yes(permission::DESTRUCTIVE_VARIABLE);
+    if !run.clients.is_empty() {
+        return run_on_clients(request, mapped, (quiet, destructive), store);
+    }
     let missing = match permission::settle(mapped, &made, destructive) {
         Ok(missing) => missing,
         Err(refused) => {
@@ -109,6 +112,55 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let record = &measured.record;
     print(record, &view, run, before + &debug_text(mapped, run))?;
     unlink(mapped, &made);
+    let judged = fathom_analysis::judge(record);
+    if let Some(html) = &run.html {
+        present::write_html(&judged, Some(Path::new(html)), &store)?;
+    }
+    if !quiet {
+        tell_verdict(&judged);
+        measured.complain();
+    }
+    Ok(exit_of(&judged, run.strict))
+}
+
+/// The same on other hosts at the same time. What may be written to there is
+/// for their agents to see.
+fn run_on_clients(
+    request: &FioRequest,
+    mapped: &mut FioMapped,
+    (quiet, destructive): (bool, bool),
+    store: StorePath,
+) -> anyhow::Result<Exit> {
+    let run = &request.run;
+    let hosts = match clients::hosts(run) {
+        Ok(hosts) => hosts,
+        Err(why) => {
+            present::complain(&why);
+            return Ok(FIO_FAILURE);
+        }
+    };
+    clients::settle(mapped, destructive);
+    if !quiet {
+        tell_left_out(&mapped.account);
+        if mapped.jobs.iter().any(|job| job.unlink) {
+            present::complain("unlink is ignored: files of other hosts stay where they are");
+        }
+        if run.status_interval_ns.is_some() {
+            present::complain("--status-interval is ignored: not with --client");
+        }
+    }
+    let pipeline_request = Request {
+        plan: mapped.plan(),
+        schedule: mapped.schedule.clone(),
+        label: Some(format!("fio {}", mapped.schedule.name)),
+        output: output_of(run, quiet, store.clone()),
+    };
+    let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
+        clients::keep_apart(many, hosts, mapped, &request.jobs);
+    })?;
+    let record = &measured.record;
+    let view = clients::view(view::of(mapped, &request.jobs), &mapped.schedule, record);
+    print(record, &view, run, debug_text(mapped, run))?;
     let judged = fathom_analysis::judge(record);
     if let Some(html) = &run.html {
         present::write_html(&judged, Some(Path::new(html)), &store)?;

@@ -43,6 +43,8 @@ Usage: fathom fio [switches] [options of jobs] [job files, - is standard input]
   --showcmd                print the jobs as a command line
   --cmdhelp[=OPTION]       explain options; --enghelp[=ENGINE]
   --warnings-fatal --alloc-size=KB --debug=PARTS --idle-prof=HOW
+  --client=HOST            run there, at the same time; may be repeated, and may be
+                           a file with one host to a line; no server is needed
   --version, --help
 
 Of fathom:
@@ -53,6 +55,8 @@ Of fathom:
   --destructive            devices and files that were there may be overwritten
                            (or FATHOM_DESTRUCTIVE=1)
   --quiet                  errors only on standard error (or FATHOM_FIO_QUIET=1)
+  --launcher=HOW           how agents of --client come to life: ssh, static, slurm, mpi;
+                           --fleet=DIR, --allow-missing=N
   --store=FILE --html=FILE where the run and its report are kept
 
 Examples:

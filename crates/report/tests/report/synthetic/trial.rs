@@ -210,6 +210,8 @@ impl TrialSpec {
             final_flush_ns: None,
             finishers: None,
             endpoints: Vec::new(),
+            calls: Vec::new(),
+            gluster: None,
             ops,
         }
     }

@@ -1,0 +1,81 @@
+use std::net::TcpListener;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn secret(byte: u8) -> Secret {
+    Secret(vec![byte; SECRET_BYTES])
+}
+
+/// A coordinator with a secret, called by an agent with another: what each
+/// of them says.
+fn meet(
+    ours: Secret,
+    theirs: &Secret,
+    admit: Result<(), String>,
+) -> (Result<String, String>, Result<(), String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answering = std::thread::spawn(move || {
+        let (socket, _) = listener.accept().unwrap();
+        answer(socket, &ours, |_| admit).map(|(host, _)| host)
+    });
+    let socket = TcpStream::connect(address).unwrap();
+    let called = call(socket, &address.to_string(), "h1", theirs).map(drop);
+    (answering.join().unwrap(), called)
+}
+
+#[test]
+fn both_sides_prove_that_they_know_the_secret() {
+    let (host, called) = meet(secret(1), &secret(1), Ok(()));
+    assert_eq!((host.unwrap().as_str(), called), ("h1", Ok(())));
+    let (host, called) = meet(secret(1), &secret(2), Ok(()));
+    assert!(host.unwrap_err().contains("does not know the secret"));
+    assert!(called.unwrap_err().contains("does not know the secret"));
+    let (host, called) = meet(secret(1), &secret(1), Err("is here already".to_owned()));
+    assert_eq!(host.unwrap_err(), "is here already");
+    assert_eq!(called.unwrap_err(), "is here already");
+}
+
+#[test]
+fn a_proof_is_good_for_one_side_one_connection_and_one_host() {
+    let (secret, one, two) = (secret(7), [1; 32], [2; 32]);
+    let proof = secret.prove("agent", &one, "h1");
+    assert!(secret.proves(&proof, "agent", &one, "h1"));
+    assert!(!secret.proves(&proof, "coordinator", &one, "h1"));
+    assert!(!secret.proves(&proof, "agent", &two, "h1"));
+    assert!(!secret.proves(&proof, "agent", &one, "h2"));
+    assert!(!secret.proves("zz", "agent", &one, "h1"));
+}
+
+#[test]
+fn an_invitation_survives_the_environment_and_never_shows_in_a_log() {
+    let invitation = Invitation {
+        addresses: vec!["10.0.0.1:4000".to_owned(), "[fe80::1]:4000".to_owned()],
+        secret: Secret::fresh().unwrap(),
+    };
+    let text = invitation.reveal();
+    assert_eq!(text.parse::<Invitation>().unwrap(), invitation);
+    assert_eq!(
+        format!("{invitation:?}"),
+        "Invitation(10.0.0.1:4000,[fe80::1]:4000)"
+    );
+    let nobody = format!("127.0.0.1:1;{}", "00".repeat(32));
+    let nobody: Invitation = nobody.parse().unwrap();
+    let missing = serve_call_back("h1", &nobody, &AgentOptions::default());
+    assert!(
+        missing
+            .unwrap_err()
+            .contains("no coordinator answers at 127.0.0.1:1")
+    );
+}
+
+proptest! {
+    #[test]
+    fn odd_invitations_are_refused_in_words(text in "[0-9a-f:;,.]{0,90}") {
+        if let Err(why) = text.parse::<Invitation>() {
+            prop_assert!(why.contains(CALL_BACK_VARIABLE));
+        }
+    }
+}
