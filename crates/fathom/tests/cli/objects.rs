@@ -183,7 +183,7 @@ fn gateway(bench: &Bench) -> Option<Gateway> {
     let child = Command::new(program)
         .args(["--access", KEYS[0].1, "--secret", KEYS[1].1, "--port"])
         .arg(format!("127.0.0.1:{port}"))
-        .args(["--quiet", "posix"])
+        .args(["--keep-alive", "--quiet", "posix"])
         .arg(&root)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
