@@ -12,6 +12,7 @@ mod compare;
 mod crosscheck;
 mod curve;
 mod devices;
+mod diagnose;
 mod disks;
 mod documents;
 mod exam_real;

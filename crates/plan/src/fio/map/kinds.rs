@@ -157,6 +157,7 @@ fn order(asked: &mut Asked<'_>, workload: &mut Workload, rw: Rw) {
         > 1;
     let mut sequencer = Sequencer::default();
     workload.pattern = match rw.modifier {
+        _ if asked.flag("sprandom", false) => Pattern::Random(steady_fill(asked, rw)),
         _ if rw.random => Pattern::Random(spread(asked)),
         Modifier::Gap(skip_bytes) => Pattern::Skipping { skip_bytes },
         _ => Pattern::Sequential,
@@ -188,7 +189,16 @@ fn order(asked: &mut Asked<'_>, workload: &mut Workload, rw: Rw) {
 }
 
 /// Writes the physical capacity of a drive once, with rewrites in between.
-fn steady_fill(asked: &mut Asked<'_>) -> Distribution {
+fn steady_fill(asked: &mut Asked<'_>, rw: Rw) -> Distribution {
+    if !rw.random || !rw.writes || rw.reads || rw.trims {
+        asked.problem(
+            "sprandom",
+            "a filling is of random writes alone: rw=randwrite",
+        );
+    }
+    if asked.has("norandommap") && !asked.flag("norandommap", true) {
+        asked.problem("norandommap", "sprandom writes blocks again: norandommap=1");
+    }
     let share = asked.job.floats("spr_op").and_then(|f| f.first().copied());
     let over_provisioning = share.unwrap_or(0.15);
     if !(over_provisioning > 0.0 && over_provisioning < 1.0) {
@@ -210,9 +220,6 @@ fn steady_fill(asked: &mut Asked<'_>) -> Distribution {
 }
 
 fn spread(asked: &mut Asked<'_>) -> Distribution {
-    if asked.flag("sprandom", false) {
-        return steady_fill(asked);
-    }
     let text = asked.text("random_distribution").unwrap_or("random");
     let zone = |access_percent, size| Zone {
         access_percent,
