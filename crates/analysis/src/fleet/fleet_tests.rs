@@ -2,6 +2,7 @@
 
 use fathom_model::fingerprint::{FilesystemFacts, Fingerprint, TargetFingerprint};
 use fathom_model::fleet::{FleetHost, HostClock, StartReport};
+use fathom_model::host_load::{HostLoad, LinkLoad};
 use fathom_model::run::TrialRecord;
 use fathom_model::verdict::Finding;
 
@@ -146,6 +147,56 @@ fn different_hosts_and_different_places_are_told() {
         "{place:?}"
     );
     assert_eq!(judged.verdict.validity, Validity::NotTrusted);
+}
+
+#[test]
+fn a_link_that_is_full_is_the_limit_and_other_links_are_a_difference() {
+    let with_links = |bytes: u64| {
+        let mut record = run(&[50_000, 50_000], |place, trial| {
+            let Some(end) = &mut trial.end else {
+                return;
+            };
+            let link = LinkLoad {
+                interface: "eth0".to_owned(),
+                speed_bits: Some(10_000_000_000),
+                received_bytes: if place == 1 { bytes } else { 1_000 },
+                lost_frames: place as u64 * 7,
+                ..LinkLoad::default()
+            };
+            end.host = Some(HostLoad {
+                duration_ns: 10_000_000_000,
+                links: vec![link],
+                ..HostLoad::default()
+            });
+        });
+        for (host, mtu) in record.meta.hosts.iter_mut().zip(["MTU 9000", "MTU 1500"]) {
+            let facts = &mut host.fingerprint.facts;
+            facts.insert("links".to_owned(), mtu.to_owned());
+        }
+        judge(&record)
+    };
+    let full = with_links(11_800_000_000);
+    let found = finding(&full, "V42");
+    assert_eq!(found.status, FindingStatus::Caveat, "{found:?}");
+    assert!(
+        found
+            .evidence
+            .contains("h1: eth0 received 9.44 of 10.00 Gbit/s (94 %)"),
+        "{found:?}"
+    );
+    assert!(
+        found.evidence.contains("h1: eth0 lost 7 frames"),
+        "{found:?}"
+    );
+    let differ = finding(&full, "V46");
+    assert!(
+        differ
+            .evidence
+            .contains("network: MTU 1500 on h1, MTU 9000 on h0"),
+        "{differ:?}"
+    );
+    let idle = with_links(1_000_000);
+    assert_eq!(finding(&idle, "V42").status, FindingStatus::Pass);
 }
 
 #[test]
