@@ -26,6 +26,7 @@ use crate::intervals::intervals;
 use crate::limiter;
 use crate::outcome::Outcome;
 use crate::repeatability;
+use crate::scale;
 use crate::set_sum;
 use crate::snia;
 use crate::steadiness;
@@ -81,12 +82,14 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         disks: None,
         sets: Vec::new(),
         fleet: None,
+        scale: None,
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
     disks::draw(&mut run, record);
     fleet::draw(&mut run, record, &trials);
+    scale::draw(&mut run, record, &trials);
     run
 }
 

@@ -58,13 +58,25 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     conduct(request, &mut in_order)
 }
 
-/// The same on many hosts at the same time.
-pub(crate) fn execute_on(hosts: &HostArgs, mut request: Request) -> anyhow::Result<Exit> {
+/// The same on many hosts, in the mode of the schedule.
+pub(crate) fn execute_on(hosts: &HostArgs, request: Request) -> anyhow::Result<Exit> {
+    execute_spread(hosts, request, &fathom_fleet::on_hosts)
+}
+
+/// A schedule made one for many hosts.
+pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> Result<Schedule, String>;
+
+/// The same, spread over the hosts in a way of its own.
+pub(crate) fn execute_spread(
+    hosts: &HostArgs,
+    mut request: Request,
+    spread: Spread<'_>,
+) -> anyhow::Result<Exit> {
     let fleet = hosts.gather(&request.schedule)?;
     for (host, why) in fleet.missing() {
         present::complain(&format!("going on without {host}: {why}"));
     }
-    let spread = fathom_fleet::on_hosts(&request.schedule, &fleet.hosts());
+    let spread = spread(&request.schedule, &fleet.hosts());
     request.schedule = spread.map_err(anyhow::Error::msg)?;
     let mut conductor = InOrder::new(&request.schedule);
     let id = run_id(unix_now_ns())?;

@@ -99,15 +99,16 @@ impl Agents {
         }
     }
 
-    /// Tells agents elsewhere to end, once for each level. A thread of this
+    /// Tells agents elsewhere to end, once for each level; `why`
+    /// where it is not the user's wish. A thread of this
     /// process sees the interrupt itself.
-    pub(crate) fn interrupt(&mut self, level: u8) {
+    pub(crate) fn interrupt(&mut self, level: u8, why: Option<&str>) {
         if level <= self.told {
             return;
         }
         for end in &self.ends {
             if let End::Remote(agent) = end {
-                agent.interrupt(level - self.told);
+                agent.interrupt(level - self.told, why);
             }
         }
         self.told = level;

@@ -16,6 +16,8 @@ mod coordinator;
 mod credentials;
 mod error;
 mod fail_if;
+#[cfg(test)]
+mod fault_tests;
 mod fleet;
 mod frame;
 mod gate;
@@ -31,6 +33,7 @@ mod member;
 mod message;
 pub mod network;
 mod outlook;
+mod part;
 mod policy;
 mod quiet;
 mod remembered;
@@ -40,9 +43,15 @@ mod runner;
 mod server;
 mod session;
 mod set;
+#[cfg(test)]
+mod sim_link;
 mod spread;
 mod ssh;
 mod stdio;
+#[cfg(test)]
+mod test_trial;
+#[cfg(test)]
+mod thousand_tests;
 mod tls;
 mod tls_stream;
 mod together;
@@ -64,7 +73,7 @@ pub use policy::Policy;
 pub use rules::StopRules;
 pub use server::{AgentServer, Report};
 pub use session::AgentOptions;
-pub use spread::on_hosts;
+pub use spread::{on_hosts, scaled};
 pub use ssh::SshOptions;
 pub use stdio::serve_stdio;
 pub use tls::PORT;

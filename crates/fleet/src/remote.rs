@@ -147,7 +147,7 @@ impl RemoteAgent {
 
     /// Begins a run.
     pub(crate) fn begin(&self, settings: &Settings) {
-        let settings = RemoteSettings::of(settings, self.place);
+        let settings = RemoteSettings::of(settings);
         // If that fails, whoever reads finds out as well.
         let _ = self.shared.writer.send(&ToAgent::Begin(settings));
     }
@@ -158,8 +158,9 @@ impl RemoteAgent {
     }
 
     /// Ends the load.
-    pub(crate) fn interrupt(&self, level: u8) {
-        let _ = self.shared.writer.send(&ToAgent::Interrupt(level));
+    pub(crate) fn interrupt(&self, level: u8, why: Option<&str>) {
+        let why = why.map(str::to_owned);
+        let _ = self.shared.writer.send(&ToAgent::Interrupt { level, why });
     }
 
     pub(crate) fn ask_time(&self) {

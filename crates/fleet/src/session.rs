@@ -180,9 +180,12 @@ impl Session {
                 }
             }
             ToAgent::Handled(result) => answer(&self.waiting, result),
-            ToAgent::Interrupt(level) => {
+            ToAgent::Interrupt { level, why } => {
                 for _ in 0..level.min(2) {
-                    self.interrupt.raise();
+                    match &why {
+                        Some(why) => self.interrupt.raise_because(why),
+                        None => self.interrupt.raise(),
+                    }
                 }
             }
         }
@@ -237,7 +240,7 @@ impl Session {
     fn wind_down(&mut self) {
         self.over.store(true, Relaxed);
         if let Some(run) = self.run.take() {
-            self.interrupt.raise();
+            self.interrupt.raise_because("the coordinator was lost");
             drop(run.commands);
             answer(&self.waiting, Err("the coordinator is gone".to_owned()));
             let mut waited = Duration::ZERO;

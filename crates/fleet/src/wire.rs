@@ -12,7 +12,7 @@ use crate::link::Command;
 use crate::message::Event;
 
 /// Version of everything below. Any change of a message changes it.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 
 /// The first message of a coordinator and of an agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -91,8 +91,13 @@ pub(crate) enum ToAgent {
     Command(Command),
     /// An event has been handled.
     Handled(Result<(), String>),
-    /// End the load: 1 soon, 2 now.
-    Interrupt(u8),
+    /// End the load.
+    Interrupt {
+        /// 1 soon, 2 now.
+        level: u8,
+        /// Why, where it is not the user's wish.
+        why: Option<String>,
+    },
 }
 
 /// From the agent.
@@ -148,12 +153,10 @@ pub(crate) struct RemoteSettings {
 }
 
 impl RemoteSettings {
-    /// Each host has test files of its own, also where all see one file
-    /// system.
-    pub(crate) fn of(settings: &Settings, place: usize) -> RemoteSettings {
+    pub(crate) fn of(settings: &Settings) -> RemoteSettings {
         RemoteSettings {
             run_tag: settings.run_tag,
-            file_prefix: format!("{}-h{place}", settings.file_prefix),
+            file_prefix: settings.file_prefix.clone(),
             destructive: settings.destructive,
             keep_files: settings.keep_files,
             ceiling_ns: settings.ceiling_ns,

@@ -166,6 +166,7 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
         purpose: Purpose::Measure,
         trials,
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
     }
 }
 
@@ -195,6 +196,7 @@ fn trial(target: Target, engine: EngineKind, time_ns: u64) -> ScheduledTrial {
         file_set: 0,
         host: None,
         spares_others: false,
+        part: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,

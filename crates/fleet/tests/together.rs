@@ -40,6 +40,7 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         file_set: index,
         host: None,
         spares_others: false,
+        part: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,
@@ -159,6 +160,7 @@ fn run_with(
         purpose: Purpose::Measure,
         trials,
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
     };
     run_schedule(
         &mut InOrder::new(&schedule),

@@ -14,6 +14,7 @@ use crate::fleet::FleetReport;
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, Finishers, RunState, StuckOp};
 use crate::sample::Phase;
+use crate::scale::ScaleStudy;
 use crate::schedule::{Purpose, TrialRole};
 use crate::snia::SniaReport;
 use crate::steadiness::Steadiness;
@@ -56,6 +57,9 @@ pub struct JudgedRun {
     /// The hosts beside one another, where there are several.
     #[serde(default)]
     pub fleet: Option<FleetReport>,
+    /// The scale-out study, where the run is one.
+    #[serde(default)]
+    pub scale: Option<ScaleStudy>,
 }
 
 /// Facts of the run itself.

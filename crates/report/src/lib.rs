@@ -33,6 +33,7 @@ mod levels;
 mod limits;
 mod moment;
 mod names;
+mod scale;
 mod sets;
 mod shape;
 mod snia;

@@ -204,5 +204,6 @@ fn nothing_to_do() -> Schedule {
         purpose: Purpose::Measure,
         trials: Vec::new(),
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
     }
 }

@@ -293,6 +293,7 @@ impl Mapping<'_> {
             file_set: 0,
             host: None,
             spares_others: !asked.flag("exitall_on_error", false),
+            part: None,
         });
         true
     }
@@ -374,6 +375,7 @@ impl Mapping<'_> {
             // Each has a tree of its own.
             file_set: index.saturating_add(1),
             host: None,
+            part: None,
             spares_others: !asked.flag("exitall_on_error", false),
         });
         true
@@ -430,6 +432,7 @@ impl Mapping<'_> {
             purpose: Purpose::Measure,
             trials: self.trials,
             depth_probe: false,
+            host_mode: fathom_model::host_mode::HostMode::default(),
         };
         let mapped = FioMapped {
             schedule,
