@@ -17,6 +17,7 @@ use fathom_plan::Plan;
 use fathom_store::Store;
 
 use crate::cli::Output;
+use crate::command::collect;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::present;
@@ -75,6 +76,11 @@ pub(crate) fn execute_spread(
     let fleet = hosts.gather(&request.schedule)?;
     for (host, why) in fleet.missing() {
         present::complain(&format!("going on without {host}: {why}"));
+    }
+    if let Ok(store) = present::store_path(&request.output.store) {
+        for said in collect::collect(&fleet, &store) {
+            present::write_stderr(&format!("{said}\n"));
+        }
     }
     let spread = spread(&request.schedule, &fleet.hosts());
     request.schedule = spread.map_err(anyhow::Error::msg)?;
@@ -169,6 +175,7 @@ fn carry_out(
     let hosts = carriers.fleet.as_ref().map(Fleet::hosts);
     let meta = meta_of(request, id, hosts.unwrap_or_default());
     let settings = Settings {
+        run: meta.id.clone(),
         run_tag: run_tag(&meta.id),
         file_prefix: carriers.file_prefix.to_owned(),
         destructive: request.schedule.destructive,

@@ -83,6 +83,13 @@ impl Agents {
         }
     }
 
+    /// An event of a host has been handled.
+    pub(crate) fn handled(&self, place: usize) {
+        if let Some(End::Remote(agent)) = self.ends.get(place) {
+            agent.handled();
+        }
+    }
+
     /// Asks for the time, so that the next answer about the clock is fresh.
     pub(crate) fn ask_time(&self, place: usize) {
         if let Some(End::Remote(agent)) = self.ends.get(place) {

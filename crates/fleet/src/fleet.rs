@@ -4,15 +4,21 @@
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use fathom_model::fleet::FleetHost;
 
 use crate::host_list::HostName;
 use crate::launcher::Launcher;
 use crate::link::{EVENT_LIMIT, Message};
+use crate::message::Event;
 use crate::remote::RemoteAgent;
+use crate::spool::HeldRun;
 use crate::wire::About;
+
+/// Silence after which nothing more of a held run is expected.
+const COLLECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Hosts that are greeted at the same time.
 const AT_ONCE: usize = 32;
@@ -39,6 +45,8 @@ impl std::error::Error for Unreachable {}
 pub struct Fleet {
     agents: Vec<Result<RemoteAgent, (String, String)>>,
     events: Receiver<(usize, Message)>,
+    /// For what was not meant for whoever took it from `events`.
+    again: SyncSender<(usize, Message)>,
     allow_missing: usize,
 }
 
@@ -49,6 +57,20 @@ impl fmt::Debug for Fleet {
 }
 
 impl Fleet {
+    /// Agents that have been greeted, by their place.
+    pub(crate) fn of(
+        agents: Vec<Result<RemoteAgent, (String, String)>>,
+        (again, events): (SyncSender<(usize, Message)>, Receiver<(usize, Message)>),
+        allow_missing: usize,
+    ) -> Fleet {
+        Fleet {
+            agents,
+            events,
+            again,
+            allow_missing,
+        }
+    }
+
     /// Brings the agents of all hosts to life and greets them, many at a time.
     ///
     /// # Errors
@@ -85,11 +107,7 @@ impl Fleet {
             let agent = agent.unwrap_or_else(|| Err("it could not be asked".to_owned()));
             agent.map_err(|why| (host.to_string(), why))
         });
-        let fleet = Fleet {
-            agents: named.collect(),
-            events,
-            allow_missing,
-        };
+        let fleet = Fleet::of(named.collect(), (sender, events), allow_missing);
         let missing = fleet.missing();
         match missing.len() > allow_missing || missing.len() == hosts.len() {
             true => Err(Unreachable(missing)),
@@ -135,6 +153,55 @@ impl Fleet {
         agents
             .map(|agent| agent.as_ref().ok().map(|agent| words(&agent.about)))
             .collect()
+    }
+
+    /// What hosts hold of runs whose coordinators were lost, by their place.
+    pub fn held(&self) -> Vec<(usize, HeldRun)> {
+        let agents = self.agents.iter().enumerate();
+        let there = agents.filter_map(|(place, agent)| Some((place, agent.as_ref().ok()?)));
+        let held = there.flat_map(|(place, agent)| {
+            let of_agent = agent.about.held.iter().cloned();
+            of_agent.map(move |held| (place, held)).collect::<Vec<_>>()
+        });
+        held.collect()
+    }
+
+    /// Everything that a host holds of such a run, in order.
+    ///
+    /// # Errors
+    /// When it is gone, or says nothing for a while.
+    pub fn collect(&self, place: usize, held: &HeldRun) -> Result<Vec<Event>, String> {
+        let Some(Ok(agent)) = self.agents.get(place) else {
+            return Err("the host is missing".to_owned());
+        };
+        if !agent.collect(held) {
+            return Err("the connection broke".to_owned());
+        }
+        let (mut events, mut others) = (Vec::new(), Vec::new());
+        let result = loop {
+            match self.events.recv_timeout(COLLECT_PATIENCE) {
+                Ok((of, Message::Held(Some(event)))) if of == place => events.push(*event),
+                Ok((of, Message::Held(None))) if of == place => break Ok(events),
+                Ok((of, Message::Lost(why))) if of == place => {
+                    others.push((of, Message::Lost(why.clone())));
+                    break Err(why);
+                }
+                Ok(other) => others.push(other),
+                Err(_) => break Err("it says nothing".to_owned()),
+            }
+        };
+        for other in others {
+            // There was room for it before.
+            let _ = self.again.try_send(other);
+        }
+        result
+    }
+
+    /// What was collected is stored: the host need not hold it any longer.
+    pub fn forget(&self, place: usize, held: &HeldRun) {
+        if let Some(Ok(agent)) = self.agents.get(place) {
+            agent.forget(held);
+        }
     }
 
     /// How many hosts may still get lost.

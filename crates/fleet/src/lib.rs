@@ -16,8 +16,6 @@ mod coordinator;
 mod credentials;
 mod error;
 mod fail_if;
-#[cfg(test)]
-mod fault_tests;
 mod fleet;
 mod frame;
 mod gate;
@@ -43,15 +41,13 @@ mod runner;
 mod server;
 mod session;
 mod set;
-#[cfg(test)]
-mod sim_link;
+pub mod simulated;
+mod spool;
 mod spread;
 mod ssh;
 mod stdio;
 #[cfg(test)]
 mod test_trial;
-#[cfg(test)]
-mod thousand_tests;
 mod tls;
 mod tls_stream;
 mod together;
@@ -73,6 +69,7 @@ pub use policy::Policy;
 pub use rules::StopRules;
 pub use server::{AgentServer, Report};
 pub use session::AgentOptions;
+pub use spool::HeldRun;
 pub use spread::{on_hosts, scaled};
 pub use ssh::SshOptions;
 pub use stdio::serve_stdio;

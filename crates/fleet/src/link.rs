@@ -49,6 +49,8 @@ pub(crate) enum Message {
     Done,
     /// The agent is gone, and why.
     Lost(String),
+    /// Something of an earlier run; `None` was the last.
+    Held(Option<Box<Event>>),
 }
 
 /// Whoever waits until an event has been handled.

@@ -13,6 +13,7 @@ use crate::coordinator::Settings;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::link::{Ack, Command, Message};
 use crate::session::unix_now_ns;
+use crate::spool::HeldRun;
 use crate::tls;
 use crate::transport::{Complaint, Transport};
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
@@ -37,6 +38,8 @@ struct Shared {
     writer: Arc<FrameWriter>,
     clock: Mutex<ClockFilter>,
     heard_ns: AtomicU64,
+    /// Events of the run that were handled here.
+    handled: AtomicU64,
     over: AtomicBool,
     close: crate::transport::Closer,
 }
@@ -50,6 +53,7 @@ impl Shared {
     fn ask(&self) -> bool {
         let ping = || ToAgent::Ping {
             sent_ns: monotonic_ns(),
+            handled: self.handled.load(Relaxed),
         };
         self.writer.send_now(ping).is_ok()
     }
@@ -105,6 +109,7 @@ impl RemoteAgent {
             writer,
             clock: Mutex::default(),
             heard_ns: AtomicU64::new(monotonic_ns()),
+            handled: AtomicU64::new(0),
             over: AtomicBool::new(false),
             close: transport.close,
         });
@@ -147,7 +152,7 @@ impl RemoteAgent {
 
     /// Begins a run.
     pub(crate) fn begin(&self, settings: &Settings) {
-        let settings = RemoteSettings::of(settings);
+        let settings = RemoteSettings::of(settings, self.place);
         // If that fails, whoever reads finds out as well.
         let _ = self.shared.writer.send(&ToAgent::Begin(settings));
     }
@@ -161,6 +166,24 @@ impl RemoteAgent {
     pub(crate) fn interrupt(&self, level: u8, why: Option<&str>) {
         let why = why.map(str::to_owned);
         let _ = self.shared.writer.send(&ToAgent::Interrupt { level, why });
+    }
+
+    /// An event of the run has been handled.
+    pub(crate) fn handled(&self) {
+        self.shared.handled.fetch_add(1, Relaxed);
+    }
+
+    /// Asks for what is held of an earlier run.
+    pub(crate) fn collect(&self, held: &HeldRun) -> bool {
+        let (run, place) = (held.run.clone(), held.place);
+        let asked = self.shared.writer.send(&ToAgent::Collect { run, place });
+        asked.is_ok()
+    }
+
+    /// What was held of an earlier run is stored.
+    pub(crate) fn forget(&self, held: &HeldRun) {
+        let (run, place) = (held.run.clone(), held.place);
+        let _ = self.shared.writer.send(&ToAgent::Forget { run, place });
     }
 
     pub(crate) fn ask_time(&self) {
@@ -230,6 +253,7 @@ fn read(
             },
             FromAgent::Ready => Message::Ready,
             FromAgent::Done => Message::Done,
+            FromAgent::Held(event) => Message::Held(event.map(Box::new)),
         };
         if events.send((place, message)).is_err() {
             return;

@@ -5,12 +5,13 @@
 //! connection ends, is gone: the load ends, what was made is removed.
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_observe::{Sysroot, monotonic_ns};
 
@@ -21,6 +22,7 @@ use crate::interrupt::Interrupt;
 use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::message::Event;
 use crate::policy::Policy;
+use crate::spool::{self, Unstored};
 use crate::transport::{Closer, Transport};
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
 
@@ -40,6 +42,9 @@ pub struct AgentOptions {
     pub policy: Policy,
     /// Raised when the agent itself is to end.
     pub interrupt: Interrupt,
+    /// Where it holds what a coordinator that was lost did not hear; `None`
+    /// holds nothing.
+    pub spool: Option<PathBuf>,
 }
 
 /// Serves one coordinator over a connection that nobody else can use.
@@ -97,6 +102,11 @@ fn greet(
             .map(|path| path.display().to_string())
             .collect(),
         destructive: policy.destructive,
+        held: options
+            .spool
+            .as_deref()
+            .map(spool::list)
+            .unwrap_or_default(),
     };
     writer
         .send(&FromAgent::About(Box::new(about)))
@@ -112,6 +122,7 @@ struct Session {
     over: Arc<AtomicBool>,
     /// Whoever waits until the coordinator has handled an event.
     waiting: Arc<Mutex<Option<Ack>>>,
+    spool: Option<PathBuf>,
     run: Option<Run>,
 }
 
@@ -122,6 +133,10 @@ struct Run {
     teller: JoinHandle<()>,
     /// Told to remove what it made and to end.
     finishing: bool,
+    /// What the coordinator may not have stored.
+    unstored: Arc<Unstored>,
+    /// Id of the run and place of this host in it.
+    id: (String, u32),
 }
 
 impl Session {
@@ -140,6 +155,7 @@ impl Session {
             heard_ns,
             over,
             waiting: Arc::default(),
+            spool: options.spool.clone(),
             run: None,
         }
     }
@@ -160,7 +176,10 @@ impl Session {
 
     fn handle(&mut self, message: ToAgent, received_ns: u64) -> Result<(), String> {
         match message {
-            ToAgent::Ping { sent_ns } => {
+            ToAgent::Ping { sent_ns, handled } => {
+                if let Some(run) = &self.run {
+                    run.unstored.handled(handled, Instant::now());
+                }
                 let answered = self.writer.send_now(|| FromAgent::Pong {
                     sent_ns,
                     received_ns,
@@ -177,6 +196,12 @@ impl Session {
                 run.finishing |= matches!(command, Command::Finish);
                 if run.commands.send(command).is_err() {
                     return Err("the agent ended unexpectedly".to_owned());
+                }
+            }
+            ToAgent::Collect { run, place } => self.hand_over(&run, place)?,
+            ToAgent::Forget { run, place } => {
+                if let Some(directory) = &self.spool {
+                    spool::forget(directory, &run, place);
                 }
             }
             ToAgent::Handled(result) => answer(&self.waiting, result),
@@ -200,10 +225,14 @@ impl Session {
         self.interrupt = Interrupt::new();
         let (commands, command_receiver) = channel();
         let (events, event_receiver) = sync_channel(EVENT_LIMIT);
+        let unstored = Arc::new(Unstored::default());
+        let id = (settings.run.clone(), settings.place);
         let teller = {
             let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
+            // Who has nowhere to hold it does not keep it either.
+            let kept = self.spool.is_some().then(|| Arc::clone(&unstored));
             spawn("fathom-teller", move || {
-                tell(&event_receiver, &writer, &waiting);
+                tell(&event_receiver, &writer, &waiting, kept.as_deref());
             })?
         };
         let mut agent = Agent::new(
@@ -218,6 +247,8 @@ impl Session {
             agent,
             teller,
             finishing: false,
+            unstored,
+            id,
         });
         Ok(())
     }
@@ -254,7 +285,26 @@ impl Session {
             }
             let _ = run.agent.join();
             let _ = run.teller.join();
+            if let (Some(directory), false) = (&self.spool, run.finishing) {
+                // What cannot be written is lost as it would be without.
+                let (id, place) = &run.id;
+                let _ = run.unstored.write(directory, id, *place);
+            }
         }
+    }
+
+    /// Hands over what is held of an earlier run.
+    fn hand_over(&self, run: &str, place: u32) -> Result<(), String> {
+        let events = match &self.spool {
+            Some(directory) => spool::read(directory, run, place).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let all = events.into_iter().map(Some).chain([None]);
+        for event in all {
+            let sent = self.writer.send(&FromAgent::Held(event));
+            sent.map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 }
 
@@ -268,6 +318,7 @@ fn link(commands: Receiver<Command>, events: SyncSender<(usize, Message)>) -> Li
 
 fn local_settings(settings: RemoteSettings) -> Settings {
     Settings {
+        run: settings.run,
         run_tag: settings.run_tag,
         file_prefix: settings.file_prefix,
         destructive: settings.destructive,
@@ -283,6 +334,7 @@ fn tell(
     events: &Receiver<(usize, Message)>,
     writer: &Arc<FrameWriter>,
     waiting: &Mutex<Option<Ack>>,
+    unstored: Option<&Unstored>,
 ) {
     for (_, message) in events {
         let message = match message {
@@ -297,13 +349,16 @@ fn tell(
                 continue;
             }
             Message::Event { event, ack } => {
+                if let Some(unstored) = unstored {
+                    unstored.keep(&event);
+                }
                 let waits = ack.is_some();
                 *waiting.lock().unwrap_or_else(PoisonError::into_inner) = ack;
                 FromAgent::Event { event, waits }
             }
             Message::Ready => FromAgent::Ready,
             Message::Done => FromAgent::Done,
-            Message::Lost(_) => continue,
+            Message::Lost(_) | Message::Held(_) => continue,
         };
         let sent = match writer.send(&message) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, writer),

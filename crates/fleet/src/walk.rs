@@ -14,6 +14,7 @@ use crate::interrupt::{Interrupt, Urgency};
 use crate::link::{Command, Message};
 use crate::message::Event;
 use crate::rules::{self, Rules, StopRules};
+use crate::spool;
 use crate::together::Together;
 
 /// Why a run ended between two trials.
@@ -179,12 +180,18 @@ impl<'a> Walk<'a> {
                     return Err(Error::AgentLost { trial });
                 }
                 Message::Lost(reason) => self.lost(place, &reason, &mut together),
+                // Nobody asked for it during a run.
+                Message::Held(_) => {}
                 Message::Event { event, ack } => {
                     for (trial, reason) in rules::stop_reasons(&mut rules, &event) {
                         self.agents
                             .command(place, Command::EndMeasure { trial, reason });
                     }
+                    let counts = spool::counts(&event);
                     let handled = self.take_in(place, event, &mut together);
+                    if counts {
+                        self.agents.handled(place);
+                    }
                     if let Some(ack) = ack {
                         ack.answer(handled);
                     }

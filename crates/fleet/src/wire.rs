@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::coordinator::Settings;
 use crate::link::Command;
 use crate::message::Event;
+use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.
 pub(crate) const PROTOCOL: u32 = 2;
@@ -84,6 +85,8 @@ pub(crate) enum ToAgent {
     Ping {
         /// The coordinator's monotonic clock.
         sent_ns: u64,
+        /// Events of the run that it has handled so far.
+        handled: u64,
     },
     /// A run begins.
     Begin(RemoteSettings),
@@ -91,6 +94,20 @@ pub(crate) enum ToAgent {
     Command(Command),
     /// An event has been handled.
     Handled(Result<(), String>),
+    /// Hand over what is held of a run.
+    Collect {
+        /// Its id.
+        run: String,
+        /// Place of the host in it.
+        place: u32,
+    },
+    /// What was handed over is stored.
+    Forget {
+        /// Its id.
+        run: String,
+        /// Place of the host in it.
+        place: u32,
+    },
     /// End the load.
     Interrupt {
         /// 1 soon, 2 now.
@@ -127,6 +144,8 @@ pub(crate) enum FromAgent {
     Ready,
     /// A command has been carried out.
     Done,
+    /// Something that happened in an earlier run; `None` was the last.
+    Held(Option<Event>),
 }
 
 /// What an agent says of itself.
@@ -140,11 +159,17 @@ pub(crate) struct About {
     pub(crate) allowed: Vec<String>,
     /// Whether foreign data may be overwritten there.
     pub(crate) destructive: bool,
+    /// Runs of which it holds what their coordinators did not hear.
+    pub(crate) held: Vec<HeldRun>,
 }
 
 /// [`Settings`] for an agent elsewhere.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RemoteSettings {
+    /// Id of the run.
+    pub(crate) run: String,
+    /// Place of the host in it.
+    pub(crate) place: u32,
     pub(crate) run_tag: u64,
     pub(crate) file_prefix: String,
     pub(crate) destructive: bool,
@@ -153,8 +178,10 @@ pub(crate) struct RemoteSettings {
 }
 
 impl RemoteSettings {
-    pub(crate) fn of(settings: &Settings) -> RemoteSettings {
+    pub(crate) fn of(settings: &Settings, place: usize) -> RemoteSettings {
         RemoteSettings {
+            run: settings.run.clone(),
+            place: place as u32,
             run_tag: settings.run_tag,
             file_prefix: settings.file_prefix.clone(),
             destructive: settings.destructive,

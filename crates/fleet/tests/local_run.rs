@@ -13,6 +13,7 @@ use fathom_observe::Sysroot;
 
 fn settings() -> Settings {
     Settings {
+        run: "run".to_owned(),
         run_tag: 7,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,

@@ -38,6 +38,7 @@ impl Agent {
                 destructive: false,
             },
             interrupt: interrupt.clone(),
+            spool: None,
         };
         let reports = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&reports);
@@ -138,6 +139,7 @@ fn run(
     notebook: &mut Notebook,
 ) -> Outcome {
     let settings = Settings {
+        run: "run".to_owned(),
         run_tag: 0xF1EE,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,

@@ -45,7 +45,9 @@ pub fn render(run: &JudgedRun) -> String {
     } else {
         push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
     }
-    push_sets(&mut out, run);
+    if run.scale.is_none() {
+        push_sets(&mut out, run);
+    }
     if run.snia.is_none() {
         push_steadiness(&mut out, run);
     }

@@ -207,7 +207,9 @@ fn table(study: &ScaleStudy, throughput: Throughput) -> CurveTable {
         "",
     ];
     let rows = study.operations.iter().flat_map(|operation| {
+        let told = operation.label.contains(operation.kind.name());
         let name = match several {
+            true if told => operation.label.clone(),
             true => format!("{}, {}", operation.label, operation.kind.name()),
             false => operation.kind.name().to_owned(),
         };

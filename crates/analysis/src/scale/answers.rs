@@ -5,6 +5,10 @@ use fathom_model::scale::{ScaleStudy, ScaledOperation, ScalingLaw};
 use fathom_model::unit;
 use fathom_model::verdict::{Limiter, Validity};
 
+/// Contention lies between 0 and 1 where hosts only wait for one another: an
+/// interval that is wider says nothing.
+const TOO_WIDE: f64 = 1.0;
+
 /// The sentences, by operation.
 pub(super) fn of(study: &ScaleStudy) -> Vec<String> {
     let mut answers: Vec<String> = study.operations.iter().flat_map(operation).collect();
@@ -71,6 +75,17 @@ fn operation(operation: &ScaledOperation) -> Vec<String> {
 fn law_text(name: &str, law: &ScalingLaw) -> String {
     let sigma = share(&law.sigma);
     let kappa = share(&law.kappa);
+    let width = law
+        .sigma
+        .low
+        .zip(law.sigma.high)
+        .map(|(low, high)| high - low);
+    if width.is_some_and(|width| width > TOO_WIDE) {
+        return format!(
+            "{name} scatters too much to tell a scalability law (contention {sigma}); run longer, \
+             or more blocks"
+        );
+    }
     let peak = match law.peak_hosts {
         Some(peak) => format!("; by the law {peak:.0} hosts are the best number"),
         None => "; that a number of hosts is the best is not shown".to_owned(),

@@ -65,6 +65,10 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
             destructive: agent.allow_destructive,
         },
         interrupt,
+        spool: match agent.stdio {
+            true => hosts::cache().map(|cache| cache.join("held")),
+            false => None,
+        },
     };
     if agent.stdio {
         return Ok(match fathom_fleet::serve_stdio(&options) {
@@ -78,7 +82,7 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
     listen(agent, options)
 }
 
-fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {
+fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     let missing = agent.allow.iter().find(|path| !path.exists());
     if let Some(missing) = missing {
         present::complain(&format!(
@@ -101,6 +105,7 @@ fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {
             .map_err(anyhow::Error::msg)?
             .join("agent"),
     };
+    options.spool = Some(keys.join("held"));
     let allowed = options.policy.allowed.clone();
     let report = Arc::new(|text: &str| present::write_stderr(&format!("{text}\n")));
     let server = AgentServer::bind(&agent.listen, keys, token, options, report);

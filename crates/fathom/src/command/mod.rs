@@ -5,6 +5,7 @@ pub(crate) mod ab;
 pub(crate) mod agent;
 pub(crate) mod at_io_iops;
 pub(crate) mod clean;
+pub(crate) mod collect;
 pub(crate) mod compare;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;

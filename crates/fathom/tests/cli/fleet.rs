@@ -14,19 +14,24 @@ use crate::bench::{Bench, Output, finding, finish, is_root};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `fathom agent` as a process.
-struct Agent {
+pub(crate) struct Agent {
     child: Child,
-    host: String,
+    pub(crate) host: String,
 }
 
 impl Agent {
     /// Starts one, which has joined the fleet of the bench.
-    fn start(bench: &Bench, number: usize) -> Agent {
+    pub(crate) fn start(bench: &Bench, number: usize) -> Agent {
+        Agent::start_in(bench, number, &[])
+    }
+
+    /// The same by way of a command that runs what it is given.
+    pub(crate) fn start_in(bench: &Bench, number: usize, by: &[&str]) -> Agent {
         let token = fleet(bench, &["token"]);
         token.expect_status(0);
         let keys = bench.path().join(format!("agent{number}"));
-        let mut child = bench
-            .command(["agent", "--listen", "127.0.0.1:0", "--token"])
+        let agent = bench.command(["agent", "--listen", "127.0.0.1:0", "--token"]);
+        let mut child = through(by, agent)
             .arg(token.stdout.trim())
             .arg("--allow")
             .arg(bench.data())
@@ -44,13 +49,43 @@ impl Agent {
         Agent { child, host }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     fn signal(&self, signal: &str) {
         kill(self.child.id(), signal);
     }
 }
 
+/// The same command, run by another one.
+fn through(by: &[&str], command: Command) -> Command {
+    let Some((program, arguments)) = by.split_first() else {
+        return command;
+    };
+    let mut through = Command::new(program);
+    through.args(arguments).arg(command.get_program());
+    through.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => through.env(name, value),
+            None => through.env_remove(name),
+        };
+    }
+    through.stdin(Stdio::null()).stdout(Stdio::piped());
+    through.stderr(Stdio::piped());
+    through
+}
+
 impl Drop for Agent {
     fn drop(&mut self) {
+        // One that another command has started would stay.
+        let children = format!("/proc/{0}/task/{0}/children", self.child.id());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let _ = Command::new("kill").args(["-KILL", child]).status();
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -64,7 +99,7 @@ fn kill(pid: u32, signal: &str) {
 }
 
 /// `fathom fleet` with the keys of the bench.
-fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
+pub(crate) fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
     let mut command = bench.command(["fleet"]);
     command
         .args(arguments)
@@ -72,7 +107,7 @@ fn fleet(bench: &Bench, arguments: &[&str]) -> Output {
     finish(command.spawn().unwrap())
 }
 
-fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
+pub(crate) fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
     fleet(bench, &["init"]).expect_status(0);
     (0..count)
         .map(|number| Agent::start(bench, number))
@@ -80,7 +115,7 @@ fn agents(bench: &Bench, count: usize) -> Vec<Agent> {
 }
 
 /// `fathom io` on the agents.
-fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
+pub(crate) fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
     let hosts: Vec<&str> = agents.iter().map(|agent| agent.host.as_str()).collect();
     let runtime = format!("{seconds}s");
     let mut command = bench.command(["io"]);
@@ -111,7 +146,7 @@ fn io(bench: &Bench, agents: &[Agent], seconds: u32, more: &[&str]) -> Command {
 }
 
 /// Waits until something is so.
-fn eventually(what: &str, so: impl Fn() -> bool) {
+pub(crate) fn eventually(what: &str, so: impl Fn() -> bool) {
     let began = Instant::now();
     while !so() {
         assert!(began.elapsed() < PATIENCE, "{what} did not happen");
@@ -119,12 +154,12 @@ fn eventually(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-fn has_files(bench: &Bench) -> bool {
+pub(crate) fn has_files(bench: &Bench) -> bool {
     !bench.data_files().is_empty()
 }
 
 /// Test files, without the lists of them that stand beside.
-fn test_files(bench: &Bench) -> usize {
+pub(crate) fn test_files(bench: &Bench) -> usize {
     let files = bench.data_files().into_iter();
     let lists = |path: &PathBuf| path.extension().is_some_and(|end| end == "manifest");
     files.filter(|path| !lists(path)).count()

@@ -19,6 +19,7 @@ mod fio;
 mod fio_output;
 mod fio_parsers;
 mod fleet;
+mod fleet_modes;
 mod io;
 mod judge;
 mod lab;

@@ -1,26 +1,18 @@
 //! A thousand agents in this process, on simulated links and drives: hours of
 //! virtual time in moments.
 
+// A test panics where it must.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
-use std::sync::mpsc::sync_channel;
 
+use fathom_fleet::simulated::fleet;
+use fathom_fleet::{AgentOptions, Event, Interrupt, Settings, Sink, on_hosts, run_on_fleet};
 use fathom_model::conduct::InOrder;
-use fathom_model::fleet::FleetHost;
-use fathom_model::schedule::Purpose;
+use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::{Bounds, EngineKind};
-use fathom_model::{RunState, Schedule, ScheduledTrial, Workload};
+use fathom_model::{RunState, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
-
-use crate::agents::Agents;
-use crate::coordinator::{Settings, Sink};
-use crate::interrupt::Interrupt;
-use crate::link::EVENT_LIMIT;
-use crate::message::Event;
-use crate::remote::RemoteAgent;
-use crate::session::AgentOptions;
-use crate::sim_link::SimLink;
-use crate::test_trial::trial;
-use crate::walk::Walk;
 
 const AGENTS: usize = 1000;
 const SECONDS: u64 = 60;
@@ -53,53 +45,62 @@ impl Sink for Notebook {
 }
 
 fn schedule() -> Schedule {
-    let one = ScheduledTrial {
-        workload: Workload {
-            engine: EngineKind::Sim,
-            bounds: Bounds {
-                time_ns: Some(SECONDS * 1_000_000_000),
-                ..Bounds::default()
-            },
-            // Few operations a second, so that the seconds are what costs.
-            think_ns: 500_000_000,
-            size_bytes: Some(1 << 20),
-            ..Workload::example("load")
+    let workload = Workload {
+        engine: EngineKind::Sim,
+        bounds: Bounds {
+            time_ns: Some(SECONDS * 1_000_000_000),
+            ..Bounds::default()
         },
-        host: None,
-        ..trial("sim:ideal?latency_us=100".parse().unwrap())
+        // Few operations a second, so that the seconds are what costs.
+        think_ns: 500_000_000,
+        size_bytes: Some(1 << 20),
+        ..Workload::example("load")
     };
-    let hosts: Vec<FleetHost> = (0..AGENTS)
-        .map(|place| FleetHost {
-            name: format!("h{place}"),
-            ..FleetHost::default()
-        })
-        .collect();
-    let schedule = Schedule {
+    Schedule {
         name: "test".to_owned(),
         seed: 3,
         destructive: false,
         keep_files: false,
         purpose: Purpose::Measure,
-        trials: vec![one],
+        trials: vec![trial("sim:ideal?latency_us=100".parse().unwrap(), workload)],
         depth_probe: false,
         host_mode: Default::default(),
-    };
-    crate::on_hosts(&schedule, &hosts).unwrap()
+    }
+}
+
+/// Alone, at once, without a pause.
+fn trial(target: Target, workload: Workload) -> ScheduledTrial {
+    ScheduledTrial {
+        index: 0,
+        iteration: 0,
+        row: 0,
+        label: "trial".to_owned(),
+        target,
+        workload,
+        seed: 1,
+        role: TrialRole::Measure,
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
+        file_set: 0,
+        host: None,
+        spares_others: false,
+        part: None,
+        pause: Pause {
+            floor_ns: 0,
+            ceiling_ns: 0,
+            until_quiet: false,
+        },
+    }
 }
 
 #[test]
 fn a_thousand_agents_under_the_virtual_clock() {
-    let (sender, events) = sync_channel(EVENT_LIMIT);
-    let (mut remotes, mut agents) = (Vec::new(), Vec::new());
-    for place in 0..AGENTS {
-        let link = SimLink::default();
-        agents.push(link.agent(AgentOptions::default(), None));
-        let name = format!("h{place}");
-        let remote = RemoteAgent::greet(&name, place, link.coordinator_end(), &sender);
-        remotes.push(Some(remote.unwrap()));
-    }
-    drop(sender);
+    let (fleet, agents) = fleet(AGENTS, &AgentOptions::default(), 0, |_| None).unwrap();
+    let schedule = on_hosts(&schedule(), &fleet.hosts()).unwrap();
     let settings = Settings {
+        run: "run".to_owned(),
         run_tag: 0xFA,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
@@ -107,11 +108,15 @@ fn a_thousand_agents_under_the_virtual_clock() {
         ceiling_ns: 0,
         sysroot: Sysroot::host(),
     };
-    let schedule = schedule();
     let (interrupt, mut notebook) = (Interrupt::new(), Notebook::default());
-    let agents_of_run = Agents::remote(remotes, events, &settings);
-    let walk = Walk::new(agents_of_run, 0, &mut notebook, &interrupt, false);
-    let outcome = walk.carry_out(&mut InOrder::new(&schedule), &|_| None);
+    let outcome = run_on_fleet(
+        fleet,
+        &mut InOrder::new(&schedule),
+        &settings,
+        &|_| None,
+        &interrupt,
+        &mut notebook,
+    );
     let outcome = outcome.unwrap();
     assert_eq!(outcome.state, RunState::Complete, "{:?}", outcome.reason);
     assert_eq!(notebook.started, AGENTS);

@@ -1,20 +1,52 @@
-//! Links that are simulated, with the faults of real ones, for tests.
+//! A fleet in one process: agents as threads behind simulated links, with the
+//! faults of real ones. For tests, and to see what many hosts cost.
 //!
 //! A link carries whole messages: what is written in one piece. A fault
 //! strikes when a message passes that holds a text, before it is delivered.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::fleet::Fleet;
+use crate::link::EVENT_LIMIT;
+use crate::remote::RemoteAgent;
 use crate::session::{self, AgentOptions};
 use crate::transport::Transport;
 
+/// A thread that serves one coordinator, and how that ended.
+pub type AgentThread = JoinHandle<Result<(), String>>;
+
+/// Agents in threads of this process, and the fleet that they are. They are
+/// called `h0`, `h1` and so on; `fault` says what strikes the link of one, and
+/// when: once, when its agent says something that holds the text.
+///
+/// # Errors
+/// When a thread cannot be had, or an agent does not greet.
+pub fn fleet(
+    agents: usize,
+    options: &AgentOptions,
+    allow_missing: usize,
+    fault: impl Fn(usize) -> Option<(&'static str, Fault)>,
+) -> Result<(Fleet, Vec<AgentThread>), String> {
+    let (sender, events) = sync_channel(EVENT_LIMIT);
+    let (mut remotes, mut threads) = (Vec::new(), Vec::new());
+    for place in 0..agents {
+        let link = SimLink::default();
+        threads.push(link.agent(options.clone(), fault(place))?);
+        let name = format!("h{place}");
+        let remote = RemoteAgent::greet(&name, place, link.coordinator_end(), &sender);
+        remotes.push(remote.map_err(|why| (name, why)));
+    }
+    Ok((Fleet::of(remotes, (sender, events), allow_missing), threads))
+}
+
 /// What happens to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// Both sides see it closed.
     Cut,
     /// Nothing arrives any more, in either direction, and nobody is told.
@@ -114,14 +146,14 @@ impl Write for Writing {
 
 /// Both directions of a link.
 #[derive(Clone, Default)]
-pub(crate) struct SimLink {
+struct SimLink {
     to_agent: Pipe,
     to_coordinator: Pipe,
 }
 
 impl SimLink {
     /// Makes a fault.
-    pub(crate) fn strike(&self, fault: Fault) {
+    fn strike(&self, fault: Fault) {
         let swallow = |pipe: &Pipe| {
             pipe.change(|state| {
                 state.swallows = true;
@@ -157,7 +189,7 @@ impl SimLink {
     }
 
     /// The coordinator's end.
-    pub(crate) fn coordinator_end(&self) -> Transport {
+    fn coordinator_end(&self) -> Transport {
         let writing = Writing {
             pipe: self.to_agent.clone(),
             look: Box::new(|_| {}),
@@ -167,11 +199,11 @@ impl SimLink {
 
     /// An agent at the other end, in a thread. `fault` strikes once, when the
     /// agent says something that holds the text.
-    pub(crate) fn agent(
+    fn agent(
         &self,
         options: AgentOptions,
         fault: Option<(&'static str, Fault)>,
-    ) -> JoinHandle<Result<(), String>> {
+    ) -> Result<AgentThread, String> {
         let link = self.clone();
         let mut fault = fault;
         let look = move |bytes: &[u8]| {
@@ -189,8 +221,8 @@ impl SimLink {
             look: Box::new(look),
         };
         let transport = self.transport(&self.to_agent, writing);
-        let thread = std::thread::Builder::new().stack_size(256 << 10);
         let body = move || session::serve(transport, &options);
-        thread.spawn(body).expect("a thread for an agent")
+        let thread = std::thread::Builder::new().spawn(body);
+        thread.map_err(|error| format!("cannot start an agent: {error}"))
     }
 }
