@@ -1,7 +1,9 @@
 //! The hosts of a run: all of them found and greeted, or a list of those that
 //! could not be.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -13,12 +15,30 @@ use crate::host_list::HostName;
 use crate::launcher::Launcher;
 use crate::link::{EVENT_LIMIT, Message};
 use crate::message::Event;
+use crate::net_serving::NetworkEnd;
 use crate::remote::RemoteAgent;
 use crate::spool::HeldRun;
 use crate::wire::About;
 
 /// Silence after which nothing more of a held run is expected.
 const COLLECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a host serves: at the address that its name has here, or, where the
+/// name is one of the user's own ssh configuration, at that of its first link.
+fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, String> {
+    let host = name.rsplit_once('@').map_or(name, |(_, host)| host);
+    // The port of its agent, if one was given, is another one.
+    let host = match host.rsplit_once(':') {
+        Some((before, port)) if port.parse::<u16>().is_ok() => before.trim_matches(['[', ']']),
+        _ => host,
+    };
+    let known = (host, end.port).to_socket_addrs().ok();
+    let known = known.and_then(|mut addresses| addresses.find(SocketAddr::is_ipv4));
+    let first = end.addresses.iter().find(|address| address.is_ipv4());
+    known
+        .or_else(|| first.map(|address| SocketAddr::from((*address, end.port))))
+        .ok_or_else(|| "none of its addresses is known".to_owned())
+}
 
 /// Hosts that are greeted at the same time.
 const AT_ONCE: usize = 32;
@@ -201,6 +221,46 @@ impl Fleet {
     pub fn forget(&self, place: usize, held: &HeldRun) {
         if let Some(Ok(agent)) = self.agents.get(place) {
             agent.forget(held);
+        }
+    }
+
+    /// Lets every host that is there serve network measurements as long as the
+    /// fleet lives: its name and where it is reached.
+    ///
+    /// # Errors
+    /// All hosts that do not, and why.
+    pub fn serve_network(&self) -> Result<Vec<(String, SocketAddr)>, Unreachable> {
+        let there = || {
+            let agents = self.agents.iter().enumerate();
+            agents.filter_map(|(place, agent)| Some((place, agent.as_ref().ok()?)))
+        };
+        let mut ends: BTreeMap<usize, Result<NetworkEnd, String>> = BTreeMap::new();
+        for (place, agent) in there() {
+            if !agent.serve_network() {
+                ends.insert(place, Err("the connection broke".to_owned()));
+            }
+        }
+        let count = there().count();
+        while ends.len() < count {
+            match self.events.recv_timeout(COLLECT_PATIENCE) {
+                Ok((place, Message::NetworkServed(end))) => drop(ends.insert(place, end)),
+                Ok((place, Message::Lost(why))) => drop(ends.insert(place, Err(why))),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        let (mut served, mut refused) = (Vec::new(), Vec::new());
+        for (place, agent) in there() {
+            let end = ends.remove(&place);
+            let end = end.unwrap_or_else(|| Err("it says nothing".to_owned()));
+            match end.and_then(|end| address_of(&agent.name, &end)) {
+                Ok(address) => served.push((agent.name.clone(), address)),
+                Err(why) => refused.push((agent.name.clone(), why)),
+            }
+        }
+        match refused.is_empty() {
+            true => Ok(served),
+            false => Err(Unreachable(refused)),
         }
     }
 

@@ -29,6 +29,7 @@ mod local;
 mod looked;
 mod member;
 mod message;
+mod net_serving;
 pub mod network;
 mod outlook;
 mod part;

@@ -180,6 +180,11 @@ impl RemoteAgent {
         asked.is_ok()
     }
 
+    /// Asks it to serve network measurements.
+    pub(crate) fn serve_network(&self) -> bool {
+        self.shared.writer.send(&ToAgent::ServeNetwork).is_ok()
+    }
+
     /// What was held of an earlier run is stored.
     pub(crate) fn forget(&self, held: &HeldRun) {
         let (run, place) = (held.run.clone(), held.place);
@@ -253,6 +258,7 @@ fn read(
             },
             FromAgent::Ready => Message::Ready,
             FromAgent::Done => Message::Done,
+            FromAgent::NetworkServed(end) => Message::NetworkServed(end),
             FromAgent::Held(event) => Message::Held(event.map(Box::new)),
         };
         if events.send((place, message)).is_err() {

@@ -21,6 +21,8 @@ use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::interrupt::Interrupt;
 use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::message::Event;
+use crate::net_serving::{NetServing, NetworkEnd};
+use crate::network::Network;
 use crate::policy::Policy;
 use crate::spool::{self, Unstored};
 use crate::transport::{Closer, Transport};
@@ -45,6 +47,9 @@ pub struct AgentOptions {
     /// Where it holds what a coordinator that was lost did not hear; `None`
     /// holds nothing.
     pub spool: Option<PathBuf>,
+    /// Who may measure the network to this host; none where it is `None`, the
+    /// networks of its links where the list is empty.
+    pub peers: Option<Vec<Network>>,
 }
 
 /// Serves one coordinator over a connection that nobody else can use.
@@ -123,6 +128,8 @@ struct Session {
     /// Whoever waits until the coordinator has handled an event.
     waiting: Arc<Mutex<Option<Ack>>>,
     spool: Option<PathBuf>,
+    peers: Option<Vec<Network>>,
+    network: Option<NetServing>,
     run: Option<Run>,
 }
 
@@ -156,6 +163,8 @@ impl Session {
             over,
             waiting: Arc::default(),
             spool: options.spool.clone(),
+            peers: options.peers.clone(),
+            network: None,
             run: None,
         }
     }
@@ -197,6 +206,11 @@ impl Session {
                 if run.commands.send(command).is_err() {
                     return Err("the agent ended unexpectedly".to_owned());
                 }
+            }
+            ToAgent::ServeNetwork => {
+                let served = self.serve_network();
+                let sent = self.writer.send(&FromAgent::NetworkServed(served));
+                sent.map_err(|error| error.to_string())?;
             }
             ToAgent::Collect { run, place } => self.hand_over(&run, place)?,
             ToAgent::Forget { run, place } => {
@@ -293,6 +307,20 @@ impl Session {
         }
     }
 
+    /// Begins to serve network measurements, where the owner allows it.
+    fn serve_network(&mut self) -> Result<NetworkEnd, String> {
+        let Some(peers) = &self.peers else {
+            let why = "the owner of this host allows no network measurement; the agent must be \
+                       started with --allow-peer";
+            return Err(why.to_owned());
+        };
+        if self.network.is_none() {
+            self.network = Some(NetServing::start(peers)?);
+        }
+        let serving = self.network.as_ref().map(|serving| serving.end.clone());
+        serving.ok_or_else(|| "it does not serve".to_owned())
+    }
+
     /// Hands over what is held of an earlier run.
     fn hand_over(&self, run: &str, place: u32) -> Result<(), String> {
         let events = match &self.spool {
@@ -358,7 +386,7 @@ fn tell(
             }
             Message::Ready => FromAgent::Ready,
             Message::Done => FromAgent::Done,
-            Message::Lost(_) | Message::Held(_) => continue,
+            Message::Lost(_) | Message::Held(_) | Message::NetworkServed(_) => continue,
         };
         let sent = match writer.send(&message) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, writer),

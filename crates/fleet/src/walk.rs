@@ -181,7 +181,7 @@ impl<'a> Walk<'a> {
                 }
                 Message::Lost(reason) => self.lost(place, &reason, &mut together),
                 // Nobody asked for it during a run.
-                Message::Held(_) => {}
+                Message::Held(_) | Message::NetworkServed(_) => {}
                 Message::Event { event, ack } => {
                     for (trial, reason) in rules::stop_reasons(&mut rules, &event) {
                         self.agents

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::coordinator::Settings;
 use crate::link::Command;
 use crate::message::Event;
+use crate::net_serving::NetworkEnd;
 use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.
@@ -108,6 +109,8 @@ pub(crate) enum ToAgent {
         /// Place of the host in it.
         place: u32,
     },
+    /// Serve network measurements until the end of the session.
+    ServeNetwork,
     /// End the load.
     Interrupt {
         /// 1 soon, 2 now.
@@ -144,6 +147,8 @@ pub(crate) enum FromAgent {
     Ready,
     /// A command has been carried out.
     Done,
+    /// Where network measurements are served, or why they are not.
+    NetworkServed(Result<NetworkEnd, String>),
     /// Something that happened in an earlier run; `None` was the last.
     Held(Option<Event>),
 }

@@ -39,6 +39,7 @@ impl Agent {
             },
             interrupt: interrupt.clone(),
             spool: None,
+            peers: None,
         };
         let reports = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&reports);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use fathom_fleet::network::Network;
 use fathom_fleet::{AgentOptions, AgentServer, Interrupt, JoinToken, PORT, Policy};
 
 use crate::command::hosts;
@@ -41,6 +42,10 @@ pub(crate) struct Agent {
     /// coordinator's user says so as well.
     #[arg(long)]
     allow_destructive: bool,
+    /// A peer or network that may measure the network to this host (fathom net
+    /// --hosts); may be given several times.
+    #[arg(long, value_name = "NETWORK")]
+    allow_peer: Vec<Network>,
     /// The token with which to join a fleet. Others can see it in the list of
     /// processes; --token-file hides it.
     #[arg(long, conflicts_with = "token_file")]
@@ -65,6 +70,8 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
             destructive: agent.allow_destructive,
         },
         interrupt,
+        // Who starts agents for the purpose may measure near networks.
+        peers: (agent.stdio || !agent.allow_peer.is_empty()).then(|| agent.allow_peer.clone()),
         spool: match agent.stdio {
             true => hosts::cache().map(|cache| cache.join("held")),
             false => None,

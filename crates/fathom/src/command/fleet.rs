@@ -230,7 +230,7 @@ fn offset(nanoseconds: i64) -> String {
     }
 }
 
-fn nothing_to_do() -> Schedule {
+pub(crate) fn nothing_to_do() -> Schedule {
     Schedule {
         name: "status".to_owned(),
         seed: 0,
