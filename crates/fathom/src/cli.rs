@@ -34,6 +34,7 @@ Examples:
                                      Which is faster? Measured in turns
   fathom explain V01                 What a finding means and what to do
   fathom judge fio.json              What can be believed of a result of fio
+  fathom diagnose iostat.json        Is the storage the bottleneck: yes or no
 
 Every result answers three questions: is it true (validity), what set it
 (limiter), and, if you set a target, is it good enough (fitness).
@@ -84,6 +85,7 @@ pub(crate) enum Command {
     Runs(Runs),
     Report(Report),
     Judge(crate::command::judge::Judge),
+    Diagnose(crate::command::diagnose::Diagnose),
     Explain(Explain),
     Doctor(Doctor),
     #[command(subcommand)]

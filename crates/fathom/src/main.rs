@@ -67,6 +67,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),
         Command::Judge(judge) => command::judge::run(&judge),
+        Command::Diagnose(diagnose) => command::diagnose::run(&diagnose),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),
         Command::Lab(lab) => command::lab::run(lab),

@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-engine", 1),
     ("fathom-observe", 1),
     ("fathom-analysis", 1),
+    ("fathom-diagnose", 1),
     ("fathom-store", 1),
     ("fathom-fleet", 2),
     ("fathom-lab", 2),

@@ -10,6 +10,7 @@ pub mod comparison;
 pub mod conduct;
 pub mod crosscheck;
 pub mod curve;
+pub mod diagnosis;
 pub mod disks;
 pub mod estimate;
 pub mod fingerprint;

@@ -28,7 +28,7 @@ pub use kinds::ByKind;
 pub use meta::{FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
 pub use mix::OpMix;
 pub use named::NamedFiles;
-pub use order::{Between, Distribution, Pattern, Sequencer, Zone, ZoneSize};
+pub use order::{Between, Distribution, Pattern, Sequencer, SteadyFill, Zone, ZoneSize};
 pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};
 pub use peer::{Peer, PeerProtocol};
 pub use replay::{Replay, ReplayTiming};

@@ -130,6 +130,7 @@ fn check_distribution(distribution: &Distribution, field: impl Fn() -> String) -
             access_percent,
             size_percent,
         } => vec![*access_percent, *size_percent],
+        Distribution::SteadyFill(fill) => vec![fill.over_provisioning_percent],
         Distribution::Zoned(zones) => zones.iter().flat_map(zone_parameters).collect(),
     };
     parameters.into_iter().try_for_each(|p| finite(p, &field))

@@ -23,6 +23,7 @@ pub mod text;
 
 mod chart;
 mod curve;
+pub mod diagnosis;
 mod disks;
 mod facts;
 mod figure;

@@ -148,6 +148,10 @@ fn order(pattern: &Pattern) -> String {
             Distribution::Sequence { blocks, .. } => {
                 format!("in a given order of {} blocks", blocks.len())
             }
+            Distribution::SteadyFill(fill) => format!(
+                "random (a filling to the steady state of {} % over-provisioning)",
+                fill.over_provisioning_percent
+            ),
         },
     }
 }

@@ -25,6 +25,7 @@ mod permutation;
 mod read_back;
 mod scatter;
 mod size;
+mod steady_fill;
 mod strand;
 mod varied;
 mod walk;
@@ -36,7 +37,7 @@ pub use layout::{Layout, LayoutFile, TargetKind};
 pub(crate) use permutation::Permutation;
 
 use fathom_model::rng::derive_seed;
-use fathom_model::workload::Pattern;
+use fathom_model::workload::{Distribution, Pattern};
 use fathom_model::{OpKind, Workload};
 
 use self::ground::Ground;
@@ -209,7 +210,13 @@ impl AccessStream {
 fn pass_bytes(workload: &Workload, ground: &Ground) -> u64 {
     let (worker, sharing) = ground.share;
     let cells = match &workload.pattern {
-        Pattern::Random(_) => (ground.cells() - worker).div_ceil(sharing),
+        Pattern::Random(distribution) => {
+            let all = match distribution {
+                Distribution::SteadyFill(fill) => steady_fill::writes(fill, ground.cells()),
+                _ => ground.cells(),
+            };
+            (all - worker).div_ceil(sharing)
+        }
         _ => ground.boundary(worker + 1) - ground.boundary(worker),
     };
     let uniform = workload.min_block_bytes() == workload.max_block_bytes();

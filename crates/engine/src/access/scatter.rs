@@ -6,6 +6,7 @@ use fathom_model::workload::Distribution;
 use super::elementary::{exp, ln, standard_normal};
 use super::ground::Ground;
 use super::permutation::Permutation;
+use super::steady_fill::Filling;
 use super::zipf::Zipf;
 use super::zones::Zones;
 use crate::Error;
@@ -46,6 +47,7 @@ enum Law {
     },
     Zoned(Zones),
     Sequence(Sequence),
+    SteadyFill(Box<Filling>),
 }
 
 /// One pass over all cells in an order of its own. Workers that share files
@@ -169,6 +171,15 @@ impl Scatter {
                 step: if *advances { blocks.len() as u64 } else { 0 },
                 cells: blocks.clone(),
             }),
+            Distribution::SteadyFill(_) if loose => {
+                return Err(Error::Workload(
+                    "a filling to the steady state needs one block size".to_owned(),
+                ));
+            }
+            Distribution::SteadyFill(fill) => {
+                let key = derive_seed(seeds.pass, 2);
+                Law::SteadyFill(Box::new(Filling::new(fill, cells, key, ground.share)))
+            }
         };
         Ok(Scatter {
             rng: Rng::new(seeds.own),
@@ -182,8 +193,10 @@ impl Scatter {
 
     /// Begins a fresh pass, where there are passes.
     pub(crate) fn restart(&mut self) {
-        if let Law::EachOnce(pass) = &mut self.law {
-            pass.restart();
+        match &mut self.law {
+            Law::EachOnce(pass) => pass.restart(),
+            Law::SteadyFill(filling) => filling.restart(),
+            _ => {}
         }
     }
 
@@ -213,6 +226,7 @@ impl Scatter {
             }
             Law::Zoned(zones) => zones.next(rng),
             Law::Sequence(sequence) => sequence.next(cells),
+            Law::SteadyFill(filling) => filling.next(),
         };
         let (file, position) = self.ground.cell_at(cell);
         if self.loose {
@@ -301,6 +315,15 @@ fn check(distribution: &Distribution) -> Result<(), Error> {
         ),
         Distribution::Sequence { ref blocks, .. } if blocks.is_empty() => {
             "a given order of blocks has no blocks".to_owned()
+        }
+        Distribution::SteadyFill(ref fill)
+            if !(fill.over_provisioning_percent > 0.0
+                && fill.over_provisioning_percent < 100.0) =>
+        {
+            format!(
+                "over-provisioning of {} % is not between 0 and 100",
+                fill.over_provisioning_percent
+            )
         }
         _ => return Ok(()),
     };

@@ -9,6 +9,7 @@ pub(crate) mod collect;
 pub(crate) mod compare;
 pub(crate) mod crosscheck;
 pub(crate) mod curve;
+pub(crate) mod diagnose;
 pub(crate) mod disks;
 pub(crate) mod doctor;
 pub(crate) mod explain;

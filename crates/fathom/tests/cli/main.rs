@@ -11,6 +11,7 @@ mod compare;
 mod crosscheck;
 mod curve;
 mod devices;
+mod diagnose;
 mod disks;
 mod documents;
 mod exam_real;

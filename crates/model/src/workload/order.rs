@@ -81,6 +81,23 @@ pub enum Distribution {
         /// Each time, all of them lie as many blocks further on as there are.
         advances: bool,
     },
+    /// One filling after which an SSD is as long random writing leaves it.
+    SteadyFill(SteadyFill),
+}
+
+/// Writes the physical capacity of an SSD once, so that its flash blocks are
+/// then as full of valid data, by age, as in the steady state of random writes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SteadyFill {
+    /// Physical over logical capacity less one, in percent, above 0 and below
+    /// 100; its maker says it.
+    pub over_provisioning_percent: f64,
+    /// Parts of the physical capacity, each with its share of valid data; 1 to
+    /// 1,000,000.
+    pub regions: u32,
+    /// Rewrites come one region later, so that the cache of a drive cannot join
+    /// the two writes of a block.
+    pub later: bool,
 }
 
 /// One zone of a zoned distribution.

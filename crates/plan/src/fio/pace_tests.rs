@@ -3,7 +3,7 @@
 
 use fathom_model::settled::Figure;
 use fathom_model::workload::{
-    Content, Distribution, Flow, Part, Pattern, RateUnit, ReadBack, Until, ZoneWalk,
+    Content, Distribution, Flow, Part, Pattern, RateUnit, ReadBack, SteadyFill, Until, ZoneWalk,
 };
 use fathom_model::{ScheduledTrial, Workload};
 
@@ -192,6 +192,25 @@ fn orders_of_blocks_and_lists_are_followed() {
         one("rw=randread\nnorandommap\nrandom_generator=lfsr").pattern,
         Pattern::Random(Distribution::EachOnce)
     );
+    let filling = one("rw=randwrite\nsprandom=1\nspr_op=0.25\nspr_cs=1k");
+    let wanted = Distribution::SteadyFill(SteadyFill {
+        over_provisioning_percent: 25.0,
+        regions: 100,
+        later: true,
+    });
+    assert_eq!(filling.pattern, Pattern::Random(wanted));
+    assert_eq!(filling.each_worker.passes, Some(1), "the physical capacity");
+    for wrong in [
+        "spr_op=1",
+        "norandommap=0",
+        "random_generator=tausworthe",
+        "rw=randread",
+        "spr_cs=64k",
+        "spr_num_regions=0",
+    ] {
+        let job = format!("[a]\nsize=1m\nrw=randwrite\nsprandom=1\n{wrong}");
+        assert!(line(&job).is_err(), "{wrong}");
+    }
     let written = one("write_iolog=ops.log");
     assert!(written.recording.op_log > 0);
     let pairs = one("rw=trimwrite");

@@ -129,6 +129,7 @@ fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
         Distribution::Zipf { theta } => distributed(draft, "zipf", theta),
         Distribution::Pareto { h } => distributed(draft, "pareto", h),
         Distribution::Zoned(ref zones) => super::vocabulary::zoned(zones, draft),
+        Distribution::SteadyFill(ref fill) => super::vocabulary::steady_fill(fill, draft),
         Distribution::Sequence { .. } => super::vocabulary::sequence(distribution, draft),
         Distribution::Normal { center_percent, .. } if center_percent != 50.0 => draft.refuse(
             "distribution",

@@ -3,7 +3,8 @@
 
 use fathom_model::Workload;
 use fathom_model::workload::{
-    Allocation, Between, Distribution, Rate, RateUnit, Replay, ReplayTiming, Zone, ZoneSize,
+    Allocation, Between, Distribution, Rate, RateUnit, Replay, ReplayTiming, SteadyFill, Zone,
+    ZoneSize,
 };
 
 use super::amount::time;
@@ -164,6 +165,19 @@ pub(super) fn sequence(distribution: &Distribution, draft: &mut Draft) {
         draft.set("random_sequence_stride", u8::from(*advances));
         draft.differs("only versions of fio from 3.42 on know given orders of blocks");
     }
+}
+
+/// One filling to the steady state, which only newer versions of fio have.
+pub(super) fn steady_fill(fill: &SteadyFill, draft: &mut Draft) {
+    draft.set("norandommap", 1);
+    draft.set("random_generator", "lfsr");
+    draft.set("sprandom", 1);
+    draft.set("spr_op", fill.over_provisioning_percent / 100.0);
+    draft.set("spr_num_regions", fill.regions);
+    if fill.later {
+        draft.set("spr_cs", 1);
+    }
+    draft.differs("only the newest versions of fio know fillings to the steady state");
 }
 
 /// The operations of a recorded list, all of them on `target`.

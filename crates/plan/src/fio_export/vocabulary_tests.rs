@@ -3,7 +3,7 @@
 use fathom_model::Workload;
 use fathom_model::workload::{
     Arrival, Between, BlockSizes, Distribution, Flow, LatencyTarget, NamedFiles, Pattern, Rate,
-    RateUnit, Replay, Zone, ZoneSize, ZoneWalk,
+    RateUnit, Replay, SteadyFill, Zone, ZoneSize, ZoneWalk,
 };
 
 use super::tests::{on, value};
@@ -73,6 +73,15 @@ fn zones_lists_and_latencies_are_written() {
         w.pattern = Pattern::Random(Distribution::Zoned(zones));
     };
     assert_eq!(text(&zoned, &["random_distribution"]), "zoned:60/10:40/90");
+    let filling = |w: &mut Workload| {
+        w.pattern = Pattern::Random(Distribution::SteadyFill(SteadyFill {
+            over_provisioning_percent: 25.0,
+            regions: 400,
+            later: false,
+        }));
+    };
+    let names = ["sprandom", "spr_op", "spr_num_regions", "spr_cs"];
+    assert_eq!(text(&filling, &names), "1 0.25 400 -");
     let replayed = |w: &mut Workload| {
         w.replay = Some(Replay {
             shrink: 4,

@@ -60,7 +60,10 @@ section! {
         /// at 25 %), hot:80/20 (80 % of accesses to the first 20 %), or zones side by side:
         /// zoned:60/10:30/20:10/70 (60 % of accesses to the first 10 %, and so on), with sizes
         /// zoned_abs:60/10g:40/90g; or a given order of blocks: sequence:2,0,1 (sequence_on:2,0,1
-        /// goes on with the blocks behind them each time).
+        /// goes on with the blocks behind them each time). steady_fill:15 writes the physical
+        /// capacity of an SSD with 15 % of over-provisioning once, in the order after which it is
+        /// as long random writing leaves it (steady_fill:15/400 in 400 regions;
+        /// steady_fill:15/400/later for a drive with a large cache).
         [WHAT; default "each_once"; example "zipf:1.2"; alias "random_distribution"]
         distribution: DistributionValue,
         /// Random offsets may repeat before every block was visited; the same as

@@ -1,6 +1,6 @@
 //! Orders of offsets and spreads of random ones.
 
-use fathom_model::workload::{Distribution, Pattern};
+use fathom_model::workload::{Distribution, Pattern, SteadyFill};
 use schemars::{Schema, json_schema};
 
 use super::number::{parse_signed_size, signed_size_text, size_text};
@@ -11,8 +11,8 @@ use crate::node::Out;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DistributionValue(pub(crate) Distribution);
 
-const DISTRIBUTIONS: &str =
-    "each_once, uniform, zipf:1.2, pareto:0.2, normal:10, hot:80/20 or zoned:60/10:40/90";
+const DISTRIBUTIONS: &str = "each_once, uniform, zipf:1.2, pareto:0.2, normal:10, hot:80/20, zoned:60/10:40/90 or \
+     steady_fill:15";
 
 impl Value for DistributionValue {
     const KIND: &'static str = "distribution";
@@ -58,6 +58,7 @@ impl Value for DistributionValue {
                 blocks: blocks(list).ok_or_else(unknown)?,
                 advances: true,
             },
+            ("steady_fill", Some(parameter)) => steady_fill(parameter).ok_or_else(unknown)?,
             ("zoned_abs", Some(parameter)) => Distribution::Zoned(zones::bytes(parameter)?),
             _ => return Err(unknown()),
         }))
@@ -82,6 +83,7 @@ impl Value for DistributionValue {
                 let on = if *advances { "_on" } else { "" };
                 format!("sequence{on}:{}", list.join(","))
             }
+            Distribution::SteadyFill(fill) => steady_fill_text(fill),
             Distribution::HotSpot {
                 access_percent,
                 size_percent,
@@ -95,9 +97,9 @@ impl Value for DistributionValue {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "each_once (every block once per pass), uniform, zipf:THETA, pareto:H, normal:DEVIATION, normal:DEVIATION:CENTER, hot:ACCESSES/SIZE, zoned:ACCESSES/SIZE:… in percent, zoned_abs:ACCESSES/SIZE:… with sizes such as 10g, or sequence:BLOCK,BLOCK,… (sequence_on goes on behind them each time).",
+            "description": "each_once (every block once per pass), uniform, zipf:THETA, pareto:H, normal:DEVIATION, normal:DEVIATION:CENTER, hot:ACCESSES/SIZE, zoned:ACCESSES/SIZE:… in percent, zoned_abs:ACCESSES/SIZE:… with sizes such as 10g, sequence:BLOCK,BLOCK,… (sequence_on goes on behind them each time), or steady_fill:PERCENT, steady_fill:PERCENT/REGIONS, steady_fill:PERCENT/REGIONS/later (one filling after which an SSD with that over-provisioning is as long random writing leaves it).",
             "type": "string",
-            "pattern": "^(each_once|each-once|random|uniform|zipf:[0-9.]+|pareto:[0-9.]+|normal:[0-9.]+(:[0-9.]+)?|hot:[0-9.]+/[0-9.]+|zoned:[0-9./:]+|zoned_abs:.+|sequence(_on)?:[0-9]+(,[0-9]+)*)$"
+            "pattern": "^(each_once|each-once|random|uniform|zipf:[0-9.]+|pareto:[0-9.]+|normal:[0-9.]+(:[0-9.]+)?|hot:[0-9.]+/[0-9.]+|zoned:[0-9./:]+|zoned_abs:.+|sequence(_on)?:[0-9]+(,[0-9]+)*|steady_fill:[0-9.]+(/[0-9]+(/later)?)?)$"
         })
     }
 }
@@ -110,6 +112,42 @@ fn normal(parameter: &str) -> Option<Distribution> {
         deviation_percent: number(deviation).filter(|d| *d > 0.0 && *d < 100.0)?,
         center_percent: number(center).filter(|c| (0.0..=100.0).contains(c))?,
     })
+}
+
+/// Regions of a filling, where nothing is said.
+const REGIONS: u32 = 100;
+const MOST_REGIONS: u32 = 1_000_000;
+
+/// `15`, `15/400` or `15/400/later`: over-provisioning in percent, regions,
+/// whether rewrites wait for one region.
+fn steady_fill(parameter: &str) -> Option<Distribution> {
+    let mut parts = parameter.split('/').map(str::trim);
+    let percent = parts.next()?.parse::<f64>().ok();
+    let over_provisioning_percent = percent.filter(|p| *p > 0.0 && *p < 100.0)?;
+    let regions = match parts.next() {
+        Some(text) => text.parse().ok()?,
+        None => REGIONS,
+    };
+    let later = match parts.next() {
+        Some("later") => true,
+        None => false,
+        Some(_) => return None,
+    };
+    let whole = (1..=MOST_REGIONS).contains(&regions) && parts.next().is_none();
+    whole.then_some(Distribution::SteadyFill(SteadyFill {
+        over_provisioning_percent,
+        regions,
+        later,
+    }))
+}
+
+fn steady_fill_text(fill: &SteadyFill) -> String {
+    let percent = fill.over_provisioning_percent;
+    match (fill.regions, fill.later) {
+        (REGIONS, false) => format!("steady_fill:{percent}"),
+        (regions, false) => format!("steady_fill:{percent}/{regions}"),
+        (regions, true) => format!("steady_fill:{percent}/{regions}/later"),
+    }
 }
 
 /// Blocks of a given order.
@@ -218,6 +256,9 @@ mod tests {
             "pareto:0.2",
             "normal:10",
             "hot:80/20",
+            "steady_fill:15",
+            "steady_fill:21.5/400",
+            "steady_fill:7/100/later",
         ] {
             assert_eq!(DistributionValue::from_text(text).unwrap().to_text(), text);
         }
@@ -236,6 +277,10 @@ mod tests {
             "normal:-1",
             "hot:80",
             "hot:0/20",
+            "steady_fill",
+            "steady_fill:0",
+            "steady_fill:15/0",
+            "steady_fill:15/100/soon",
         ] {
             assert!(DistributionValue::from_text(text).is_err(), "{text}");
         }

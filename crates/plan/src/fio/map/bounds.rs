@@ -20,6 +20,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
         bytes: None,
         ops: None,
     };
+    cache_of_drive(asked, workload, extent);
     workload.warmup_ns = asked.seconds_ns("ramp_time").unwrap_or(0);
     let loops = asked.count("loops").unwrap_or(1).max(1);
     let ops = asked.count("number_ios").filter(|ops| *ops > 0);
@@ -53,6 +54,23 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, extent: &Exte
         );
     }
     replay(asked, workload);
+}
+
+/// A region of a filling that is smaller than the drive's cache waits for
+/// nothing.
+fn cache_of_drive(asked: &mut Asked<'_>, workload: &Workload, extent: &Extent) {
+    use fathom_model::workload::Distribution;
+    let (Pattern::Random(Distribution::SteadyFill(fill)), Some(cache_bytes)) =
+        (&workload.pattern, asked.bytes("spr_cs"))
+    else {
+        return;
+    };
+    let physical = extent.file_bytes as f64 * (1.0 + fill.over_provisioning_percent / 100.0);
+    let region_bytes = physical / f64::from(fill.regions.max(1));
+    if cache_bytes as f64 > region_bytes {
+        let fault = "the cache is larger than a region; give fewer of spr_num_regions";
+        asked.problem("spr_cs", fault);
+    }
 }
 
 /// Whether a load that goes on comes to the same blocks again after each pass.

@@ -2,8 +2,8 @@
 
 use fathom_model::OpKind;
 use fathom_model::workload::{
-    Between, BlockSizes, ByKind, Distribution, OpMix, Pattern, Sequencer, WeightedSize, Workload,
-    Zone, ZoneSize,
+    Between, BlockSizes, ByKind, Distribution, OpMix, Pattern, Sequencer, SteadyFill, WeightedSize,
+    Workload, Zone, ZoneSize,
 };
 
 use super::asked::Asked;
@@ -157,6 +157,7 @@ fn order(asked: &mut Asked<'_>, workload: &mut Workload, rw: Rw) {
         > 1;
     let mut sequencer = Sequencer::default();
     workload.pattern = match rw.modifier {
+        _ if asked.flag("sprandom", false) => Pattern::Random(steady_fill(asked, rw)),
         _ if rw.random => Pattern::Random(spread(asked)),
         Modifier::Gap(skip_bytes) => Pattern::Skipping { skip_bytes },
         _ => Pattern::Sequential,
@@ -185,6 +186,37 @@ fn order(asked: &mut Asked<'_>, workload: &mut Workload, rw: Rw) {
         };
     }
     workload.sequencer = sequencer;
+}
+
+/// Writes the physical capacity of a drive once, with rewrites in between.
+fn steady_fill(asked: &mut Asked<'_>, rw: Rw) -> Distribution {
+    if !rw.random || !rw.writes || rw.reads || rw.trims {
+        asked.problem(
+            "sprandom",
+            "a filling is of random writes alone: rw=randwrite",
+        );
+    }
+    if asked.has("norandommap") && !asked.flag("norandommap", true) {
+        asked.problem("norandommap", "sprandom writes blocks again: norandommap=1");
+    }
+    let share = asked.job.floats("spr_op").and_then(|f| f.first().copied());
+    let over_provisioning = share.unwrap_or(0.15);
+    if !(over_provisioning > 0.0 && over_provisioning < 1.0) {
+        asked.problem("spr_op", "over-provisioning is above 0 and below 1");
+    }
+    let regions = asked.count("spr_num_regions").unwrap_or(100);
+    let regions = u32::try_from(regions).unwrap_or(u32::MAX);
+    if !(1..=1_000_000).contains(&regions) {
+        asked.problem("spr_num_regions", "there are 1 to 1,000,000 regions");
+    }
+    if asked.word("random_generator", "lfsr") != "lfsr" {
+        asked.problem("random_generator", "sprandom goes with lfsr only");
+    }
+    Distribution::SteadyFill(SteadyFill {
+        over_provisioning_percent: over_provisioning * 100.0,
+        regions,
+        later: asked.bytes("spr_cs").is_some_and(|bytes| bytes > 0),
+    })
 }
 
 fn spread(asked: &mut Asked<'_>) -> Distribution {

@@ -1,0 +1,455 @@
+//! From figures to an answer.
+//!
+//! YES needs a device that is proved to be at its end, and work that waited for
+//! it. NO needs room that is proved, or something else that is proved to be
+//! short while the device was not at its end. All else is not proven, and then
+//! it is said what would decide it. `%util` decides nothing: a device that
+//! serves several operations at once has room although there is always one.
+
+use fathom_model::diagnosis::{
+    Answer, CeilingUse, CpuLoad, DIAGNOSIS_SCHEMA, Diagnosis, DiskLoad, Shortage,
+};
+use fathom_model::unit;
+
+use crate::ceiling::Ceiling;
+use crate::load;
+use crate::plateau::{self, Plateau};
+use crate::recording::Recording;
+
+/// Shares of the time from which something counts as lasting.
+const LASTING: f64 = 0.10;
+/// A load whose peak stays below this share of the ceiling has room.
+const ROOM: f64 = 0.70;
+/// CPUs are short from this share of busy time on, or this many runnable tasks
+/// (load average, where tasks do not wait for I/O) for each.
+const CPU_BUSY: f64 = 0.90;
+const CPU_QUEUE: f64 = 1.2;
+/// Waiting for I/O that matters: idle CPU time with a task that waits, or time
+/// in which some task was stalled.
+const IO_WAIT: f64 = 0.05;
+/// A device that holds so little in its queue 95 % of the time is hardly used.
+const QUIET_QUEUE: f64 = 0.2;
+/// One operation after the other: usually about one in flight, never two.
+const USED_QUEUE: f64 = 0.5;
+const ONE_IN_FLIGHT: f64 = 1.2;
+/// Fewer samples are a glance.
+const FEW_SAMPLES: usize = 10;
+/// Swapping that costs, bytes per second in and out.
+const SWAP_BYTES: f64 = 1_048_576.0;
+const MEMORY_STALL: f64 = 0.10;
+const STEAL: f64 = 0.10;
+const NETWORK_FULL: f64 = 0.90;
+
+/// All that is weighed.
+struct Facts<'a> {
+    recording: &'a Recording,
+    cpu: Option<CpuLoad>,
+    disk: Option<&'a DiskLoad>,
+    plateau: Option<Plateau>,
+    ceiling: Option<CeilingUse>,
+    /// Wait of the load over that of the test.
+    slower_than_test: Option<f64>,
+    /// Share of the time in which work waited for I/O, with its name.
+    waited: Option<(f64, &'static str)>,
+    /// The value that the queue of the device is below for 95 % of the time.
+    queue_p95: Option<f64>,
+    queue_median: Option<f64>,
+}
+
+/// The answer for a recording.
+///
+/// `ceiling` gives, for a device's name, what its volume can give.
+pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>) -> Diagnosis {
+    let disks = load::disks(recording);
+    let samples = load::by_disk(recording);
+    let disk = disks.first();
+    let known = disk.and_then(|d| ceiling(&d.name));
+    let of_disk = disk.and_then(|d| samples.get(d.name.as_str()));
+    let used = match (&known, disk, of_disk) {
+        (Some(ceiling), Some(disk), Some(samples)) => Some(ceiling.used(disk, samples)),
+        _ => None,
+    };
+    let queue = |m: &crate::recording::Moment| {
+        let name = &disk?.name;
+        m.disks.iter().find(|d| d.name == *name)?.queue
+    };
+    let facts = Facts {
+        recording,
+        cpu: load::cpu(recording),
+        disk,
+        plateau: of_disk.and_then(plateau::find),
+        slower_than_test: known
+            .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
+        ceiling: used,
+        waited: waited(recording),
+        queue_p95: load::series(recording, queue).quantile(0.95),
+        queue_median: load::series(recording, queue).quantile(0.5),
+    };
+    let (answer, limiter, mut evidence, settle) = facts.decide();
+    evidence.truncate(3);
+    let mut remarks = recording.remarks.clone();
+    remarks.extend(contradictions(&disks));
+    if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
+        remarks.push(format!(
+            "only {} samples: what was recorded may not be what is usual; ten minutes are better",
+            recording.moments.len()
+        ));
+    }
+    Diagnosis {
+        schema: DIAGNOSIS_SCHEMA.to_owned(),
+        answer,
+        limiter,
+        evidence,
+        settle,
+        host: recording
+            .host
+            .name
+            .clone()
+            .unwrap_or_else(|| "unknown host".to_owned()),
+        sources: vec![recording.source.clone()],
+        seconds: recording.moments.iter().filter_map(|m| m.seconds).sum(),
+        samples: u32::try_from(recording.moments.len()).unwrap_or(u32::MAX),
+        cpu: facts.cpu,
+        ceiling: facts.ceiling,
+        remarks,
+        disks,
+    }
+}
+
+/// Share of the time in which work waited for I/O: by pressure stall where it
+/// was recorded, by idle CPU time with a waiting task else.
+fn waited(recording: &Recording) -> Option<(f64, &'static str)> {
+    let stalled = load::series(recording, |m| m.io_pressure_some).mean();
+    let iowait = load::series(recording, |m| Some(m.cpu?.iowait)).mean();
+    match (stalled, iowait) {
+        (Some(stalled), _) => Some((stalled, "some task was stalled on I/O")),
+        (None, Some(iowait)) => Some((iowait, "CPUs idled while a task waited for I/O")),
+        (None, None) => None,
+    }
+}
+
+/// Where `%util` says something else than the queue.
+fn contradictions(disks: &[DiskLoad]) -> Vec<String> {
+    let wrong = disks.iter().filter_map(|disk| {
+        let (util, queue) = (disk.util?, disk.queue?);
+        (util > 0.5 && queue < 0.5 * util).then(|| {
+            format!(
+                "{}: %util says {:.0} %, but {queue:.2} operations were in flight on average; with \
+                 a device in use all the time there would be at least one. %util is not used",
+                disk.name,
+                100.0 * util
+            )
+        })
+    });
+    wrong.collect()
+}
+
+type Decision = (Answer, Shortage, Vec<String>, Vec<String>);
+
+impl Facts<'_> {
+    fn decide(&self) -> Decision {
+        if self.recording.moments.is_empty() {
+            return not_proven(vec!["nothing was recorded".to_owned()], vec![]);
+        }
+        let elsewhere = self.elsewhere();
+        if let Some(full) = self.disk_is_full() {
+            return match elsewhere {
+                // Both are short: the disk is not proved to be what matters.
+                Some((_, mut lines)) => {
+                    let mut evidence = full.1;
+                    evidence.append(&mut lines);
+                    let advice = "remove the other shortage first, then record again";
+                    not_proven(evidence, vec![advice.to_owned()])
+                }
+                None if self.work_waited() => (Answer::Yes, full.0, full.1, vec![]),
+                None => not_proven(
+                    full.1,
+                    vec![
+                        "record pressure stall or CPU shares beside it: whether any work waited is \
+                         not known"
+                            .to_owned(),
+                    ],
+                ),
+            };
+        }
+        if let Some((shortage, mut evidence)) = elsewhere {
+            evidence.extend(self.room().or_else(|| self.little()));
+            return (Answer::No, shortage, evidence, vec![]);
+        }
+        if let Some(mut evidence) = self.one_by_one() {
+            evidence.extend(self.cpu_line());
+            return (Answer::No, Shortage::OneByOne, evidence, vec![]);
+        }
+        if let Some(line) = self.room().or_else(|| self.little()) {
+            let mut evidence = vec![line];
+            evidence.extend(self.cpu_line());
+            return (Answer::No, Shortage::Nothing, evidence, vec![]);
+        }
+        let mut evidence: Vec<String> = self.disk_line().into_iter().collect();
+        evidence.extend(self.cpu_line());
+        not_proven(evidence, self.what_would_settle())
+    }
+
+    fn work_waited(&self) -> bool {
+        self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
+            || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
+    }
+
+    /// The device at its end, with what shows it.
+    fn disk_is_full(&self) -> Option<(Shortage, Vec<String>)> {
+        let disk = self.disk?;
+        let mut evidence = Vec::new();
+        let mut shortage = None;
+        if let Some(used) = self.ceiling.as_ref().filter(|used| used.comparable)
+            && used.time_at_ceiling >= LASTING
+        {
+            shortage = Some(Shortage::Disk);
+            evidence.push(format!(
+                "{}: at 90 % of its ceiling of {} and above for {:.0} % of the time ({})",
+                disk.name,
+                per_second(used.operations),
+                100.0 * used.time_at_ceiling,
+                used.source
+            ));
+        }
+        if let Some(plateau) = self.plateau.filter(|p| p.time_share >= LASTING) {
+            shortage = Some(if plateau.held {
+                Shortage::VolumeCap
+            } else {
+                Shortage::Disk
+            });
+            let held = if plateau.held {
+                ", so evenly that somebody holds it there"
+            } else {
+                ""
+            };
+            evidence.push(format!(
+                "{}: longer queues (up to {:.1} on average) bring no more than {}{held}",
+                disk.name,
+                plateau.queue,
+                per_second(plateau.operations)
+            ));
+            evidence.push(format!(
+                "{}: an operation then takes {} ms, {:.1} times as long as on the quiet device",
+                disk.name,
+                three(plateau.wait_ms),
+                plateau.inflation
+            ));
+        }
+        if let Some((share, words)) = self.waited {
+            evidence.push(format!("{words} for {:.0} % of the time", 100.0 * share));
+        }
+        shortage.map(|shortage| (shortage, evidence))
+    }
+
+    /// What else is short.
+    fn elsewhere(&self) -> Option<(Shortage, Vec<String>)> {
+        let recording = self.recording;
+        let swapped = load::series(recording, |m| {
+            Some(m.swap_in_bytes_per_second? + m.swap_out_bytes_per_second?)
+        });
+        if swapped.share_from(SWAP_BYTES) >= LASTING {
+            let mean = swapped.mean().unwrap_or(0.0);
+            let line = format!(
+                "memory is short: {} go to swap and back",
+                unit::throughput(mean)
+            );
+            return Some((Shortage::Memory, vec![line]));
+        }
+        let stalled = load::series(recording, |m| m.memory_pressure_some);
+        if let Some(mean) = stalled.mean().filter(|mean| *mean >= MEMORY_STALL) {
+            let line = format!(
+                "memory is short: some task waited for it {:.0} % of the time",
+                100.0 * mean
+            );
+            return Some((Shortage::Memory, vec![line]));
+        }
+        if let Some(cpu) = self.cpu {
+            if cpu.steal >= STEAL {
+                let line = format!(
+                    "the hypervisor gave {:.0} % of the CPU time to others",
+                    100.0 * cpu.steal
+                );
+                return Some((Shortage::Hypervisor, vec![line]));
+            }
+            if let Some(line) = self.cpu_is_short(cpu) {
+                return Some((Shortage::CpuQueue, vec![line]));
+            }
+        }
+        let network = load::series(recording, |m| m.network_use);
+        if network.share_from(NETWORK_FULL) >= LASTING {
+            let line = "a network interface was at 90 % of its rated speed and above".to_owned();
+            return Some((Shortage::Network, vec![line]));
+        }
+        None
+    }
+
+    /// Load averages count tasks that wait for I/O as well, so that they prove a
+    /// queue for CPUs only where hardly any do.
+    fn cpu_is_short(&self, cpu: CpuLoad) -> Option<String> {
+        let waits = self.waited.is_none_or(|(share, _)| share < IO_WAIT);
+        let busy = load::series(self.recording, |m| Some(m.cpu?.busy())).share_from(CPU_BUSY);
+        let of_cpus = match cpu.cpus {
+            Some(cpus) => format!("{cpus} CPUs"),
+            None => "the CPUs".to_owned(),
+        };
+        if let Some(tasks) = cpu.runnable_per_cpu.filter(|tasks| *tasks >= CPU_QUEUE) {
+            return Some(format!(
+                "CPUs are short: {tasks:.1} runnable tasks for each of {of_cpus}, {:.0} % busy",
+                100.0 * cpu.busy
+            ));
+        }
+        if let Some(load) = cpu.load_per_cpu.filter(|load| *load >= CPU_QUEUE && waits) {
+            return Some(format!(
+                "CPUs are short: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
+                 for a CPU"
+            ));
+        }
+        (busy >= 0.5 && waits).then(|| {
+            format!(
+                "CPUs are short: {of_cpus} were at 90 % and above for {:.0} % of the time",
+                100.0 * busy
+            )
+        })
+    }
+
+    /// The volume has room, as its ceiling shows.
+    fn room(&self) -> Option<String> {
+        let (disk, used) = (self.disk?, self.ceiling.as_ref()?);
+        let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0);
+        (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
+            format!(
+                "{}: peaks at {} of {} ({:.0} %; {}), {:.0} reads and {:.0} writes per second at most",
+                disk.name,
+                unit::count(disk.operations_peak),
+                per_second(used.operations),
+                100.0 * used.peak_share,
+                used.source,
+                disk.reads_peak,
+                disk.writes_peak,
+            )
+        })
+    }
+
+    /// The devices are hardly used.
+    fn little(&self) -> Option<String> {
+        let Some(disk) = self.disk else {
+            let recorded = self.recording.moments.iter().any(|m| !m.disks.is_empty());
+            return recorded.then(|| "no device did anything".to_owned());
+        };
+        let quiet = self.queue_p95.is_some_and(|queue| queue < QUIET_QUEUE);
+        let waits = self.waited.is_some_and(|(share, _)| share >= IO_WAIT);
+        (quiet && !waits).then(|| {
+            format!(
+                "{}: {} operations in flight 95 % of the time or fewer, {} at most",
+                disk.name,
+                three(self.queue_p95.unwrap_or(0.0)),
+                per_second(disk.operations_peak)
+            )
+        })
+    }
+
+    /// About one operation in flight, hardly ever more: whoever asks waits for
+    /// each before the next, and the device could do more at once.
+    fn one_by_one(&self) -> Option<Vec<String>> {
+        let disk = self.disk?;
+        let full = self
+            .ceiling
+            .as_ref()
+            .is_some_and(|used| used.time_at_ceiling > 0.0);
+        let usual = self.queue_median.is_some_and(|queue| queue >= USED_QUEUE);
+        let never = self.queue_p95.is_some_and(|queue| queue <= ONE_IN_FLIGHT);
+        (usual && never && !full).then(|| {
+            vec![
+                format!(
+                    "{}: about one operation in flight, {} or fewer 95 % of the time: each waits for the \
+                     one before",
+                    disk.name,
+                    three(self.queue_p95.unwrap_or(0.0))
+                ),
+                format!(
+                    "each takes {} ms: shorter times or more operations at once would help, a device with \
+                     more operations per second would not",
+                    three(disk.wait_ms.unwrap_or(0.0))
+                ),
+            ]
+        })
+    }
+
+    fn disk_line(&self) -> Option<String> {
+        let disk = self.disk?;
+        let wait = disk
+            .wait_ms
+            .map_or(String::new(), |ms| format!(", {} ms each", three(ms)));
+        let queue = disk
+            .queue
+            .map_or(String::new(), |q| format!(", {q:.2} in flight"));
+        Some(format!(
+            "{}: {} on average{wait}{queue}",
+            disk.name,
+            per_second(disk.operations)
+        ))
+    }
+
+    fn cpu_line(&self) -> Option<String> {
+        let cpu = self.cpu?;
+        Some(format!(
+            "CPUs {:.0} % busy, {:.0} % waiting for I/O",
+            100.0 * cpu.busy,
+            100.0 * cpu.iowait
+        ))
+    }
+
+    fn what_would_settle(&self) -> Vec<String> {
+        let mut settle = Vec::new();
+        match &self.ceiling {
+            None => settle.push(
+                "what the volume can give: a second recording under a test load, --ceiling-iops \
+                 LIMIT, or a measurement with `fathom io`"
+                    .to_owned(),
+            ),
+            Some(used) if !used.comparable => settle.push(
+                "a test load with blocks of the load's own size: this one's differ by more than \
+                 four times"
+                    .to_owned(),
+            ),
+            Some(_) => {}
+        }
+        if self.recording.moments.len() < 30 {
+            settle.push(
+                "a longer recording: at least ten minutes, under the load that is slow".to_owned(),
+            );
+        }
+        if self
+            .recording
+            .moments
+            .iter()
+            .all(|m| m.io_pressure_some.is_none())
+        {
+            settle.push("pressure stall beside it (sar -A with sysstat 12.3 or newer)".to_owned());
+        }
+        settle
+    }
+}
+
+fn not_proven(evidence: Vec<String>, settle: Vec<String>) -> Decision {
+    (Answer::NotProven, Shortage::Unknown, evidence, settle)
+}
+
+/// `240 operations/s`.
+fn per_second(operations: f64) -> String {
+    format!("{} operations/s", unit::count(operations))
+}
+
+/// Three digits.
+fn three(value: f64) -> String {
+    match value {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

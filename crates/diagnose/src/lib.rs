@@ -1,0 +1,22 @@
+//! Is the storage the bottleneck: yes, no or not proven, with evidence.
+//!
+//! - [`recording`]: what a host did over time, whoever wrote it down;
+//! - [`foreign`]: recordings of iostat, sar, vmstat, top and uptime;
+//! - [`join`]: recordings of one host in the same time, made into one;
+//! - [`Ceiling`]: what a volume can give;
+//! - [`diagnose`]: from a recording to an answer. The article's method: record
+//!   under the real load, record under a known test load, compare, and look at
+//!   the CPUs.
+
+mod ceiling;
+mod decide;
+pub mod foreign;
+mod join;
+mod load;
+mod plateau;
+pub mod recording;
+mod series;
+
+pub use ceiling::Ceiling;
+pub use decide::diagnose;
+pub use join::join;

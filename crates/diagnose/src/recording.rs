@@ -1,0 +1,138 @@
+//! What one host did over time, whoever wrote it down.
+
+use jiff::civil::DateTime;
+
+/// A recording of one host. Its moments follow one another in time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recording {
+    /// Who and what was recorded.
+    pub host: RecordedHost,
+    /// What wrote it, for people: `iostat -x (JSON)`.
+    pub source: String,
+    /// The moments, in the order of time.
+    pub moments: Vec<Moment>,
+    /// What was mended or left out while it was read.
+    pub remarks: Vec<String>,
+}
+
+/// The host of a recording, as far as it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordedHost {
+    /// Its name.
+    pub name: Option<String>,
+    /// Release of its kernel.
+    pub kernel: Option<String>,
+    /// Logical CPUs.
+    pub cpus: Option<u32>,
+}
+
+/// What was seen in one interval that ended at a moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Moment {
+    /// Its end by the host's own clock, where it is told.
+    pub at: Option<DateTime>,
+    /// Its length in seconds, where it is told or follows from the moment before.
+    pub seconds: Option<f64>,
+    /// Time of all CPUs.
+    pub cpu: Option<CpuShares>,
+    /// Tasks that run or wait for a CPU (`r` of vmstat, `runq-sz` of sar).
+    pub runnable: Option<f64>,
+    /// Tasks in uninterruptible sleep, most of them for a device (`b`).
+    pub blocked: Option<f64>,
+    /// Load average of one minute: runnable and blocked tasks together.
+    pub load: Option<f64>,
+    /// Pages in from swap, in bytes per second.
+    pub swap_in_bytes_per_second: Option<f64>,
+    /// Pages out to swap, in bytes per second.
+    pub swap_out_bytes_per_second: Option<f64>,
+    /// Share of the time in which some task waited for I/O, 0 to 1 (pressure stall).
+    pub io_pressure_some: Option<f64>,
+    /// Share in which all tasks that could run waited for I/O, 0 to 1.
+    pub io_pressure_full: Option<f64>,
+    /// Share in which some task waited for memory, 0 to 1.
+    pub memory_pressure_some: Option<f64>,
+    /// Most of any network interface's rated speed that was used, 0 to 1.
+    pub network_use: Option<f64>,
+    /// Block devices.
+    pub disks: Vec<DiskMoment>,
+}
+
+/// Shares of the time of all CPUs, 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CpuShares {
+    /// Programs, nice ones included.
+    pub user: f64,
+    /// The kernel, interrupts included.
+    pub system: f64,
+    /// Idle while a task of this CPU waited for I/O.
+    pub iowait: f64,
+    /// Taken by the hypervisor.
+    pub steal: f64,
+    /// Idle.
+    pub idle: f64,
+}
+
+impl CpuShares {
+    /// Share of the time in which no CPU time was left: neither idle nor
+    /// waiting for I/O.
+    pub fn busy(&self) -> f64 {
+        (1.0 - self.idle - self.iowait).clamp(0.0, 1.0)
+    }
+}
+
+/// One block device in one interval.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DiskMoment {
+    /// Its kernel name, without `/dev/`.
+    pub name: String,
+    /// Reads per second.
+    pub reads: f64,
+    /// Writes per second.
+    pub writes: f64,
+    /// Discards per second.
+    pub discards: f64,
+    /// Flushes per second.
+    pub flushes: f64,
+    /// Operations of all kinds per second, where kinds are not told apart.
+    pub undivided: f64,
+    /// Bytes read per second.
+    pub read_bytes: f64,
+    /// Bytes written per second.
+    pub write_bytes: f64,
+    /// Mean time of a read in milliseconds, queueing included.
+    pub read_wait_ms: Option<f64>,
+    /// Mean time of a write in milliseconds.
+    pub write_wait_ms: Option<f64>,
+    /// Mean time of any operation in milliseconds.
+    pub wait_ms: Option<f64>,
+    /// Mean number of operations in flight.
+    pub queue: Option<f64>,
+    /// What iostat prints as `%util`, 0 to 1. Never a proof of anything: a
+    /// device that serves several operations at once is not at its end when
+    /// there is always one.
+    pub util: Option<f64>,
+}
+
+impl DiskMoment {
+    /// Reads, writes and undivided operations per second: what limits of
+    /// volumes count.
+    pub fn operations(&self) -> f64 {
+        self.reads + self.writes + self.undivided
+    }
+
+    /// Bytes read and written per second.
+    pub fn bytes(&self) -> f64 {
+        self.read_bytes + self.write_bytes
+    }
+
+    /// Mean time of a read or write in milliseconds, weighted by their number.
+    pub fn mean_wait_ms(&self) -> Option<f64> {
+        match (self.read_wait_ms, self.write_wait_ms) {
+            (Some(read), Some(write)) => {
+                let operations = self.reads + self.writes;
+                (operations > 0.0).then(|| (read * self.reads + write * self.writes) / operations)
+            }
+            _ => self.wait_ms,
+        }
+    }
+}

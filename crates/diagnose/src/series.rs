@@ -1,0 +1,87 @@
+//! A quantity over time, each value with the length of its interval.
+
+/// Values and their lengths in seconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Series(Vec<(f64, f64)>);
+
+impl Series {
+    /// Adds a value that held for so long.
+    pub(crate) fn push(&mut self, value: f64, seconds: f64) {
+        if value.is_finite() && seconds > 0.0 {
+            self.0.push((value, seconds));
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.0.iter().map(|(_, seconds)| seconds).sum()
+    }
+
+    /// Mean over time; nothing without values.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        let sum: f64 = self.0.iter().map(|(value, seconds)| value * seconds).sum();
+        (!self.is_empty()).then(|| sum / self.seconds())
+    }
+
+    /// The largest value.
+    pub(crate) fn most(&self) -> Option<f64> {
+        self.0.iter().map(|(value, _)| *value).reduce(f64::max)
+    }
+
+    /// The value that is not exceeded for this share of the time.
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let wanted = share * self.seconds();
+        let mut passed = 0.0;
+        for (value, seconds) in &sorted {
+            passed += seconds;
+            if passed >= wanted {
+                return Some(*value);
+            }
+        }
+        sorted.last().map(|(value, _)| *value)
+    }
+
+    /// Share of the time in which a value is at least this.
+    pub(crate) fn share_from(&self, least: f64) -> f64 {
+        let seconds = self.seconds();
+        if seconds == 0.0 {
+            return 0.0;
+        }
+        let above = self.0.iter().filter(|(value, _)| *value >= least);
+        above.map(|(_, seconds)| seconds).sum::<f64>() / seconds
+    }
+}
+
+impl FromIterator<(f64, f64)> for Series {
+    fn from_iter<T: IntoIterator<Item = (f64, f64)>>(values: T) -> Self {
+        let mut series = Series::default();
+        for (value, seconds) in values {
+            series.push(value, seconds);
+        }
+        series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_weighs() {
+        let series: Series = [(1.0, 9.0), (11.0, 1.0), (f64::NAN, 5.0)]
+            .into_iter()
+            .collect();
+        assert_eq!(series.mean(), Some(2.0));
+        assert_eq!(series.most(), Some(11.0));
+        assert_eq!(series.quantile(0.5), Some(1.0));
+        assert_eq!(series.quantile(0.95), Some(11.0));
+        assert_eq!(series.share_from(10.0), 0.1);
+        assert_eq!(Series::default().mean(), None);
+        assert_eq!(Series::default().share_from(0.0), 0.0);
+    }
+}

@@ -1,0 +1,196 @@
+//! `fathom diagnose`: is the storage the bottleneck, yes or no.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use fathom_diagnose::foreign::MOST_BYTES;
+use fathom_diagnose::recording::Recording;
+use fathom_diagnose::{Ceiling, diagnose, join};
+use fathom_model::unit;
+use fathom_report::diagnosis;
+
+use crate::exit::Exit;
+use crate::present;
+
+/// Say whether the storage is the bottleneck: yes, no or not proven.
+///
+/// Reads what other tools recorded on the host that is slow: iostat (text, or
+/// JSON with `-x -t -o JSON`), `sadf -j`, vmstat, and the first lines of
+/// `top -b` or uptime. The first recording with devices is of the real load; a
+/// second one is of a test load on the same volume, and what it reached is
+/// what the volume can give. Recordings without devices are joined to the
+/// first.
+///
+/// YES needs a device that is proved to be at its end and work that waited for
+/// it; NO needs room that is proved, or something else that is proved to be
+/// short. `%util` proves neither and is not used.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iostat -x -t -o JSON 10 60 > iostat-1.json       Under the real load
+  fathom diagnose iostat-1.json
+  fathom diagnose iostat-1.json iostat-2.json      With a second one, under a
+                                                   test load
+  fathom diagnose iostat-1.json uptime.txt --ceiling-iops 1000
+                                                   With the limit of the volume
+  sadf -j /var/log/sysstat/sa21 -- -A > day.json
+  fathom diagnose day.json --format html > diagnosis.html")]
+pub(crate) struct Diagnose {
+    /// Recordings; `-` reads standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Reads and writes per second that the volume can give: its limit, or what
+    /// a benchmark of it reached.
+    #[arg(long, value_name = "NUMBER", value_parser = iops)]
+    ceiling_iops: Option<f64>,
+    /// Only this device (by default the one with the longest queue is judged).
+    #[arg(long, value_name = "NAME")]
+    disk: Option<String>,
+    /// Logical CPUs of the host, where no recording tells.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    cpus: Option<u32>,
+    /// How the answer is printed.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// The same as --format json (schema fathom.diagnosis/1).
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// One document.
+    Json,
+    /// One page, for the ticket.
+    Html,
+}
+
+fn iops(text: &str) -> Result<f64, String> {
+    match unit::parse_count(text) {
+        Ok(0) => Err("a volume gives more than 0 operations per second".to_owned()),
+        Ok(count) => Ok(count as f64),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
+    let mut recordings = Vec::new();
+    for path in &args.files {
+        match load(path) {
+            Ok(recording) => recordings.push((path, recording)),
+            Err(reason) => present::complain(&format!("{}: {reason}", path.display())),
+        }
+    }
+    if recordings.len() < args.files.len() {
+        return Ok(Exit::Usage);
+    }
+    let (load, test) = match sort(recordings) {
+        Ok(sorted) => sorted,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
+    let load = match only(load, args) {
+        Ok(load) => load,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
+    let found = diagnose(&load, |disk| ceiling(args, test.as_ref(), disk));
+    let shown = match (args.json, args.format) {
+        (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
+        (_, Format::Html) => diagnosis::html(&found)?,
+        (_, Format::Text) => diagnosis::text(&found, 80),
+    };
+    present::write_stdout(&shown)?;
+    Ok(Exit::Success)
+}
+
+fn load(path: &Path) -> Result<Recording, String> {
+    let mut bytes = Vec::new();
+    let read = match path == Path::new("-") {
+        true => std::io::stdin()
+            .lock()
+            .take(MOST_BYTES + 1)
+            .read_to_end(&mut bytes),
+        false => File::open(path).and_then(|f| f.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
+    };
+    read.map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = unit::bytes_exact(MOST_BYTES);
+        return Err(format!("larger than {most}; cut it into parts of a day"));
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())
+}
+
+/// The real load with all that was seen beside it, and the test load.
+fn sort(recordings: Vec<(&PathBuf, Recording)>) -> Result<(Recording, Option<Recording>), String> {
+    let has_disks = |r: &Recording| r.moments.iter().any(|m| !m.disks.is_empty());
+    let (with_disks, without): (Vec<_>, Vec<_>) =
+        recordings.into_iter().partition(|(_, r)| has_disks(r));
+    let mut with_disks = with_disks.into_iter();
+    let mut others = without.into_iter();
+    let Some((_, mut load)) = with_disks.next().or_else(|| others.next()) else {
+        return Err("no recording was given".to_owned());
+    };
+    let test = with_disks.next().map(|(_, recording)| recording);
+    if let Some((path, _)) = with_disks.next() {
+        return Err(format!(
+            "{}: a third recording with devices; give one of the real load and one of a test load",
+            path.display()
+        ));
+    }
+    for (_, other) in others {
+        join(&mut load, &other);
+    }
+    Ok((load, test))
+}
+
+/// The recording of one device, and what the user knows of the host.
+fn only(mut load: Recording, args: &Diagnose) -> Result<Recording, String> {
+    load.host.cpus = args.cpus.or(load.host.cpus);
+    let Some(wanted) = &args.disk else {
+        return Ok(load);
+    };
+    let wanted = wanted.trim_start_matches("/dev/");
+    let mut names: Vec<&str> = load
+        .moments
+        .iter()
+        .flat_map(|m| m.disks.iter().map(|d| d.name.as_str()))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    if !names.contains(&wanted) {
+        return Err(format!(
+            "--disk {wanted}: the recording has {}",
+            match names.is_empty() {
+                true => "no devices".to_owned(),
+                false => names.join(", "),
+            }
+        ));
+    }
+    for moment in &mut load.moments {
+        moment.disks.retain(|disk| disk.name == wanted);
+    }
+    Ok(load)
+}
+
+fn ceiling(args: &Diagnose, test: Option<&Recording>, disk: &str) -> Option<Ceiling> {
+    if let Some(operations) = args.ceiling_iops {
+        return Some(Ceiling {
+            source: "the limit of the volume, as given".to_owned(),
+            operations,
+            block_bytes: None,
+            wait_ms: None,
+        });
+    }
+    Ceiling::of_test(test?, disk)
+}

@@ -1,0 +1,74 @@
+//! One page for the ticket, without scripts or anything from outside.
+
+use askama::Template;
+use fathom_model::diagnosis::{Diagnosis, DiskLoad};
+use fathom_model::unit;
+
+use super::{graph, meaning, word};
+
+/// More devices are in the JSON.
+const MOST_DISKS: usize = 24;
+const SIZE: (f64, f64) = (720.0, 160.0);
+
+struct Graph<'a> {
+    disk: &'a DiskLoad,
+    reads: String,
+    writes: String,
+    /// Height of the ceiling's line.
+    ceiling_y: Option<String>,
+    top: String,
+    figures: String,
+}
+
+#[derive(Template)]
+#[template(path = "diagnosis.html")]
+struct Page<'a> {
+    diagnosis: &'a Diagnosis,
+    word: &'static str,
+    meaning: &'static str,
+    graphs: Vec<Graph<'a>>,
+    width: f64,
+    height: f64,
+}
+
+/// The answer as one HTML document.
+///
+/// # Errors
+/// Only when the template engine fails.
+pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
+    let ceiling = diagnosis.ceiling.as_ref().map(|used| used.operations);
+    let disks = diagnosis.disks.iter().take(MOST_DISKS).enumerate();
+    let graphs = disks.map(|(place, disk)| {
+        // The ceiling is that of the first device.
+        let ceiling = ceiling.filter(|_| place == 0);
+        let top = graph::top(disk, ceiling);
+        Graph {
+            reads: graph::points(disk, 1, top, SIZE),
+            writes: graph::points(disk, 2, top, SIZE),
+            ceiling_y: ceiling.map(|c| format!("{:.1}", SIZE.1 - c / top * SIZE.1)),
+            top: unit::count(top),
+            figures: figures(disk),
+            disk,
+        }
+    });
+    let page = Page {
+        word: word(diagnosis.answer),
+        meaning: meaning(diagnosis),
+        graphs: graphs.collect(),
+        width: SIZE.0,
+        height: SIZE.1,
+        diagnosis,
+    };
+    Ok(page.render()?)
+}
+
+fn figures(disk: &DiskLoad) -> String {
+    let mut parts = vec![format!(
+        "{} operations/s on average, {} at most",
+        unit::count(disk.operations),
+        unit::count(disk.operations_peak)
+    )];
+    parts.extend(disk.wait_ms.map(|ms| format!("{ms:.2} ms each")));
+    parts.extend(disk.queue.map(|queue| format!("{queue:.2} in flight")));
+    parts.join(", ")
+}

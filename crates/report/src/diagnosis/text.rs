@@ -1,0 +1,101 @@
+//! For the terminal.
+
+use fathom_model::diagnosis::{Diagnosis, DiskLoad};
+use fathom_model::unit;
+
+use super::{graph, meaning, word};
+use crate::table::{Align, Table, clean, wrap};
+
+/// More devices are in the JSON.
+const MOST_DISKS: usize = 10;
+
+/// The answer, its evidence, the devices, and a graph of the first one.
+pub fn text(diagnosis: &Diagnosis, width: usize) -> String {
+    let mut out = format!("{}: {}\n", word(diagnosis.answer), meaning(diagnosis));
+    list(&mut out, "", &diagnosis.evidence, width);
+    list(&mut out, "What would settle it:", &diagnosis.settle, width);
+    out.push_str(&format!("\n{}\n", recorded(diagnosis)));
+    if let Some(table) = disks(diagnosis) {
+        out.push_str(&format!("\n{table}"));
+    }
+    if let Some(disk) = diagnosis.disks.first().filter(|disk| disk.series.len() > 1) {
+        let ceiling = diagnosis.ceiling.as_ref().map(|used| used.operations);
+        out.push_str(&format!("\n{}", graph::lines(disk, ceiling, width)));
+    }
+    list(&mut out, "Remarks:", &diagnosis.remarks, width);
+    out
+}
+
+fn list(out: &mut String, title: &str, lines: &[String], width: usize) {
+    if lines.is_empty() {
+        return;
+    }
+    if !title.is_empty() {
+        out.push_str(&format!("\n{title}\n"));
+    }
+    for line in lines {
+        for (index, part) in wrap(&clean(line), width.saturating_sub(4))
+            .iter()
+            .enumerate()
+        {
+            out.push_str(if index == 0 { "  - " } else { "    " });
+            out.push_str(part);
+            out.push('\n');
+        }
+    }
+}
+
+fn recorded(diagnosis: &Diagnosis) -> String {
+    let span = match diagnosis.seconds > 0.0 {
+        true => format!(" over {}", unit::span((diagnosis.seconds * 1e9) as u64)),
+        false => String::new(),
+    };
+    let cpus = diagnosis.cpu.and_then(|cpu| cpu.cpus);
+    let cpus = cpus.map_or(String::new(), |cpus| format!(", {cpus} CPUs"));
+    format!(
+        "{}{cpus}: {} samples{span}, from {}",
+        clean(&diagnosis.host),
+        diagnosis.samples,
+        diagnosis.sources.join(", ")
+    )
+}
+
+fn disks(diagnosis: &Diagnosis) -> Option<String> {
+    let columns = [
+        ("device", Align::Left),
+        ("IOPS", Align::Right),
+        ("p95", Align::Right),
+        ("peak", Align::Right),
+        ("reads", Align::Right),
+        ("block", Align::Right),
+        ("wait ms", Align::Right),
+        ("queue", Align::Right),
+        ("at most", Align::Right),
+    ];
+    let mut table = Table::new(columns);
+    for disk in diagnosis.disks.iter().take(MOST_DISKS) {
+        table.row(row(disk));
+    }
+    (!table.is_empty()).then(|| table.render())
+}
+
+fn row(disk: &DiskLoad) -> [String; 9] {
+    let some = |value: Option<f64>, digits: usize| match value {
+        Some(value) => format!("{value:.digits$}"),
+        None => "-".to_owned(),
+    };
+    [
+        clean(&disk.name),
+        unit::count(disk.operations),
+        unit::count(disk.operations_p95),
+        unit::count(disk.operations_peak),
+        disk.read_share
+            .map_or("-".to_owned(), |share| format!("{:.0} %", 100.0 * share)),
+        disk.block_bytes.map_or("-".to_owned(), |bytes| {
+            unit::bytes(bytes as u64).to_string()
+        }),
+        some(disk.wait_ms, 2),
+        some(disk.queue, 2),
+        some(disk.queue_peak, 2),
+    ]
+}
