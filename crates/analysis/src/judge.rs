@@ -27,6 +27,7 @@ use crate::intervals::intervals;
 use crate::limiter;
 use crate::outcome::Outcome;
 use crate::repeatability;
+use crate::scale;
 use crate::set_sum;
 use crate::snia;
 use crate::steadiness;
@@ -83,6 +84,7 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         sets: Vec::new(),
         fleet: None,
         enumeration: None,
+        scale: None,
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
@@ -90,6 +92,7 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
     enumeration::draw(&mut run);
     disks::draw(&mut run, record);
     fleet::draw(&mut run, record, &trials);
+    scale::draw(&mut run, record, &trials);
     run
 }
 

@@ -40,6 +40,7 @@ mod plateau;
 mod probe;
 mod repeat;
 mod repeatability;
+mod scale;
 mod second_opinion;
 mod set_sum;
 pub mod sizing;

@@ -92,7 +92,7 @@ fn label<'l>(rows: impl ExactSizeIterator<Item = &'l str>) -> String {
     }
 }
 
-fn sum(turns: &[Vec<usize>], trials: &[Trial<'_>]) -> (Option<SetSum>, Option<String>) {
+pub(crate) fn sum(turns: &[Vec<usize>], trials: &[Trial<'_>]) -> (Option<SetSum>, Option<String>) {
     let mut merged = Vec::new();
     let (mut from_ns, mut idle) = (None, 0);
     for turn in turns {

@@ -172,6 +172,7 @@ impl RecordBuilder {
                 file_set: 0,
                 host: None,
                 spares_others: false,
+                part: None,
                 pause: Pause {
                     floor_ns: 0,
                     ceiling_ns: 0,
@@ -327,6 +328,7 @@ pub(crate) fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunReco
                 purpose: Purpose::Measure,
                 trials: trials.iter().map(|t| t.spec.clone()).collect(),
                 depth_probe: true,
+                host_mode: fathom_model::host_mode::HostMode::default(),
             },
             host,
             hosts: Vec::new(),

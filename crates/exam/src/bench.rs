@@ -199,6 +199,7 @@ fn spec(case: &Case, trial: &Trial, index: u32, seed: u64) -> ScheduledTrial {
         file_set: 0,
         host: None,
         spares_others: false,
+        part: None,
     }
 }
 
@@ -219,6 +220,7 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
             destructive: false,
             keep_files: false,
             depth_probe: false,
+            host_mode: fathom_model::host_mode::HostMode::default(),
             purpose: Purpose::Measure,
             trials: trials.iter().map(|trial| trial.spec.clone()).collect(),
         },

@@ -7,6 +7,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fathom_plan::{IoFlags, PlanFlags};
 
+use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 
 const STYLES: Styles = Styles::styled()
@@ -70,6 +71,7 @@ pub(crate) enum Command {
     Net(Box<crate::command::net::Net>),
     Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
+    Scale(Box<crate::command::scale::Scale>),
     Fio(crate::command::fio::Fio),
     Agent(Box<crate::command::agent::Agent>),
     #[command(subcommand)]
@@ -176,6 +178,8 @@ pub(crate) struct Io {
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
     #[command(flatten)]
+    pub(crate) host_mode: HostModeArgs,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -207,6 +211,8 @@ pub(crate) struct Run {
     pub(crate) deny_warnings: bool,
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) host_mode: HostModeArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }

@@ -60,6 +60,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Net(net) => command::net::run(*net),
         Command::Size(size) => command::size::run(&size),
         Command::Run(run) => command::run::run(*run),
+        Command::Scale(scale) => command::scale::run(*scale),
         Command::Agent(agent) => command::agent::run(*agent),
         Command::Fleet(fleet) => command::fleet::run(fleet),
         Command::Fio(fio) => command::fio::run(&fio),

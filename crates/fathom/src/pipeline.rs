@@ -17,6 +17,7 @@ use fathom_plan::Plan;
 use fathom_store::Store;
 
 use crate::cli::Output;
+use crate::command::collect;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::metrics::Exporter;
@@ -59,9 +60,21 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     conduct(request, &mut in_order)
 }
 
-/// The same on many hosts at the same time.
-pub(crate) fn execute_on(hosts: &HostArgs, mut request: Request) -> anyhow::Result<Exit> {
-    let measured = carry_out_on(hosts, &mut request, FILE_PREFIX, |_, _| {})?;
+/// The same on many hosts, in the mode of the schedule.
+pub(crate) fn execute_on(hosts: &HostArgs, request: Request) -> anyhow::Result<Exit> {
+    execute_spread(hosts, request, &fathom_fleet::on_hosts)
+}
+
+/// A schedule made one for many hosts.
+pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> Result<Schedule, String>;
+
+/// The same, spread over the hosts in a way of its own.
+pub(crate) fn execute_spread(
+    hosts: &HostArgs,
+    mut request: Request,
+    spread: Spread<'_>,
+) -> anyhow::Result<Exit> {
+    let measured = carry_out_on(hosts, &mut request, FILE_PREFIX, spread)?;
     finish(&request.output, &measured)
 }
 
@@ -72,31 +85,40 @@ pub(crate) fn measure_on(
     mut request: Request,
     file_prefix: &str,
 ) -> anyhow::Result<Measured> {
-    carry_out_on(hosts, &mut request, file_prefix, |_, _| {})
+    carry_out_on(hosts, &mut request, file_prefix, &fathom_fleet::on_hosts)
 }
 
 /// The same; `arrange` has the last word on the schedule of all hosts.
 pub(crate) fn measure_arranged_on(
     hosts: &HostArgs,
     mut request: Request,
-    arrange: impl FnOnce(&mut Schedule, &[FleetHost]),
+    arrange: impl Fn(&mut Schedule, &[FleetHost]),
 ) -> anyhow::Result<Measured> {
-    carry_out_on(hosts, &mut request, FILE_PREFIX, arrange)
+    let spread = |schedule: &Schedule, hosts: &[FleetHost]| {
+        let mut many = fathom_fleet::on_hosts(schedule, hosts)?;
+        arrange(&mut many, hosts);
+        Ok(many)
+    };
+    carry_out_on(hosts, &mut request, FILE_PREFIX, &spread)
 }
 
 fn carry_out_on(
     hosts: &HostArgs,
     request: &mut Request,
     file_prefix: &str,
-    arrange: impl FnOnce(&mut Schedule, &[FleetHost]),
+    spread: Spread<'_>,
 ) -> anyhow::Result<Measured> {
     let fleet = hosts.gather(&request.schedule)?;
     for (host, why) in fleet.missing() {
         present::complain(&format!("going on without {host}: {why}"));
     }
-    let spread = fathom_fleet::on_hosts(&request.schedule, &fleet.hosts());
+    if let Ok(store) = present::store_path(&request.output.store) {
+        for said in collect::collect(&fleet, &store) {
+            present::write_stderr(&format!("{said}\n"));
+        }
+    }
+    let spread = spread(&request.schedule, &fleet.hosts());
     request.schedule = spread.map_err(anyhow::Error::msg)?;
-    arrange(&mut request.schedule, &fleet.hosts());
     let mut conductor = InOrder::new(&request.schedule);
     let id = run_id(unix_now_ns())?;
     let carriers = Carriers {
@@ -187,6 +209,7 @@ fn carry_out(
     let hosts = carriers.fleet.as_ref().map(Fleet::hosts);
     let meta = meta_of(request, id, hosts.unwrap_or_default());
     let settings = Settings {
+        run: meta.id.clone(),
         run_tag: run_tag(&meta.id),
         file_prefix: carriers.file_prefix.to_owned(),
         destructive: request.schedule.destructive,

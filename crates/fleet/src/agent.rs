@@ -19,6 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::link::{Command, Link};
 use crate::member::Member;
 use crate::message::Event;
+use crate::part;
 use crate::policy::Policy;
 use crate::quiet;
 
@@ -120,8 +121,15 @@ impl Agent {
 
     pub(crate) fn job(&self, spec: &ScheduledTrial) -> Job {
         let prefix = &self.settings.file_prefix;
+        // Each host has test files of its own, also where all see one file
+        // system.
+        let whose = spec.part.map(|part| part.whose).or(spec.host);
+        let prefix = match whose {
+            Some(place) => format!("{prefix}-h{place}"),
+            None => prefix.clone(),
+        };
         let prefix = match spec.file_set {
-            0 => prefix.clone(),
+            0 => prefix,
             set => format!("{prefix}-{set}"),
         };
         Job {
@@ -143,8 +151,20 @@ impl Agent {
         });
     }
 
-    pub(crate) fn prepare(&mut self, job: &Job, others: &[&Prepared]) -> Result<Prepared, Early> {
-        if let Some(directory) = job.target.path().filter(|path| path.is_dir()) {
+    pub(crate) fn prepare(
+        &mut self,
+        job: &Job,
+        of_another: bool,
+        others: &[&Prepared],
+    ) -> Result<Prepared, Early> {
+        let directory = job.target.path().filter(|path| path.is_dir());
+        if of_another {
+            // Whoever made files removes them.
+            let seen = directory.is_none_or(|place| list_of(place, &job.file_prefix).exists());
+            if !seen {
+                return Err(Early::failed(part::unseen(&job.target)));
+            }
+        } else if let Some(directory) = directory {
             let place = (directory.to_owned(), job.file_prefix.clone());
             self.directories.insert(place);
         }
@@ -159,9 +179,10 @@ impl Agent {
         };
         let prepared = fathom_engine::prepare_beside(job, others, &mut hooks);
         match prepared {
-            Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(
-                "ended by the user while the target was being prepared",
-            )),
+            Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(format!(
+                "{} while the target was being prepared",
+                self.interrupt.why()
+            ))),
             other => other.map_err(Early::failed),
         }
     }
@@ -228,6 +249,11 @@ impl Agent {
             }
         }
     }
+}
+
+/// The list of the test files of a directory.
+fn list_of(directory: &Path, file_prefix: &str) -> PathBuf {
+    directory.join(format!("{file_prefix}.manifest"))
 }
 
 /// Passes what happens in the prepare phase on to the coordinator.

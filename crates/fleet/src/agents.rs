@@ -83,6 +83,13 @@ impl Agents {
         }
     }
 
+    /// An event of a host has been handled.
+    pub(crate) fn handled(&self, place: usize) {
+        if let Some(End::Remote(agent)) = self.ends.get(place) {
+            agent.handled();
+        }
+    }
+
     /// Asks for the time, so that the next answer about the clock is fresh.
     pub(crate) fn ask_time(&self, place: usize) {
         if let Some(End::Remote(agent)) = self.ends.get(place) {
@@ -99,15 +106,16 @@ impl Agents {
         }
     }
 
-    /// Tells agents elsewhere to end, once for each level. A thread of this
+    /// Tells agents elsewhere to end, once for each level; `why`
+    /// where it is not the user's wish. A thread of this
     /// process sees the interrupt itself.
-    pub(crate) fn interrupt(&mut self, level: u8) {
+    pub(crate) fn interrupt(&mut self, level: u8, why: Option<&str>) {
         if level <= self.told {
             return;
         }
         for end in &self.ends {
             if let End::Remote(agent) = end {
-                agent.interrupt(level - self.told);
+                agent.interrupt(level - self.told, why);
             }
         }
         self.told = level;

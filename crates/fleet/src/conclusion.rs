@@ -27,7 +27,7 @@ pub(crate) fn conclude(
         ))),
         (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
         (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
-        (Some(Ending::ByUser), _) => Err(Early::interrupted("ended by the user")),
+        (Some(Ending::ByWish(why)), _) => Err(Early::interrupted(why)),
         (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
         (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {
             end.reason = Some(match end.load_started_ns {

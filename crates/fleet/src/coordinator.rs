@@ -16,6 +16,8 @@ use crate::walk::Walk;
 /// What a run needs besides its schedule.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// Id of the run: under it agents hold what could not be delivered.
+    pub run: String,
     /// Stamped into every written block.
     pub run_tag: u64,
     /// Name of test files, without their number.

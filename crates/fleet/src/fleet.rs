@@ -1,18 +1,44 @@
 //! The hosts of a run: all of them found and greeted, or a list of those that
 //! could not be.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
 use fathom_model::fleet::FleetHost;
 
 use crate::host_list::HostName;
 use crate::launcher::Launcher;
 use crate::link::{EVENT_LIMIT, Message};
+use crate::message::Event;
+use crate::net_serving::NetworkEnd;
 use crate::remote::RemoteAgent;
+use crate::spool::HeldRun;
 use crate::wire::About;
+
+/// Silence after which nothing more of a held run is expected.
+const COLLECT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where a host serves: at the address that its name has here, or, where the
+/// name is one of the user's own ssh configuration, at that of its first link.
+fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, String> {
+    let host = name.rsplit_once('@').map_or(name, |(_, host)| host);
+    // The port of its agent, if one was given, is another one.
+    let host = match host.rsplit_once(':') {
+        Some((before, port)) if port.parse::<u16>().is_ok() => before.trim_matches(['[', ']']),
+        _ => host,
+    };
+    let known = (host, end.port).to_socket_addrs().ok();
+    let known = known.and_then(|mut addresses| addresses.find(SocketAddr::is_ipv4));
+    let first = end.addresses.iter().find(|address| address.is_ipv4());
+    known
+        .or_else(|| first.map(|address| SocketAddr::from((*address, end.port))))
+        .ok_or_else(|| "none of its addresses is known".to_owned())
+}
 
 /// Hosts that cannot be had, each with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +69,8 @@ impl std::error::Error for Unreachable {}
 pub struct Fleet {
     agents: Vec<Result<RemoteAgent, (String, String)>>,
     events: Receiver<(usize, Message)>,
+    /// For what was not meant for whoever took it from `events`.
+    again: SyncSender<(usize, Message)>,
     allow_missing: usize,
 }
 
@@ -53,6 +81,20 @@ impl fmt::Debug for Fleet {
 }
 
 impl Fleet {
+    /// Agents that have been greeted, by their place.
+    pub(crate) fn of(
+        agents: Vec<Result<RemoteAgent, (String, String)>>,
+        (again, events): (SyncSender<(usize, Message)>, Receiver<(usize, Message)>),
+        allow_missing: usize,
+    ) -> Fleet {
+        Fleet {
+            agents,
+            events,
+            again,
+            allow_missing,
+        }
+    }
+
     /// Brings the agents of all hosts to life and greets them, many at a time.
     ///
     /// # Errors
@@ -90,11 +132,7 @@ impl Fleet {
             let agent = agent.unwrap_or_else(|| Err("it could not be asked".to_owned()));
             agent.map_err(|why| (host.to_string(), why))
         });
-        let fleet = Fleet {
-            agents: named.collect(),
-            events,
-            allow_missing,
-        };
+        let fleet = Fleet::of(named.collect(), (sender, events), allow_missing);
         let missing = fleet.missing();
         match missing.len() > allow_missing || missing.len() == hosts.len() {
             true => Err(Unreachable(missing)),
@@ -140,6 +178,95 @@ impl Fleet {
         agents
             .map(|agent| agent.as_ref().ok().map(|agent| words(&agent.about)))
             .collect()
+    }
+
+    /// What hosts hold of runs whose coordinators were lost, by their place.
+    pub fn held(&self) -> Vec<(usize, HeldRun)> {
+        let agents = self.agents.iter().enumerate();
+        let there = agents.filter_map(|(place, agent)| Some((place, agent.as_ref().ok()?)));
+        let held = there.flat_map(|(place, agent)| {
+            let of_agent = agent.about.held.iter().cloned();
+            of_agent.map(move |held| (place, held)).collect::<Vec<_>>()
+        });
+        held.collect()
+    }
+
+    /// Everything that a host holds of such a run, in order.
+    ///
+    /// # Errors
+    /// When it is gone, or says nothing for a while.
+    pub fn collect(&self, place: usize, held: &HeldRun) -> Result<Vec<Event>, String> {
+        let Some(Ok(agent)) = self.agents.get(place) else {
+            return Err("the host is missing".to_owned());
+        };
+        if !agent.collect(held) {
+            return Err("the connection broke".to_owned());
+        }
+        let (mut events, mut others) = (Vec::new(), Vec::new());
+        let result = loop {
+            match self.events.recv_timeout(COLLECT_PATIENCE) {
+                Ok((of, Message::Held(Some(event)))) if of == place => events.push(*event),
+                Ok((of, Message::Held(None))) if of == place => break Ok(events),
+                Ok((of, Message::Lost(why))) if of == place => {
+                    others.push((of, Message::Lost(why.clone())));
+                    break Err(why);
+                }
+                Ok(other) => others.push(other),
+                Err(_) => break Err("it says nothing".to_owned()),
+            }
+        };
+        for other in others {
+            // There was room for it before.
+            let _ = self.again.try_send(other);
+        }
+        result
+    }
+
+    /// What was collected is stored: the host need not hold it any longer.
+    pub fn forget(&self, place: usize, held: &HeldRun) {
+        if let Some(Ok(agent)) = self.agents.get(place) {
+            agent.forget(held);
+        }
+    }
+
+    /// Lets every host that is there serve network measurements as long as the
+    /// fleet lives: its name and where it is reached.
+    ///
+    /// # Errors
+    /// All hosts that do not, and why.
+    pub fn serve_network(&self) -> Result<Vec<(String, SocketAddr)>, Unreachable> {
+        let there = || {
+            let agents = self.agents.iter().enumerate();
+            agents.filter_map(|(place, agent)| Some((place, agent.as_ref().ok()?)))
+        };
+        let mut ends: BTreeMap<usize, Result<NetworkEnd, String>> = BTreeMap::new();
+        for (place, agent) in there() {
+            if !agent.serve_network() {
+                ends.insert(place, Err("the connection broke".to_owned()));
+            }
+        }
+        let count = there().count();
+        while ends.len() < count {
+            match self.events.recv_timeout(COLLECT_PATIENCE) {
+                Ok((place, Message::NetworkServed(end))) => drop(ends.insert(place, end)),
+                Ok((place, Message::Lost(why))) => drop(ends.insert(place, Err(why))),
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        let (mut served, mut refused) = (Vec::new(), Vec::new());
+        for (place, agent) in there() {
+            let end = ends.remove(&place);
+            let end = end.unwrap_or_else(|| Err("it says nothing".to_owned()));
+            match end.and_then(|end| address_of(&agent.name, &end)) {
+                Ok(address) => served.push((agent.name.clone(), address)),
+                Err(why) => refused.push((agent.name.clone(), why)),
+            }
+        }
+        match refused.is_empty() {
+            true => Ok(served),
+            false => Err(Unreachable(refused)),
+        }
     }
 
     /// How many hosts may still get lost.

@@ -26,6 +26,8 @@ proptest! {
     #[test]
     fn a_mangled_message_is_no_disaster(at in 0usize..200, byte in any::<u8>()) {
         let mut whole = framed(&ToAgent::Begin(crate::wire::RemoteSettings {
+            run: "run".to_owned(),
+            place: 0,
             run_tag: 1,
             file_prefix: "fathom-test".to_owned(),
             destructive: false,

@@ -27,9 +27,10 @@ impl Agent {
                 }
             }
             if self.interrupt.is_raised() {
-                return Err(Early::interrupted(
-                    "ended before the load began on any host",
-                ));
+                return Err(Early::interrupted(format!(
+                    "{} before the load began on any host",
+                    self.interrupt.why()
+                )));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! How a run is asked to end early.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// How urgently a run should end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +19,8 @@ pub enum Urgency {
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     level: Arc<AtomicU8>,
+    /// Why, where it was not the user.
+    why: Arc<OnceLock<String>>,
 }
 
 impl Interrupt {
@@ -32,6 +34,17 @@ impl Interrupt {
         let level = self.level.load(Ordering::Relaxed);
         self.level
             .store(level.saturating_add(1).min(2), Ordering::Relaxed);
+    }
+
+    /// The same for another reason than the user's wish. The first one counts.
+    pub(crate) fn raise_because(&self, why: &str) {
+        let _ = self.why.set(why.to_owned());
+        self.raise();
+    }
+
+    /// Why it is to end, in words.
+    pub(crate) fn why(&self) -> &str {
+        self.why.get().map_or("ended by the user", String::as_str)
     }
 
     /// How urgent it is.
@@ -63,5 +76,10 @@ mod tests {
             interrupt.raise();
         }
         assert_eq!(interrupt.urgency(), Urgency::Now);
+        assert_eq!(interrupt.why(), "ended by the user");
+        let interrupt = Interrupt::new();
+        interrupt.clone().raise_because("the sky fell");
+        interrupt.raise_because("later");
+        assert_eq!(interrupt.why(), "the sky fell");
     }
 }

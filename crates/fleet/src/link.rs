@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::FrameWriter;
 use crate::message::Event;
+use crate::net_serving::NetworkEnd;
 use crate::wire::ToAgent;
 
 /// What a coordinator tells an agent.
@@ -49,6 +50,10 @@ pub(crate) enum Message {
     Done,
     /// The agent is gone, and why.
     Lost(String),
+    /// Where network measurements are served, or why they are not.
+    NetworkServed(Result<NetworkEnd, String>),
+    /// Something of an earlier run; `None` was the last.
+    Held(Option<Box<Event>>),
 }
 
 /// Whoever waits until an event has been handled.

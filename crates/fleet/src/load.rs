@@ -195,7 +195,8 @@ impl Load<'_> {
         }
         if self.interrupt.is_raised() {
             for runner in &mut self.runners {
-                runner.wind_down(Ending::ByUser, now_ns);
+                let why = self.interrupt.why().to_owned();
+                runner.wind_down(Ending::ByWish(why), now_ns);
             }
         }
     }

@@ -2,34 +2,12 @@
 
 use std::os::unix::fs::symlink;
 
-use fathom_model::schedule::{Pause, TrialRole};
-use fathom_model::{ScheduledTrial, Target, Workload};
+use fathom_model::{ScheduledTrial, Target};
 
 use super::*;
 
 fn trial(target: &str) -> ScheduledTrial {
-    ScheduledTrial {
-        index: 0,
-        iteration: 0,
-        row: 0,
-        label: "trial".to_owned(),
-        target: target.parse::<Target>().unwrap(),
-        workload: Workload::example("trial"),
-        seed: 1,
-        role: TrialRole::Measure,
-        together: None,
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
-        file_set: 0,
-        host: Some(0),
-        spares_others: false,
-        pause: Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        },
-    }
+    crate::test_trial::trial(target.parse::<Target>().unwrap())
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::launched::Launched;
 use crate::link::{Ack, Command, Message};
 use crate::session::unix_now_ns;
+use crate::spool::HeldRun;
 use crate::tls;
 use crate::transport::{Complaint, Transport};
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
@@ -40,6 +41,8 @@ struct Shared {
     writer: Arc<FrameWriter>,
     clock: Mutex<ClockFilter>,
     heard_ns: AtomicU64,
+    /// Events of the run that were handled here.
+    handled: AtomicU64,
     over: AtomicBool,
     close: crate::transport::Closer,
 }
@@ -53,6 +56,7 @@ impl Shared {
     fn ask(&self) -> bool {
         let ping = || ToAgent::Ping {
             sent_ns: monotonic_ns(),
+            handled: self.handled.load(Relaxed),
         };
         self.writer.send_now(ping).is_ok()
     }
@@ -108,6 +112,7 @@ impl RemoteAgent {
             writer,
             clock: Mutex::default(),
             heard_ns: AtomicU64::new(monotonic_ns()),
+            handled: AtomicU64::new(0),
             over: AtomicBool::new(false),
             close: transport.close,
         });
@@ -168,8 +173,32 @@ impl RemoteAgent {
     }
 
     /// Ends the load.
-    pub(crate) fn interrupt(&self, level: u8) {
-        let _ = self.shared.writer.send(&ToAgent::Interrupt(level));
+    pub(crate) fn interrupt(&self, level: u8, why: Option<&str>) {
+        let why = why.map(str::to_owned);
+        let _ = self.shared.writer.send(&ToAgent::Interrupt { level, why });
+    }
+
+    /// An event of the run has been handled.
+    pub(crate) fn handled(&self) {
+        self.shared.handled.fetch_add(1, Relaxed);
+    }
+
+    /// Asks for what is held of an earlier run.
+    pub(crate) fn collect(&self, held: &HeldRun) -> bool {
+        let (run, place) = (held.run.clone(), held.place);
+        let asked = self.shared.writer.send(&ToAgent::Collect { run, place });
+        asked.is_ok()
+    }
+
+    /// Asks it to serve network measurements.
+    pub(crate) fn serve_network(&self) -> bool {
+        self.shared.writer.send(&ToAgent::ServeNetwork).is_ok()
+    }
+
+    /// What was held of an earlier run is stored.
+    pub(crate) fn forget(&self, held: &HeldRun) {
+        let (run, place) = (held.run.clone(), held.place);
+        let _ = self.shared.writer.send(&ToAgent::Forget { run, place });
     }
 
     pub(crate) fn ask_time(&self) {
@@ -239,6 +268,8 @@ fn read(
             },
             FromAgent::Ready => Message::Ready,
             FromAgent::Done => Message::Done,
+            FromAgent::NetworkServed(end) => Message::NetworkServed(end),
+            FromAgent::Held(event) => Message::Held(event.map(Box::new)),
         };
         if events.send((place, message)).is_err() {
             return;

@@ -15,7 +15,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Why a load is being ended early.
 #[derive(Debug, Clone)]
 pub(crate) enum Ending {
-    ByUser,
+    /// Of the user, or of whoever ends the whole run.
+    ByWish(String),
     ByRule(String),
     /// A trial of the set ended, and the others were to end with it.
     ByOther(String),

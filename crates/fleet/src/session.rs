@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_observe::{Sysroot, monotonic_ns};
 
@@ -22,7 +22,10 @@ use crate::interrupt::Interrupt;
 use crate::leftovers::{CleanOrder, Cleaned, Journal, clean_after_agents};
 use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::message::Event;
+use crate::net_serving::{NetServing, NetworkEnd};
+use crate::network::Network;
 use crate::policy::Policy;
+use crate::spool::{self, Unstored};
 use crate::transport::{Closer, Transport};
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
 
@@ -45,6 +48,12 @@ pub struct AgentOptions {
     /// Where the files that agents make are noted, for the case that one is
     /// killed.
     pub journals: Option<PathBuf>,
+    /// Where it holds what a coordinator that was lost did not hear; `None`
+    /// holds nothing.
+    pub spool: Option<PathBuf>,
+    /// Who may measure the network to this host; none where it is `None`, the
+    /// networks of its links where the list is empty.
+    pub peers: Option<Vec<Network>>,
 }
 
 /// Serves one coordinator over a connection that nobody else can use.
@@ -102,6 +111,11 @@ fn greet(
             .map(|path| path.display().to_string())
             .collect(),
         destructive: policy.destructive,
+        held: options
+            .spool
+            .as_deref()
+            .map(spool::list)
+            .unwrap_or_default(),
     };
     writer
         .send(&FromAgent::About(Box::new(about)))
@@ -118,6 +132,9 @@ struct Session {
     over: Arc<AtomicBool>,
     /// Whoever waits until the coordinator has handled an event.
     waiting: Arc<Mutex<Option<Ack>>>,
+    spool: Option<PathBuf>,
+    peers: Option<Vec<Network>>,
+    network: Option<NetServing>,
     run: Option<Run>,
 }
 
@@ -128,6 +145,10 @@ struct Run {
     teller: JoinHandle<()>,
     /// Told to remove what it made and to end.
     finishing: bool,
+    /// What the coordinator may not have stored.
+    unstored: Arc<Unstored>,
+    /// Id of the run and place of this host in it.
+    id: (String, u32),
 }
 
 impl Session {
@@ -147,6 +168,9 @@ impl Session {
             heard_ns,
             over,
             waiting: Arc::default(),
+            spool: options.spool.clone(),
+            peers: options.peers.clone(),
+            network: None,
             run: None,
         }
     }
@@ -167,7 +191,10 @@ impl Session {
 
     fn handle(&mut self, message: ToAgent, received_ns: u64) -> Result<(), String> {
         match message {
-            ToAgent::Ping { sent_ns } => {
+            ToAgent::Ping { sent_ns, handled } => {
+                if let Some(run) = &self.run {
+                    run.unstored.handled(handled, Instant::now());
+                }
                 let answered = self.writer.send_now(|| FromAgent::Pong {
                     sent_ns,
                     received_ns,
@@ -186,11 +213,25 @@ impl Session {
                     return Err("the agent ended unexpectedly".to_owned());
                 }
             }
+            ToAgent::ServeNetwork => {
+                let served = self.serve_network();
+                let sent = self.writer.send(&FromAgent::NetworkServed(served));
+                sent.map_err(|error| error.to_string())?;
+            }
+            ToAgent::Collect { run, place } => self.hand_over(&run, place)?,
+            ToAgent::Forget { run, place } => {
+                if let Some(directory) = &self.spool {
+                    spool::forget(directory, &run, place);
+                }
+            }
             ToAgent::Handled(result) => answer(&self.waiting, result),
             ToAgent::Clean(order) => self.clean(order)?,
-            ToAgent::Interrupt(level) => {
+            ToAgent::Interrupt { level, why } => {
                 for _ in 0..level.min(2) {
-                    self.interrupt.raise();
+                    match &why {
+                        Some(why) => self.interrupt.raise_because(why),
+                        None => self.interrupt.raise(),
+                    }
                 }
             }
         }
@@ -220,14 +261,19 @@ impl Session {
         self.interrupt = Interrupt::new();
         let (commands, command_receiver) = channel();
         let (events, event_receiver) = sync_channel(EVENT_LIMIT);
+        let unstored = Arc::new(Unstored::default());
+        let id = (settings.run.clone(), settings.place);
         let teller = {
             let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
             let journal = self
                 .journals
                 .as_deref()
                 .map(|directory| Journal::begin(directory, settings.run_tag, settings.keep_files));
+            // Who has nowhere to hold it does not keep it either.
+            let kept = self.spool.is_some().then(|| Arc::clone(&unstored));
             spawn("fathom-teller", move || {
-                tell(&event_receiver, &writer, &waiting, journal.as_ref());
+                let heard = (journal.as_ref(), kept.as_deref());
+                tell(&event_receiver, &writer, &waiting, heard);
             })?
         };
         let mut agent = Agent::new(
@@ -242,6 +288,8 @@ impl Session {
             agent,
             teller,
             finishing: false,
+            unstored,
+            id,
         });
         Ok(())
     }
@@ -264,7 +312,7 @@ impl Session {
     fn wind_down(&mut self) {
         self.over.store(true, Relaxed);
         if let Some(run) = self.run.take() {
-            self.interrupt.raise();
+            self.interrupt.raise_because("the coordinator was lost");
             drop(run.commands);
             answer(&self.waiting, Err("the coordinator is gone".to_owned()));
             let mut waited = Duration::ZERO;
@@ -278,7 +326,40 @@ impl Session {
             }
             let _ = run.agent.join();
             let _ = run.teller.join();
+            if let (Some(directory), false) = (&self.spool, run.finishing) {
+                // What cannot be written is lost as it would be without.
+                let (id, place) = &run.id;
+                let _ = run.unstored.write(directory, id, *place);
+            }
         }
+    }
+
+    /// Begins to serve network measurements, where the owner allows it.
+    fn serve_network(&mut self) -> Result<NetworkEnd, String> {
+        let Some(peers) = &self.peers else {
+            let why = "the owner of this host allows no network measurement; the agent must be \
+                       started with --allow-peer";
+            return Err(why.to_owned());
+        };
+        if self.network.is_none() {
+            self.network = Some(NetServing::start(peers)?);
+        }
+        let serving = self.network.as_ref().map(|serving| serving.end.clone());
+        serving.ok_or_else(|| "it does not serve".to_owned())
+    }
+
+    /// Hands over what is held of an earlier run.
+    fn hand_over(&self, run: &str, place: u32) -> Result<(), String> {
+        let events = match &self.spool {
+            Some(directory) => spool::read(directory, run, place).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let all = events.into_iter().map(Some).chain([None]);
+        for event in all {
+            let sent = self.writer.send(&FromAgent::Held(event));
+            sent.map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 }
 
@@ -292,6 +373,7 @@ fn link(commands: Receiver<Command>, events: SyncSender<(usize, Message)>) -> Li
 
 fn local_settings(settings: RemoteSettings) -> Settings {
     Settings {
+        run: settings.run,
         run_tag: settings.run_tag,
         file_prefix: settings.file_prefix,
         destructive: settings.destructive,
@@ -307,7 +389,7 @@ fn tell(
     events: &Receiver<(usize, Message)>,
     writer: &Arc<FrameWriter>,
     waiting: &Mutex<Option<Ack>>,
-    journal: Option<&Journal>,
+    (journal, unstored): (Option<&Journal>, Option<&Unstored>),
 ) {
     for (_, message) in events {
         let message = match message {
@@ -327,13 +409,16 @@ fn tell(
                 continue;
             }
             Message::Event { event, ack } => {
+                if let Some(unstored) = unstored {
+                    unstored.keep(&event);
+                }
                 let waits = ack.is_some();
                 *waiting.lock().unwrap_or_else(PoisonError::into_inner) = ack;
                 FromAgent::Event { event, waits }
             }
             Message::Ready => FromAgent::Ready,
             Message::Done => FromAgent::Done,
-            Message::Lost(_) => continue,
+            Message::Lost(_) | Message::Held(_) | Message::NetworkServed(_) => continue,
         };
         let sent = match writer.send(&message) {
             Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, writer),

@@ -28,6 +28,8 @@ fn speak(stream: &UnixStream) -> FrameWriter {
 
 fn settings() -> RemoteSettings {
     RemoteSettings {
+        run: "run".to_owned(),
+        place: 0,
         run_tag: 1,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,

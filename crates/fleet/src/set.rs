@@ -20,6 +20,7 @@ use crate::load::{self, Watches};
 use crate::looked::Looked;
 use crate::member::{Member, end_all};
 use crate::message::{Event, TrialStart};
+use crate::part;
 
 /// Volumes of Gluster by target.
 type Volumes = BTreeMap<String, GlusterLook>;
@@ -31,6 +32,7 @@ impl Agent {
     /// Carries out trials at the same time, from their beginning to their end.
     pub(crate) fn set(&mut self, specs: Vec<ScheduledTrial>) {
         let mut looked = Looked::new(&self.sysroot);
+        let (specs, divided) = self.divide(specs);
         let starts = specs.iter().map(|spec| TrialStart {
             spec: spec.clone(),
             started_unix_ns: unix_now_ns(),
@@ -45,7 +47,8 @@ impl Agent {
             })
             .collect();
         let mut apart = Vec::new();
-        if let Err((culprit, early)) = self.carry_out(&mut members, &mut apart, &mut looked) {
+        let done = divided.and_then(|()| self.carry_out(&mut members, &mut apart, &mut looked));
+        if let Err((culprit, early)) = done {
             end_all(&mut members, culprit, early);
         }
         put_back(&mut members, apart);
@@ -56,6 +59,24 @@ impl Agent {
         }
         let endings = members.into_iter().map(Member::ending);
         self.link.send(Event::TrialsEnded(endings.collect()));
+    }
+
+    /// Makes each workload that of this host's part of the data.
+    fn divide(&self, mut specs: Vec<ScheduledTrial>) -> (Vec<ScheduledTrial>, Result<(), Failure>) {
+        for (place, spec) in specs.iter_mut().enumerate() {
+            // Nothing is looked at that the owner does not allow.
+            let divided = self
+                .policy
+                .as_ref()
+                .map_or(Ok(()), |policy| {
+                    policy.check(spec, self.settings.destructive)
+                })
+                .and_then(|()| part::take(spec));
+            if let Err(reason) = divided {
+                return (specs, Err((place, Early::failed(reason))));
+            }
+        }
+        (specs, Ok(()))
     }
 
     /// Members that cannot be loaded, and that spare the others, are set
@@ -80,7 +101,7 @@ impl Agent {
             self.look_at(member, looked);
         }
         if self.interrupt.is_raised() {
-            let text = "ended by the user before the load began";
+            let text = format!("{} before the load began", self.interrupt.why());
             return Err((0, Early::interrupted(text)));
         }
         let mut groups = Vec::with_capacity(members.len());
@@ -131,7 +152,11 @@ impl Agent {
         };
         self.phase(Some(member.spec.index), Phase::Prepare);
         let others: Vec<&Prepared> = before.iter().filter_map(|b| b.prepared.as_ref()).collect();
-        let mut prepared = self.prepare(&member.job, &others)?;
+        let of_another = part::of_another(&member.spec);
+        let mut prepared = self.prepare(&member.job, of_another, &others)?;
+        if of_another && !prepared.data.reused {
+            return Err(Early::failed(part::unseen(&member.job.target)));
+        }
         let same_target = before.iter().filter(|b| b.job.target == member.job.target);
         let others = same_target.count();
         self.keep_drive(&member.job, &mut prepared, others);

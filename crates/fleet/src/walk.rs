@@ -14,6 +14,7 @@ use crate::interrupt::{Interrupt, Urgency};
 use crate::link::{Command, Message};
 use crate::message::Event;
 use crate::rules::{self, Rules, StopRules};
+use crate::spool;
 use crate::together::Together;
 
 /// Why a run ended between two trials.
@@ -36,8 +37,8 @@ pub(crate) struct Walk<'a> {
     allow_missing: usize,
     /// Hosts that were lost or failed, and why.
     out: BTreeMap<usize, String>,
-    /// Why the rest is being ended.
-    cancelled: Option<String>,
+    /// Why the rest is being ended: for the run, and for the other hosts.
+    cancelled: Option<(String, String)>,
 }
 
 impl<'a> Walk<'a> {
@@ -106,7 +107,7 @@ impl<'a> Walk<'a> {
             }
             let first = set.first().map_or(0, |spec| spec.index);
             last = self.set(set, rules)?;
-            if let Some(reason) = self.cancelled.take() {
+            if let Some((reason, _)) = self.cancelled.take() {
                 return Ok(failed(reason));
             }
             if last.iter().any(|record| record.state == RunState::Running) {
@@ -179,12 +180,18 @@ impl<'a> Walk<'a> {
                     return Err(Error::AgentLost { trial });
                 }
                 Message::Lost(reason) => self.lost(place, &reason, &mut together),
+                // Nobody asked for it during a run.
+                Message::Held(_) | Message::NetworkServed(_) => {}
                 Message::Event { event, ack } => {
                     for (trial, reason) in rules::stop_reasons(&mut rules, &event) {
                         self.agents
                             .command(place, Command::EndMeasure { trial, reason });
                     }
+                    let counts = spool::counts(&event);
                     let handled = self.take_in(place, event, &mut together);
+                    if counts {
+                        self.agents.handled(place);
+                    }
                     if let Some(ack) = ack {
                         ack.answer(handled);
                     }
@@ -239,32 +246,35 @@ impl<'a> Walk<'a> {
         let _ = self.handle(Event::Note(note));
         together.lost(place, &format!("{name}: {reason}"));
         self.out.remove(&place);
-        self.leave_out_named(place, &name, &reason);
+        let for_others = format!("ended because host {name} was lost");
+        self.leave_out_named(place, format!("{name}: {reason}"), for_others);
     }
 
     fn leave_out(&mut self, place: usize, reason: &str) {
         let name = self.agents.name(place).unwrap_or_default().to_owned();
-        self.leave_out_named(place, &name, reason);
+        let for_others = format!("ended because a trial failed on host {name}");
+        self.leave_out_named(place, format!("{name}: {reason}"), for_others);
     }
 
     /// A host takes no further part. When too many do not, the rest ends.
-    fn leave_out_named(&mut self, place: usize, name: &str, reason: &str) {
-        self.out.insert(place, format!("{name}: {reason}"));
+    fn leave_out_named(&mut self, place: usize, reason: String, for_others: String) {
+        self.out.insert(place, reason);
         if self.out.len() <= self.allow_missing || self.cancelled.is_some() {
             return;
         }
         let list: Vec<&str> = self.out.values().map(String::as_str).collect();
-        self.cancelled = Some(list.join("; "));
+        self.cancelled = Some((list.join("; "), for_others));
     }
 
     /// Tells agents elsewhere when the run is to end early.
     fn pass_on_wishes(&mut self) {
-        let level = match self.interrupt.urgency() {
-            Urgency::None => u8::from(self.cancelled.is_some()),
-            Urgency::Soon => 1,
-            Urgency::Now => 2,
+        let (level, why) = match (self.interrupt.urgency(), &self.cancelled) {
+            (Urgency::None, None) => (0, None),
+            (Urgency::None, Some((_, why))) => (1, Some(why.as_str())),
+            (Urgency::Soon, _) => (1, None),
+            (Urgency::Now, _) => (2, None),
         };
-        self.agents.interrupt(level);
+        self.agents.interrupt(level, why);
     }
 
     fn handle(&mut self, event: Event) -> Result<(), String> {

@@ -11,6 +11,8 @@ use crate::coordinator::Settings;
 use crate::leftovers::{CleanOrder, Cleaned};
 use crate::link::Command;
 use crate::message::Event;
+use crate::net_serving::NetworkEnd;
+use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.
 pub(crate) const PROTOCOL: u32 = 2;
@@ -85,6 +87,8 @@ pub(crate) enum ToAgent {
     Ping {
         /// The coordinator's monotonic clock.
         sent_ns: u64,
+        /// Events of the run that it has handled so far.
+        handled: u64,
     },
     /// A run begins.
     Begin(RemoteSettings),
@@ -92,10 +96,31 @@ pub(crate) enum ToAgent {
     Command(Command),
     /// An event has been handled.
     Handled(Result<(), String>),
-    /// End the load: 1 soon, 2 now.
-    Interrupt(u8),
     /// List or remove what killed agents left on this host. Between runs only.
     Clean(CleanOrder),
+    /// Hand over what is held of a run.
+    Collect {
+        /// Its id.
+        run: String,
+        /// Place of the host in it.
+        place: u32,
+    },
+    /// What was handed over is stored.
+    Forget {
+        /// Its id.
+        run: String,
+        /// Place of the host in it.
+        place: u32,
+    },
+    /// Serve network measurements until the end of the session.
+    ServeNetwork,
+    /// End the load.
+    Interrupt {
+        /// 1 soon, 2 now.
+        level: u8,
+        /// Why, where it is not the user's wish.
+        why: Option<String>,
+    },
 }
 
 /// From the agent.
@@ -127,6 +152,10 @@ pub(crate) enum FromAgent {
     Done,
     /// What [`ToAgent::Clean`] found.
     Cleaned(Cleaned),
+    /// Where network measurements are served, or why they are not.
+    NetworkServed(Result<NetworkEnd, String>),
+    /// Something that happened in an earlier run; `None` was the last.
+    Held(Option<Event>),
 }
 
 /// What an agent says of itself.
@@ -140,11 +169,17 @@ pub(crate) struct About {
     pub(crate) allowed: Vec<String>,
     /// Whether foreign data may be overwritten there.
     pub(crate) destructive: bool,
+    /// Runs of which it holds what their coordinators did not hear.
+    pub(crate) held: Vec<HeldRun>,
 }
 
 /// [`Settings`] for an agent elsewhere.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RemoteSettings {
+    /// Id of the run.
+    pub(crate) run: String,
+    /// Place of the host in it.
+    pub(crate) place: u32,
     pub(crate) run_tag: u64,
     pub(crate) file_prefix: String,
     pub(crate) destructive: bool,
@@ -153,12 +188,12 @@ pub(crate) struct RemoteSettings {
 }
 
 impl RemoteSettings {
-    /// Each host has test files of its own, also where all see one file
-    /// system.
     pub(crate) fn of(settings: &Settings, place: usize) -> RemoteSettings {
         RemoteSettings {
+            run: settings.run.clone(),
+            place: place as u32,
             run_tag: settings.run_tag,
-            file_prefix: format!("{}-h{place}", settings.file_prefix),
+            file_prefix: settings.file_prefix.clone(),
             destructive: settings.destructive,
             keep_files: settings.keep_files,
             ceiling_ns: settings.ceiling_ns,

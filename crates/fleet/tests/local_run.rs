@@ -13,6 +13,7 @@ use fathom_observe::Sysroot;
 
 fn settings() -> Settings {
     Settings {
+        run: "run".to_owned(),
         run_tag: 7,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
@@ -39,6 +40,7 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         file_set: 0,
         host: None,
         spares_others: false,
+        part: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,
@@ -56,6 +58,7 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
         purpose: Purpose::Measure,
         trials,
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
     }
 }
 

@@ -39,6 +39,8 @@ impl Agent {
             },
             interrupt: interrupt.clone(),
             journals: None,
+            spool: None,
+            peers: None,
         };
         let reports = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&reports);
@@ -139,6 +141,7 @@ fn run(
     notebook: &mut Notebook,
 ) -> Outcome {
     let settings = Settings {
+        run: "run".to_owned(),
         run_tag: 0xF1EE,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
@@ -167,6 +170,7 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
         purpose: Purpose::Measure,
         trials,
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
     }
 }
 
@@ -196,6 +200,7 @@ fn trial(target: Target, engine: EngineKind, time_ns: u64) -> ScheduledTrial {
         file_set: 0,
         host: None,
         spares_others: false,
+        part: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,

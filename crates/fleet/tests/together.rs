@@ -14,6 +14,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 fn settings() -> Settings {
     Settings {
+        run: "run".to_owned(),
         run_tag: 0xFA70,
         file_prefix: "fathom-test".to_owned(),
         destructive: true,
@@ -40,6 +41,7 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
         file_set: index,
         host: None,
         spares_others: false,
+        part: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: 0,
@@ -159,6 +161,7 @@ fn run_with(
         purpose: Purpose::Measure,
         trials,
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
     };
     run_schedule(
         &mut InOrder::new(&schedule),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::fingerprint::Fingerprint;
+use crate::host_mode::HostMode;
 
 /// One host of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +59,9 @@ pub struct FleetReport {
     pub workloads: Vec<FleetWorkload>,
     /// A host is slow when its figure is below this share of the median.
     pub slow_share: f64,
+    /// Whose data each host used, and who worked when.
+    #[serde(default)]
+    pub mode: HostMode,
 }
 
 /// All hosts under one workload.
@@ -83,6 +87,10 @@ pub struct HostFigure {
     /// Operations per second of a random workload, bytes per second of one in
     /// sequence: reads, writes and trims together.
     pub figure: Estimate,
+    /// Whose data it used, each time that it ran: indexes into
+    /// [`FleetReport::hosts`]. Empty where it was always its own.
+    #[serde(default)]
+    pub data_of: Vec<u32>,
     /// It is below the share of the median at which a host is named.
     pub slow: Option<SlowHost>,
 }

@@ -14,6 +14,7 @@ use crate::fleet::FleetReport;
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, Finishers, RunState, StuckOp};
 use crate::sample::Phase;
+use crate::scale::ScaleStudy;
 use crate::schedule::{Purpose, TrialRole};
 use crate::snia::SniaReport;
 use crate::steadiness::Steadiness;
@@ -59,6 +60,9 @@ pub struct JudgedRun {
     /// Listings of growing directories, where the run is about them.
     #[serde(default)]
     pub enumeration: Option<crate::enumeration::Enumeration>,
+    /// The scale-out study, where the run is one.
+    #[serde(default)]
+    pub scale: Option<ScaleStudy>,
 }
 
 /// Facts of the run itself.

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::ComparisonDesign;
+use crate::host_mode::{HostMode, HostPart};
+use crate::network::{MatrixReport, PairReport};
 use crate::snia::SniaSettings;
 use crate::target::Target;
 use crate::workload::Workload;
@@ -71,6 +73,10 @@ pub struct ScheduledTrial {
     /// the run counts as failed at its end.
     #[serde(default)]
     pub spares_others: bool,
+    /// Whose part of the hosts' data it uses. `None`: test files of its own
+    /// host, nothing divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<HostPart>,
 }
 
 /// Trials that a set may have at most.
@@ -147,6 +153,25 @@ pub enum Purpose {
     Disks,
     /// Listings of directories of growing size.
     Enumeration,
+    /// The same work on growing numbers of hosts.
+    Scale {
+        /// The numbers of hosts.
+        numbers: Vec<u32>,
+        /// Blocks: in each, every number once.
+        blocks: u32,
+    },
+    /// The network between hosts. There are no trials; what was measured is
+    /// the result itself.
+    Network {
+        /// A pair of hosts.
+        #[schemars(skip)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pair: Option<Box<PairReport>>,
+        /// All pairs of several hosts.
+        #[schemars(skip)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        matrix: Option<Box<MatrixReport>>,
+    },
     /// A test of the SNIA performance test specification.
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.
@@ -168,6 +193,7 @@ impl Schedule {
             purpose: Purpose::Measure,
             trials: Vec::new(),
             depth_probe: false,
+            host_mode: HostMode::default(),
         }
     }
 }
@@ -192,4 +218,7 @@ pub struct Schedule {
     /// depth.
     #[serde(default)]
     pub depth_probe: bool,
+    /// How it is spread over several hosts.
+    #[serde(default)]
+    pub host_mode: HostMode,
 }

@@ -50,6 +50,14 @@ impl FromArgMatches for FilesFlags {
     }
 }
 
+impl From<IoFlags> for FilesFlags {
+    /// All flags of a workload; those that mean nothing for files are told
+    /// when a plan is made.
+    fn from(flags: IoFlags) -> FilesFlags {
+        FilesFlags { flags }
+    }
+}
+
 impl FilesFlags {
     /// Whether a mix was given.
     pub fn has_mix(&self) -> bool {

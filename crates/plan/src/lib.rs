@@ -41,6 +41,7 @@ mod fio_export;
 mod fit;
 mod flags;
 mod foreign;
+mod host_mode;
 mod keys;
 mod label;
 mod limits;

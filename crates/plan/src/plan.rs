@@ -80,6 +80,7 @@ impl Plan {
         mut problems: Problems,
     ) -> Result<Plan, Diagnostics> {
         check_numbers(&keys, &mut problems);
+        crate::host_mode::check(&keys, &mut problems);
         let rows = check_workloads(&keys, &mut problems);
         for row in &rows {
             if problems.is_full() {

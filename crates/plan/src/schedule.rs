@@ -125,6 +125,7 @@ impl Plan {
             purpose: Purpose::Measure,
             trials,
             depth_probe: self.depth_probe(),
+            host_mode: self.host_mode(),
         })
     }
 
@@ -232,6 +233,7 @@ impl Plan {
             file_set: at.together.map_or(0, |_| at.place),
             host: None,
             spares_others: false,
+            part: None,
         }
     }
 

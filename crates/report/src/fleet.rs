@@ -3,6 +3,7 @@
 
 use fathom_model::estimate::Unit;
 use fathom_model::fleet::{Finish, FleetReport, FleetTurn, FleetWorkload, HostFigure};
+use fathom_model::host_mode::{HostData, HostTurns};
 use fathom_model::{JudgedRun, unit};
 
 use crate::figure::{Figure, Throughput};
@@ -40,11 +41,17 @@ pub(crate) fn view(run: &JudgedRun, throughput: Throughput) -> Option<FleetView>
         let hosts = workload.hosts.iter();
         hosts.filter_map(|host| slow_line(fleet, workload, host))
     });
+    let mode = mode_line(fleet);
     let differences = fleet.differences.iter();
     let differences = differences.map(|difference| format!("Hosts differ in {difference}"));
     Some(FleetView {
         tables: tables.collect(),
-        remarks: missing.chain(slow).chain(differences).collect(),
+        remarks: mode
+            .into_iter()
+            .chain(missing)
+            .chain(slow)
+            .chain(differences)
+            .collect(),
     })
 }
 
@@ -53,6 +60,33 @@ fn name(fleet: &FleetReport, host: u32) -> &str {
         .hosts
         .get(host as usize)
         .map_or("?", |host| host.name.as_str())
+}
+
+/// A host, and whose data it used.
+fn who(fleet: &FleetReport, host: &HostFigure) -> String {
+    let own = name(fleet, host.host);
+    let mut whose: Vec<&str> = host.data_of.iter().map(|of| name(fleet, *of)).collect();
+    whose.dedup();
+    match whose.is_empty() {
+        true => own.to_owned(),
+        false => format!("{own} with data of {}", whose.join(", ")),
+    }
+}
+
+/// What the hosts did beside one another, where it is not the same work on all
+/// of them at once.
+fn mode_line(fleet: &FleetReport) -> Option<String> {
+    let data = match fleet.mode.data {
+        HostData::Own => "Each host had data of its own",
+        HostData::Divided => "One data set was divided among the hosts",
+        HostData::Rotated => "Who read used the data that another host had written",
+    };
+    let turns = match fleet.mode.turns {
+        HostTurns::Together => "all worked at once",
+        HostTurns::OneByOne => "they worked one after the other",
+        HostTurns::Growing => "more and more of them worked at once",
+    };
+    fleet.mode.is_special().then(|| format!("{data}; {turns}."))
 }
 
 fn table(
@@ -72,7 +106,7 @@ fn table(
         let share = share.filter(|(_, median)| *median > 0.0);
         let share = share.map(|(value, median)| format!("{:.0} %", value / median * 100.0));
         let mut cells = vec![
-            name(fleet, host.host).to_owned(),
+            who(fleet, host),
             figure.number(),
             figure.plus_minus(false).unwrap_or_else(|| "±?".to_owned()),
             share.unwrap_or_default(),
@@ -82,7 +116,7 @@ fn table(
         cells
     });
     HostTable {
-        title: format!("{} on {} hosts", workload.label, workload.hosts.len()),
+        title: title(fleet, workload),
         head: head.map(str::to_owned).to_vec(),
         rows: rows.collect(),
         lines: workload
@@ -90,6 +124,19 @@ fn table(
             .iter()
             .flat_map(|turn| turn_lines(fleet, turn, throughput))
             .collect(),
+    }
+}
+
+fn title(fleet: &FleetReport, workload: &FleetWorkload) -> String {
+    let growing = fleet.mode.turns == HostTurns::Growing;
+    let label = match workload.label.rsplit_once(" by ") {
+        Some((label, _)) if growing => label,
+        _ => &workload.label,
+    };
+    match (workload.hosts.len(), fleet.mode.turns) {
+        (1, _) => format!("{label} on 1 host"),
+        (n, HostTurns::OneByOne) => format!("{label} on {n} hosts, one by one"),
+        (n, _) => format!("{label} on {n} hosts"),
     }
 }
 

@@ -38,6 +38,7 @@ mod limits;
 mod moment;
 mod names;
 mod objects;
+mod scale;
 mod sets;
 mod shape;
 mod snia;

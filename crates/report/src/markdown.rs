@@ -50,7 +50,9 @@ pub fn render(run: &JudgedRun) -> String {
     for line in crate::gluster::lines(run) {
         let _ = writeln!(out, "{}\n", escape(&line));
     }
-    push_sets(&mut out, run);
+    if run.scale.is_none() {
+        push_sets(&mut out, run);
+    }
     if run.snia.is_none() {
         push_steadiness(&mut out, run);
     }

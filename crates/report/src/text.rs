@@ -96,9 +96,12 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
-    files::write(&mut page, run);
-    objects::write(&mut page, run);
-    sets::write(&mut page, run, throughput);
+    // A study has added up its sets already.
+    if run.scale.is_none() || options.verbose {
+        files::write(&mut page, run);
+        objects::write(&mut page, run);
+        sets::write(&mut page, run, throughput);
+    }
     if standard.is_none() || options.verbose {
         steady::write(&mut page, run);
     }

@@ -37,6 +37,7 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             purpose: Purpose::Measure,
             trials: (0..trials).map(trial).collect(),
             depth_probe: true,
+            host_mode: fathom_model::host_mode::HostMode::default(),
         },
         host: Fingerprint {
             hostname: "node1".to_owned(),
@@ -76,6 +77,7 @@ pub fn trial(index: u32) -> ScheduledTrial {
         file_set: 0,
         host: None,
         spares_others: false,
+        part: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,

@@ -28,6 +28,7 @@
 mod catalogue;
 mod closing;
 mod codec;
+mod collected;
 mod compact;
 mod error;
 pub mod export;
@@ -46,6 +47,7 @@ mod write;
 
 pub use catalogue::RunListing;
 pub use codec::CodecError;
+pub use collected::{Added, Collected};
 pub use error::Error;
 pub use files::Leftover;
 pub use load::LoadedRun;

@@ -166,7 +166,7 @@ impl Store {
     }
 }
 
-fn insert_trial(
+pub(crate) fn insert_trial(
     transaction: &Transaction<'_>,
     run: RunKey,
     begin: &TrialBegin<'_>,
@@ -194,7 +194,7 @@ fn insert_trial(
     Ok(TrialKey(transaction.last_insert_rowid()))
 }
 
-fn append_chunks(
+pub(crate) fn append_chunks(
     transaction: &Transaction<'_>,
     part: &Part<'_>,
     packed: &[codec::Packed],

@@ -77,6 +77,7 @@ impl CurveConductor {
             file_set: 0,
             host: None,
             spares_others: false,
+            part: None,
         }
     }
 
@@ -153,6 +154,7 @@ fn empty_record(host: Fingerprint) -> RunRecord {
                 purpose: Purpose::Measure,
                 trials: Vec::new(),
                 depth_probe: false,
+                host_mode: fathom_model::host_mode::HostMode::default(),
             },
             host,
             hosts: Vec::new(),

@@ -9,6 +9,7 @@ mod turn;
 use fathom_model::JudgedRun;
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::fleet::{FleetReport, FleetTurn, FleetWorkload, HostFigure, SlowHost};
+use fathom_model::host_mode::HostTurns;
 use fathom_model::judged::ResultRow;
 use fathom_model::run::RunRecord;
 use fathom_model::unit;
@@ -35,13 +36,17 @@ pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]
     let mut workloads = workloads(run, record);
     for workload in &mut workloads {
         complete(workload, run, trials, slow_share);
-        workload.turns = turn::turns(workload, run, trials);
+        // Hosts that worked one by one have no time in common.
+        if record.meta.schedule.host_mode.turns != HostTurns::OneByOne {
+            workload.turns = turn::turns(workload, run, trials);
+        }
     }
     let report = FleetReport {
         hosts: record.meta.hosts.clone(),
         differences: alike::differences(record),
         workloads,
         slow_share,
+        mode: record.meta.schedule.host_mode,
     };
     let mut found = vec![windows(&report), stragglers(&report)];
     found.push(traffic::finding(record));
@@ -67,6 +72,7 @@ fn add(run: &mut JudgedRun, found: impl IntoIterator<Item = Outcome>) {
 /// Rows by workload: those of one set whose labels differ in the host only.
 fn workloads(run: &JudgedRun, record: &RunRecord) -> Vec<FleetWorkload> {
     let mut workloads: Vec<(Option<usize>, FleetWorkload)> = Vec::new();
+    let alone = record.meta.schedule.host_mode.turns == HostTurns::OneByOne;
     for (at, row) in run.rows.iter().enumerate() {
         let spec = row.trials.first().and_then(|i| record.trials.get(*i));
         let Some(host) = spec.and_then(|trial| trial.spec.host) else {
@@ -75,7 +81,9 @@ fn workloads(run: &JudgedRun, record: &RunRecord) -> Vec<FleetWorkload> {
         let name = record.meta.hosts.get(host as usize).map(|host| &host.name);
         let suffix = format!(" on {}", name.map_or("", String::as_str));
         let label = row.label.strip_suffix(&suffix).unwrap_or(&row.label);
-        let same = |(set, w): &(Option<usize>, FleetWorkload)| *set == row.set && w.label == label;
+        let same = |(set, w): &(Option<usize>, FleetWorkload)| {
+            (alone || *set == row.set) && w.label == label
+        };
         let place = workloads.iter().position(same).unwrap_or_else(|| {
             let workload = FleetWorkload {
                 label: label.to_owned(),
@@ -90,6 +98,7 @@ fn workloads(run: &JudgedRun, record: &RunRecord) -> Vec<FleetWorkload> {
             host,
             row: at,
             figure: figure(run, row),
+            data_of: data_of(record, row),
             slow: None,
         });
     }
@@ -97,6 +106,17 @@ fn workloads(run: &JudgedRun, record: &RunRecord) -> Vec<FleetWorkload> {
         .into_iter()
         .map(|(_, workload)| workload)
         .collect()
+}
+
+/// Whose data a row's host used, where it was not always its own.
+fn data_of(record: &RunRecord, row: &ResultRow) -> Vec<u32> {
+    let specs = row.trials.iter().filter_map(|i| record.trials.get(*i));
+    let parts = specs.filter_map(|trial| Some((trial.spec.host?, trial.spec.part?.whose)));
+    let parts: Vec<(u32, u32)> = parts.collect();
+    match parts.iter().all(|(host, whose)| host == whose) {
+        true => Vec::new(),
+        false => parts.into_iter().map(|(_, whose)| whose).collect(),
+    }
 }
 
 /// What a row did, all operations that move data together.

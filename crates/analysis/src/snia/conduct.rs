@@ -110,6 +110,7 @@ impl SniaRounds {
             file_set: 0,
             host: None,
             spares_others: false,
+            part: None,
         };
         self.index += 1;
         trial

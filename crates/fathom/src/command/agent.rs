@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use fathom_fleet::network::Network;
 use fathom_fleet::{
     AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
 };
@@ -44,6 +45,10 @@ pub(crate) struct Agent {
     /// coordinator's user says so as well.
     #[arg(long)]
     allow_destructive: bool,
+    /// A peer or network that may measure the network to this host (fathom net
+    /// --hosts); may be given several times.
+    #[arg(long, value_name = "NETWORK")]
+    allow_peer: Vec<Network>,
     /// The token with which to join a fleet. Others can see it in the list of
     /// processes; --token-file hides it.
     #[arg(long, conflicts_with = "token_file")]
@@ -73,6 +78,13 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
         },
         interrupt,
         journals: journals(),
+        // Who starts agents for the purpose may measure near networks.
+        peers: (agent.stdio || agent.call_back.is_some() || !agent.allow_peer.is_empty())
+            .then(|| agent.allow_peer.clone()),
+        spool: match agent.stdio || agent.call_back.is_some() {
+            true => hosts::cache().map(|cache| cache.join("held")),
+            false => None,
+        },
     };
     let served = match &agent.call_back {
         Some(host) => call_back(host, &options),
@@ -105,7 +117,7 @@ fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {
     fathom_fleet::serve_call_back(host, &invitation.parse()?, options)
 }
 
-fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {
+fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     let missing = agent.allow.iter().find(|path| !path.exists());
     if let Some(missing) = missing {
         present::complain(&format!(
@@ -128,6 +140,7 @@ fn listen(agent: Agent, options: AgentOptions) -> anyhow::Result<Exit> {
             .map_err(anyhow::Error::msg)?
             .join("agent"),
     };
+    options.spool = Some(keys.join("held"));
     let allowed = options.policy.allowed.clone();
     let report = Arc::new(|text: &str| present::write_stderr(&format!("{text}\n")));
     let server = AgentServer::bind(&agent.listen, keys, token, options, report);

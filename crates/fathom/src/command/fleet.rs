@@ -10,6 +10,8 @@ use fathom_model::fleet::FleetHost;
 use fathom_model::unit;
 use fathom_report::table::{Align, Table};
 
+use crate::cli::StorePath;
+use crate::command::collect;
 use crate::command::hosts::{self, HostArgs, HostList};
 use crate::exit::Exit;
 use crate::present;
@@ -49,6 +51,16 @@ pub(crate) enum Fleet {
         hosts: HostList,
         #[command(flatten)]
         keys: Keys,
+    },
+    /// Bring into the store what hosts hold of runs whose coordinator was lost.
+    ///
+    /// Any command with --hosts does so as well when it meets them.
+    #[command(after_help = "Example:\n  fathom fleet collect --hosts node[01-84]")]
+    Collect {
+        #[command(flatten)]
+        hosts: Box<HostArgs>,
+        #[command(flatten)]
+        store: StorePath,
     },
     /// Ask hosts how they are: version, clock, what their owners allow.
     #[command(after_help = "Example:\n  fathom fleet status --hosts node[01-84]")]
@@ -108,6 +120,7 @@ pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
             Ok(Exit::Success)
         }
         Fleet::Join { hosts, keys } => join(hosts, &keys.load()?),
+        Fleet::Collect { hosts, store } => collect_held(&hosts, &store),
         Fleet::Status { hosts, json } => status(&hosts, json),
     }
 }
@@ -127,6 +140,28 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
         present::write_stdout(&format!("{host}: {said}\n"))?;
     }
     Ok(exit)
+}
+
+fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
+    if !args.are_given() {
+        present::complain("name the hosts with --hosts or --hosts-file");
+        return Ok(Exit::Usage);
+    }
+    let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;
+    for (host, why) in fleet.missing() {
+        present::complain(&format!("{host}: {why}"));
+    }
+    let said = collect::collect(&fleet, &present::store_path(store)?);
+    for line in &said {
+        present::write_stdout(&format!("{line}\n"))?;
+    }
+    if said.is_empty() {
+        present::write_stdout("no host holds anything of a run in this store\n")?;
+    }
+    Ok(match fleet.missing().is_empty() {
+        true => Exit::Success,
+        false => Exit::Failure,
+    })
 }
 
 fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {

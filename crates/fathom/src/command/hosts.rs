@@ -275,6 +275,13 @@ pub(crate) fn configuration() -> Result<PathBuf, String> {
         .ok_or_else(|| "neither HOME nor XDG_CONFIG_HOME is set".to_owned())
 }
 
+/// The user's directory for what may be lost without harm.
+pub(crate) fn cache() -> Option<PathBuf> {
+    let home = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let home = home.or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    home.map(|home| home.join("fathom"))
+}
+
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name)
         .filter(|value| !value.is_empty())

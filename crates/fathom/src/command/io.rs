@@ -18,7 +18,8 @@ pub(crate) fn run(io: Io) -> anyhow::Result<Exit> {
     let plan = io
         .flags
         .to_plan(target)
-        .and_then(|plan| io.plan.apply(&plan));
+        .and_then(|plan| io.plan.apply(&plan))
+        .and_then(|plan| io.host_mode.apply(plan));
     let plan = match plan {
         Ok(plan) => plan,
         Err(problems) => {

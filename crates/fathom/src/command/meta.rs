@@ -5,7 +5,9 @@ use fathom_model::Target;
 use fathom_plan::{FilesFlags, PlanFlags};
 
 use crate::cli::Output;
-use crate::command::run::execute_plan;
+use crate::command::host_mode::HostModeArgs;
+use crate::command::hosts::HostArgs;
+use crate::command::run::execute_plan_on;
 use crate::exit::Exit;
 use crate::present;
 
@@ -48,6 +50,10 @@ pub(crate) struct Meta {
     #[command(flatten)]
     pub(crate) plan: PlanFlags,
     #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) host_mode: HostModeArgs,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -64,9 +70,10 @@ pub(crate) fn run(meta: Meta) -> anyhow::Result<Exit> {
     let plan = meta
         .flags
         .to_plan(target, &meta.phases)
-        .and_then(|plan| meta.plan.apply(&plan));
+        .and_then(|plan| meta.plan.apply(&plan))
+        .and_then(|plan| meta.host_mode.apply(plan));
     match plan {
-        Ok(plan) => execute_plan(plan, None, meta.output),
+        Ok(plan) => execute_plan_on(&meta.hosts, plan, meta.output),
         Err(problems) => {
             let color = present::use_color(meta.output.format.color, &std::io::stderr());
             present::write_stderr(&problems.render(color));

@@ -1,5 +1,7 @@
 //! `fathom net`: the network between hosts.
 
+mod agents;
+pub(crate) mod keep;
 mod load;
 mod matrix;
 mod serve;
@@ -14,6 +16,8 @@ use fathom_fleet::network::{NetError, Rein, default_plan, measure_pair, resolve}
 use fathom_model::network::{PairPlan, PairReport};
 use fathom_report::network as pages;
 
+use crate::cli::StorePath;
+use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::present;
 
@@ -39,18 +43,24 @@ Examples:
   fathom net node2 -P 8 --format iperf3 > iperf.json
   fathom net node1 node2 node3 node4 --html net.html
                                      All pairs of four hosts
+  fathom net --hosts 'node[1-4]'     The same; ssh starts what serves there
+  fathom runs show latest            The last result once more
 
 TCP and UDP of port 5299 must pass the firewalls.")]
 pub(crate) struct Net {
     #[command(subcommand)]
     command: Option<NetCommand>,
     /// Hosts that serve: name, address, or either with a port.
-    #[arg(value_name = "HOST")]
-    hosts: Vec<String>,
+    #[arg(value_name = "HOST", conflicts_with_all = ["hosts", "hosts_file"])]
+    servers: Vec<String>,
     /// Seconds that each load is measured, after one second of warm-up.
     #[arg(long, short = 't', default_value_t = 4, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: u32,
+    #[command(flatten)]
+    agents: HostArgs,
+    #[command(flatten)]
+    store: StorePath,
     #[command(flatten)]
     load: load::LoadFlags,
     #[command(flatten)]
@@ -93,9 +103,12 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
     } else {
         net.format
     };
+    if net.agents.are_given() {
+        return agents::run(&net, format);
+    }
     let mut hosts = Vec::new();
     let mut unknown = false;
-    for host in &net.hosts {
+    for host in &net.servers {
         match resolve(host) {
             Ok(address) => hosts.push((host.clone(), address)),
             Err(error) => {
@@ -189,6 +202,7 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
         Err(error) => return Ok(fail(&error, &rein.stop)),
     };
     fathom_analysis::network::judge_pair(&mut report);
+    keep::pair(&net.store, &report);
     present::write_stdout(&page(&report, format)?)?;
     let failed = report.loads.iter().any(|load| load.error.is_some());
     Ok(if failed { Exit::Failure } else { Exit::Success })

@@ -1,16 +1,20 @@
 //! `fathom report`: the HTML report of a stored run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
 use crate::cli::Report;
+use crate::command::net::keep::{self, Shown};
 use crate::command::runs::load;
 use crate::exit::Exit;
 use crate::present;
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
     let record = load(&present::store_path(&report.store)?, &report.run)?;
+    if let Some(page) = keep::page(&record, Shown::Html) {
+        return network(report, &record.meta.id, &page?);
+    }
     let judged = fathom_analysis::judge(&record);
     if report.output.as_deref() == Some(Path::new("-")) {
         let html = fathom_report::html::render(&judged).context("cannot render the report")?;
@@ -18,6 +22,28 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let path = present::write_html(&judged, report.output.as_deref(), &report.store)?;
+    present::write_stdout(&format!("{}\n", path.display()))?;
+    Ok(Exit::Success)
+}
+
+/// The page of a network measurement.
+fn network(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
+    let beside = || -> anyhow::Result<PathBuf> {
+        let store = present::store_path(&report.store)?;
+        let folder = store.parent().unwrap_or(Path::new(".")).join("reports");
+        std::fs::create_dir_all(&folder)?;
+        Ok(folder.join(format!("{id}.html")))
+    };
+    let path = match report.output.as_deref() {
+        Some(path) if path == Path::new("-") => {
+            present::write_stdout(html)?;
+            return Ok(Exit::Success);
+        }
+        Some(path) => path.to_owned(),
+        None => beside()?,
+    };
+    present::write_whole_with(&path, |out| out.write_all(html.as_bytes()))
+        .with_context(|| format!("cannot write {}", path.display()))?;
     present::write_stdout(&format!("{}\n", path.display()))?;
     Ok(Exit::Success)
 }

@@ -33,7 +33,8 @@ pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
     let applied = run
         .flags
         .apply(&plan)
-        .and_then(|plan| run.plan_flags.apply(&plan));
+        .and_then(|plan| run.plan_flags.apply(&plan))
+        .and_then(|plan| run.host_mode.apply(plan));
     let plan = match applied {
         Ok(plan) => plan,
         Err(problems) => {

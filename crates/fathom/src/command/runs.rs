@@ -9,6 +9,7 @@ use fathom_store::{RunListing, Store};
 use serde_json::json;
 
 use crate::cli::{Format, Runs};
+use crate::command::net::keep::{self, Shown};
 use crate::exit::Exit;
 use crate::{pipeline, present};
 
@@ -92,7 +93,16 @@ fn state_name(state: RunState) -> &'static str {
 }
 
 fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
-    let judged = fathom_analysis::judge(&load(path, run)?);
+    let record = load(path, run)?;
+    let shown = match format.json {
+        true => Shown::Json,
+        false => Shown::Text,
+    };
+    if let Some(page) = keep::page(&record, shown) {
+        present::write_stdout(&page?)?;
+        return Ok(Exit::Success);
+    }
+    let judged = fathom_analysis::judge(&record);
     present::print(&judged, format, None)?;
     Ok(pipeline::exit_of(&judged, false))
 }

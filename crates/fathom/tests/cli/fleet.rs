@@ -21,12 +21,17 @@ pub(crate) struct Agent {
 
 impl Agent {
     /// Starts one, which has joined the fleet of the bench.
-    fn start(bench: &Bench, number: usize) -> Agent {
+    pub(crate) fn start(bench: &Bench, number: usize) -> Agent {
+        Agent::start_in(bench, number, &[])
+    }
+
+    /// The same by way of a command that runs what it is given.
+    pub(crate) fn start_in(bench: &Bench, number: usize, by: &[&str]) -> Agent {
         let token = fleet(bench, &["token"]);
         token.expect_status(0);
         let keys = bench.path().join(format!("agent{number}"));
-        let mut child = bench
-            .command(["agent", "--listen", "127.0.0.1:0", "--token"])
+        let agent = bench.command(["agent", "--listen", "127.0.0.1:0", "--token"]);
+        let mut child = through(by, agent)
             .arg(token.stdout.trim())
             .arg("--allow")
             .arg(bench.data())
@@ -44,13 +49,43 @@ impl Agent {
         Agent { child, host }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
         kill(self.child.id(), signal);
     }
 }
 
+/// The same command, run by another one.
+fn through(by: &[&str], command: Command) -> Command {
+    let Some((program, arguments)) = by.split_first() else {
+        return command;
+    };
+    let mut through = Command::new(program);
+    through.args(arguments).arg(command.get_program());
+    through.args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => through.env(name, value),
+            None => through.env_remove(name),
+        };
+    }
+    through.stdin(Stdio::null()).stdout(Stdio::piped());
+    through.stderr(Stdio::piped());
+    through
+}
+
 impl Drop for Agent {
     fn drop(&mut self) {
+        // One that another command has started would stay.
+        let children = format!("/proc/{0}/task/{0}/children", self.child.id());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        for child in children.split_whitespace() {
+            let _ = Command::new("kill").args(["-KILL", child]).status();
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -23,6 +23,7 @@ mod fio_clients;
 mod fio_output;
 mod fio_parsers;
 mod fleet;
+mod fleet_modes;
 mod gluster;
 mod io;
 mod judge;

@@ -19,7 +19,7 @@ impl Served {
     fn start(namespace: Option<&str>, listen: &str) -> Served {
         let mut command = match namespace {
             Some(name) => in_namespace(name, FATHOM),
-            None => Command::new(FATHOM),
+            None => fathom(),
         };
         command.args(["net", "serve", "--listen", listen]);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
@@ -42,9 +42,22 @@ impl Drop for Served {
     }
 }
 
+fn fathom() -> Command {
+    let mut command = Command::new(FATHOM);
+    command.env("FATHOM_STORE", store());
+    command
+}
+
+/// Not the user's.
+fn store() -> std::path::PathBuf {
+    let name = format!("net-{}.db", std::process::id());
+    std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
 fn in_namespace(name: &str, program: &str) -> Command {
     let mut command = Command::new("ip");
     command.args(["netns", "exec", name, program]);
+    command.env("FATHOM_STORE", store());
     command
 }
 
@@ -149,11 +162,7 @@ fn a_pair_is_measured_over_the_loopback() {
     let served = Served::start(None, "127.0.0.1:0");
     let run = |arguments: &[&str]| {
         let fixed = ["net", &served.address, "-t", "1", "-O", "0"];
-        Command::new(FATHOM)
-            .args(fixed)
-            .args(arguments)
-            .output()
-            .unwrap()
+        fathom().args(fixed).args(arguments).output().unwrap()
     };
     let report = json(&run(&["-P", "2", "--bidir", "--json"]));
     assert_eq!(report["schema"], "fathom.net-pair/1");
@@ -185,7 +194,7 @@ fn a_pair_is_measured_over_the_loopback() {
 #[test]
 fn what_cannot_be_done_is_told_with_a_remedy() {
     let told = |arguments: &[&str]| {
-        let output = Command::new(FATHOM).args(arguments).output().unwrap();
+        let output = fathom().args(arguments).output().unwrap();
         assert!(!output.status.success());
         assert!(output.stdout.is_empty());
         String::from_utf8_lossy(&output.stderr).into_owned()
@@ -325,7 +334,7 @@ fn the_planning_table_is_that_of_the_guide() {
     for (link, wanted) in table {
         for (disk, disks) in ["100MB/s", "300MB/s", "1000MB/s"].into_iter().zip(wanted) {
             let arguments = ["size", "--link", link, "--disk", disk, "--json"];
-            let output = Command::new(FATHOM).args(arguments).output().unwrap();
+            let output = fathom().args(arguments).output().unwrap();
             assert_eq!(json(&output)["disks_per_node"], disks, "{link} {disk}");
         }
     }
@@ -364,7 +373,7 @@ fn jobs_of_fio_send_to_one_another() {
             ends[0], ends[1]
         );
         std::fs::write(place.path().join("net.fio"), job).unwrap();
-        let output = Command::new(FATHOM)
+        let output = fathom()
             .args(["fio", "--output-format=json", "net.fio"])
             .current_dir(place.path())
             .env("FATHOM_STORE", place.path().join("runs.db"))
@@ -378,7 +387,7 @@ fn jobs_of_fio_send_to_one_another() {
     }
     let vsock = "[a]\nioengine=net\nprotocol=vsock\nport=1\nlisten\nrw=read\nsize=1m\n";
     std::fs::write(place.path().join("vsock.fio"), vsock).unwrap();
-    let refused = Command::new(FATHOM)
+    let refused = fathom()
         .args(["fio", "vsock.fio"])
         .current_dir(place.path())
         .output()

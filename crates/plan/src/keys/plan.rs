@@ -7,11 +7,14 @@ use crate::diagnostic::{Problems, error};
 use crate::keys::{WorkloadKeys, definition_ref};
 use crate::node::{Located, Node, NodeKind, Out, Span};
 use crate::section::{self, Section, section};
-use crate::value::{Count, Name, Order, Switch, Targets, Time, Value};
+use crate::value::{
+    Count, HostDataChoice, HostTurnsChoice, Name, Order, Switch, Targets, Time, Value,
+};
 
 const PLAN: &str = "Plan";
 const WORKLOADS: &str = "Workloads";
 const REPETITION: &str = "Repetition";
+const HOSTS: &str = "Hosts";
 const SAFETY: &str = "Safety";
 
 section! {
@@ -60,6 +63,16 @@ section! {
         /// zeros and random bytes: tells whether the content sets the speed.
         [REPETITION; default "false"; example "yes"]
         payload_probe: Switch,
+
+        /// With several hosts (--hosts): own gives each test files of its own; divided makes the
+        /// size, the files and the bounds those of all hosts together, and gives each a part;
+        /// rotated lets who reads use what another host has written.
+        [HOSTS; default "own"; example "divided"]
+        host_data: HostDataChoice,
+        /// With several hosts: together runs all at once; one_by_one each alone, one after the
+        /// other; growing the first, the first two, the first four and so on, in the end all.
+        [HOSTS; default "together"; example "growing"]
+        host_turns: HostTurnsChoice,
 
         /// Allow devices, and files that fathom did not create, to be overwritten.
         [SAFETY; default "false"; example "true"]

@@ -1,5 +1,6 @@
 //! Values that are one word out of a few.
 
+use fathom_model::host_mode::{HostData, HostTurns};
 use fathom_model::workload::{
     Allocation, Arrival, Between, EngineKind, Handing, MetaOrder, MetaPaths, OnError, Precondition,
     SyncOpen,
@@ -390,6 +391,50 @@ choice! {
         Fixed = "fixed",
         /// One iteration of every row, then the next iteration of each.
         Interleaved = "interleaved",
+    }
+}
+
+choice! {
+    /// Whose data each of several hosts uses.
+    HostDataChoice, "data", example "divided" {
+        /// Test files of its own, all of the size that was asked for.
+        Own = "own",
+        /// An equal part of one data set.
+        Divided = "divided" | "shared",
+        /// Who reads uses what another host wrote.
+        Rotated = "rotated" | "rotate",
+    }
+}
+
+impl HostDataChoice {
+    pub(crate) fn data(self) -> HostData {
+        match self {
+            HostDataChoice::Own => HostData::Own,
+            HostDataChoice::Divided => HostData::Divided,
+            HostDataChoice::Rotated => HostData::Rotated,
+        }
+    }
+}
+
+choice! {
+    /// Which of several hosts work when.
+    HostTurnsChoice, "turns", example "growing" {
+        /// All at the same time.
+        Together = "together" | "all",
+        /// Each alone, one after the other.
+        OneByOne = "one_by_one" | "one-by-one",
+        /// 1, 2, 4 and so on, in the end all.
+        Growing = "growing",
+    }
+}
+
+impl HostTurnsChoice {
+    pub(crate) fn turns(self) -> HostTurns {
+        match self {
+            HostTurnsChoice::Together => HostTurns::Together,
+            HostTurnsChoice::OneByOne => HostTurns::OneByOne,
+            HostTurnsChoice::Growing => HostTurns::Growing,
+        }
     }
 }
 

@@ -16,10 +16,10 @@ const LEVELS: f64 = 8.0;
 pub(crate) fn plot(plot: &Plot) -> String {
     let mut out = format!(
         "<figure class=\"sweep\"><figcaption>{}</figcaption>",
-        plot.title
+        escaped(&plot.title)
     );
     push_legend(&mut out, plot);
-    let label = plot.title.clone();
+    let label = escaped(&plot.title);
     out.push_str(&svg::open(
         &label,
         &plot.x,

@@ -32,6 +32,9 @@ pub(crate) struct CurveView {
 
 /// The curve of a run, where it is one and has a point.
 pub(crate) fn view(run: &JudgedRun, throughput: Throughput) -> Option<CurveView> {
+    if let Some(study) = crate::scale::view(run, throughput) {
+        return Some(study);
+    }
     let curve = run
         .curve
         .as_ref()

@@ -22,7 +22,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun, view: &CurveView) {
     }
     page.block(&table(view, page.width).render());
     page.blank();
-    let mut notes = vec!["±: half the 95 % interval of IOPS; ?: too short for one.".to_owned()];
+    let mut notes = vec!["±: half the 95 % interval; ?: too short for one.".to_owned()];
     notes.extend(view.notes.iter().cloned());
     notes.extend(mark_legend(run.rows.iter()));
     page.paragraph(0, 0, &notes.join(" "));

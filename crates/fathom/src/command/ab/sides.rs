@@ -157,6 +157,7 @@ impl Sides {
             seed: self.seed,
             destructive: self.a.schedule.destructive,
             depth_probe: false,
+            host_mode: fathom_model::host_mode::HostMode::default(),
             keep_files: self.a.schedule.keep_files || self.b.schedule.keep_files,
             purpose: fathom_model::schedule::Purpose::default(),
             trials: Vec::new(),

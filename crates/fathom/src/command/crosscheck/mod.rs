@@ -142,6 +142,7 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
     let schedule = Schedule {
         trials: rows.trials(pairs),
         depth_probe: false,
+        host_mode: fathom_model::host_mode::HostMode::default(),
         ..rows.schedule.clone()
     };
     let mut turns = Turns::new(&rows, pairs, &peer, &keep, &interrupt, args.output.quiet);

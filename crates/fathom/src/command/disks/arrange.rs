@@ -72,6 +72,7 @@ pub(super) fn arrange(disks: &[Disk], wanted: &Wanted) -> Result<Arranged, Diagn
             purpose: Purpose::Disks,
             trials: in_order(&of_disks, wanted),
             depth_probe: false,
+            host_mode: fathom_model::host_mode::HostMode::default(),
         },
         plan,
     })

@@ -85,6 +85,7 @@ pub(super) fn run(
         }
     };
     fathom_analysis::network::judge_matrix(&mut report);
+    super::keep::matrix(&net.store, &report);
     let text = match format {
         NetFormat::Json => pages::json(&report)?,
         _ => pages::matrix_text(&report),

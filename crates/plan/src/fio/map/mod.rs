@@ -299,6 +299,7 @@ impl Mapping<'_> {
             file_set: 0,
             host: None,
             spares_others: !asked.flag("exitall_on_error", false),
+            part: None,
         });
         true
     }
@@ -384,6 +385,7 @@ impl Mapping<'_> {
             // Each has a tree of its own.
             file_set: index.saturating_add(1),
             host: None,
+            part: None,
             spares_others: !asked.flag("exitall_on_error", false),
         });
         true
@@ -440,6 +442,7 @@ impl Mapping<'_> {
             purpose: Purpose::Measure,
             trials: self.trials,
             depth_probe: false,
+            host_mode: fathom_model::host_mode::HostMode::default(),
         };
         let mapped = FioMapped {
             schedule,

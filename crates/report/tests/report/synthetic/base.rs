@@ -194,6 +194,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         verdict,
         comparison: None,
         curve: None,
+        scale: None,
         snia: None,
         disks: None,
     }

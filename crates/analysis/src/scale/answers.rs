@@ -1,0 +1,146 @@
+//! What a scale-out study says, in sentences.
+
+use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::scale::{ScaleStudy, ScaledOperation, ScalingLaw};
+use fathom_model::unit;
+use fathom_model::verdict::{Limiter, Validity};
+
+/// Contention lies between 0 and 1 where hosts only wait for one another: an
+/// interval that is wider says nothing.
+const TOO_WIDE: f64 = 1.0;
+
+/// The sentences, by operation.
+pub(super) fn of(study: &ScaleStudy) -> Vec<String> {
+    let mut answers: Vec<String> = study.operations.iter().flat_map(operation).collect();
+    if study.operations.is_empty() {
+        answers.push("nothing was measured".to_owned());
+    }
+    answers
+}
+
+fn operation(operation: &ScaledOperation) -> Vec<String> {
+    let name = match operation.label.contains(operation.kind.name()) {
+        true => operation.label.clone(),
+        false => format!("{} {}", operation.label, operation.kind.name()),
+    };
+    let mut said = Vec::new();
+    if let Some(last) = operation.points.last() {
+        let figure = match last.rate.value {
+            Some(rate) => rate_text(last.rate.unit, rate),
+            None => "no known rate".to_owned(),
+        };
+        said.push(match last.speed_up.value {
+            Some(_) => format!(
+                "{name}: {} hosts reach {figure}, {} of one host, an efficiency of {}",
+                last.hosts,
+                times(&last.speed_up),
+                percent(&last.efficiency)
+            ),
+            None => format!(
+                "{name}: {} hosts reach {figure}; no speed-up, because {}",
+                last.hosts,
+                last.speed_up
+                    .reason
+                    .as_deref()
+                    .unwrap_or("one host is missing")
+            ),
+        });
+    }
+    said.extend(operation.saturation.as_ref().map(|saturation| {
+        let what = match saturation.limiter {
+            Limiter::Unknown => String::new(),
+            limiter => format!(" by {}", words(limiter)),
+        };
+        format!(
+            "{name} is held back{what} from {} hosts on: {}",
+            saturation.from_hosts, saturation.evidence
+        )
+    }));
+    said.extend(operation.law.as_ref().map(|law| law_text(&name, law)));
+    if let (None, Some(note)) = (&operation.law, &operation.note) {
+        said.push(format!("{name}: {note}"));
+    }
+    let doubtful = operation.points.iter();
+    let doubtful = doubtful.filter(|point| point.validity == Validity::NotTrusted);
+    let doubtful: Vec<String> = doubtful.map(|point| point.hosts.to_string()).collect();
+    if !doubtful.is_empty() {
+        said.push(format!(
+            "{name}: the points at {} hosts are not trusted",
+            doubtful.join(", ")
+        ));
+    }
+    said
+}
+
+fn law_text(name: &str, law: &ScalingLaw) -> String {
+    let sigma = share(&law.sigma);
+    let kappa = share(&law.kappa);
+    let width = law
+        .sigma
+        .low
+        .zip(law.sigma.high)
+        .map(|(low, high)| high - low);
+    if width.is_some_and(|width| width > TOO_WIDE) {
+        return format!(
+            "{name} scatters too much to tell a scalability law (contention {sigma}); run longer, \
+             or more blocks"
+        );
+    }
+    let peak = match law.peak_hosts {
+        Some(peak) => format!("; by the law {peak:.0} hosts are the best number"),
+        None => "; that a number of hosts is the best is not shown".to_owned(),
+    };
+    format!(
+        "{name} follows the scalability law with contention {sigma} and coherency {kappa}{peak}"
+    )
+}
+
+fn rate_text(unit: Unit, rate: f64) -> String {
+    match unit {
+        Unit::BytesPerSecond => unit::throughput(rate),
+        _ => format!("{} ops/s", unit::count(rate)),
+    }
+}
+
+fn times(estimate: &Estimate) -> String {
+    let value = estimate.value.unwrap_or(0.0);
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("{value:.2} times ({low:.2} to {high:.2}) that"),
+        _ => format!("{value:.2} times that"),
+    }
+}
+
+fn percent(estimate: &Estimate) -> String {
+    format!("{:.0} %", estimate.value.unwrap_or(0.0) * 100.0)
+}
+
+/// A parameter of the law with its interval.
+fn share(estimate: &Estimate) -> String {
+    let text = |value: f64| match value.abs() < 0.000_05 {
+        true => "0".to_owned(),
+        false => format!("{value:.4}"),
+    };
+    let value = estimate.value.map_or("?".to_owned(), text);
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) => format!("{value} ({} to {})", text(low), text(high)),
+        _ => format!("{value} (no interval: too few blocks)"),
+    }
+}
+
+fn words(limiter: Limiter) -> &'static str {
+    match limiter {
+        Limiter::Device => "the device",
+        Limiter::QueueDepth => "the queue depth of each host",
+        Limiter::GeneratorCpu => "the CPU of the hosts",
+        Limiter::Rate => "the rate that was asked for",
+        Limiter::Cap => "a configured limit",
+        Limiter::Cache => "a cache",
+        Limiter::Flush => "waiting for durability",
+        Limiter::Filesystem => "the file system",
+        Limiter::Memory => "memory",
+        Limiter::Network => "the network",
+        Limiter::Thermal => "heat",
+        Limiter::ForeignLoad => "the load of others",
+        Limiter::Unknown => "something unknown",
+    }
+}

@@ -1,0 +1,107 @@
+//! Studies of records whose truth is known.
+
+use fathom_model::fingerprint::Fingerprint;
+use fathom_model::fleet::FleetHost;
+use fathom_model::run::TrialRecord;
+
+use super::*;
+use crate::judge;
+use crate::test_records::{RecordBuilder, run_of};
+
+const NUMBERS: [u32; 3] = [1, 2, 4];
+
+/// What one of so many hosts does, in a block.
+fn run(rate: impl Fn(u32, u32) -> u64) -> RunRecord {
+    let mut trials: Vec<TrialRecord> = Vec::new();
+    for block in 0..3 {
+        for (number, hosts) in (0..).zip(NUMBERS) {
+            for host in 0..hosts {
+                let mut builder = RecordBuilder::reads();
+                builder.ops_per_second = rate(hosts, block);
+                let mut trial = builder.trial();
+                trial.spec.host = Some(host);
+                trial.spec.together = Some(block * 3 + number);
+                trial.spec.iteration = block;
+                trial.spec.row = number * 4 + host;
+                trial.spec.label = format!("rand by {hosts} on h{host}");
+                if let Some(end) = &mut trial.end {
+                    end.load_started_ns = Some(0);
+                }
+                trials.push(trial);
+            }
+        }
+    }
+    let mut record = run_of(trials, Fingerprint::default());
+    let host = |place| FleetHost {
+        name: format!("h{place}"),
+        fingerprint: RecordBuilder::reads().host,
+        ..FleetHost::default()
+    };
+    record.meta.hosts = (0..4).map(host).collect();
+    record.meta.schedule.purpose = Purpose::Scale {
+        numbers: NUMBERS.to_vec(),
+        blocks: 3,
+    };
+    record
+}
+
+#[test]
+fn hosts_that_share_a_bottleneck_follow_the_law_that_made_them() {
+    // Contention of 20 %; every block a little faster.
+    let record = run(|hosts, block| {
+        let cost = 1.0 + 0.2 * (f64::from(hosts) - 1.0);
+        ((10_000.0 + 500.0 * f64::from(block)) / cost) as u64
+    });
+    let judged = judge(&record);
+    let study = judged.scale.unwrap();
+    assert_eq!(study.operations.len(), 1);
+    let reads = &study.operations[0];
+    assert_eq!((reads.label.as_str(), reads.kind), ("rand", OpKind::Read));
+    let hosts: Vec<u32> = reads.points.iter().map(|point| point.hosts).collect();
+    assert_eq!(hosts, NUMBERS);
+    let last = &reads.points[2];
+    let efficiency = last.efficiency.value.unwrap();
+    assert!((efficiency - 1.0 / 1.6).abs() < 0.01, "{efficiency}");
+    assert!(last.speed_up.low <= last.speed_up.value);
+    let law = reads.law.as_ref().unwrap();
+    assert!((law.sigma.value.unwrap() - 0.2).abs() < 0.01, "{law:?}");
+    assert!(law.kappa.value.unwrap().abs() < 0.005, "{law:?}");
+    assert!((law.rate(2.0).unwrap() - 17_500.0).abs() < 300.0, "{law:?}");
+    assert_eq!(reads.saturation.as_ref().unwrap().from_hosts, 4);
+    assert!(
+        study.answers[0].contains("4 hosts reach"),
+        "{:?}",
+        study.answers
+    );
+}
+
+#[test]
+fn hosts_that_share_nothing_are_not_called_saturated() {
+    let judged = judge(&run(|_, _| 10_000));
+    let study = judged.scale.unwrap();
+    let reads = &study.operations[0];
+    assert_eq!(reads.saturation, None);
+    let efficiency = reads.points[2].efficiency.value.unwrap();
+    assert!((efficiency - 1.0).abs() < 0.01, "{efficiency}");
+}
+
+#[test]
+fn a_block_in_which_a_host_was_lost_does_not_count() {
+    let mut record = run(|_, _| 10_000);
+    let lost = record.trials.iter_mut();
+    let mut lost = lost.filter(|t| t.spec.iteration == 1 && t.spec.label.contains("by 4"));
+    lost.next().unwrap().state = RunState::Interrupted;
+    let study = judge(&record).scale.unwrap();
+    let last = &study.operations[0].points[2];
+    let known: Vec<bool> = last.of_blocks.iter().map(Option::is_some).collect();
+    assert_eq!(known, [true, false, true]);
+    assert!(study.operations[0].law.is_some());
+}
+
+#[test]
+fn nothing_measured_is_said() {
+    let mut record = run(|_, _| 1);
+    record.trials.clear();
+    let study = judge(&record).scale.unwrap();
+    assert_eq!(study.answers, ["nothing was measured"]);
+}

@@ -1,0 +1,192 @@
+//! A host's part of the data of all hosts, worked out where the target is
+//! seen: only there it is known whether a path is a directory.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use fathom_model::host_mode::HostPart;
+use fathom_model::unit;
+use fathom_model::{ScheduledTrial, Target};
+
+/// Makes the workload of a trial that of its host's part.
+///
+/// # Errors
+/// When the data cannot be divided among so many hosts.
+pub(crate) fn take(spec: &mut ScheduledTrial) -> Result<(), String> {
+    let Some(part) = spec.part else {
+        return Ok(());
+    };
+    let of = u64::from(part.of.max(1));
+    match &spec.target {
+        Target::Path(path) if !path.is_dir() => {
+            let path = path.clone();
+            range(spec, &path, part)?;
+        }
+        // In a directory a host's part is files of its own.
+        Target::Path(_) | Target::Null | Target::Bucket(_) => {
+            if part.divided {
+                share_files(spec, of);
+            }
+        }
+        Target::Sim(_) | Target::Peer(_) => {
+            return Err(format!(
+                "{} is not one target for several hosts; use a directory, file or device",
+                spec.target
+            ));
+        }
+    }
+    if part.divided {
+        let bounds = &mut spec.workload.bounds;
+        bounds.bytes = bounds.bytes.map(|bytes| (bytes / of).max(1));
+        bounds.ops = bounds.ops.map(|ops| (ops / of).max(1));
+    }
+    Ok(())
+}
+
+fn share_files(spec: &mut ScheduledTrial, of: u64) {
+    let workload = &mut spec.workload;
+    let share = |bytes: &mut Option<u64>| *bytes = bytes.map(|bytes| bytes / of);
+    share(&mut workload.size_bytes);
+    share(&mut workload.working_set_bytes);
+    if let Some(meta) = &mut workload.meta {
+        meta.tree.files = meta.tree.files.div_ceil(of);
+    }
+    if let Some(object) = &mut workload.object {
+        object.objects = object.objects.div_ceil(of);
+    }
+}
+
+/// An equal range of a file or device, in whole blocks.
+fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), String> {
+    let workload = &mut spec.workload;
+    if workload.named.is_some() || workload.replay.is_some() {
+        return Err("named files and recorded lists cannot be divided among hosts".to_owned());
+    }
+    let size = match workload.size_bytes {
+        Some(size) => size,
+        None => size_of(path)?,
+    };
+    let align = workload.align_bytes.max(workload.max_block_bytes()).max(1);
+    let whole = size.saturating_sub(workload.offset_bytes) / u64::from(part.of.max(1));
+    let own = whole - whole % align;
+    if own == 0 {
+        return Err(format!(
+            "{} of {} are too little for {} hosts with blocks of {}",
+            unit::bytes(size),
+            path.display(),
+            part.of,
+            unit::bytes(align)
+        ));
+    }
+    let offset = own.saturating_mul(u64::from(part.number));
+    workload.offset_bytes = workload.offset_bytes.saturating_add(offset);
+    workload.size_bytes = Some(workload.offset_bytes.saturating_add(own));
+    let of = u64::from(part.of.max(1));
+    workload.working_set_bytes = workload.working_set_bytes.map(|set| set / of);
+    Ok(())
+}
+
+fn size_of(path: &Path) -> Result<u64, String> {
+    let told = |error: std::io::Error| format!("cannot examine {}: {error}", path.display());
+    let facts = std::fs::metadata(path).map_err(told)?;
+    if !facts.file_type().is_block_device() {
+        return Ok(facts.len());
+    }
+    File::open(path)
+        .and_then(|mut device| device.seek(SeekFrom::End(0)))
+        .map_err(told)
+}
+
+/// Whether the trial uses files of another host.
+pub(crate) fn of_another(spec: &ScheduledTrial) -> bool {
+    spec.part.is_some_and(|part| Some(part.whose) != spec.host)
+}
+
+/// What to say when those files are not there.
+pub(crate) fn unseen(target: &Target) -> String {
+    format!(
+        "the files that another host has written to {target} are not seen on this one; rotated \
+         data need a directory that all hosts share"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::Workload;
+    use fathom_model::workload::{BlockSizes, MetaTree};
+
+    use super::*;
+    use crate::test_trial::trial;
+
+    fn spec(target: &Path, number: u32) -> ScheduledTrial {
+        let target = Target::Path(target.to_owned());
+        ScheduledTrial {
+            host: Some(number),
+            part: Some(HostPart {
+                whose: number,
+                number,
+                of: 3,
+                divided: true,
+            }),
+            workload: Workload {
+                size_bytes: None,
+                block: BlockSizes::Fixed(4096),
+                ..Workload::example("w")
+            },
+            ..trial(target)
+        }
+    }
+
+    #[test]
+    fn ranges_of_a_file_do_not_meet_and_lose_less_than_a_block_each() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(1_000_003).unwrap();
+        let mut end = 0;
+        for number in 0..3 {
+            let mut spec = spec(file.path(), number);
+            take(&mut spec).unwrap();
+            let from = spec.workload.offset_bytes;
+            assert_eq!(from, end);
+            assert_eq!(from % 4096, 0);
+            end = spec.workload.size_bytes.unwrap();
+        }
+        assert!(1_000_003 - end < 3 * 4096, "{end}");
+        file.as_file().set_len(8192).unwrap();
+        let error = take(&mut spec(file.path(), 0)).unwrap_err();
+        assert!(error.contains("too little for 3 hosts"), "{error}");
+    }
+
+    #[test]
+    fn in_a_directory_sizes_files_and_bounds_are_shared_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spec = spec(directory.path(), 1);
+        spec.workload.size_bytes = Some(3 << 20);
+        spec.workload.bounds.ops = Some(300);
+        let mut meta = spec.clone();
+        take(&mut spec).unwrap();
+        assert_eq!(spec.workload.size_bytes, Some(1 << 20));
+        assert_eq!(spec.workload.bounds.ops, Some(100));
+        assert_eq!(spec.workload.offset_bytes, 0);
+        meta.workload.meta = Some(Box::new(fathom_model::workload::MetaWork {
+            ops: Vec::new(),
+            tree: MetaTree::flat(10, 0),
+            order: Default::default(),
+            paths: Default::default(),
+            shift: 0,
+            repeat: false,
+            stop_with_first: false,
+            fsync: false,
+        }));
+        take(&mut meta).unwrap();
+        assert_eq!(meta.workload.meta.unwrap().tree.files, 4);
+    }
+
+    #[test]
+    fn a_simulated_drive_is_not_shared() {
+        let mut spec = spec(Path::new("/"), 0);
+        spec.target = "sim:ssd".parse().unwrap();
+        assert!(take(&mut spec).is_err());
+    }
+}

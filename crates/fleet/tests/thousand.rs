@@ -1,0 +1,128 @@
+//! A thousand agents in this process, on simulated links and drives: hours of
+//! virtual time in moments.
+
+// A test panics where it must.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+
+use fathom_fleet::simulated::fleet;
+use fathom_fleet::{AgentOptions, Event, Interrupt, Settings, Sink, on_hosts, run_on_fleet};
+use fathom_model::conduct::InOrder;
+use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::workload::{Bounds, EngineKind};
+use fathom_model::{RunState, Schedule, ScheduledTrial, Target, Workload};
+use fathom_observe::Sysroot;
+
+const AGENTS: usize = 1000;
+const SECONDS: u64 = 60;
+
+/// What the run told.
+#[derive(Default)]
+struct Notebook {
+    started: usize,
+    /// Virtual seconds of all hosts.
+    seconds: u64,
+    complete: BTreeSet<u32>,
+}
+
+impl Sink for Notebook {
+    fn event(&mut self, event: Event) -> Result<(), String> {
+        match event {
+            Event::TrialsStarted(starts) => self.started += starts.len(),
+            Event::Interval(intervals) => {
+                let samples = intervals.iter().flat_map(|interval| &interval.samples);
+                self.seconds += samples.map(|s| s.duration_ns).sum::<u64>() / 1_000_000_000;
+            }
+            Event::TrialsEnded(endings) => {
+                let complete = endings.iter().filter(|e| e.state == RunState::Complete);
+                self.complete.extend(complete.map(|ending| ending.trial));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn schedule() -> Schedule {
+    let workload = Workload {
+        engine: EngineKind::Sim,
+        bounds: Bounds {
+            time_ns: Some(SECONDS * 1_000_000_000),
+            ..Bounds::default()
+        },
+        // Few operations a second, so that the seconds are what costs.
+        think_ns: 500_000_000,
+        size_bytes: Some(1 << 20),
+        ..Workload::example("load")
+    };
+    Schedule {
+        name: "test".to_owned(),
+        seed: 3,
+        destructive: false,
+        keep_files: false,
+        purpose: Purpose::Measure,
+        trials: vec![trial("sim:ideal?latency_us=100".parse().unwrap(), workload)],
+        depth_probe: false,
+        host_mode: Default::default(),
+    }
+}
+
+/// Alone, at once, without a pause.
+fn trial(target: Target, workload: Workload) -> ScheduledTrial {
+    ScheduledTrial {
+        index: 0,
+        iteration: 0,
+        row: 0,
+        label: "trial".to_owned(),
+        target,
+        workload,
+        seed: 1,
+        role: TrialRole::Measure,
+        together: None,
+        start_delay_ns: 0,
+        follows: None,
+        ends_others: false,
+        file_set: 0,
+        host: None,
+        spares_others: false,
+        part: None,
+        pause: Pause {
+            floor_ns: 0,
+            ceiling_ns: 0,
+            until_quiet: false,
+        },
+    }
+}
+
+#[test]
+fn a_thousand_agents_under_the_virtual_clock() {
+    let (fleet, agents) = fleet(AGENTS, &AgentOptions::default(), 0, |_| None).unwrap();
+    let schedule = on_hosts(&schedule(), &fleet.hosts()).unwrap();
+    let settings = Settings {
+        run: "run".to_owned(),
+        run_tag: 0xFA,
+        file_prefix: "fathom-test".to_owned(),
+        destructive: false,
+        keep_files: false,
+        ceiling_ns: 0,
+        sysroot: Sysroot::host(),
+    };
+    let (interrupt, mut notebook) = (Interrupt::new(), Notebook::default());
+    let outcome = run_on_fleet(
+        fleet,
+        &mut InOrder::new(&schedule),
+        &settings,
+        &|_| None,
+        &interrupt,
+        &mut notebook,
+    );
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.state, RunState::Complete, "{:?}", outcome.reason);
+    assert_eq!(notebook.started, AGENTS);
+    assert_eq!(notebook.complete.len(), AGENTS);
+    assert_eq!(notebook.seconds, AGENTS as u64 * SECONDS);
+    for agent in agents {
+        agent.join().unwrap().unwrap();
+    }
+}

@@ -1,0 +1,262 @@
+//! A scale-out study made ready to be shown: in the form of a curve, so that
+//! text, Markdown and HTML show it alike.
+
+use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::scale::{ScalePoint, ScaleStudy, ScaledOperation};
+use fathom_model::{JudgedRun, Validity, unit};
+
+use crate::chart::axis::{Axis, Quantity, Tick};
+use crate::curve::{CurveTable, CurveView, Guide, Plot, PlotPoint, PlotSeries, Sign};
+use crate::figure::{Figure, Throughput};
+use crate::grid::mark;
+use crate::names;
+
+/// Colours of the lines, in order.
+const CLASSES: [&str; 5] = ["k-read", "k-write", "k-trim", "k-sync", "k-commit"];
+
+/// Pieces of which the line of a law is made.
+const PIECES: u32 = 24;
+
+/// The study of a run, where it is one.
+pub(crate) fn view(run: &JudgedRun, throughput: Throughput) -> Option<CurveView> {
+    let study = run.scale.as_ref()?;
+    Some(CurveView {
+        title: "Speed-up by hosts",
+        answers: study.answers.clone(),
+        plots: plots(study),
+        map: None,
+        table: table(study, throughput),
+        notes: notes(study),
+    })
+}
+
+fn notes(study: &ScaleStudy) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{} block{}: in each, every number of hosts once, in random order; speed-ups are those \
+         within a block.",
+        study.blocks,
+        if study.blocks == 1 { "" } else { "s" }
+    )];
+    notes.push("Dotted line: as many times one host as there are hosts.".to_owned());
+    notes
+}
+
+/// The workloads of a study, each with its operations.
+fn workloads(study: &ScaleStudy) -> Vec<(&str, Vec<&ScaledOperation>)> {
+    let mut found: Vec<(&str, Vec<&ScaledOperation>)> = Vec::new();
+    for operation in &study.operations {
+        match found
+            .iter_mut()
+            .find(|(label, _)| *label == operation.label)
+        {
+            Some((_, operations)) => operations.push(operation),
+            None => found.push((&operation.label, vec![operation])),
+        }
+    }
+    found
+}
+
+fn plots(study: &ScaleStudy) -> Vec<Plot> {
+    let of_workload = |(label, operations): (&str, Vec<&ScaledOperation>)| {
+        let speed_up = plot(
+            (format!("Speed-up by hosts: {label}"), "speed-up"),
+            &operations,
+            |point| &point.speed_up,
+        );
+        let efficiency = plot(
+            (format!("Efficiency by hosts: {label}"), "efficiency"),
+            &operations,
+            |point| &point.efficiency,
+        );
+        [speed_up, efficiency]
+    };
+    let all = workloads(study).into_iter().flat_map(of_workload);
+    all.flatten().collect()
+}
+
+fn plot(
+    (title, y_title): (String, &'static str),
+    operations: &[&ScaledOperation],
+    pick: fn(&ScalePoint) -> &Estimate,
+) -> Option<Plot> {
+    let points = || operations.iter().flat_map(|operation| &operation.points);
+    let most = points().map(|point| point.hosts).max()?;
+    let highest = points().filter_map(|point| pick(point).value);
+    let highest = highest.fold(1.0, f64::max);
+    let x = hosts_axis(points().map(|point| point.hosts), most);
+    let quantity = match y_title {
+        "speed-up" => Quantity::Count,
+        _ => Quantity::Share,
+    };
+    let y = Axis {
+        unit: y_title,
+        ..Axis::linear(quantity, highest, 5)
+    };
+    let lines = operations.iter().zip(CLASSES.iter().cycle());
+    let series: Vec<PlotSeries> = lines
+        .map(|(operation, class)| series(operation, class, pick))
+        .collect();
+    let mut guides = vec![ideal(&y, most, y_title)];
+    if y_title == "speed-up" {
+        guides.extend(operations.iter().flat_map(|operation| law(operation, &y)));
+    }
+    Some(Plot {
+        title,
+        x_title: x.unit,
+        x,
+        y_title: y_title.to_owned(),
+        y,
+        series,
+        guides,
+    })
+}
+
+fn hosts_axis(numbers: impl Iterator<Item = u32>, most: u32) -> Axis {
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let tick = |n: &u32| Tick {
+        value: f64::from(*n),
+        label: n.to_string(),
+    };
+    Axis {
+        low: 0.0,
+        high: f64::from(most.max(2)),
+        log: false,
+        ticks: numbers.iter().map(tick).collect(),
+        unit: "hosts",
+    }
+}
+
+fn series(
+    operation: &ScaledOperation,
+    class: &'static str,
+    pick: fn(&ScalePoint) -> &Estimate,
+) -> PlotSeries {
+    let points = operation.points.iter().filter_map(|point| {
+        let estimate = pick(point);
+        let y = estimate.value.filter(|y| y.is_finite())?;
+        Some(PlotPoint {
+            x: f64::from(point.hosts),
+            y,
+            interval: estimate.low.zip(estimate.high),
+            sign: match point.validity {
+                Validity::NotTrusted => Sign::Untrusted,
+                Validity::Trusted | Validity::Caveats => Sign::Plain,
+            },
+            hint: format!("{} on {} hosts: {y:.2}", operation.kind.name(), point.hosts),
+        })
+    });
+    PlotSeries {
+        name: operation.kind.name(),
+        class,
+        points: points.collect(),
+    }
+}
+
+/// What hosts would do that share nothing, as far as the chart goes.
+fn ideal(y: &Axis, most: u32, y_title: &str) -> Guide {
+    let to = match y_title {
+        "speed-up" => f64::from(most).min(y.high),
+        _ => f64::from(most),
+    };
+    let (from, to) = match y_title {
+        "speed-up" => ((0.0, 0.0), (to, to)),
+        _ => ((0.0, 1.0), (to, 1.0)),
+    };
+    Guide {
+        from,
+        to,
+        label: "ideal".to_owned(),
+        strong: false,
+    }
+}
+
+/// The line of a law, in pieces.
+fn law(operation: &ScaledOperation, y: &Axis) -> Vec<Guide> {
+    let Some(law) = &operation.law else {
+        return Vec::new();
+    };
+    let most = operation.points.last().map_or(1, |point| point.hosts);
+    let at = |piece: u32| -> Option<(f64, f64)> {
+        let hosts = 1.0 + f64::from(most - 1) * f64::from(piece) / f64::from(PIECES);
+        let speed_up = law.rate(hosts)? / law.lambda;
+        (speed_up.is_finite() && (0.0..=y.high).contains(&speed_up)).then_some((hosts, speed_up))
+    };
+    let pieces = (0..PIECES).filter_map(|piece| {
+        Some(Guide {
+            from: at(piece)?,
+            to: at(piece + 1)?,
+            label: String::new(),
+            strong: false,
+        })
+    });
+    pieces.collect()
+}
+
+fn table(study: &ScaleStudy, throughput: Throughput) -> CurveTable {
+    let several = workloads(study).len() > 1;
+    let head = [
+        "operation",
+        "hosts",
+        "rate",
+        "±",
+        "speed-up",
+        "±",
+        "efficiency",
+        "",
+    ];
+    let rows = study.operations.iter().flat_map(|operation| {
+        let told = operation.label.contains(operation.kind.name());
+        let name = match several {
+            true if told => operation.label.clone(),
+            true => format!("{}, {}", operation.label, operation.kind.name()),
+            false => operation.kind.name().to_owned(),
+        };
+        let rows = operation.points.iter().zip(0..);
+        let rows = rows.map(move |(point, at)| {
+            let name = if at == 0 { name.clone() } else { String::new() };
+            row(name, point, throughput)
+        });
+        rows.collect::<Vec<_>>()
+    });
+    CurveTable {
+        head: head.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    }
+}
+
+fn row(name: String, point: &ScalePoint, throughput: Throughput) -> Vec<String> {
+    let rate = Figure::of(&point.rate, throughput);
+    let value = match point.rate.value {
+        Some(value) if point.rate.unit == Unit::OpsPerSecond => {
+            format!("{} ops/s", unit::count(value))
+        }
+        _ => rate.value(),
+    };
+    let plain = |estimate: &Estimate| estimate.value.map(|value| format!("{value:.2}"));
+    let limiter = point
+        .limiters
+        .first()
+        .map(|count| names::limiter(count.limiter));
+    let half = |estimate: &Estimate| estimate.relative_half_width();
+    let half = |estimate| {
+        half(estimate).map_or("?".to_owned(), |share| format!("±{:.0} %", share * 100.0))
+    };
+    let share = point.efficiency.value;
+    vec![
+        name,
+        point.hosts.to_string(),
+        value,
+        rate.plus_minus(false).unwrap_or_else(|| "?".to_owned()),
+        plain(&point.speed_up).unwrap_or_else(|| "n/a".to_owned()),
+        match point.hosts {
+            1 => String::new(),
+            _ => half(&point.speed_up),
+        },
+        share.map_or("n/a".to_owned(), |share| format!("{:.0} %", share * 100.0)),
+        format!("{} {}", mark(point.validity), limiter.unwrap_or_default())
+            .trim()
+            .to_owned(),
+    ]
+}
