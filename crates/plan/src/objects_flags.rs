@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn blocks_on_a_bucket_are_objects() {
-        let text = "targets: s3://bucket\nworkloads:\n- rw: randrw\n  rwmixread: 70\n  bs: 64k\n  \
+        let text = "plan: 1\ntargets: s3://bucket\nworkloads:\n- rw: randrw\n  rwmixread: 70\n  bs: 64k\n  \
                     size: 64m\n  runtime: 5s\n";
         let plan = crate::parse("x.yaml", text).unwrap();
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
