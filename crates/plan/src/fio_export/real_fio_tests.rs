@@ -140,7 +140,9 @@ fn workloads() -> impl Strategy<Value = Workload> {
         payloads(),
     );
     // fio has nothing like requests to a bucket.
-    let known = EngineKind::ALL.into_iter().filter(|kind| *kind != EngineKind::S3);
+    let known = EngineKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != EngineKind::S3);
     let engine = select(known.collect::<Vec<_>>());
     let layout = (1u32..5, any::<bool>()).prop_map(|(count, shared)| FileLayout { count, shared });
     let load = (
