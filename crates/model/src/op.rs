@@ -231,7 +231,13 @@ impl OpKind {
     /// Whether the kind is work in itself and so counts in ops and bytes
     /// totals; flushes and commits are part of the work of others.
     pub fn is_data(self) -> bool {
-        !matches!(self, OpKind::Sync | OpKind::Commit) && self.index() < OpKind::Part.index()
+        !matches!(self, OpKind::Sync | OpKind::Commit) && !self.is_part_of_request()
+    }
+
+    /// Whether the kind is a part of a request to an object store, or what comes
+    /// with it.
+    fn is_part_of_request(self) -> bool {
+        (OpKind::Part.index()..=OpKind::Retry.index()).contains(&self.index())
     }
 
     /// Whether the kind is a request to an object store.
@@ -277,7 +283,10 @@ impl OpKind {
     /// Whether the kind is an operation on names, directories or whole small
     /// files: those of the metadata engine.
     pub fn is_metadata(self) -> bool {
-        self.index() >= OpKind::Create.index() && self.index() <= OpKind::SwiftGet.index()
+        let first = OpKind::Create.index()..=OpKind::Unlink.index();
+        // Those that came later stand behind the requests to object stores.
+        let later = OpKind::Retry.index() + 1..=OpKind::SwiftGet.index();
+        first.contains(&self.index()) || later.contains(&self.index())
     }
 
     /// Whether an operation on a tree of files only looks at what is there.

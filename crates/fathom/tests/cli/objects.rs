@@ -100,7 +100,7 @@ fn a_plan_names_a_bucket_and_its_phases_share_objects() {
     let server = memory("");
     let plan = bench.path().join("plan.yaml");
     let text = format!(
-        "targets: s3://bucket/try\npause: {{floor: 0s, ceiling: 0s}}\niterations: 1\nworkloads:\n\
+        "plan: 1\ntargets: s3://bucket/try\npause: {{floor: 0s, ceiling: 0s}}\niterations: 1\nworkloads:\n\
          - {{request: put, objects: 40, object_size: 1k, endpoint: '{0}'}}\n\
          - {{request: get, objects: 40, object_size: 1k, endpoint: '{0}', verify: on_read}}\n",
         server.endpoint()

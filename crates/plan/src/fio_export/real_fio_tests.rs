@@ -139,7 +139,11 @@ fn workloads() -> impl Strategy<Value = Workload> {
         rates(),
         payloads(),
     );
-    let engine = select(EngineKind::ALL.to_vec());
+    // fio has nothing like requests to a bucket.
+    let known = EngineKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != EngineKind::S3);
+    let engine = select(known.collect::<Vec<_>>());
     let layout = (1u32..5, any::<bool>()).prop_map(|(count, shared)| FileLayout { count, shared });
     let load = (
         engine,
