@@ -19,6 +19,7 @@ use crate::company;
 use crate::comparison;
 use crate::curve;
 use crate::disks;
+use crate::enumeration;
 use crate::fitness::{self, fitness};
 use crate::fleet;
 use crate::fold::{Source, fold, nothing, validity};
@@ -81,10 +82,12 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         disks: None,
         sets: Vec::new(),
         fleet: None,
+        enumeration: None,
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
+    enumeration::draw(&mut run);
     disks::draw(&mut run, record);
     fleet::draw(&mut run, record, &trials);
     run

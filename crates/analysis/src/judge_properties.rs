@@ -195,6 +195,7 @@ impl Odd {
             load_started_ns: self.maybe(Odd::number),
             load_started_unix_ns: self.maybe(Odd::number),
             start: None,
+            gluster: None,
         }
     }
 

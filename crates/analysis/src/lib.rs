@@ -24,6 +24,7 @@ mod coverage;
 mod crosscheck;
 pub mod curve;
 mod disks;
+mod enumeration;
 mod fitness;
 mod fleet;
 mod fold;

@@ -2,9 +2,9 @@
 
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::histogram::Histogram;
-use fathom_model::judged::{ErrorCount, LatencySummary, OpSummary, TrialSummary};
+use fathom_model::judged::{CallCount, ErrorCount, LatencySummary, OpSummary, TrialSummary};
 use fathom_model::op::{ErrorCounts, OpKind};
-use fathom_model::run::Ceiling;
+use fathom_model::run::{Ceiling, TrialEnd};
 use fathom_model::sample::OpSample;
 
 use crate::statistics::percentile::Latencies;
@@ -82,6 +82,9 @@ pub(crate) fn summarize(trial: &Trial<'_>, latencies: &[KindLatencies<'_>]) -> T
         active_bytes: end.map_or(0, |end| end.data.active_bytes),
         final_flush_ns: end.and_then(|end| end.final_flush_ns),
         finishers: end.and_then(|end| end.engine.finishers),
+        endpoints: end.map_or_else(Vec::new, |end| end.engine.endpoints.clone()),
+        calls: end.map_or_else(Vec::new, calls),
+        gluster: end.and_then(|end| end.gluster.as_deref().cloned()),
     }
 }
 
@@ -101,6 +104,17 @@ pub(crate) fn summarize_ops(
     latencies
         .iter()
         .map(|latencies| summarize_op(trials, latencies))
+        .collect()
+}
+
+/// What the engine asked of the system.
+fn calls(end: &TrialEnd) -> Vec<CallCount> {
+    let calls = end.engine.calls.iter();
+    calls
+        .map(|(name, count)| CallCount {
+            name: name.clone(),
+            count: *count,
+        })
         .collect()
 }
 

@@ -297,7 +297,7 @@ fn target_kind(record: &TrialRecord) -> TargetKind {
     match (&record.spec.target, record.spec.workload.engine) {
         (Target::Null, _) | (_, EngineKind::Null) => return TargetKind::Null,
         (Target::Sim(_), _) | (_, EngineKind::Sim) => return TargetKind::Sim,
-        (Target::Peer(_), _) => return TargetKind::Unknown,
+        (Target::Peer(_) | Target::Bucket(_), _) => return TargetKind::Unknown,
         (Target::Path(_), _) => {}
     }
     let Some(target) = &record.target_before else {

@@ -6,7 +6,9 @@
 //! target took no time at all (law 11).
 
 use fathom_model::run::Ceiling;
-use fathom_model::workload::{Bounds, ByKind, EngineKind, FailIf, SyncPolicy, WorkerBounds};
+use fathom_model::workload::{
+    Bounds, ByKind, EngineKind, FailIf, ObjectSizes, SyncPolicy, WorkerBounds,
+};
 use fathom_model::{Job, Phase, Target};
 
 use crate::group::batch;
@@ -67,6 +69,14 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     workload.flow = None;
     workload.latency_target = None;
     workload.ends_when_full = false;
+    if let Some(object) = &mut workload.object {
+        object.existing = false;
+        object.repeat = true;
+        object.retries = 0;
+        // The null server knows one size only.
+        let mean_bytes = object.sizes.mean_bytes() as u64;
+        object.sizes = ObjectSizes::Fixed(mean_bytes);
+    }
     null
 }
 

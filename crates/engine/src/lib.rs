@@ -16,6 +16,7 @@ mod engines;
 mod group;
 mod in_flight;
 mod meta;
+pub mod object;
 mod one_by_one;
 mod open;
 mod record;

@@ -57,12 +57,16 @@ pub(crate) enum Command {
     Quick(Box<Quick>),
     Io(Box<Io>),
     Meta(Box<crate::command::meta::Meta>),
+    S3(Box<crate::command::s3::S3>),
     Ping(Box<crate::command::ping::Ping>),
     Disks(Box<crate::command::disks::Disks>),
     #[command(name = "at_io_iops")]
     AtIoIops(Box<crate::command::at_io_iops::AtIoIopsCommand>),
     #[command(name = "at_io_parallel")]
     AtIoParallel(Box<crate::command::at_io_parallel::AtIoParallelCommand>),
+    Smallfile(crate::command::smallfile::SmallfileCommand),
+    Enumerate(Box<crate::command::enumerate::Enumerate>),
+    Gluster(crate::command::gluster::Gluster),
     Net(Box<crate::command::net::Net>),
     Size(Box<crate::command::size::Size>),
     Run(Box<Run>),
@@ -341,9 +345,13 @@ pub(crate) struct Doctor {
 /// List what killed runs left behind, and remove it.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed"
+    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"
 )]
 pub(crate) struct Clean {
+    /// A bucket, with a prefix or without, instead of what this host keeps
+    /// note of: s3://BUCKET/PREFIX.
+    #[arg(value_name = "BUCKET")]
+    pub(crate) bucket: Option<String>,
     /// Remove instead of only listing.
     #[arg(long)]
     pub(crate) yes: bool,
@@ -352,6 +360,8 @@ pub(crate) struct Clean {
     pub(crate) kept: bool,
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) reached: fathom_plan::StoreFlags,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }
@@ -416,6 +426,8 @@ pub(crate) struct Output {
     /// Exit with status 3 when the result has caveats.
     #[arg(long)]
     pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) metrics: crate::metrics::MetricsArgs,
     #[command(flatten)]
     pub(crate) store: StorePath,
 }

@@ -5,6 +5,7 @@ mod cli;
 mod command;
 mod exit;
 mod made_files;
+mod metrics;
 mod pipeline;
 mod present;
 mod progress;
@@ -48,6 +49,10 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Quick(quick) => command::quick::run(*quick),
         Command::Io(io) => command::io::run(*io),
         Command::Meta(meta) => command::meta::run(*meta),
+        Command::S3(s3) => command::s3::run(*s3),
+        Command::Gluster(command) => command::gluster::run(&command),
+        Command::Enumerate(command) => command::enumerate::run(*command),
+        Command::Smallfile(command) => command::smallfile::run(&command),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::AtIoParallel(command) => command::at_io_parallel::run(*command),

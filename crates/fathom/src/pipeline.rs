@@ -19,6 +19,7 @@ use fathom_store::Store;
 use crate::cli::Output;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
+use crate::metrics::Exporter;
 use crate::present;
 use crate::progress::{Progress, Style};
 use crate::recorder::Recorder;
@@ -61,7 +62,7 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
 /// The same on many hosts at the same time.
 pub(crate) fn execute_on(hosts: &HostArgs, mut request: Request) -> anyhow::Result<Exit> {
     let measured = carry_out_on(hosts, &mut request, FILE_PREFIX, |_, _| {})?;
-    finish(&request, &measured)
+    finish(&request.output, &measured)
 }
 
 /// Runs a schedule on many hosts at the same time and keeps what it gives, with
@@ -108,14 +109,14 @@ fn carry_out_on(
 /// Runs the trials that a conductor hands out, judges and shows the result.
 pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow::Result<Exit> {
     let measured = measure(&request, conductor)?;
-    finish(&request, &measured)
+    finish(&request.output, &measured)
 }
 
-fn finish(request: &Request, measured: &Measured) -> anyhow::Result<Exit> {
+fn finish(output: &Output, measured: &Measured) -> anyhow::Result<Exit> {
     let judged = fathom_analysis::judge(&measured.record);
-    show(&judged, &request.output)?;
+    show(&judged, output)?;
     measured.complain();
-    Ok(exit_of(&judged, request.output.strict))
+    Ok(exit_of(&judged, output.strict))
 }
 
 /// Runs the trials that a conductor hands out and keeps what they give.
@@ -195,7 +196,8 @@ fn carry_out(
     };
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
     let keep_files = settings.keep_files;
-    let mut recorder = Recorder::begin(store, meta, keep_files, progress);
+    let exporter = Exporter::start(&output.metrics, &meta)?;
+    let mut recorder = Recorder::begin(store, meta, keep_files, (progress, exporter));
     let rules: StopRules<'_> = &fathom_analysis::stop_rule;
     let sink = &mut recorder;
     let outcome = match carriers.fleet {

@@ -11,6 +11,7 @@ use fathom_fleet::{Event, Sink, TrialStart};
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
 use fathom_store::{Part, RunKey, Store, TrialBegin, TrialKey};
 
+use crate::metrics::Exporter;
 use crate::progress::Progress;
 
 /// Where the run is kept.
@@ -30,6 +31,7 @@ pub(crate) struct Recorder {
     keep_files: bool,
     meta: RunMeta,
     progress: Progress,
+    exporter: Option<Exporter>,
     /// Why the run is not, or not wholly, in the store.
     problem: Option<String>,
 }
@@ -40,7 +42,7 @@ impl Recorder {
         store: Result<Store, String>,
         meta: RunMeta,
         keep_files: bool,
-        progress: Progress,
+        (progress, exporter): (Progress, Option<Exporter>),
     ) -> Recorder {
         let begun = store.and_then(|mut store| {
             let run = store.begin_run(&meta).map_err(|error| error.to_string())?;
@@ -65,6 +67,7 @@ impl Recorder {
             keep_files,
             meta,
             progress,
+            exporter,
             problem,
         };
         if let Some(problem) = &recorder.problem {
@@ -82,6 +85,8 @@ impl Recorder {
         ended_unix_ns: u64,
     ) -> (RunRecord, Option<String>) {
         self.progress.clear();
+        // What was served ends with the run, after the last push.
+        drop(self.exporter.take());
         if let Keeping::Store { store, run, .. } = &mut self.keeping {
             let ended = store.end_run(*run, state, ended_unix_ns, reason.as_deref());
             let loaded = ended.and_then(|()| store.load(&self.meta.id));
@@ -226,6 +231,9 @@ fn absolute(path: &Path) -> PathBuf {
 impl Sink for Recorder {
     fn event(&mut self, event: Event) -> Result<(), String> {
         self.progress.event(&event);
+        if let Some(exporter) = &self.exporter {
+            exporter.event(&event);
+        }
         if let Err(error) = self.store_event(&event) {
             self.fall_back(&error.to_string());
         }

@@ -1,14 +1,16 @@
 //! The agent of one host: carries out one trial, or one set of trials, at a
 //! time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use fathom_engine::object::remove_objects_of_run;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_files_of_run};
 use fathom_engine::sim::KeptDrive;
 use fathom_model::run::ErrorDetail;
 use fathom_model::sample::Phase;
-use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial};
+use fathom_model::workload::ObjectStore;
+use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial, Target};
 use fathom_observe::{Observer, Sysroot};
 
 use crate::ceiling::Ceilings;
@@ -53,6 +55,9 @@ pub(crate) struct Agent {
     /// Directories in which this run may have made test files, and how those
     /// begin.
     pub(crate) directories: BTreeSet<(PathBuf, String)>,
+    /// Buckets in which this run may have made objects, and how they are
+    /// reached.
+    pub(crate) buckets: BTreeMap<String, ObjectStore>,
     /// Watches the devices of the latest trials, for the pause after them.
     pub(crate) observer: Option<Observer>,
     /// Simulated drives by name. They live as long as the run.
@@ -74,6 +79,7 @@ impl Agent {
             sysroot,
             ceilings: Ceilings::default(),
             directories: BTreeSet::new(),
+            buckets: BTreeMap::new(),
             observer: None,
             drives: HashMap::new(),
             rests: Vec::new(),
@@ -142,6 +148,11 @@ impl Agent {
             let place = (directory.to_owned(), job.file_prefix.clone());
             self.directories.insert(place);
         }
+        if let (Target::Bucket(bucket), Some(store), Some(_)) =
+            (&job.target, &job.workload.store, &job.workload.object)
+        {
+            self.buckets.insert(bucket.clone(), (**store).clone());
+        }
         let mut hooks = Hooks {
             link: &self.link,
             interrupt: Some(&self.interrupt),
@@ -194,7 +205,8 @@ impl Agent {
     /// Removes what the run created.
     fn remove_created(&mut self) {
         let directories = std::mem::take(&mut self.directories);
-        if self.settings.keep_files || directories.is_empty() {
+        let buckets = std::mem::take(&mut self.buckets);
+        if self.settings.keep_files || (directories.is_empty() && buckets.is_empty()) {
             return;
         }
         self.phase(None, Phase::Cleanup);
@@ -203,6 +215,12 @@ impl Agent {
             interrupt: None,
         };
         let run_tag = self.settings.run_tag;
+        for (bucket, store) in buckets {
+            let removed = remove_objects_of_run(&store, &bucket, run_tag, &mut hooks);
+            if let Err(error) = removed {
+                self.link.send(Event::Note(error.to_string()));
+            }
+        }
         for (directory, prefix) in directories {
             let removed = remove_files_of_run(&directory, &prefix, run_tag, &mut hooks);
             if let Err(error) = removed {

@@ -68,13 +68,13 @@ impl Ceilings {
 }
 
 fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
-    // Phases on files are short and begin at once.
-    let duration_ns = match job.workload.meta {
-        Some(_) => duration_ns / LOOKS,
-        None => duration_ns,
+    // Phases on files are short and begin at once: one look, which is repeated
+    // for longer where the load came near.
+    let (looks, each_ns) = match job.workload.meta {
+        Some(_) => (1, duration_ns / LOOKS / LOOKS),
+        None => (LOOKS, duration_ns / LOOKS),
     };
-    let looks =
-        (0..LOOKS).filter_map(|_| fathom_engine::measure_ceiling(job, duration_ns / LOOKS).ok());
+    let looks = (0..looks).filter_map(|_| fathom_engine::measure_ceiling(job, each_ns).ok());
     looks.max_by(|a, b| a.ops_per_second.total_cmp(&b.ops_per_second))
 }
 

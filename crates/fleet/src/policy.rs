@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fathom_model::workload::{KeySource, ObjectStore};
 use fathom_model::{ScheduledTrial, Target};
 
 /// The owner's list. Paths are compared after links have been followed, so a
@@ -25,6 +26,14 @@ impl Policy {
                     .to_owned(),
             );
         }
+        if let Target::Bucket(bucket) = &spec.target {
+            let store = spec.workload.store.iter();
+            let files = store.flat_map(|store| [&store.ca_file, key_file(store)]);
+            for file in files.flatten() {
+                self.check_path(Path::new(file))?;
+            }
+            return self.check_bucket(bucket);
+        }
         let Target::Path(target) = &spec.target else {
             return Ok(());
         };
@@ -37,6 +46,26 @@ impl Policy {
             self.check_path(&target.join(path))?;
         }
         Ok(())
+    }
+
+    /// A bucket is on the list by its address: `s3://bucket`, with everything
+    /// below.
+    fn check_bucket(&self, bucket: &str) -> Result<(), String> {
+        let allows = |allowed: &PathBuf| {
+            let text = allowed.to_string_lossy();
+            let Some(name) = text.strip_prefix("s3:") else {
+                return false;
+            };
+            let rest = bucket.strip_prefix(name.trim_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        match self.allowed.iter().any(allows) {
+            true => Ok(()),
+            false => Err(format!(
+                "s3://{bucket} is not on the list of what the owner of this host allows; see \
+                 --allow of fathom agent"
+            )),
+        }
     }
 
     fn check_path(&self, path: &Path) -> Result<(), String> {
@@ -63,6 +92,14 @@ impl Policy {
                 false => list.join(", "),
             }
         ))
+    }
+}
+
+/// The file that a store's keys are read from, if one is named.
+fn key_file(store: &ObjectStore) -> &Option<String> {
+    match &store.keys {
+        KeySource::Usual { file, .. } => file,
+        _ => &None,
     }
 }
 

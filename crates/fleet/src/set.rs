@@ -11,6 +11,7 @@ use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::sample::Phase;
 use fathom_model::schedule::MAX_TOGETHER;
 use fathom_model::{Job, RunState, ScheduledTrial, Target};
+use fathom_observe::gluster::{GlusterLook, gluster_look, gluster_use};
 use fathom_observe::{HostWatch, Observer};
 
 use crate::agent::{Agent, Early};
@@ -19,6 +20,9 @@ use crate::load::{self, Watches};
 use crate::looked::Looked;
 use crate::member::{Member, end_all};
 use crate::message::{Event, TrialStart};
+
+/// Volumes of Gluster by target.
+type Volumes = BTreeMap<String, GlusterLook>;
 
 /// Where in a set something went wrong, and what.
 type Failure = (usize, Early);
@@ -95,9 +99,11 @@ impl Agent {
             return Ok(());
         }
         let watches = self.watch_host(members, looked);
+        let volumes = look_at_volumes(members, looked);
         let opening_ns = self.wait_for_opening().map_err(|early| (0, early))?;
         let link = (&self.link, &self.interrupt);
         self.observer = load::run(link, members, groups, watches, opening_ns);
+        count_on_volumes(members, volumes, looked);
         self.look_at_ceilings_again(members);
         for member in members.iter_mut().filter(|m| m.early.is_none()) {
             member.early = self.verify(member).err();
@@ -310,6 +316,34 @@ fn check_follows(
         }
     }
     Ok(())
+}
+
+/// The volumes under the targets, each once, as they are before the load.
+fn look_at_volumes(members: &[Member], looked: &mut Looked) -> Volumes {
+    let mut volumes = Volumes::new();
+    for member in members {
+        let target = &member.spec.target;
+        if !volumes.contains_key(&target.to_string())
+            && let Some(look) = looked.target(target).as_ref().and_then(gluster_look)
+        {
+            volumes.insert(target.to_string(), look);
+        }
+    }
+    volumes
+}
+
+/// What was asked of them since. Trials at the same time cannot be told apart.
+fn count_on_volumes(members: &mut [Member], before: Volumes, looked: &mut Looked) {
+    for (target, look) in before {
+        let of_target = |member: &&mut Member| member.spec.target.to_string() == target;
+        let mut own = members.iter_mut().filter(of_target);
+        let Some(first) = own.next() else {
+            continue;
+        };
+        let after = looked.target(&first.spec.target);
+        let after = after.as_ref().and_then(gluster_look);
+        first.end.gluster = gluster_use(Some(look), after).map(Box::new);
+    }
 }
 
 pub(crate) fn unix_now_ns() -> u64 {

@@ -56,6 +56,9 @@ pub struct JudgedRun {
     /// The hosts beside one another, where there are several.
     #[serde(default)]
     pub fleet: Option<FleetReport>,
+    /// Listings of growing directories, where the run is about them.
+    #[serde(default)]
+    pub enumeration: Option<crate::enumeration::Enumeration>,
 }
 
 /// Facts of the run itself.
@@ -193,6 +196,24 @@ pub struct TrialSummary {
     /// parts of their own.
     #[serde(default)]
     pub finishers: Option<Finishers>,
+    /// What each endpoint of an object store did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<crate::workload::EndpointReport>,
+    /// System calls on the target, by name, as the engine counted them.
+    #[serde(default)]
+    pub calls: Vec<CallCount>,
+    /// What was asked of the bricks meanwhile, where the target is on Gluster.
+    #[serde(default)]
+    pub gluster: Option<crate::gluster::GlusterUse>,
+}
+
+/// System calls of one name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallCount {
+    /// As the manual has it.
+    pub name: String,
+    /// How many.
+    pub count: u64,
 }
 
 /// Results of one kind of operation.

@@ -68,11 +68,58 @@ pub enum OpKind {
     Rmdir,
     /// A file removed.
     Unlink,
+    /// An object put.
+    Put,
+    /// An object read to its end.
+    Get,
+    /// A range of an object read.
+    GetRange,
+    /// The facts of an object.
+    Head,
+    /// A page of keys below a prefix.
+    List,
+    /// An object removed.
+    Delete,
+    /// Several objects removed by one request.
+    DeleteMany,
+    /// An object put in parts: begun, its parts sent, and completed.
+    PutMultipart,
+    /// An object read in ranges, several at a time.
+    GetParallel,
+    /// An object copied within the store.
+    Copy,
+    /// An object put again: a version more of it.
+    PutVersion,
+    /// A page of versions below a prefix.
+    ListVersions,
+    /// The tags of an object set.
+    PutTags,
+    /// The tags of an object read.
+    GetTags,
+    /// A part of an object that is put or read in parts.
+    Part,
+    /// A connection made.
+    Connect,
+    /// A TLS handshake.
+    Handshake,
+    /// From the start of a request to the first byte of its answer.
+    FirstByte,
+    /// From the first byte of an answer to its last.
+    Transfer,
+    /// From the failure of a request to when it was sent again.
+    Retry,
+    /// A file opened and cut to nothing, its content written again, and closed.
+    TruncateOverwrite,
+    /// A file written as object servers do: under another name, with room
+    /// reserved, an attribute set, made durable, then renamed.
+    SwiftPut,
+    /// A file opened, read to its end, its attribute read, and closed.
+    SwiftGet,
 }
 
 impl OpKind {
     /// Every kind, in the order in which they are stored and shown.
-    pub const ALL: [OpKind; 27] = [
+    pub const ALL: [OpKind; 50] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Trim,
@@ -100,6 +147,29 @@ impl OpKind {
         OpKind::Statdir,
         OpKind::Rmdir,
         OpKind::Unlink,
+        OpKind::Put,
+        OpKind::Get,
+        OpKind::GetRange,
+        OpKind::Head,
+        OpKind::List,
+        OpKind::Delete,
+        OpKind::DeleteMany,
+        OpKind::PutMultipart,
+        OpKind::GetParallel,
+        OpKind::Copy,
+        OpKind::PutVersion,
+        OpKind::ListVersions,
+        OpKind::PutTags,
+        OpKind::GetTags,
+        OpKind::Part,
+        OpKind::Connect,
+        OpKind::Handshake,
+        OpKind::FirstByte,
+        OpKind::Transfer,
+        OpKind::Retry,
+        OpKind::TruncateOverwrite,
+        OpKind::SwiftPut,
+        OpKind::SwiftGet,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -132,39 +202,94 @@ impl OpKind {
             OpKind::Statdir => "statdir",
             OpKind::Rmdir => "rmdir",
             OpKind::Unlink => "unlink",
+            OpKind::Put => "put",
+            OpKind::Get => "get",
+            OpKind::GetRange => "get_range",
+            OpKind::Head => "head",
+            OpKind::List => "list",
+            OpKind::Delete => "delete",
+            OpKind::DeleteMany => "delete_many",
+            OpKind::PutMultipart => "put_multipart",
+            OpKind::GetParallel => "get_parallel",
+            OpKind::Copy => "copy",
+            OpKind::PutVersion => "put_version",
+            OpKind::ListVersions => "list_versions",
+            OpKind::PutTags => "put_tags",
+            OpKind::GetTags => "get_tags",
+            OpKind::Part => "part",
+            OpKind::Connect => "connect",
+            OpKind::Handshake => "handshake",
+            OpKind::FirstByte => "first_byte",
+            OpKind::Transfer => "transfer",
+            OpKind::Retry => "retry",
+            OpKind::TruncateOverwrite => "truncate_overwrite",
+            OpKind::SwiftPut => "swift_put",
+            OpKind::SwiftGet => "swift_get",
         }
     }
 
     /// Whether the kind is work in itself and so counts in ops and bytes
     /// totals; flushes and commits are part of the work of others.
     pub fn is_data(self) -> bool {
-        !matches!(self, OpKind::Sync | OpKind::Commit)
+        !matches!(self, OpKind::Sync | OpKind::Commit) && self.index() < OpKind::Part.index()
+    }
+
+    /// Whether the kind is a request to an object store.
+    pub fn is_object(self) -> bool {
+        self.index() >= OpKind::Put.index() && self.index() < OpKind::Part.index()
+    }
+
+    /// Whether a request to an object store changes nothing in it.
+    pub fn reads_objects(self) -> bool {
+        use OpKind::{Get, GetParallel, GetRange, GetTags, Head, List, ListVersions};
+        matches!(
+            self,
+            Get | GetRange | GetParallel | Head | List | ListVersions | GetTags
+        )
     }
 
     /// Whether bytes belong to the kind, so that it has a throughput.
     pub fn moves_bytes(self) -> bool {
-        use OpKind::{Append, Create, Overwrite, Read, ReadFile, Trim, Write};
+        use OpKind::{
+            Append, Create, Get, GetParallel, GetRange, Overwrite, Put, PutMultipart, PutVersion,
+            Read, ReadFile, SwiftGet, SwiftPut, Trim, TruncateOverwrite, Write,
+        };
         matches!(
             self,
-            Read | Write | Trim | Create | ReadFile | Append | Overwrite
+            Read | Write
+                | Trim
+                | Create
+                | ReadFile
+                | Append
+                | Overwrite
+                | Put
+                | PutVersion
+                | PutMultipart
+                | Get
+                | GetRange
+                | GetParallel
+                | TruncateOverwrite
+                | SwiftPut
+                | SwiftGet
         )
     }
 
     /// Whether the kind is an operation on names, directories or whole small
     /// files: those of the metadata engine.
     pub fn is_metadata(self) -> bool {
-        self.index() >= OpKind::Create.index() && self.index() <= OpKind::Unlink.index()
+        self.index() >= OpKind::Create.index() && self.index() <= OpKind::SwiftGet.index()
     }
 
     /// Whether an operation on a tree of files only looks at what is there.
     pub fn looks(self) -> bool {
         use OpKind::{
             Getxattr, Lookup, Open, ReadFile, Readdir, ReaddirStat, Readlink, Stat, Statdir,
+            SwiftGet,
         };
         matches!(
             self,
             Open | ReadFile | Stat | Lookup | Readdir | ReaddirStat | Readlink | Getxattr | Statdir
-        )
+        ) || self == SwiftGet
     }
 
     /// Stable index of the kind in stored blobs and in [`OpKind::ALL`].
@@ -200,11 +325,19 @@ pub enum ErrorClass {
     Verify,
     /// Anything else (its errno is in the error log).
     Other,
+    /// The store asked to slow down (503, 429).
+    SlowDown,
+    /// The connection could not be made, or ended before the answer.
+    Reset,
+    /// The request was refused (400 to 499).
+    Refused,
+    /// The store failed (500 to 599, except where it asks to slow down).
+    Failed,
 }
 
 impl ErrorClass {
     /// Every class, in stored order.
-    pub const ALL: [ErrorClass; 8] = [
+    pub const ALL: [ErrorClass; 12] = [
         ErrorClass::Io,
         ErrorClass::NoSpace,
         ErrorClass::Permission,
@@ -213,6 +346,10 @@ impl ErrorClass {
         ErrorClass::Short,
         ErrorClass::Verify,
         ErrorClass::Other,
+        ErrorClass::SlowDown,
+        ErrorClass::Reset,
+        ErrorClass::Refused,
+        ErrorClass::Failed,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -226,6 +363,10 @@ impl ErrorClass {
             ErrorClass::Short => "short",
             ErrorClass::Verify => "verify",
             ErrorClass::Other => "other",
+            ErrorClass::SlowDown => "slow_down",
+            ErrorClass::Reset => "reset",
+            ErrorClass::Refused => "refused",
+            ErrorClass::Failed => "failed",
         }
     }
 }
@@ -233,7 +374,21 @@ impl ErrorClass {
 /// Failed operations by class. They are never part of ops, bytes or latency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCounts {
+    #[serde(deserialize_with = "counts")]
     counts: [u64; ErrorClass::ALL.len()],
+}
+
+/// Counts as they were stored, perhaps when there were fewer classes.
+fn counts<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<[u64; ErrorClass::ALL.len()], D::Error> {
+    let stored = Vec::<u64>::deserialize(from)?;
+    let mut counts = [0; ErrorClass::ALL.len()];
+    if stored.len() > counts.len() {
+        return Err(serde::de::Error::custom("an unknown class of errors"));
+    }
+    counts[..stored.len()].copy_from_slice(&stored);
+    Ok(counts)
 }
 
 impl ErrorCounts {

@@ -138,6 +138,10 @@ pub struct TrialEnd {
     /// and where time is virtual.
     #[serde(default)]
     pub start: Option<StartReport>,
+    /// What was asked of the bricks during the load, where the target is on
+    /// Gluster.
+    #[serde(default)]
+    pub gluster: Option<Box<crate::gluster::GlusterUse>>,
 }
 
 /// How an engine really worked.
@@ -178,6 +182,32 @@ pub struct EngineReport {
     /// workers have no parts of their own.
     #[serde(default)]
     pub finishers: Option<Finishers>,
+    /// What each endpoint of an object store did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<crate::workload::EndpointReport>,
+    /// How far each worker came with its own part, in their order; empty where
+    /// workers have no parts of their own.
+    #[serde(default)]
+    pub parts: Vec<WorkerPart>,
+    /// System calls that the workers made on the target during the load, by name,
+    /// as counted by the engine itself; empty where it does not count.
+    #[serde(default)]
+    pub calls: Vec<(String, u64)>,
+}
+
+/// How far one worker came with its own part.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerPart {
+    /// When it ended, from the start of the load.
+    pub ended_ns: u64,
+    /// Its operations.
+    pub ops: u64,
+    /// The records that they moved.
+    pub records: u64,
+    /// Operations when the first worker had done its part.
+    pub ops_at_first: u64,
+    /// Records then.
+    pub records_at_first: u64,
 }
 
 /// First and last finisher of a load whose workers have parts of their own.

@@ -145,6 +145,8 @@ pub enum Purpose {
     },
     /// The disks of a machine, each alone and all at once.
     Disks,
+    /// Listings of directories of growing size.
+    Enumeration,
     /// A test of the SNIA performance test specification.
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is measured, as the user named it.
 ///
-/// The text form is a path, `null:`, or `sim:MODEL`. Whether a path is a
+/// The text form is a path, `null:`, `sim:MODEL`, or `s3://BUCKET/PREFIX`. Whether a path is a
 /// directory, a file or a device is found out when the trial is prepared.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -24,6 +24,9 @@ pub enum Target {
     Sim(String),
     /// The other end of a connection; the workload says how it is reached.
     Peer(String),
+    /// A bucket, with a prefix or without, of a store that the workload says
+    /// how to reach. Without the leading `s3://`.
+    Bucket(String),
 }
 
 /// A text that names no target.
@@ -39,7 +42,7 @@ impl Target {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Target::Path(path) => Some(path),
-            Target::Null | Target::Sim(_) | Target::Peer(_) => None,
+            Target::Null | Target::Sim(_) | Target::Peer(_) | Target::Bucket(_) => None,
         }
     }
 }
@@ -62,9 +65,13 @@ impl FromStr for Target {
             Some(("sim", model)) => Ok(Target::Sim(model.to_owned())),
             Some(("peer", "")) => error("name the other end, for example peer:tcp/host/8888"),
             Some(("peer", peer)) => Ok(Target::Peer(peer.to_owned())),
-            Some((_, rest)) if rest.starts_with("//") => {
-                error("this kind of address is not supported; use a path, null: or sim:MODEL")
-            }
+            Some(("s3", rest)) if rest.starts_with("//") => match rest.trim_matches('/') {
+                "" => error("name a bucket, for example s3://bucket/prefix"),
+                bucket => Ok(Target::Bucket(bucket.to_owned())),
+            },
+            Some((_, rest)) if rest.starts_with("//") => error(
+                "this kind of address is not supported; use a path, s3://BUCKET, null: or sim:MODEL",
+            ),
             _ => Ok(Target::Path(PathBuf::from(text))),
         }
     }
@@ -77,6 +84,7 @@ impl fmt::Display for Target {
             Target::Null => write!(f, "null:"),
             Target::Sim(model) => write!(f, "sim:{model}"),
             Target::Peer(peer) => write!(f, "peer:{peer}"),
+            Target::Bucket(bucket) => write!(f, "s3://{bucket}"),
         }
     }
 }
@@ -101,10 +109,18 @@ mod tests {
 
     #[test]
     fn text_forms_are_read_back_as_written() {
-        for text in ["/dev/sda", ".", "null:", "sim:ssd", "peer:tcp/h/1", "a:b"] {
+        for text in [
+            "/dev/sda",
+            ".",
+            "null:",
+            "sim:ssd",
+            "peer:tcp/h/1",
+            "a:b",
+            "s3://b/p",
+        ] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
-        for text in ["", "sim:", "peer:", "null:x", "s3://bucket"] {
+        for text in ["", "sim:", "peer:", "null:x", "s3://", "nfs://host"] {
             assert!(text.parse::<Target>().is_err(), "{text}");
         }
     }

@@ -8,11 +8,13 @@ mod block;
 mod content;
 mod durability;
 mod each_worker;
+mod engine_kind;
 mod fail_if;
 mod kinds;
 mod meta;
 mod mix;
 mod named;
+mod object;
 mod order;
 mod pace;
 mod peer;
@@ -23,11 +25,16 @@ pub use block::{BlockSizes, WeightedSize};
 pub use content::{Content, Part, Payload, ReadBack, Verify};
 pub use durability::{Allocation, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
+pub use engine_kind::EngineKind;
 pub use fail_if::FailIf;
 pub use kinds::ByKind;
-pub use meta::{FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
+pub use meta::{FileSizes, Handing, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
 pub use mix::OpMix;
 pub use named::NamedFiles;
+pub use object::{
+    EndpointReport, KeyLayout, KeySource, ObjectOrder, ObjectProtocol, ObjectSizes, ObjectStore,
+    ObjectWork,
+};
 pub use order::{Between, Distribution, Pattern, Sequencer, SteadyFill, Zone, ZoneSize};
 pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};
 pub use peer::{Peer, PeerProtocol};
@@ -45,76 +52,6 @@ fn unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 pub use crate::recording::Recording;
-
-/// How operations reach the target.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum EngineKind {
-    /// io_uring.
-    Uring,
-    /// Linux native asynchronous I/O (`io_submit`).
-    Libaio,
-    /// `pread`/`pwrite`, one operation at a time per worker.
-    Psync,
-    /// Loads and stores on a memory map, `msync` as the flush.
-    Mmap,
-    /// Blocks over a connection to another workload.
-    Net,
-    /// Nothing is done. Measures the generator.
-    Null,
-    /// A simulated drive under a virtual clock.
-    Sim,
-    /// Operations on many files: names, directories, attributes, small contents.
-    Meta,
-    /// `fallocate` in place of each block: a write allocates, a read allocates
-    /// without changing the length, a trim punches a hole.
-    Falloc,
-    /// `ftruncate` to the offset of each write.
-    Ftruncate,
-}
-
-impl EngineKind {
-    /// Every engine.
-    pub const ALL: [EngineKind; 10] = [
-        EngineKind::Uring,
-        EngineKind::Libaio,
-        EngineKind::Psync,
-        EngineKind::Mmap,
-        EngineKind::Net,
-        EngineKind::Null,
-        EngineKind::Sim,
-        EngineKind::Meta,
-        EngineKind::Falloc,
-        EngineKind::Ftruncate,
-    ];
-
-    /// Whether the contents of blocks reach the target. Null and simulated
-    /// targets keep none, and some engines change files without moving data.
-    pub fn keeps_data(self) -> bool {
-        !matches!(
-            self,
-            EngineKind::Null | EngineKind::Sim | EngineKind::Falloc | EngineKind::Ftruncate
-        )
-    }
-
-    /// The name used in plans, flags and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            EngineKind::Uring => "uring",
-            EngineKind::Libaio => "libaio",
-            EngineKind::Psync => "psync",
-            EngineKind::Mmap => "mmap",
-            EngineKind::Net => "net",
-            EngineKind::Null => "null",
-            EngineKind::Sim => "sim",
-            EngineKind::Meta => "meta",
-            EngineKind::Falloc => "falloc",
-            EngineKind::Ftruncate => "ftruncate",
-        }
-    }
-}
 
 /// Which files a directory target gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -331,6 +268,13 @@ pub struct Workload {
     /// work of engine `meta`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<MetaWork>>,
+    /// How the store of engine `s3` is reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<Box<ObjectStore>>,
+    /// Requests on objects, instead of mix, pattern and block. Without it each
+    /// block is an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<Box<ObjectWork>>,
 }
 
 impl Workload {
@@ -396,6 +340,8 @@ impl Workload {
             latency_target: None,
             ends_when_full: false,
             meta: None,
+            store: None,
+            object: None,
         }
     }
 
@@ -404,6 +350,9 @@ impl Workload {
     pub fn may_do(&self, kind: OpKind) -> bool {
         if let Some(meta) = &self.meta {
             return meta.does(kind);
+        }
+        if let Some(object) = &self.object {
+            return object.does(kind);
         }
         match (&self.replay, kind) {
             (Some(replay), kind) => !replay.skips(kind),
@@ -416,6 +365,9 @@ impl Workload {
 
     /// Whether any data on the target may be changed.
     pub fn may_modify(&self) -> bool {
+        if let Some(object) = &self.object {
+            return !object.only_reads();
+        }
         self.meta.is_some() || self.may_do(OpKind::Write) || self.may_do(OpKind::Trim)
     }
 

@@ -40,6 +40,7 @@ mod error;
 mod filesystem;
 mod filesystem_state;
 pub mod foreign;
+pub mod gluster;
 mod host;
 mod host_load;
 mod kept_file;

@@ -4,6 +4,7 @@
 mod conduct;
 pub(crate) mod files;
 mod geometry;
+pub(crate) mod objects;
 mod vocabulary;
 
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
@@ -32,6 +33,12 @@ pub(crate) fn check(
     };
     if workload.meta.is_some() {
         if let Some(problem) = context.work_on_files() {
+            problems.push(problem);
+        }
+        return;
+    }
+    if workload.object.is_some() {
+        if let Some(problem) = context.work_on_objects() {
             problems.push(problem);
         }
         return;

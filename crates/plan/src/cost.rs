@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use fathom_model::workload::{
-    BlockSizes, MetaWork, Precondition, RateUnit, WorkerRegion, Workload,
+    BlockSizes, MetaWork, ObjectWork, Precondition, RateUnit, WorkerRegion, Workload,
 };
 use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, unit};
 
@@ -205,6 +205,9 @@ fn data_set_bytes(trial: &ScheduledTrial, facts: Option<&TargetFacts>) -> u64 {
     if let Some(meta) = &trial.workload.meta {
         return files_bytes(meta, trial.workload.workers) as u64;
     }
+    if let Some(object) = &trial.workload.object {
+        return objects_bytes(object, trial.workload.workers) as u64;
+    }
     let own = facts.and_then(|facts| facts.size_bytes);
     trial.workload.size_bytes.or(own).unwrap_or(0)
 }
@@ -219,6 +222,9 @@ fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     let workload = &trial.workload;
     if let Some(meta) = &workload.meta {
         return on_files(workload, meta, speed);
+    }
+    if let Some(object) = &workload.object {
+        return on_objects(workload, object, speed);
     }
     let block = mean_block_of_mix(workload).max(1.0);
     let in_flight = workload.total_depth() as f64;
@@ -288,6 +294,31 @@ fn on_files(workload: &Workload, meta: &MetaWork, speed: Speed) -> Moved {
     Moved {
         seconds,
         written: if writes { bytes } else { 0.0 },
+    }
+}
+
+/// Bytes of all objects.
+fn objects_bytes(object: &ObjectWork, workers: u32) -> f64 {
+    object.sizes.mean_bytes() * object.objects as f64 * f64::from(workers)
+}
+
+/// A phase visits every object once, or goes on until its bounds.
+fn on_objects(workload: &Workload, object: &ObjectWork, speed: Speed) -> Moved {
+    let bytes = objects_bytes(object, workload.workers);
+    let at_once = workload.total_depth() as f64 * 1e9 / speed.latency_ns.max(1.0);
+    let asked = workload.rate.map_or(f64::INFINITY, |rate| rate.per_second);
+    let by_bytes = speed.bytes_per_second / object.sizes.mean_bytes().max(1.0);
+    let ops_per_second = speed.ops_per_second.min(by_bytes).min(at_once).min(asked);
+    let all = match object.phase().is_some() && !object.repeat {
+        true => object.objects as f64 * f64::from(workload.workers),
+        false => f64::INFINITY,
+    };
+    let ops = workload.bounds.ops.map_or(all, |ops| all.min(ops as f64));
+    let bound = workload.bounds.time_ns.map(|ns| ns as f64 / 1e9);
+    let seconds = (ops / ops_per_second.max(1e-9)).min(bound.unwrap_or(f64::INFINITY));
+    Moved {
+        seconds: if seconds.is_finite() { seconds } else { 0.0 },
+        written: bytes,
     }
 }
 

@@ -74,6 +74,7 @@ fn engine(
         Target::Null => EngineKind::Null,
         Target::Sim(_) => EngineKind::Sim,
         Target::Peer(_) => EngineKind::Net,
+        Target::Bucket(_) => EngineKind::S3,
         Target::Path(_) if workload.engine == EngineKind::Sim => {
             let message = format!("the engine sim cannot reach {target}");
             let span = row.keys.engine.as_ref().and_then(|e| e.span).or(row.entry);
@@ -82,7 +83,8 @@ fn engine(
         }
         Target::Path(_) => return,
     };
-    let on_files = *target == Target::Null && workload.engine == EngineKind::Meta;
+    let on_files =
+        *target == Target::Null && matches!(workload.engine, EngineKind::Meta | EngineKind::S3);
     if workload.engine != only && !on_files {
         let message = format!(
             "the engine {} cannot reach {target}",

@@ -76,7 +76,8 @@ impl IoFlags {
             || keys
                 .operation
                 .as_ref()
-                .is_some_and(|ops| ops.value.0.len() == 1);
+                .is_some_and(|ops| ops.value.0.len() == 1)
+            || keys.request.as_ref().is_some_and(|r| r.value.0.len() == 1);
         if keys.runtime.is_none() && !bounded {
             keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
         }

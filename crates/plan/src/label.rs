@@ -16,6 +16,13 @@ pub(crate) fn name(keys: &WorkloadKeys) -> String {
             false => text,
         };
     }
+    if let Some(request) = &keys.request {
+        let text = request.value.to_text();
+        return match text.contains(',') {
+            true => "mix".to_owned(),
+            false => text,
+        };
+    }
     let block = match keys.bs.as_ref().map(|bs| &bs.value) {
         None => "4k".to_owned(),
         Some(Blocks::Weighted(_)) => "mixed".to_owned(),

@@ -34,6 +34,7 @@ mod check;
 mod cost;
 mod diagnostic;
 mod disks;
+mod enumerate;
 mod files_flags;
 pub mod fio;
 mod fio_export;
@@ -46,9 +47,11 @@ mod limits;
 mod lint;
 mod nearest;
 mod node;
+mod objects_flags;
 mod payload_probe;
 mod plan;
 mod quick;
+mod quick_objects;
 mod reference;
 mod render;
 mod resolve;
@@ -56,6 +59,7 @@ mod rows;
 mod schedule;
 mod schema;
 mod section;
+mod smallfile;
 mod spelling;
 mod template;
 mod together;
@@ -67,17 +71,20 @@ pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
+pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
 };
 pub use flags::{IoFlags, PlanFlags};
 pub use node::Span;
+pub use objects_flags::{ObjectsFlags, StoreFlags};
 pub use plan::{Plan, parse};
 pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
+pub use smallfile::{Smallfile, SmallfileOperation};
 pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]

@@ -86,7 +86,16 @@ const GRID: [Cell; 9] = [
 /// Seconds and size outside of what [`QuickOptions`] tells are brought into
 /// it.
 pub fn quick(options: &QuickOptions) -> Plan {
-    let workloads = GRID.iter().map(|cell| workload(cell, options)).collect();
+    let (name, workloads) = match options.target {
+        Target::Bucket(_) => (
+            "quick-objects",
+            crate::quick_objects::workloads(options.seconds),
+        ),
+        _ => (
+            "quick",
+            GRID.iter().map(|cell| workload(cell, options)).collect(),
+        ),
+    };
     let seconds = |s: u64| Some(Located::new(Time(s * 1_000_000_000)));
     let keys = PlanKeys {
         targets: Some(Located::new(Targets(vec![Located::new(
@@ -102,7 +111,7 @@ pub fn quick(options: &QuickOptions) -> Plan {
         })),
         // Its depths answer one another, and it has no time.
         probe: Some(Located::new(Switch(false))),
-        ..Plan::build("quick", workloads)
+        ..Plan::build(name, workloads)
     };
     Plan::trusted(keys)
 }

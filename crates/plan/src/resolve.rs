@@ -4,6 +4,7 @@
 mod blocks;
 mod each_worker;
 mod files;
+mod objects;
 mod operations;
 mod replay;
 
@@ -22,6 +23,7 @@ use crate::spelling::Spelling;
 use crate::value::{Count, EngineChoice, Percent, Size, Switch, VerifyByChoice, VerifyChoice};
 use each_worker::Each;
 pub(crate) use files::rate_counts_bytes;
+pub(crate) use objects::store as store_of;
 
 /// Size of a data set that nobody gave a size.
 pub(crate) const DEFAULT_SIZE_BYTES: u64 = 1 << 30;
@@ -38,6 +40,8 @@ pub(crate) enum TargetShape {
     Null,
     /// A simulated drive.
     Sim,
+    /// A bucket of an object store.
+    Bucket,
 }
 
 impl TargetShape {
@@ -46,6 +50,7 @@ impl TargetShape {
         match target {
             Some(Target::Null | Target::Peer(_)) => TargetShape::Null,
             Some(Target::Sim(_)) => TargetShape::Sim,
+            Some(Target::Bucket(_)) => TargetShape::Bucket,
             Some(Target::Path(path)) if path.starts_with("/dev") => TargetShape::Sized,
             Some(Target::Path(_)) | None => TargetShape::Directory,
         }
@@ -62,6 +67,9 @@ pub(crate) fn resolve(
     problems: &mut Problems,
 ) -> Workload {
     let engine = engine(keys, shape);
+    if engine == EngineKind::S3 || keys.request.is_some() {
+        return objects::resolve(keys, name, engine, spelling, problems);
+    }
     match engine == EngineKind::Meta || keys.operation.is_some() {
         true => files::resolve(keys, name, engine, spelling, problems),
         false => on_blocks((keys, name), engine, shape, spelling, problems),
@@ -85,7 +93,6 @@ fn on_blocks(
     let workers = within("numjobs", keys.numjobs.as_ref(), 1, spelling, problems);
     let each = Each::new(keys, shape, workers);
     Workload {
-        name: name.to_owned(),
         engine,
         align_bytes: size(keys.align.as_ref(), blocks::alignment(smallest, &pattern)),
         pattern,
@@ -133,9 +140,9 @@ fn on_blocks(
         flow: flow(keys, spelling, problems),
         latency_target: keys.latency_target.as_ref().map(|target| target.value.0),
         ends_when_full: false,
-        meta: None,
         block,
         mix,
+        ..Workload::example(name)
     }
 }
 
@@ -272,7 +279,9 @@ fn engine(keys: &WorkloadKeys, shape: TargetShape) -> EngineKind {
     match (&keys.engine, shape) {
         (Some(engine), _) => engine.value.kind(),
         (None, TargetShape::Null) => EngineKind::Null,
+        (None, _) if keys.request.is_some() => EngineKind::S3,
         (None, TargetShape::Sim) => EngineKind::Sim,
+        (None, TargetShape::Bucket) => EngineKind::S3,
         (None, TargetShape::Directory | TargetShape::Sized) => EngineChoice::Uring.kind(),
     }
 }

@@ -187,6 +187,18 @@ const TEMPLATES: &[Template] = &[
         words: &[],
     },
     Template {
+        name: "gluster-small-files",
+        purpose: "small files on a Gluster volume: lookups, cold and warm",
+        text: include_str!("../templates/gluster-small-files.yaml"),
+        words: &[],
+    },
+    Template {
+        name: "tiny-writes",
+        purpose: "millions of short lines: unbuffered, buffered, through a pipe",
+        text: include_str!("../templates/tiny-writes.yaml"),
+        words: &[],
+    },
+    Template {
         name: "minimal",
         purpose: "the smallest plan, to start your own",
         text: include_str!("../templates/minimal.yaml"),

@@ -34,6 +34,24 @@ pub(crate) fn line(trial: &JudgedTrial) -> Option<FileLine> {
     })
 }
 
+/// `openat 1.00, close 1.00, write 1.00`: system calls per operation, as the
+/// engine counted them; `None` where it did not.
+pub(crate) fn calls(trial: &JudgedTrial) -> Option<String> {
+    let summary = &trial.summary;
+    let ops: u64 = summary.ops.iter().map(|op| op.ops).sum();
+    if ops == 0 || summary.calls.is_empty() {
+        return None;
+    }
+    let calls = summary.calls.iter().map(|call| {
+        let each = call.count as f64 / ops as f64;
+        match each >= 100.0 {
+            true => format!("{} {}", call.name, unit::count(each)),
+            false => format!("{} {each:.2}", call.name),
+        }
+    });
+    Some(calls.collect::<Vec<String>>().join(", "))
+}
+
 /// `80,000 files of 4 KiB by 4 workers, 100 in each of 200 directories per
 /// worker, 2 levels deep`.
 pub(crate) fn tree(trial: &JudgedTrial) -> Option<String> {

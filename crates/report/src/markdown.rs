@@ -34,6 +34,8 @@ pub fn render(run: &JudgedRun) -> String {
         crate::snia::push_markdown(&mut out, &view);
     } else if let Some(view) = curve::view(run, Throughput::Binary) {
         push_curve(&mut out, &view);
+    } else if let Some(found) = &run.enumeration {
+        crate::enumeration::push_markdown(&mut out, found);
     } else if let Some(view) = crate::disks::view(run, Throughput::Binary) {
         crate::disks::push_markdown(&mut out, &view, escape);
     } else if let Some(view) = crate::fleet::view(run, Throughput::Binary) {
@@ -44,6 +46,9 @@ pub fn render(run: &JudgedRun) -> String {
         push_rows(&mut out, run, &grid.rest);
     } else {
         push_rows(&mut out, run, &run.rows.iter().collect::<Vec<_>>());
+    }
+    for line in crate::gluster::lines(run) {
+        let _ = writeln!(out, "{}\n", escape(&line));
     }
     push_sets(&mut out, run);
     if run.snia.is_none() {

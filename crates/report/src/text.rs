@@ -12,6 +12,7 @@ mod files;
 mod fleet;
 mod grid;
 mod header;
+mod objects;
 pub(crate) mod page;
 mod plot;
 mod rows;
@@ -70,6 +71,13 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         snia::write(&mut page, view);
     } else if let Some(view) = crate::curve::view(run, throughput) {
         curve::write(&mut page, run, &view);
+    } else if let Some(found) = &run.enumeration {
+        page.block(&crate::enumeration::table(found).render());
+        page.blank();
+        for answer in &found.answers {
+            page.paragraph(0, 2, answer);
+        }
+        page.blank();
     } else if let Some(view) = crate::disks::view(run, throughput) {
         disks::write(&mut page, &view);
     } else if let Some(view) = crate::fleet::view(run, throughput) {
@@ -89,6 +97,7 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         rows::write(&mut page, run, &all, throughput);
     }
     files::write(&mut page, run);
+    objects::write(&mut page, run);
     sets::write(&mut page, run, throughput);
     if standard.is_none() || options.verbose {
         steady::write(&mut page, run);

@@ -133,6 +133,7 @@ pub fn end() -> TrialEnd {
             lateness_ns: 70_000,
             clock: Some(HostClock::default()),
         }),
+        gluster: None,
     }
 }
 

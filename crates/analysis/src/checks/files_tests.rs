@@ -21,6 +21,9 @@ fn files(kind: OpKind) -> RecordBuilder {
             repeat: true,
             stop_with_first: false,
             fsync: false,
+            append_bytes: 0,
+            handing: fathom_model::workload::Handing::Direct,
+            xattrs: 1,
         }));
     });
     let builder = builder.with_end(|end| {

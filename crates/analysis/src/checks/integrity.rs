@@ -76,6 +76,12 @@ pub(super) fn unit_identity(facts: &Facts<'_>) -> Option<Outcome> {
     Some(Outcome::graded(ID, error, evidence))
 }
 
+/// Whether operations of a kind have no block size: those on whole files and
+/// objects.
+fn of_its_own_size(kind: OpKind) -> bool {
+    kind.is_metadata() || kind.is_object()
+}
+
 /// Largest relative contradiction between operations, bytes and latencies.
 fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
     let total = trial.total(kind);
@@ -92,7 +98,7 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
     let sizes = trial.workload.block_of(kind);
     let (least, most) = match &trial.workload.replay {
         // Sizes of whole files are checked one by one, where that is asked for.
-        _ if kind.is_metadata() => (block, block),
+        _ if of_its_own_size(kind) => (block, block),
         None => (sizes.min_bytes() as f64, sizes.max_bytes() as f64),
         // The list is not known here.
         Some(_) => (block, block),
@@ -103,7 +109,7 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
         (block - most).max(0.0) / most.max(1.0)
     };
     let uncounted = (latencies - total.ops as f64).abs() / ops;
-    if kind.is_metadata() {
+    if of_its_own_size(kind) {
         let text = format!(
             "{}: {} operations, {} recorded latencies",
             kind.name(),

@@ -95,7 +95,7 @@ fn zipf_works_at_the_ends_of_its_range() {
     let mut rng = fathom_model::rng::Rng::new(1);
     for n in [1, 2, 3, 1 << 50] {
         for theta in [1e-6, 1.0, 30.0, 100.0] {
-            let zipf = zipf::Zipf::new(n, theta);
+            let zipf = Zipf::new(n, theta);
             assert!((0..2000).all(|_| zipf.next(&mut rng) < n), "{n} {theta}");
         }
     }

@@ -35,6 +35,7 @@ mod zones;
 
 pub use layout::{Layout, LayoutFile, TargetKind};
 pub(crate) use permutation::Permutation;
+pub(crate) use zipf::Zipf;
 
 use fathom_model::rng::derive_seed;
 use fathom_model::workload::{Distribution, Pattern};

@@ -105,6 +105,7 @@ fn on(kind: EngineKind, file: File, bytes: u64, write: bool, test: impl FnOnce(B
             write,
             ..OpenMode::NOTHING
         },
+        blocks: None,
     };
     door::enter(materials, Vec::new(), With { buffers, test }).unwrap();
 }

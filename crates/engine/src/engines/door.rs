@@ -1,6 +1,7 @@
 //! The door: which engine serves a workload here, and its construction.
 
 use std::io;
+use std::sync::Arc;
 
 use fathom_model::Workload;
 use fathom_model::workload::EngineKind;
@@ -8,6 +9,7 @@ use fathom_model::workload::EngineKind;
 use super::{Change, Libaio, Mmap, Null, PeerEngine, Psync, Space, Synchronous, Uring, uring};
 use crate::arena::BufferView;
 use crate::engine::{Engine, MAX_DEPTH};
+use crate::object::{BlockStore, Blocks};
 use crate::open::{OpenMode, WorkerFiles};
 
 /// The engine that is used where `wanted` was asked for. What had to be
@@ -60,7 +62,10 @@ pub(crate) fn max_depth(engine: EngineKind) -> u32 {
 
 /// Whether operations go on while the worker does something else.
 pub(crate) fn goes_on_by_itself(engine: EngineKind) -> bool {
-    matches!(engine, EngineKind::Uring | EngineKind::Libaio)
+    matches!(
+        engine,
+        EngineKind::Uring | EngineKind::Libaio | EngineKind::S3
+    )
 }
 
 /// What an engine is built from.
@@ -73,6 +78,8 @@ pub(crate) struct Materials<'a> {
     pub(crate) slots: u32,
     pub(crate) workload: &'a Workload,
     pub(crate) mode: OpenMode,
+    /// A store whose objects are blocks, and the worker's first file.
+    pub(crate) blocks: Option<(Arc<BlockStore>, usize)>,
 }
 
 /// What is done with the engine once it is built. A trait because a closure
@@ -103,9 +110,17 @@ pub(crate) fn enter<V: Visitor>(
         slots,
         workload,
         mode,
+        blocks,
     } = materials;
     let sync = workload.sync.call;
     Ok(match kind {
+        EngineKind::S3 => {
+            let Some((store, first_file)) = blocks else {
+                return Err(io::Error::other("no store is named"));
+            };
+            let made = Blocks::new(&store, (worker, first_file), buffers, slots);
+            visitor.visit(made.map_err(io::Error::other)?, notes)
+        }
         EngineKind::Null | EngineKind::Sim | EngineKind::Meta => {
             visitor.visit(Null::new(slots), notes)
         }
@@ -146,6 +161,7 @@ pub(crate) fn remedy(kind: EngineKind) -> &'static str {
             "use fewer workers, a lower queue depth, or raise sysctl fs.aio-max-nr"
         }
         EngineKind::Uring => "use fewer workers, a lower queue depth, or raise ulimit -l",
+        EngineKind::S3 => "see that the store runs, and its address is right",
         EngineKind::Net => "use another port or socket, or end who holds this one",
         _ => "use another engine",
     }

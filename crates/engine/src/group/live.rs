@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 
 use fathom_model::Sample;
 use fathom_model::recording::ThreadUse;
-use fathom_model::run::{EngineReport, Finishers, StuckOp};
+use fathom_model::run::{EngineReport, Finishers, StuckOp, WorkerPart};
+use fathom_model::workload::EndpointReport;
 
 use super::gate::Gate;
 use super::plan::GroupPlan;
@@ -202,6 +203,16 @@ impl Live {
                 age_ns: now_ns.saturating_sub(stuck.started_ns),
             };
         }
+        if self.plan.object_work.is_some() {
+            return StuckOp {
+                message: format!(
+                    "{} of object {} by worker {worker}",
+                    op.kind.name(),
+                    op.offset
+                ),
+                age_ns: now_ns.saturating_sub(stuck.started_ns),
+            };
+        }
         let layout = &self.plan.layout;
         let file = layout.files_of(worker as u32).start + op.file;
         let path = layout.files.get(file as usize).map(|f| f.path.display());
@@ -267,6 +278,35 @@ impl Live {
         crate::meta::finishers(work, &done, self.origin_ns)
     }
 
+    /// First and last finisher of work on an object store, and what each of
+    /// its endpoints did.
+    fn leave_store(&self) -> (Option<Finishers>, Vec<EndpointReport>) {
+        let Some(work) = &self.plan.object_work else {
+            return (None, Vec::new());
+        };
+        let done: Vec<_> = self
+            .ends
+            .iter()
+            .filter_map(|e| e.object_work.as_ref())
+            .collect();
+        crate::object::results(work, &done, self.origin_ns)
+    }
+
+    /// How far each worker came on a tree.
+    fn parts_done(&self) -> Vec<WorkerPart> {
+        let done = self.ends.iter().filter_map(|end| end.tree_work);
+        done.map(|done| done.part(self.origin_ns)).collect()
+    }
+
+    /// What the workers asked of a tree.
+    fn calls_made(&self) -> Vec<(String, u64)> {
+        let mut all = crate::meta::Calls::default();
+        for done in self.ends.iter().filter_map(|end| end.tree_work) {
+            all.add(&done.calls);
+        }
+        all.named()
+    }
+
     fn threads_used(&self) -> ThreadUse {
         let mut all = ThreadUse::default();
         for end in &self.ends {
@@ -282,7 +322,8 @@ impl Live {
         let samples = self.collector.drain_all(now_ns);
         let plan = &self.plan;
         let mut fallbacks = plan.fallbacks.clone();
-        let finishers = self.leave_tree(&mut fallbacks);
+        let (of_store, endpoints) = self.leave_store();
+        let finishers = self.leave_tree(&mut fallbacks).or(of_store);
         fallbacks.extend(self.notes.iter().cloned());
         let failures = self.control.take_failures();
         GroupEnd {
@@ -300,6 +341,9 @@ impl Live {
                 unlogged_ops: self.collector.unlogged(),
                 depth_found: self.ends.iter().filter_map(|end| end.depth_found).min(),
                 finishers,
+                endpoints,
+                parts: self.parts_done(),
+                calls: self.calls_made(),
             },
             samples,
             final_flush_ns: self.ends.iter().filter_map(|e| e.final_flush_ns).max(),

@@ -11,6 +11,7 @@ use crate::access::{Layout, TargetKind};
 use crate::engine::{MAX_BLOCK_BYTES, MAX_DEPTH};
 use crate::engines::door;
 use crate::meta::{self, Work};
+use crate::object;
 use crate::open::{OpenMode, Opener};
 use crate::prepare::Prepared;
 use crate::record::{Detail, Shape};
@@ -35,6 +36,10 @@ pub(crate) struct GroupPlan {
     pub(crate) fallbacks: Vec<String>,
     /// Work on a tree of files instead of blocks.
     pub(crate) tree_work: Option<Arc<Work>>,
+    /// Work on an object store instead of blocks.
+    pub(crate) object_work: Option<Arc<object::Work>>,
+    /// A store whose objects are blocks.
+    pub(crate) blocks: Option<Arc<object::BlockStore>>,
 }
 
 impl GroupPlan {
@@ -42,6 +47,9 @@ impl GroupPlan {
         let workload = &job.workload;
         if workload.meta.is_some() {
             return GroupPlan::of_tree(job, prepared);
+        }
+        if workload.object.is_some() {
+            return GroupPlan::of_objects(job, prepared);
         }
         check_limits(workload)?;
         let layout = prepared.layout.clone();
@@ -54,6 +62,7 @@ impl GroupPlan {
         };
         let engine = match layout.kind {
             _ if matches!(job.target, Target::Peer(_)) => EngineKind::Net,
+            _ if prepared.blocks.is_some() => EngineKind::S3,
             TargetKind::Null => EngineKind::Null,
             TargetKind::Sim => EngineKind::Sim,
             _ if workload.engine == EngineKind::Sim => {
@@ -91,6 +100,8 @@ impl GroupPlan {
             may_spin: workload.workers < crate::affinity::allowed_cpus(),
             fallbacks,
             tree_work: None,
+            object_work: None,
+            blocks: prepared.blocks.clone(),
         })
     }
 
@@ -116,6 +127,34 @@ impl GroupPlan {
             may_spin: workload.workers < crate::affinity::allowed_cpus(),
             fallbacks: Vec::new(),
             tree_work: work.map(Arc::new),
+            object_work: None,
+            blocks: prepared.blocks.clone(),
+            layout,
+        })
+    }
+
+    /// The plan of work on an object store.
+    fn of_objects(job: &Job, prepared: &Prepared) -> Result<GroupPlan, Error> {
+        let workload = &job.workload;
+        check_numbers(workload)?;
+        let layout = prepared.layout.clone();
+        let mode = OpenMode::NOTHING;
+        Ok(GroupPlan {
+            job: job.clone(),
+            opener: Opener::new(mode, &layout, workload.workers)?,
+            ledger: None,
+            recorded: None,
+            engine: match job.target {
+                Target::Null => EngineKind::Null,
+                _ => EngineKind::S3,
+            },
+            mode,
+            depth: workload.queue_depth,
+            may_spin: workload.workers < crate::affinity::allowed_cpus(),
+            fallbacks: Vec::new(),
+            tree_work: None,
+            object_work: prepared.objects.clone(),
+            blocks: None,
             layout,
         })
     }
@@ -148,6 +187,9 @@ impl GroupPlan {
         if let Some(work) = &self.tree_work {
             let kinds = OpKind::ALL.into_iter().filter(|kind| work.meta.does(*kind));
             return Shape::new(kinds.collect(), workload.is_open_loop());
+        }
+        if let Some(work) = &self.object_work {
+            return Shape::new(work.kinds(), workload.is_open_loop());
         }
         let writes = self.does(OpKind::Write);
         let sync = &workload.sync;

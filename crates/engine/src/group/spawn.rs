@@ -38,6 +38,8 @@ pub(crate) struct WorkerEnd {
     pub(crate) depth_found: Option<u32>,
     /// How far it came with its part of a tree of files.
     pub(crate) tree_work: Option<crate::meta::Done>,
+    /// How far it came with its part of an object store.
+    pub(crate) object_work: Option<crate::object::Done>,
 }
 
 /// Depths and batches of all workers, if they were recorded.
@@ -198,9 +200,10 @@ pub(crate) fn live(birth: Birth) -> WorkerEnd {
         notes.push(note);
     }
     crate::affinity::ask_for_exact_timers();
-    let built = match &plan.tree_work {
-        Some(work) => crate::meta::live(&birth, work, notes),
-        None => birth.build(notes),
+    let built = match (&plan.tree_work, &plan.object_work) {
+        (Some(work), _) => crate::meta::live(&birth, work, notes),
+        (None, Some(work)) => crate::object::live(&birth, work, notes),
+        (None, None) => birth.build(notes),
     };
     built.unwrap_or_else(|error| {
         birth.ready.make(Err(error));
@@ -240,6 +243,10 @@ impl Birth {
             slots: Worker::slots(plan.depth),
             workload: &plan.job.workload,
             mode: plan.mode,
+            blocks: plan.blocks.as_ref().map(|store| {
+                let first = plan.layout.files_of(self.index).start as usize;
+                (Arc::clone(store), first)
+            }),
         };
         door::enter(materials, notes, Run { birth: self, parts }).map_err(|error| {
             Error::Workload(format!(
@@ -297,6 +304,7 @@ impl Visitor for Run<'_> {
             depths: worker.depths(),
             depth_found: worker.depth_found(),
             tree_work: None,
+            object_work: None,
         }
     }
 }

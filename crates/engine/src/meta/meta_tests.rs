@@ -41,6 +41,9 @@ fn job(dir: &Path, kinds: &[OpKind]) -> Job {
         repeat: false,
         stop_with_first: false,
         fsync: false,
+        append_bytes: 0,
+        handing: fathom_model::workload::Handing::Direct,
+        xattrs: 1,
     }));
     workload.verify = Some(Verify {
         on_read: true,

@@ -14,6 +14,7 @@ mod content;
 mod directories;
 mod geometry;
 mod hand;
+mod held;
 mod life;
 mod names;
 mod picker;
@@ -25,6 +26,7 @@ mod tree;
 mod work;
 mod worker;
 
+pub(crate) use hand::Calls;
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
 pub(crate) use remove::remove;

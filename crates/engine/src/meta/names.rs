@@ -1,7 +1,8 @@
 //! Names and paths, written into a buffer without allocation.
 //!
 //! `f-RANK-NUMBER` is a file (`f-RANK-NUMBER~N` after N rounds of renaming),
-//! `d-…` a directory, `s-…` a symbolic link, `l-…` a second name.
+//! `d-…` a directory, `s-…` a symbolic link, `l-…` a second name, `t-…` a file
+//! that is yet to get its name.
 
 use std::ffi::CStr;
 
@@ -15,6 +16,8 @@ pub(crate) enum Thing {
     Directory,
     Symlink,
     Link,
+    /// What a file is called while it is written.
+    Temporary,
 }
 
 impl Thing {
@@ -24,14 +27,17 @@ impl Thing {
             Thing::Directory => b'd',
             Thing::Symlink => b's',
             Thing::Link => b'l',
+            Thing::Temporary => b't',
         }
     }
 
     /// What a name that fathom gave stands for; `None` for any other name.
     pub(crate) fn of_name(name: &[u8]) -> Option<Thing> {
         let (letter, rest) = name.split_first()?;
-        let thing = [Thing::File, Thing::Directory, Thing::Symlink, Thing::Link]
+        let things = [Thing::File, Thing::Directory, Thing::Symlink, Thing::Link];
+        let thing = things
             .into_iter()
+            .chain([Thing::Temporary])
             .find(|thing| thing.letter() == *letter)?;
         let rest = rest.strip_prefix(b"-")?;
         let dash = rest.iter().position(|byte| *byte == b'-')?;
@@ -134,6 +140,7 @@ mod tests {
             (Thing::File, 7),
             (Thing::Directory, 0),
             (Thing::Symlink, 0),
+            (Thing::Temporary, 0),
             (Thing::Link, 0),
         ] {
             name.clear();

@@ -45,7 +45,7 @@ enum Way {
 fn grows(kind: OpKind) -> bool {
     matches!(
         kind,
-        OpKind::Create | OpKind::Link | OpKind::Symlink | OpKind::Mkdir
+        OpKind::Create | OpKind::SwiftPut | OpKind::Link | OpKind::Symlink | OpKind::Mkdir
     )
 }
 
@@ -159,7 +159,7 @@ impl Picker {
 /// The numbers that a phase visits.
 fn range(kind: OpKind, rank: &Rank, (files, listed): (u64, u64)) -> (u64, u64) {
     match kind {
-        OpKind::Create => (rank.files.tail, files),
+        OpKind::Create | OpKind::SwiftPut => (rank.files.tail, files),
         OpKind::Link => (rank.links.tail, rank.files.count()),
         OpKind::Symlink => (rank.symlinks.tail, files),
         OpKind::Mkdir => (rank.directories.tail, files),
@@ -170,7 +170,7 @@ fn range(kind: OpKind, rank: &Rank, (files, listed): (u64, u64)) -> (u64, u64) {
             let first = rank.next_renamed().unwrap_or(rank.files.tail);
             (first, rank.files.tail - first)
         }
-        OpKind::Getxattr => {
+        OpKind::Getxattr | OpKind::SwiftGet => {
             let end = rank.marked.clamp(rank.files.head, rank.files.tail);
             (rank.files.head, end - rank.files.head)
         }
@@ -205,7 +205,7 @@ fn drawn_task(kind: OpKind, rank: &Rank, bounds: (u64, u64), rng: &mut Rng) -> O
     let (from, count) = range(kind, rank, bounds);
     let one_by_one = |number: u64| Some(task(kind, number, 0, rank));
     match kind {
-        OpKind::Create | OpKind::Mkdir | OpKind::Symlink => one_by_one(from),
+        OpKind::Create | OpKind::SwiftPut | OpKind::Mkdir | OpKind::Symlink => one_by_one(from),
         OpKind::Link => {
             let of = (count > 0).then(|| rng.below(count))?;
             Some(task(kind, from, of, rank))
@@ -228,6 +228,12 @@ pub(crate) fn note(task: &Task, succeeded: bool, rank: &mut Rank) {
     let past = task.number + 1;
     match task.kind {
         OpKind::Create => rank.files.tail = past,
+        OpKind::SwiftPut => {
+            rank.files.tail = past;
+            if rank.marked >= task.number {
+                rank.marked = past;
+            }
+        }
         OpKind::Unlink => rank.files.head = past,
         OpKind::Link => rank.links.tail = past,
         OpKind::Symlink => rank.symlinks.tail = past,
@@ -261,7 +267,7 @@ impl Needs {
         for share in &work.ops {
             let alone = phase.is_some();
             match share.kind {
-                OpKind::Create if alone => needs.files = Some(false),
+                OpKind::Create | OpKind::SwiftPut if alone => needs.files = Some(false),
                 OpKind::Link => {
                     needs.files = Some(true);
                     needs.links = alone.then_some(false);
@@ -273,7 +279,7 @@ impl Needs {
                 OpKind::Mkdir => {}
                 OpKind::Statdir | OpKind::Rmdir => needs.directories = Some(true),
                 // An empty directory is listed as well as it can be.
-                OpKind::Getxattr => {
+                OpKind::Getxattr | OpKind::SwiftGet => {
                     needs.files = Some(true);
                     needs.marks = true;
                 }

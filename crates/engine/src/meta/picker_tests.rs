@@ -21,6 +21,9 @@ fn work(kinds: &[(OpKind, u32)]) -> MetaWork {
         repeat: false,
         stop_with_first: false,
         fsync: false,
+        append_bytes: 0,
+        handing: fathom_model::workload::Handing::Direct,
+        xattrs: 1,
     }
 }
 

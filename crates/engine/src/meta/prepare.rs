@@ -52,6 +52,9 @@ pub(crate) fn prepare(
     let needs = Needs::of(&work.meta);
     let wanted = |state: &Rank| fits(needs, state);
     let fresh = !known || tree.ranks().iter().flatten().any(|rank| unfit(needs, rank));
+    if fresh {
+        tree.make_anew();
+    }
     tree.note_open()?;
     if fresh {
         remove::empty(&tree.top, &tree.path)?;

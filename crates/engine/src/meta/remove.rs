@@ -114,7 +114,7 @@ fn remove_branch(parent: &OwnedFd, name: &[u8], path: &Path, depth: u32) -> Resu
         };
         let flags = match (thing, kind) {
             (Thing::Directory, FileType::Directory) => AtFlags::REMOVEDIR,
-            (Thing::File | Thing::Link, FileType::RegularFile)
+            (Thing::File | Thing::Link | Thing::Temporary, FileType::RegularFile)
             | (Thing::Symlink, FileType::Symlink) => AtFlags::empty(),
             _ => return Err(foreign(&inside())),
         };

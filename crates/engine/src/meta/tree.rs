@@ -2,9 +2,10 @@
 //! is there.
 //!
 //! ```text
-//! fathom tree 1
+//! fathom tree 2
 //! tag 00000000deadbeef
 //! shape MetaTree { … } 4 workers
+//! held 4096 32x1 Payload { … }
 //! state closed
 //! rank …
 //! ```
@@ -19,17 +20,19 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fathom_model::workload::MetaTree;
+use fathom_model::Workload;
+use fathom_model::workload::{MetaTree, MetaWork};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
 
 use super::geometry::Geometry;
+use super::held::Held;
 use super::rank::Rank;
 use crate::Error;
 
 /// The list in each tree.
 pub(super) const LIST: &str = ".fathom-tree";
-const HEADER: &str = "fathom tree 1";
+const HEADER: &str = "fathom tree 2";
 const SIZE_LIMIT: u64 = 64 << 20;
 
 /// A tree that is ready for a trial, shared by its workers.
@@ -39,6 +42,12 @@ pub(crate) struct Tree {
     pub(crate) top: Arc<OwnedFd>,
     pub(crate) tag: u64,
     pub(crate) geometry: Geometry,
+    /// What the files hold, as far as the shape does not say.
+    held: Mutex<Held>,
+    /// What the work at hand wants them to hold.
+    wants: Held,
+    /// What they will hold after it, as far as they are not made anew.
+    becomes: Held,
     list: File,
     ranks: Mutex<Vec<Option<Rank>>>,
 }
@@ -55,9 +64,10 @@ impl Tree {
     pub(crate) fn open(
         (dir, dir_path): (&OwnedFd, &Path),
         name: &str,
-        (shape, workers): (&MetaTree, u32),
+        (meta, workload): (&MetaWork, &Workload),
         fresh_tag: u64,
     ) -> Result<(Tree, bool), Error> {
+        let (shape, workers) = (&meta.tree, workload.workers);
         let path = dir_path.join(name);
         match mkdirat(dir, name, Mode::RWXU | Mode::RGRP | Mode::XGRP) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -78,9 +88,16 @@ impl Tree {
         let read = (&list).take(SIZE_LIMIT).read_to_string(&mut text);
         let known = read.ok().and_then(|_| Known::parse(&text));
         let wanted = shape_text(shape, workers);
+        let wants = Held::of(meta, workload);
         let known = known.filter(|known| {
-            known.closed && known.shape == wanted && known.ranks.len() == workers as usize
+            known.closed
+                && known.shape == wanted
+                && known.ranks.len() == workers as usize
+                && known.held.serves(&wants, meta, workload)
         });
+        let held = known.as_ref().map_or(&wants, |known| &known.held);
+        let becomes = held.after(&wants, meta);
+        let held = held.before(&wants, meta);
         let tag = known.as_ref().map_or(fresh_tag, |known| known.tag);
         let fits = known.is_some();
         let ranks = match known {
@@ -92,10 +109,33 @@ impl Tree {
             path,
             top: Arc::new(top),
             tag,
+            held: Mutex::new(held),
+            wants,
+            becomes,
             list,
             ranks: Mutex::new(ranks),
         };
         Ok((tree, fits))
+    }
+
+    /// Everything in the tree is made anew.
+    pub(crate) fn make_anew(&self) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        *held = self.wants.clone();
+    }
+
+    /// Pieces in which contents were made.
+    pub(crate) fn unit_bytes(&self) -> u64 {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.record_bytes.max(1)
+    }
+
+    fn becomes(&self) -> Held {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        match *held == self.wants {
+            true => held.clone(),
+            false => self.becomes.clone(),
+        }
     }
 
     /// Notes that the tree is being worked on.
@@ -122,8 +162,9 @@ impl Tree {
     fn write(&self, state: &str, lines: &str) -> Result<(), Error> {
         let shape = shape_text(&self.geometry.tree, self.geometry.workers);
         let text = format!(
-            "{HEADER}\ntag {:016x}\nshape {shape}\nstate {state}\n{lines}",
-            self.tag
+            "{HEADER}\ntag {:016x}\nshape {shape}\nheld {}\nstate {state}\n{lines}",
+            self.tag,
+            self.becomes().line()
         );
         let write = || {
             self.list.set_len(0)?;
@@ -152,13 +193,21 @@ impl Tree {
     }
 }
 
+/// What tells which names there are and where. How they were filled is
+/// [`Held`].
 fn shape_text(shape: &MetaTree, workers: u32) -> String {
+    let shape = MetaTree {
+        record_bytes: 1,
+        xattr_bytes: 1,
+        ..shape.clone()
+    };
     format!("{shape:?} {workers} workers")
 }
 
 struct Known {
     tag: u64,
     shape: String,
+    held: Held,
     closed: bool,
     ranks: Vec<Rank>,
 }
@@ -169,10 +218,12 @@ impl Known {
         (lines.next()? == HEADER).then_some(())?;
         let tag = lines.next()?.strip_prefix("tag ")?;
         let shape = lines.next()?.strip_prefix("shape ")?;
+        let held = lines.next()?.strip_prefix("held ")?;
         let state = lines.next()?.strip_prefix("state ")?;
         Some(Known {
             tag: u64::from_str_radix(tag, 16).ok()?,
             shape: shape.to_owned(),
+            held: Held::parse(held)?,
             closed: state == "closed",
             ranks: lines.map(Rank::parse).collect::<Option<Vec<Rank>>>()?,
         })
@@ -181,13 +232,16 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use super::super::held;
     use super::*;
     use proptest::prelude::*;
 
     fn open(dir: &Path, files: u64, workers: u32) -> (Tree, bool) {
         let fd: OwnedFd = File::open(dir).unwrap().into();
-        let shape = MetaTree::flat(files, 10);
-        Tree::open((&fd, dir), "t.tree", (&shape, workers), 9).unwrap()
+        let mut workload = Workload::example("t");
+        workload.workers = workers;
+        let meta = held::tests::work(files);
+        Tree::open((&fd, dir), "t.tree", (&meta, &workload), 9).unwrap()
     }
 
     #[test]
@@ -219,7 +273,7 @@ mod tests {
         #[test]
         fn no_text_breaks_the_reader(text in any::<String>()) {
             let _ = Known::parse(&text);
-            let _ = Known::parse(&format!("{HEADER}\ntag 1\nshape x\nstate closed\n{text}"));
+            let _ = Known::parse(&format!("{HEADER}\ntag 1\nshape x\nheld 1 1x1 p\nstate closed\n{text}"));
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use fathom_model::run::Finishers;
+use fathom_model::run::{Finishers, WorkerPart};
 use fathom_model::workload::MetaWork;
 use fathom_model::{Job, Workload};
 
 use super::geometry::Geometry;
-use super::hand::{Hand, Ways};
+use super::hand::{Calls, Hand, Ways};
 use super::tree::Tree;
 use crate::Error;
 
@@ -18,6 +18,7 @@ const MAX_FILES: u64 = 1 << 40;
 const MAX_LEAVES: u64 = 1 << 32;
 const MAX_RECORD_BYTES: u64 = 1 << 30;
 const MAX_XATTR_BYTES: u32 = 32 << 10;
+const MAX_XATTRS: u32 = 256;
 
 /// A tree (or none, on the null target) and the work on it.
 #[derive(Debug)]
@@ -38,6 +39,23 @@ pub(crate) struct Done {
     pub(crate) ops: u64,
     /// Operations when the first worker had done its part.
     pub(crate) ops_at_first: u64,
+    /// Records then.
+    pub(crate) records_at_first: u64,
+    /// What it asked of the system, and the records that it moved.
+    pub(crate) calls: Calls,
+}
+
+impl Done {
+    /// For the report of a load that began at `origin_ns`.
+    pub(crate) fn part(&self, origin_ns: u64) -> WorkerPart {
+        WorkerPart {
+            ended_ns: self.ended_ns.saturating_sub(origin_ns),
+            ops: self.ops,
+            records: self.calls.records,
+            ops_at_first: self.ops_at_first,
+            records_at_first: self.records_at_first,
+        }
+    }
 }
 
 impl Work {
@@ -66,7 +84,7 @@ impl Work {
 
     /// The hand that works for a rank.
     pub(crate) fn hand(&self, rank: u32, workload: &Workload) -> Hand {
-        let top = self.tree.as_ref().map(|tree| (&tree.top, tree.tag));
+        let top = self.tree.as_deref();
         Hand::new(&self.geometry, rank, workload, self.ways.clone(), top)
     }
 
@@ -127,6 +145,8 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
         ))
     } else if !(1..=MAX_RECORD_BYTES).contains(&tree.record_bytes) {
         Some(format!("records must be 1 to {MAX_RECORD_BYTES} bytes"))
+    } else if !(1..=MAX_XATTRS).contains(&meta.xattrs) {
+        Some(format!("a file has 1 to {MAX_XATTRS} attributes"))
     } else if !(1..=MAX_XATTR_BYTES).contains(&tree.xattr_bytes) {
         Some(format!("attributes must be 1 to {MAX_XATTR_BYTES} bytes"))
     } else {

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use fathom_model::Operation;
 use fathom_model::sample::Phase;
 
 use super::hand::{Hand, Trouble};
@@ -27,6 +28,8 @@ const BUDGET_CHUNK: u64 = 64;
 /// Everything that a worker on a tree is made of.
 pub(crate) struct Parts {
     pub(crate) work: Arc<Work>,
+    /// Which worker it is, and on whose files it works.
+    pub(crate) index: u32,
     pub(crate) rank: u32,
     pub(crate) hand: Hand,
     pub(crate) picker: Picker,
@@ -35,6 +38,8 @@ pub(crate) struct Parts {
     pub(crate) workers: u32,
     pub(crate) think_ns: u64,
     pub(crate) may_spin: bool,
+    /// Operations are recorded one by one.
+    pub(crate) detailed: bool,
     pub(crate) visible: Arc<Visible>,
     pub(crate) control: Arc<Control>,
 }
@@ -83,8 +88,10 @@ impl Worker {
         let reason = self.work_on();
         self.end(reason);
         self.done.ended_ns = self.now_ns;
+        self.done.calls = *self.parts.hand.calls();
         if !self.first_seen {
             self.done.ops_at_first = self.done.ops;
+            self.done.records_at_first = self.done.calls.records;
         }
         let used = self.meter.take();
         self.recorder.finish(self.now_ns, used);
@@ -208,6 +215,9 @@ impl Worker {
                     self.recorder.impossible();
                 }
                 self.recorder.complete(task.kind, bytes, service_ns.max(1));
+                if self.parts.detailed {
+                    self.detail(task, bytes, service_ns.max(1), end_ns);
+                }
                 if due_ns != 0 {
                     let response_ns = end_ns.saturating_sub(due_ns).max(1);
                     self.recorder.respond(task.kind, response_ns);
@@ -216,6 +226,21 @@ impl Worker {
             }
             Err(trouble) => self.failed(task, &trouble, end_ns),
         }
+    }
+
+    /// What only some trials record of an operation that succeeded.
+    #[cold]
+    fn detail(&mut self, task: &Task, bytes: u64, service_ns: u64, ended_ns: u64) {
+        self.recorder.detail(Operation {
+            kind: task.kind,
+            worker: self.parts.index,
+            file: 0,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            offset_bytes: task.number,
+            ended_ns,
+            service_ns,
+            submission_ns: 0,
+        });
     }
 
     /// Entries that a listing should find, where that can be known: in a tree
@@ -279,6 +304,7 @@ impl Worker {
         }
         self.first_seen = true;
         self.done.ops_at_first = self.done.ops;
+        self.done.records_at_first = self.parts.hand.calls().records;
         if self.parts.work.meta.stop_with_first {
             self.parts.control.end(EndReason::Stopped);
         }

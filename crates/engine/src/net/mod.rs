@@ -7,6 +7,7 @@
 //! connection makes blocking calls on large buffers; nothing is locked or
 //! allocated between two seconds. [`mtu`] finds out which packets pass.
 
+mod beginning;
 mod datagrams;
 pub mod mtu;
 mod pace;
@@ -17,6 +18,7 @@ mod socket;
 mod stream;
 mod work;
 
+pub(crate) use beginning::begin_tcp;
 pub use socket::{
     SocketOptions, bind_udp, congestion_of, connect_tcp, listen_tcp, prepare_tcp, prepare_udp,
     set_ttl, tcp_state,

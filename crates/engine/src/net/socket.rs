@@ -146,7 +146,7 @@ pub fn congestion_of(socket: &impl AsRawFd) -> Option<String> {
 }
 
 /// A new socket of the family of `address`.
-fn new_socket(address: IpAddr, kind: i32) -> io::Result<OwnedFd> {
+pub(super) fn new_socket(address: IpAddr, kind: i32) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() {
         libc::AF_INET
     } else {
@@ -162,7 +162,7 @@ fn new_socket(address: IpAddr, kind: i32) -> io::Result<OwnedFd> {
 }
 
 /// A C address with its length.
-fn c_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
+pub(super) fn c_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     // SAFETY: zero is a valid value of every field of the C struct.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     match address {

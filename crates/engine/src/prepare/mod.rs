@@ -20,6 +20,7 @@ mod given;
 mod hooks;
 mod manifest;
 mod named;
+mod objects;
 mod of_run;
 mod room;
 mod space;
@@ -89,6 +90,10 @@ pub struct Prepared {
     pub drive: Option<KeptDrive>,
     /// The tree of a workload on many files.
     pub(crate) tree: Option<Arc<Tree>>,
+    /// The store of a workload on objects.
+    pub(crate) objects: Option<Arc<crate::object::Work>>,
+    /// The store of a workload whose blocks are objects.
+    pub(crate) blocks: Option<Arc<crate::object::BlockStore>>,
     test_files: Option<TestFiles>,
     claims: Vec<Claim>,
     contents: Contents,
@@ -134,6 +139,9 @@ pub fn prepare_beside(
     if job.workload.meta.is_some() {
         return tree::prepare(job, Beside { others }, hooks);
     }
+    if job.workload.object.is_some() {
+        return objects::prepare(job, hooks);
+    }
     check_size(&job.workload)?;
     let recorded = Recorded::of(&job.workload)?;
     let task = Task {
@@ -148,6 +156,7 @@ pub fn prepare_beside(
             prepared.drive = Some(drive);
             prepared
         }
+        Target::Bucket(_) => objects::prepare_blocks(task)?,
         Target::Path(path) => match &job.workload.named {
             Some(named) => prepare_named(task, named, Beside { others }, hooks)?,
             None => prepare_path(task, path, Beside { others }, hooks)?,
@@ -322,6 +331,8 @@ impl Prepared {
             drive: None,
             recorded: None,
             tree: None,
+            objects: None,
+            blocks: None,
             test_files,
             claims,
             contents,

@@ -35,6 +35,11 @@ pub(super) fn prepare(
                 "a simulated drive holds no files; engine meta needs a directory".to_owned(),
             ));
         }
+        Target::Bucket(_) => {
+            return Err(Error::Workload(
+                "a bucket holds no files; engine meta needs a directory".to_owned(),
+            ));
+        }
         Target::Peer(_) => {
             return Err(Error::Workload(
                 "a connection holds no files; engine meta needs a directory".to_owned(),
@@ -151,9 +156,9 @@ fn open(
         manifest.entries.insert(name.clone(), entry);
         manifest.save()?;
     }
-    let shape = (&meta.tree, workload.workers);
-    let (tree, known) = Tree::open((&dir_fd, dir), &name, shape, job.run_tag)
-        .map_err(|error| told(error, &path))?;
+    let work = (&*meta, workload);
+    let (tree, known) =
+        Tree::open((&dir_fd, dir), &name, work, job.run_tag).map_err(|error| told(error, &path))?;
     let facts = path
         .symlink_metadata()
         .map_err(Error::io("examine", &path))?;

@@ -16,6 +16,7 @@ use crate::arena::{Table, Zeroed};
 const SPARE_INTERVALS: usize = 5;
 
 const NO_HISTOGRAM: u8 = u8::MAX;
+const CLASSES: usize = ErrorClass::ALL.len();
 
 /// Which kinds of operations and which histograms a trial has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -178,7 +179,7 @@ impl Tally {
 /// Failures of one kind of operation.
 #[derive(Debug, Default)]
 struct Failures {
-    errors: [AtomicU64; ErrorClass::ALL.len()],
+    errors: [AtomicU64; CLASSES],
 }
 
 /// Times of one interval, from the start of the load.
@@ -409,7 +410,7 @@ impl Exchange {
     }
 
     /// Bytes and failures of a kind.
-    pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, [u64; 8]) {
+    pub(crate) fn kind_counts(&self, buffer: usize, kind: OpKind) -> (u64, [u64; CLASSES]) {
         let failures = self.failures(buffer, kind);
         let tally = self.tally(buffer, self.shape.service(kind));
         (

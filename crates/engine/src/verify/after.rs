@@ -12,6 +12,7 @@ use super::check::{Demand, check_unit};
 use super::ledger::Ledger;
 use super::mismatch::{Mismatch, MismatchKind};
 use crate::Error;
+use crate::object::BlockStore;
 use crate::prepare::aligned::{AlignedBuffer, PAGE_BYTES};
 use crate::prepare::{PrepareHooks, Prepared, crew, direct, fill};
 
@@ -72,7 +73,9 @@ pub fn verify_after(
         .iter()
         .map(|f| f.path.as_path())
         .collect();
-    fill::forget_cached("flushing what was written", &paths, hooks)?;
+    if prepared.blocks.is_none() {
+        fill::forget_cached("flushing what was written", &paths, hooks)?;
+    }
     crew::run(&work, hooks, tools, |reader, chunk| {
         let file = (chunk / chunks_per_file) as u32;
         let first = chunk % chunks_per_file * units_per_chunk;
@@ -136,6 +139,15 @@ fn read_back(
     let (Some(first), Some(last)) = (units.clone().find(written), units.rev().find(written)) else {
         return Ok(());
     };
+    if let Some(store) = &prepared.blocks {
+        return read_objects(
+            ledger,
+            store,
+            file,
+            (first..=last).filter(written),
+            findings,
+        );
+    }
     let path = &prepared.layout.files[file as usize].path;
     if reader.open.as_ref().is_none_or(|(open, _)| *open != file) {
         let handle = direct::open_to_read(path, prepared.open.direct_works)?;
@@ -170,6 +182,38 @@ fn read_back(
         let state = ledger.state(file, unit);
         if let Some(demand) = Demand::between(ledger, state, state)
             && let Err(mismatch) = check_unit(ledger, file, offset, demand, piece)
+        {
+            findings.add(mismatch);
+        }
+    }
+    Ok(())
+}
+
+/// Reads units back that are objects of a store, and checks them.
+fn read_objects(
+    ledger: &Ledger,
+    store: &BlockStore,
+    file: u32,
+    units: impl Iterator<Item = u64>,
+    findings: &Findings,
+) -> Result<(), Error> {
+    for unit in units {
+        let (offset, bytes) = (ledger.offset_of(unit), ledger.unit_bytes());
+        let piece = match store.read(file as usize, offset, bytes as u32) {
+            Ok(piece) if piece.len() as u64 == bytes => piece,
+            Ok(_) => {
+                findings.add(missing(file, offset));
+                continue;
+            }
+            Err(error) => {
+                findings.add(unreadable(file, offset, &std::io::Error::other(error)));
+                continue;
+            }
+        };
+        findings.checked_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let state = ledger.state(file, unit);
+        if let Some(demand) = Demand::between(ledger, state, state)
+            && let Err(mismatch) = check_unit(ledger, file, offset, demand, &piece)
         {
             findings.add(mismatch);
         }

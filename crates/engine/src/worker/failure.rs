@@ -55,6 +55,10 @@ pub(crate) fn class_of(errno: i32) -> ErrorClass {
         libc::EACCES | libc::EPERM | libc::EROFS => ErrorClass::Permission,
         libc::EINVAL | libc::EOPNOTSUPP | libc::ENOSYS | libc::ENOTTY => ErrorClass::Unsupported,
         libc::ETIMEDOUT | libc::ETIME => ErrorClass::Timeout,
+        libc::ECONNRESET | libc::ECONNREFUSED | libc::EPIPE => ErrorClass::Reset,
+        libc::EUSERS => ErrorClass::SlowDown,
+        libc::EBADRQC => ErrorClass::Refused,
+        libc::EPROTO => ErrorClass::Failed,
         _ => ErrorClass::Other,
     }
 }

@@ -1,5 +1,6 @@
 //! `fathom clean`: what killed runs left behind.
 
+mod bucket;
 mod elsewhere;
 
 use std::collections::BTreeSet;
@@ -15,6 +16,9 @@ use crate::pipeline;
 use crate::present;
 
 pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
+    if let Some(target) = &clean.bucket {
+        return bucket::run(clean, target);
+    }
     if clean.hosts.are_given() {
         return elsewhere::run(clean);
     }

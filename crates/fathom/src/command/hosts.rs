@@ -73,6 +73,14 @@ pub(crate) enum How {
 }
 
 impl HostArgs {
+    /// These hosts, over ssh.
+    pub(crate) fn over_ssh(hosts: HostList) -> HostArgs {
+        HostArgs {
+            hosts: Some(hosts),
+            ..HostArgs::default()
+        }
+    }
+
     /// Whether other hosts carry the load.
     pub(crate) fn are_given(&self) -> bool {
         self.hosts.is_some()

@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::{pipeline, present};
 
 mod exam;
+mod store;
 
 /// How often the end is looked for.
 const LOOK: Duration = Duration::from_millis(20);
@@ -30,6 +31,7 @@ pub(crate) enum Lab {
     /// List the models of drives and their parameters.
     #[command(after_help = "Example:\n  fathom lab models")]
     Models,
+    S3(Box<store::Store>),
     Exam(exam::Exam),
     Accuracy(exam::Accuracy),
 }
@@ -98,6 +100,7 @@ fn unit_bytes(text: &str) -> Result<u64, String> {
 pub(crate) fn run(lab: Lab) -> anyhow::Result<Exit> {
     match lab {
         Lab::Drive(drive) => serve(&drive),
+        Lab::S3(store) => store::serve(&store),
         Lab::Exam(exam) => exam::sit(&exam),
         Lab::Accuracy(accuracy) => exam::accuracy(&accuracy),
         Lab::Models => {

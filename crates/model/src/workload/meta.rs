@@ -36,6 +36,45 @@ pub struct MetaWork {
     /// Contents are flushed (`fsync`) before a file that was written is closed.
     #[serde(default)]
     pub fsync: bool,
+    /// Bytes that an append adds; 0 is one record.
+    #[serde(default)]
+    pub append_bytes: u64,
+    /// How records get from the program to the file.
+    #[serde(default)]
+    pub handing: Handing,
+    /// Extended attributes of each file; at least 1.
+    #[serde(default = "one")]
+    pub xattrs: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// How records get from the program to the file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Handing {
+    /// Each by a system call of its own.
+    #[default]
+    Direct,
+    /// Gathered in memory and written 4,096 bytes at a time, as the C library
+    /// and most runtimes do.
+    Buffered,
+    /// Gathered so, then through a pipe to another thread that writes what comes,
+    /// at most 64 KiB at a time, as `| cat > file` does.
+    Stream,
+}
+
+impl Handing {
+    /// The word in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Handing::Direct => "direct",
+            Handing::Buffered => "buffered",
+            Handing::Stream => "stream",
+        }
+    }
 }
 
 /// One kind of operation and its weight in a mix.

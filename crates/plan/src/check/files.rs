@@ -7,7 +7,7 @@ use crate::diagnostic::{Problem, error};
 use crate::section::Section;
 
 /// Keys that mean something for work on many files.
-pub(crate) const MEANT: [&str; 39] = [
+pub(crate) const MEANT: [&str; 42] = [
     "name",
     "engine",
     "operation",
@@ -25,6 +25,9 @@ pub(crate) const MEANT: [&str; 39] = [
     "repeat",
     "first_ends",
     "xattr_size",
+    "xattr_count",
+    "append_size",
+    "handover",
     "numjobs",
     "think_time",
     "rate",

@@ -69,6 +69,7 @@ impl FioAccount {
     pub fn render(&self) -> String {
         let cell = |entry: &FioEntry| {
             let option = match &entry.value {
+                Some(_) if super::is_secret(&entry.option) => format!("{}=…", entry.option),
                 Some(value) => format!("{}={}", entry.option, super::lines::short(value)),
                 None => entry.option.clone(),
             };

@@ -198,7 +198,10 @@ fn every_option_is_accounted_for() {
 #[test]
 fn what_cannot_be_run_says_what_to_do() {
     for (options, wanted) in [
-        ("ioengine=http\n", "object stores are not measured yet"),
+        (
+            "ioengine=http\nhttp_object_mode=range\n",
+            "each block is an object",
+        ),
         ("ioengine=nfs\n", "mount the share"),
         ("ioengine=nonsense\n", "--enghelp"),
         ("zonemode=zbd\n", "zoned devices are not supported"),

@@ -24,12 +24,18 @@ pub use account::{FioAccount, FioEntry, Outcome};
 pub use command_line::{FioRequest, read_fio};
 pub use debug::fio_steady_words;
 pub use jobs::{FioJob, FioJobs, FioSetting};
+pub use map::http::FioKeys;
 pub use map::{FioMapped, FioMappedJob, map_fio};
 pub use page::fio_page;
 pub use place::{FioPlace, FioProblem, FioProblems};
 pub use surroundings::{FioPath, FioSurroundings, FixedSurroundings};
 pub use switches::{FioAction, FioEta, FioFormat, FioRun};
 pub use table::{FioFate, FioKind, FioOption, fio_option, fio_options};
+
+/// Whether the value of an option is a secret, which is never shown.
+pub fn is_secret(option: &str) -> bool {
+    map::http::SECRETS.contains(&option)
+}
 
 /// Every engine that fio documents: its name, what becomes of it (`run`,
 /// `mapped`, `refused`), and a remark.

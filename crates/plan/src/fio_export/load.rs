@@ -45,6 +45,9 @@ fn engine(workload: &Workload, draft: &mut Draft) {
         EngineKind::Meta => {
             return draft.refuse("engine", "fio has no mix of operations on many files");
         }
+        EngineKind::S3 => {
+            return draft.refuse("engine", "fio sends no requests like these to a bucket");
+        }
         EngineKind::Sim => {
             return draft.refuse("engine", "a simulated drive exists in fathom alone");
         }

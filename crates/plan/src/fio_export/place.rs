@@ -64,6 +64,10 @@ pub(super) fn write(
             draft.refuse("targets", "a connection comes from a job file; use that");
             None
         }
+        Target::Bucket(_) => {
+            draft.refuse("targets", "fio sends no requests like these to a bucket");
+            None
+        }
         Target::Null => Some(nothing(workload)),
         Target::Path(path) => {
             let Some(path) = path.to_str().filter(|p| is_plain(p)) else {

@@ -4,11 +4,11 @@ use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, KindsValue, LatencyTargetValue,
-    Mix, Name, OnErrorChoice, OperationsValue, PathsChoice, PatternValue, Percent,
-    PreconditionChoice, RateValue, RatesValue, RegionChoice, Rw, Seconds, Shares, Size, SloValue,
-    SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice,
-    ZoneWalkValue,
+    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice, KeyLayoutValue,
+    KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice, OperationsValue,
+    PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice,
+    RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time,
+    UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
 };
 
 const WHAT: &str = "What is done";
@@ -16,6 +16,7 @@ const LOAD: &str = "Load";
 const RATE: &str = "Rate";
 const DATA: &str = "Data set";
 const FILES: &str = "Many files (engine meta)";
+const OBJECTS: &str = "Object stores (engine s3)";
 const DURABILITY: &str = "Cache and durability";
 const BOUNDS: &str = "Beginning and end";
 const CONTENT: &str = "Contents";
@@ -118,8 +119,8 @@ section! {
 
         /// How operations reach the target: uring (io_uring), libaio, psync (pread and pwrite),
         /// mmap, null (nothing is done; measures fathom itself), sim, meta (operations on many
-        /// files, see operation), falloc (fallocate in place of each block) or ftruncate (to the
-        /// offset of each write).
+        /// files, see operation), s3 (requests to an object store, see request), falloc (fallocate
+        /// in place of each block) or ftruncate (to the offset of each write).
         [LOAD; default "uring"; example "psync"; alias "ioengine"]
         engine: EngineChoice,
         /// Operations in flight per worker, 1 to 4096.
@@ -206,8 +207,9 @@ section! {
 
         /// What is done to many files: create, open (and close), read_file, append, overwrite,
         /// stat, lookup (by the whole path), readdir, readdir_stat (ls -l), rename, link,
-        /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir
-        /// or unlink. One is a phase, which visits every file once; several by weight are a mix:
+        /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir,
+        /// unlink, truncate_overwrite (cut to nothing and written again), swift_put (written as
+        /// object servers do: under another name, flushed, renamed) or swift_get. One is a phase, which visits every file once; several by weight are a mix:
         /// in a plan {stat: 60, create: 20, unlink: 20}, as a flag stat:60,create:20,unlink:20.
         /// nrfiles says how many files each worker has. What an operation needs is made
         /// before; phases that follow one another use the same files.
@@ -256,6 +258,106 @@ section! {
         /// Bytes of the extended attribute that setxattr sets.
         [FILES; default "32"; example "256"]
         xattr_size: Size,
+        /// Extended attributes of each file; setxattr and getxattr go through all of them.
+        [FILES; default "1"; example "4"]
+        xattr_count: Count,
+        /// Bytes that append adds, record by record.
+        [FILES; default "one record"; example "64k"]
+        append_size: Size,
+        /// How records get from the program to the file: direct (each by a system call of its
+        /// own), buffered (gathered in memory, 4,096 bytes a call, as most languages print) or
+        /// stream (through a pipe to another thread that writes what comes, as `| cat > file`
+        /// does). With record_size: 50 this is the case of programs that write millions of
+        /// short lines.
+        [FILES; default "direct"; example "buffered"]
+        handover: HandoverChoice,
+
+        /// Requests to an object store: put, get, get_range, head, list, delete, delete_many,
+        /// put_multipart, get_parallel, copy, put_version, list_versions, put_tags or get_tags.
+        /// One is a phase, which visits every object once (with a runtime again and again);
+        /// several by weight are a mix: in a plan {get: 45, head: 30, put: 15, delete: 10}, as a
+        /// flag get:45,head:30,put:15,delete:10. What a request needs is made before. Without it
+        /// reads are GETs, writes PUTs and trims DELETEs, of objects of one block each.
+        [OBJECTS; default "from rw"; example "get"; alias "requests"]
+        request: RequestsValue,
+        /// Objects of each worker.
+        [OBJECTS; default "1000, or as many as size holds"; example "10k"]
+        objects: Count,
+        /// Bytes of each object: a size, a range (4k-1m), log2:1m (each of eight halvings of it
+        /// as often), or sizes with weights (4k/70,1m/30).
+        [OBJECTS; default "bs"; example "1m"; alias "obj_size"]
+        object_size: ObjectSizesValue,
+        /// How keys are laid out: flat, hashed (neighbours lie apart), or tree:3x16 (3 levels of
+        /// prefixes, 16 in each).
+        [OBJECTS; default "flat"; example "tree:3x16"]
+        key_layout: KeyLayoutValue,
+        /// Bytes of a ranged GET.
+        [OBJECTS; default "a quarter of the object"; example "64k"]
+        range_size: Size,
+        /// Bytes of a part of a multipart upload or of a parallel download.
+        [OBJECTS; default "5m"; example "16m"]
+        part_size: Size,
+        /// Parts of one object in flight.
+        [OBJECTS; default "4"; example "8"]
+        parts_at_once: Count,
+        /// Keys of one page of a listing, 1 to 1000.
+        [OBJECTS; default "1000"; example "100"; alias "max_keys"]
+        page_keys: Count,
+        /// Listings stop at the delimiter /.
+        [OBJECTS; default "false"; example "true"]
+        list_delimiter: Switch,
+        /// Objects that one delete_many names, 1 to 1000.
+        [OBJECTS; default "100"; example "1000"]
+        delete_batch: Count,
+        /// Read the objects that are there already below the target's prefix.
+        [OBJECTS; default "false"; example "true"; alias "list_existing"]
+        existing: Switch,
+        /// Send a request again so often that failed for a passing reason (503, 5xx, timeout,
+        /// reset). Its time goes on meanwhile.
+        [OBJECTS; default "0"; example "3"]
+        retries: Count,
+        /// Pause before a request is sent again the first time; doubled each time.
+        [OBJECTS; default "100ms"; example "50ms"]
+        backoff: Time,
+        /// A request that takes longer has failed.
+        [OBJECTS; default "30s"; example "5s"]
+        request_timeout: Time,
+        /// Where the store is: http://host:port or https://host, several joined by commas. The
+        /// environment's AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL otherwise.
+        [OBJECTS; default "Amazon's, of the region"; example "http://127.0.0.1:9000"; alias "endpoints"]
+        endpoint: Name,
+        /// Region of the signature.
+        [OBJECTS; default "AWS_REGION, else us-east-1"; example "eu-central-1"]
+        s3_region: Name,
+        /// The bucket is part of the host's name instead of the path.
+        [OBJECTS; default "false"; example "true"]
+        virtual_host: Switch,
+        /// The file with the keys, as the AWS tools write it. Keys are never part of a plan or a
+        /// command line; without a file the environment (AWS_ACCESS_KEY_ID and so on) and then
+        /// ~/.aws/credentials are asked.
+        [OBJECTS; default "the usual places"; example "/etc/fathom/keys"]
+        credentials_file: Name,
+        /// Profile within the file with the keys.
+        [OBJECTS; default "AWS_PROFILE, else default"; example "bench"]
+        profile: Name,
+        /// Sign nothing.
+        [OBJECTS; default "false"; example "true"]
+        anonymous: Switch,
+        /// Certificates of the authorities that vouch for the store (PEM).
+        [OBJECTS; default "those of the system"; example "/etc/ssl/own-ca.pem"]
+        ca_file: Name,
+        /// Take any certificate.
+        [OBJECTS; default "false"; example "true"]
+        unverified_tls: Switch,
+        /// The payload is part of the signature. Costs a SHA-256 of every byte that is put.
+        [OBJECTS; default "false"; example "true"]
+        sign_payload: Switch,
+        /// Storage class of what is put.
+        [OBJECTS; default "the bucket's"; example "STANDARD_IA"]
+        storage_class: Name,
+        /// Connections stay open from one request to the next.
+        [OBJECTS; default "true"; example "false"]
+        keep_alive: Switch,
 
         /// Bypass the page cache (O_DIRECT).
         [DURABILITY; default "true, except for engine mmap"; example "true"]

@@ -1,8 +1,8 @@
 //! Work on many files, from its keys.
 
 use fathom_model::workload::{
-    BlockSizes, Bounds, CacheMode, EngineKind, FileSizes, MetaOrder, MetaPaths, MetaTree, MetaWork,
-    OpMix, Rate, RateUnit, Verify, Workload,
+    BlockSizes, Bounds, CacheMode, EngineKind, FileSizes, Handing, MetaOrder, MetaPaths, MetaTree,
+    MetaWork, OpMix, Rate, RateUnit, Verify, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -23,6 +23,7 @@ const MAX_LEAVES: u64 = 1 << 32;
 const MAX_DEPTH: u64 = 32;
 const MAX_XATTR_BYTES: u64 = 32 << 10;
 const MAX_RECORD: u64 = 1 << 30;
+const MAX_XATTRS: u64 = 256;
 
 /// Resolves the work on files of one workload.
 pub(super) fn resolve(
@@ -80,9 +81,21 @@ pub(super) fn resolve(
         fsync: keys.fsync.as_ref().is_some_and(|every| every.value.0 > 0)
             || super::switch(keys.end_fsync.as_ref(), false),
         ops,
+        append_bytes: keys.append_size.as_ref().map_or(0, |size| size.value.0),
+        handing: keys
+            .handover
+            .as_ref()
+            .map_or(Handing::Direct, |h| h.value.handing()),
+        xattrs: xattrs(keys, spelling, problems),
         tree,
     }));
     workload
+}
+
+fn xattrs(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> u32 {
+    let count = keys.xattr_count.as_ref().map(|x| (x.value.0, x.span));
+    let bounds = (1, MAX_XATTRS);
+    bounded(("xattr_count", count), 1, bounds, spelling, problems) as u32
 }
 
 fn bounds(keys: &WorkloadKeys) -> Bounds {

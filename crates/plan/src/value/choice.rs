@@ -1,7 +1,8 @@
 //! Values that are one word out of a few.
 
 use fathom_model::workload::{
-    Allocation, Arrival, Between, EngineKind, MetaOrder, MetaPaths, OnError, Precondition, SyncOpen,
+    Allocation, Arrival, Between, EngineKind, Handing, MetaOrder, MetaPaths, OnError, Precondition,
+    SyncOpen,
 };
 use schemars::{Schema, json_schema};
 
@@ -89,6 +90,8 @@ choice! {
         Falloc = "falloc",
         /// Length of files.
         Ftruncate = "ftruncate",
+        /// Requests to an object store.
+        S3 = "s3",
     }
 }
 
@@ -130,6 +133,28 @@ impl PathsChoice {
     }
 }
 
+choice! {
+    /// How records get from the program to the file.
+    HandoverChoice, "way of handing over", example "buffered" {
+        /// Each by a system call.
+        Direct = "direct" | "unbuffered",
+        /// Gathered in memory.
+        Buffered = "buffered",
+        /// Through a pipe.
+        Stream = "stream" | "pipe",
+    }
+}
+
+impl HandoverChoice {
+    pub(crate) fn handing(self) -> Handing {
+        match self {
+            HandoverChoice::Direct => Handing::Direct,
+            HandoverChoice::Buffered => Handing::Buffered,
+            HandoverChoice::Stream => Handing::Stream,
+        }
+    }
+}
+
 impl EngineChoice {
     pub(crate) fn kind(self) -> EngineKind {
         match self {
@@ -142,6 +167,7 @@ impl EngineChoice {
             EngineChoice::Meta => EngineKind::Meta,
             EngineChoice::Falloc => EngineKind::Falloc,
             EngineChoice::Ftruncate => EngineKind::Ftruncate,
+            EngineChoice::S3 => EngineKind::S3,
         }
     }
 }

@@ -18,7 +18,7 @@ const LIMIT_FACTOR: u64 = 8;
 pub(crate) struct OperationsValue(pub(crate) Vec<MetaShare>);
 
 /// Words of other tools.
-const OTHER_WORDS: [(&str, OpKind); 12] = [
+const OTHER_WORDS: [(&str, OpKind); 14] = [
     ("read", OpKind::ReadFile),
     ("write", OpKind::Create),
     ("delete", OpKind::Unlink),
@@ -26,6 +26,8 @@ const OTHER_WORDS: [(&str, OpKind); 12] = [
     ("ls", OpKind::Readdir),
     ("ls-l", OpKind::ReaddirStat),
     ("delete-renamed", OpKind::Unlink),
+    ("put", OpKind::SwiftPut),
+    ("rewrite", OpKind::TruncateOverwrite),
     ("filecreate", OpKind::Create),
     ("filestat", OpKind::Stat),
     ("filedelete", OpKind::Unlink),

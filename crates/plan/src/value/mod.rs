@@ -9,6 +9,7 @@ mod fail_if;
 mod files;
 mod mix;
 mod number;
+mod objects;
 mod pace;
 mod parts;
 mod payload;
@@ -22,9 +23,9 @@ mod zones;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, EngineChoice, OnErrorChoice, Order,
-    PathsChoice, PreconditionChoice, RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice,
-    VisitChoice,
+    AllocationChoice, ArrivalChoice, BetweenChoice, EngineChoice, HandoverChoice, OnErrorChoice,
+    Order, PathsChoice, PreconditionChoice, RegionChoice, Rw, SyncChoice, VerifyByChoice,
+    VerifyChoice, VisitChoice,
 };
 pub(crate) use cpus::CpuList;
 pub(crate) use distribution::{DistributionValue, PatternValue};
@@ -32,6 +33,7 @@ pub(crate) use fail_if::FailIfValue;
 pub(crate) use files::{FileSizesValue, OperationsValue, operation};
 pub(crate) use mix::Mix;
 pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
+pub(crate) use objects::{KeyLayoutValue, ObjectSizesValue, RequestsValue};
 pub(crate) use pace::{LatencyTargetValue, RatesValue, ZoneWalkValue, zone_fault};
 pub(crate) use payload::ContentValue;
 pub(crate) use rate::RateValue;

@@ -295,8 +295,11 @@ fn errno_of(class: ErrorClass) -> u32 {
         ErrorClass::Permission => 13,
         ErrorClass::Unsupported => 22,
         ErrorClass::Timeout => 110,
+        ErrorClass::Reset => 104,
+        ErrorClass::SlowDown => 11,
+        ErrorClass::Refused => 22,
         ErrorClass::Verify => 84,
-        ErrorClass::Io | ErrorClass::Short | ErrorClass::Other => 5,
+        ErrorClass::Io | ErrorClass::Short | ErrorClass::Other | ErrorClass::Failed => 5,
     }
 }
 

@@ -306,6 +306,9 @@ fn trial_facts(trial: &JudgedTrial) -> Vec<(&'static str, String)> {
     if let Some(cpu) = summary.cpu_ns_per_op {
         out.push(("CPU per operation", unit::latency(cpu)));
     }
+    if let Some(work) = crate::objects::work(trial) {
+        out.push(("Objects", work));
+    }
     if let Some(tree) = crate::files::tree(trial) {
         out.push(("Files", tree));
     }

@@ -25,6 +25,7 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     let columns = head.map(|text| (text, Align::Right));
     let mut table = Table::new(std::iter::once(("", Align::Left)).chain(columns));
     let iterations = run.trials.iter().any(|trial| trial.iteration > 0);
+    let mut calls = Vec::new();
     for (trial, line) in lines {
         let mut name = facts::trial_name(run, trial);
         if iterations {
@@ -34,6 +35,9 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
             Some((rate, ns)) => format!("{}/s in {}", unit::count(rate), unit::span(ns)),
             None => "-".to_owned(),
         };
+        if let Some(made) = files::calls(trial) {
+            calls.push(format!("{name}: {made}"));
+        }
         table.row([
             name,
             unit::group(line.ops),
@@ -45,4 +49,22 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
         ]);
     }
     page.block(&table.render());
+    // The same phase makes the same calls in each iteration.
+    calls.truncate(run.rows.len());
+    if !calls.is_empty() {
+        page.blank();
+        page.line("System calls on the files per operation, counted by the engine:");
+        for line in calls {
+            page.paragraph(2, 4, &line);
+        }
+    }
+    let lookups = crate::gluster::lines(run);
+    if !lookups.is_empty() {
+        page.blank();
+    }
+    for line in lookups {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        page.paragraph(indent, indent + 2, text);
+    }
 }

@@ -29,7 +29,7 @@ impl Hand {
                 Some(expected) => self.found_is(expected, "entries in it"),
                 None => Ok(()),
             },
-            OpKind::ReadFile if !self.altered => self.check_contents(task),
+            OpKind::ReadFile | OpKind::SwiftGet if !self.altered => self.check_contents(task),
             _ => Ok(()),
         }
     }
@@ -55,7 +55,7 @@ impl Hand {
         }
         let mut at = 0;
         while at < kept {
-            let length = record.min(kept - at) as usize;
+            let length = self.unit_bytes.min(kept - at) as usize;
             let should = self.contents.record(owner, at, length);
             let is = &self.buffer[at as usize..at as usize + length];
             if should != is {

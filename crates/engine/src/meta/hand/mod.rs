@@ -4,35 +4,41 @@
 //! read; what was read is checked after it was read again. Between the two
 //! lie system calls and nothing else.
 
+mod calls;
 mod checked;
+mod handing;
+mod moving;
 mod trouble;
 
+pub(crate) use calls::Calls;
 pub(crate) use trouble::Trouble;
 
+use std::ffi::CString;
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use fathom_model::OpKind;
-use fathom_model::workload::{MetaPaths, Workload};
+use fathom_model::workload::{Handing, MetaPaths, Workload};
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RawDir, chmodat, fsync, ftruncate, linkat, mkdirat, openat,
-    readlinkat_raw, renameat, statat, symlinkat, unlinkat,
+    AtFlags, Mode, chmodat, linkat, mkdirat, readlinkat_raw, renameat, statat, symlinkat, unlinkat,
 };
-use rustix::io::{Errno, pwrite, read, write};
+use rustix::io::Errno;
 
+use self::calls::Call;
+use self::handing::{Gatherer, Stream};
 use super::content::{Contents, Owner};
 use super::directories::Directories;
 use super::geometry::Geometry;
 use super::names::{Name, Thing};
 use super::task::Task;
+use super::tree::Tree;
 
 /// Room for the entries of a directory that one call reads.
 const LISTING_BYTES: usize = 32 << 10;
 /// Contents that are read to be verified are kept up to this size.
 const VERIFIED_BYTES: u64 = 16 << 20;
-/// The extended attribute.
-const XATTR: &std::ffi::CStr = c"user.fathom";
+/// The extended attribute; further ones have a number behind it.
+const XATTR: &str = "user.fathom";
 
 /// What operations need to know of the work besides the tree.
 #[derive(Debug, Clone)]
@@ -40,6 +46,10 @@ pub(crate) struct Ways {
     whole_paths: bool,
     fsync: bool,
     verify: bool,
+    /// Bytes that an append adds.
+    append_bytes: u64,
+    handing: Handing,
+    xattrs: u32,
     /// Absolute path of the top of the tree, with a slash at its end.
     top_path: Arc<[u8]>,
 }
@@ -50,6 +60,9 @@ impl Ways {
         Ways {
             whole_paths: meta.is_some_and(|meta| meta.paths == MetaPaths::Whole),
             fsync: meta.is_some_and(|meta| meta.fsync),
+            append_bytes: meta.map_or(0, |meta| meta.append_bytes),
+            handing: meta.map_or(Handing::Direct, |meta| meta.handing),
+            xattrs: meta.map_or(1, |meta| meta.xattrs.max(1)),
             verify: workload.verify.is_some(),
             top_path: [top_path, b"/"].concat().into(),
         }
@@ -64,6 +77,8 @@ pub(crate) struct Hand {
     /// `None`: nothing is done (the null target).
     directories: Option<Directories>,
     contents: Contents,
+    /// Contents were made in pieces of this length.
+    unit_bytes: u64,
     name: Name,
     other: Name,
     /// The directory of the task at hand; `None` is the top.
@@ -72,6 +87,11 @@ pub(crate) struct Hand {
     buffer: Vec<u8>,
     listing: Box<[MaybeUninit<u8>]>,
     xattr: Vec<u8>,
+    xattr_names: Vec<CString>,
+    gatherer: Gatherer,
+    /// Runs from the first file that needs it.
+    stream: Option<Stream>,
+    calls: Calls,
     /// What the last operation found: bytes read, entries listed, the size of
     /// a file.
     found: u64,
@@ -84,11 +104,12 @@ impl Hand {
         rank: u32,
         workload: &Workload,
         ways: Ways,
-        top: Option<(&Arc<OwnedFd>, u64)>,
+        on: Option<&Tree>,
     ) -> Hand {
         let tree = &geometry.tree;
-        let tag = top.map_or(0, |(_, tag)| tag);
+        let tag = on.map_or(0, |tree| tree.tag);
         let record = tree.record_bytes.max(1);
+        let unit_bytes = on.map_or(record, Tree::unit_bytes);
         let whole = largest(geometry).div_ceil(record) * record;
         let buffer_bytes = match ways.verify {
             true => whole.clamp(record, VERIFIED_BYTES.max(record)),
@@ -99,11 +120,11 @@ impl Hand {
         let own = &own.as_bytes()[..own.len().min(xattr.len())];
         xattr[..own.len()].copy_from_slice(own);
         Hand {
-            directories: top.map(|(top, _)| Directories::new(Arc::clone(top), geometry.workers)),
-            contents: Contents::new(&workload.payload, tag, record),
+            directories: on.map(|on| Directories::new(Arc::clone(&on.top), geometry.workers)),
+            contents: Contents::new(&workload.payload, tag, unit_bytes),
+            unit_bytes,
             geometry: geometry.clone(),
             rank,
-            ways,
             name: Name::new(),
             other: Name::new(),
             leaf: None,
@@ -111,9 +132,19 @@ impl Hand {
             buffer: vec![0; usize::try_from(buffer_bytes).unwrap_or(usize::MAX)],
             listing: vec![MaybeUninit::uninit(); LISTING_BYTES].into(),
             xattr,
+            xattr_names: xattr_names(ways.xattrs),
+            gatherer: Gatherer::new(),
+            stream: None,
+            calls: Calls::default(),
             found: 0,
             altered: false,
+            ways,
         }
+    }
+
+    /// What was asked of the system so far, and the records that were moved.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     /// Makes the names, the directory and the first contents of a task ready.
@@ -149,12 +180,28 @@ impl Hand {
                 let file = (thing, task.number, task.round);
                 self.geometry.push_path(&mut self.name, self.rank, file);
             }
-            OpKind::Create | OpKind::Overwrite | OpKind::ReadFile => {
+            OpKind::SwiftPut | OpKind::SwiftGet => {
+                self.size_bytes = self.geometry.size_of(self.rank, task.number);
+                // Attributes of a file that is open need no name of its own.
+                if task.kind == OpKind::SwiftPut {
+                    self.push(Thing::Temporary, task.number, 0, true);
+                }
+            }
+            OpKind::Create | OpKind::Overwrite | OpKind::TruncateOverwrite | OpKind::ReadFile => {
                 self.size_bytes = self.geometry.size_of(self.rank, task.number);
             }
+            OpKind::Append => self.size_bytes = self.appended_bytes(),
             _ => {}
         }
         Ok(())
+    }
+
+    /// Bytes that an append adds.
+    fn appended_bytes(&self) -> u64 {
+        match self.ways.append_bytes {
+            0 => self.geometry.tree.record_bytes,
+            bytes => bytes,
+        }
     }
 
     /// Writes a name as the way asks for.
@@ -185,16 +232,18 @@ impl Hand {
     #[inline]
     pub(crate) fn carry_out(&mut self, task: &Task) -> Result<u64, Trouble> {
         let Some(directories) = &self.directories else {
-            return Ok(match task.kind {
-                OpKind::Create | OpKind::Overwrite | OpKind::ReadFile => self.size_bytes,
-                OpKind::Append => self.geometry.tree.record_bytes,
-                _ => 0,
+            return Ok(match task.kind.moves_bytes() {
+                true => self.size_bytes,
+                false => 0,
             });
         };
         let directory = match self.leaf {
             Some(leaf) => directories.get(leaf),
             None => directories.top(),
         };
+        if let Some(call) = only_call(task.kind) {
+            self.calls.count(call);
+        }
         let name = self.name.as_c();
         let done = |result: Result<(), Errno>| result.map(|()| 0).map_err(Trouble::from);
         match task.kind {
@@ -202,21 +251,12 @@ impl Hand {
                 self.found = statat(directory, name, AtFlags::empty())?.st_size as u64;
                 Ok(0)
             }
-            OpKind::Open => {
-                open(directory, name, OFlags::RDONLY)?;
-                Ok(0)
-            }
             OpKind::Rename => done(renameat(directory, name, directory, self.other.as_c())),
             OpKind::Symlink => done(symlinkat(self.other.as_c(), directory, name)),
             OpKind::Link => {
                 let top = directories.top();
-                done(linkat(
-                    top,
-                    self.other.as_c(),
-                    directory,
-                    name,
-                    AtFlags::empty(),
-                ))
+                let other = self.other.as_c();
+                done(linkat(top, other, directory, name, AtFlags::empty()))
             }
             OpKind::Readlink => {
                 let (target, _) = readlinkat_raw(directory, name, &mut self.listing[..256])?;
@@ -227,158 +267,29 @@ impl Hand {
                 let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH | Mode::WOTH;
                 done(chmodat(directory, name, mode, AtFlags::empty()))
             }
-            OpKind::Setxattr => {
-                let flags = rustix::fs::XattrFlags::empty();
-                done(rustix::fs::setxattr(name, XATTR, &self.xattr, flags))
-            }
-            OpKind::Getxattr => {
-                self.found = rustix::fs::getxattr(name, XATTR, &mut self.listing[..])?
-                    .0
-                    .len() as u64;
-                Ok(0)
-            }
             OpKind::Mkdir => done(mkdirat(directory, name, Mode::RWXU)),
             OpKind::Rmdir => done(unlinkat(directory, name, AtFlags::REMOVEDIR)),
             OpKind::Unlink => done(unlinkat(directory, name, AtFlags::empty())),
+            OpKind::Setxattr | OpKind::Getxattr => self.attributes(task.kind),
             _ => self.on_contents(task),
         }
     }
 
-    /// Operations that open something and move bytes or entries.
-    fn on_contents(&mut self, task: &Task) -> Result<u64, Trouble> {
-        let Some(directories) = &self.directories else {
-            return Ok(0);
-        };
-        let directory = match self.leaf {
-            Some(leaf) => directories.get(leaf),
-            None => directories.top(),
-        };
+    /// Sets or reads every attribute of the file that is named by its path.
+    fn attributes(&mut self, kind: OpKind) -> Result<u64, Trouble> {
         let name = self.name.as_c();
-        match task.kind {
-            OpKind::Create => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-                let file = open(directory, name, flags)?;
-                self.write_all(&file, task.number)
-            }
-            OpKind::Overwrite => {
-                let file = open(directory, name, OFlags::WRONLY)?;
-                self.write_all(&file, task.number)
-            }
-            OpKind::Append => {
-                let file = open(directory, name, OFlags::WRONLY | OFlags::APPEND)?;
-                self.append(&file, task.number)
-            }
-            OpKind::ReadFile => {
-                let file = open(directory, name, OFlags::RDONLY)?;
-                self.read_all(&file)
-            }
-            OpKind::Truncate => {
-                let file = open(directory, name, OFlags::WRONLY)?;
-                ftruncate(&file, 0)?;
-                Ok(0)
-            }
-            OpKind::Fsync => {
-                let file = open(directory, name, OFlags::RDONLY)?;
-                fsync(&file)?;
-                Ok(0)
-            }
-            kind => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                let directory = open(directory, name, flags)?;
-                self.list(&directory, kind == OpKind::ReaddirStat)
-            }
-        }
-    }
-
-    fn write_all(&mut self, file: &OwnedFd, number: u64) -> Result<u64, Trouble> {
-        let owner = self.owner(number);
-        let record = self.geometry.tree.record_bytes;
-        let mut at = 0;
-        while at < self.size_bytes {
-            let length = record.min(self.size_bytes - at) as usize;
-            let bytes = self.contents.record(owner, at, length);
-            let moved = match at {
-                0 => write(file, bytes)?,
-                _ => pwrite(file, bytes, at)?,
-            };
-            if moved < length {
-                return Err(Trouble::Short(at + moved as u64));
-            }
-            at += moved as u64;
-        }
-        if self.ways.fsync {
-            fsync(file)?;
-        }
-        Ok(at)
-    }
-
-    fn append(&mut self, file: &OwnedFd, number: u64) -> Result<u64, Trouble> {
-        let owner = self.owner(number);
-        let length = self.geometry.tree.record_bytes as usize;
-        let moved = write(file, self.contents.record(owner, 0, length))?;
-        if moved < length {
-            return Err(Trouble::Short(moved as u64));
-        }
-        if self.ways.fsync {
-            fsync(file)?;
-        }
-        Ok(moved as u64)
-    }
-
-    /// Reads a file to the end that it had when it was made, or to its real end
-    /// where that is not known.
-    fn read_all(&mut self, file: &OwnedFd) -> Result<u64, Trouble> {
-        let record = self.geometry.tree.record_bytes as usize;
-        let keeps = self.ways.verify;
-        let mut at = 0;
-        loop {
-            let left = self.size_bytes - at.min(self.size_bytes);
-            if left == 0 && !self.altered {
-                break;
-            }
-            let start = if keeps { at as usize } else { 0 };
-            let start = if start + record > self.buffer.len() {
-                0
+        for attribute in &self.xattr_names {
+            if kind == OpKind::Setxattr {
+                self.calls.count(Call::Setxattr);
+                let flags = rustix::fs::XattrFlags::empty();
+                rustix::fs::setxattr(name, attribute.as_c_str(), &self.xattr, flags)?;
             } else {
-                start
-            };
-            let wanted = match self.altered {
-                true => record,
-                false => record.min(left as usize),
-            };
-            let end = (start + wanted).min(self.buffer.len());
-            let moved = read(file, &mut self.buffer[start..end])?;
-            at += moved as u64;
-            if moved == 0 {
-                break;
+                self.calls.count(Call::Getxattr);
+                let attribute = attribute.as_c_str();
+                let read = rustix::fs::getxattr(name, attribute, &mut self.listing[..])?;
+                self.found = read.0.len() as u64;
             }
         }
-        self.found = at;
-        match at < self.size_bytes && !self.altered {
-            true => Err(Trouble::Short(at)),
-            false => Ok(at),
-        }
-    }
-
-    fn list(&mut self, directory: &OwnedFd, stat_each: bool) -> Result<u64, Trouble> {
-        let mut entries = 0;
-        let mut listing = RawDir::new(directory, &mut self.listing);
-        while let Some(entry) = listing.next() {
-            let entry = entry?;
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            entries += 1;
-            if stat_each {
-                // Somebody may have removed it meanwhile.
-                match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-                    Ok(_) | Err(Errno::NOENT) => {}
-                    Err(errno) => return Err(errno.into()),
-                }
-            }
-        }
-        self.found = entries;
         Ok(0)
     }
 
@@ -416,13 +327,28 @@ fn largest(geometry: &Geometry) -> u64 {
     }
 }
 
-#[inline]
-fn open(directory: BorrowedFd<'_>, name: &std::ffi::CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
-    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-    openat(
-        directory,
-        name,
-        flags | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-        mode,
-    )
+/// The call of an operation that is a single one.
+fn only_call(kind: OpKind) -> Option<Call> {
+    Some(match kind {
+        OpKind::Stat | OpKind::Lookup | OpKind::Statdir => Call::Stat,
+        OpKind::Rename => Call::Rename,
+        OpKind::Symlink => Call::Symlink,
+        OpKind::Link => Call::Link,
+        OpKind::Readlink => Call::Readlink,
+        OpKind::Chmod => Call::Chmod,
+        OpKind::Mkdir => Call::Mkdir,
+        OpKind::Rmdir => Call::Rmdir,
+        OpKind::Unlink => Call::Unlink,
+        _ => return None,
+    })
+}
+
+fn xattr_names(count: u32) -> Vec<CString> {
+    let name = |number: u32| match number {
+        0 => XATTR.to_owned(),
+        number => format!("{XATTR}-{number}"),
+    };
+    (0..count.max(1))
+        .map(|number| CString::new(name(number)).unwrap_or_default())
+        .collect()
 }

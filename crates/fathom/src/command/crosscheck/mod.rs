@@ -134,6 +134,7 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
         html: None,
         quiet: args.output.quiet,
         strict: false,
+        metrics: crate::metrics::MetricsArgs::default(),
         store: args.output.store.clone(),
     };
     let keep = Keep::make(args.output.keep.as_deref(), &output.store, &id)?;

@@ -156,7 +156,7 @@ impl Row {
         let direct = workload.cache == fathom_model::workload::CacheMode::Direct;
         let pause = match trial.target {
             Target::Path(_) => trial.pause,
-            Target::Null | Target::Sim(_) | Target::Peer(_) => NO_PAUSE,
+            Target::Null | Target::Sim(_) | Target::Peer(_) | Target::Bucket(_) => NO_PAUSE,
         };
         // Pauses are made here, so that both tools get the same.
         trial.pause = NO_PAUSE;

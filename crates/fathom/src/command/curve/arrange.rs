@@ -232,7 +232,7 @@ fn size_of(plan: &Plan, target: &Target, base: &Workload) -> Result<u64, String>
         return Ok(size);
     }
     match target {
-        Target::Null | Target::Sim(_) | Target::Peer(_) => {
+        Target::Null | Target::Sim(_) | Target::Peer(_) | Target::Bucket(_) => {
             Err(format!("the size of {target} is not known; give --size"))
         }
         Target::Path(path) => {

@@ -139,7 +139,7 @@ fn simulated_bytes(target: &Target) -> Option<u64> {
 fn kind(target: &Target, leaves: &[&DeviceFacts]) -> (DiskKind, &'static str) {
     let rotates = match target {
         Target::Sim(model) => model.starts_with("hdd"),
-        Target::Null | Target::Path(_) | Target::Peer(_) => {
+        Target::Null | Target::Path(_) | Target::Peer(_) | Target::Bucket(_) => {
             leaves.iter().any(|d| d.rotational == Some(true))
         }
     };

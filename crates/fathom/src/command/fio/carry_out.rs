@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use fathom_engine::object::{Credentials, give_credentials};
 use fathom_fleet::Interrupt;
 use fathom_model::conduct::InOrder;
 use fathom_model::verdict::FindingStatus;
@@ -75,6 +76,17 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
             return Ok(FIO_FAILURE);
         }
     };
+    for keys in &mapped.keys {
+        give_credentials(
+            &keys.name,
+            Credentials {
+                key_id: keys.key_id.clone(),
+                secret: keys.secret.clone(),
+                session_token: keys.session_token.clone(),
+                sse_customer_key: keys.sse_customer_key.clone(),
+            },
+        );
+    }
     if !quiet {
         tell_left_out(&mapped.account);
     }

@@ -26,7 +26,10 @@ fn options(settings: &[FioSetting]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     for setting in settings {
         let name = setting.option.name.to_owned();
-        let value = setting.value.clone().unwrap_or_default();
+        let value = match fathom_plan::fio::is_secret(setting.option.name) {
+            true => "…".to_owned(),
+            false => setting.value.clone().unwrap_or_default(),
+        };
         // The last one counts.
         match options.iter_mut().find(|(other, _)| *other == name) {
             Some((_, old)) => *old = value,

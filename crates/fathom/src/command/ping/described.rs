@@ -25,6 +25,7 @@ pub(super) fn describe(target: &Target) -> Described {
         Target::Null => "nothing is done".to_owned(),
         Target::Sim(_) => "simulated".to_owned(),
         Target::Peer(_) => "a connection".to_owned(),
+        Target::Bucket(_) => "a bucket".to_owned(),
         Target::Path(path) => {
             let facts = fathom_observe::target_fingerprint(&Sysroot::host(), path);
             match (&facts.filesystem, facts.devices.first()) {

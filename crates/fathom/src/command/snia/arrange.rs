@@ -35,7 +35,7 @@ pub(super) fn place(target: &Target, size: Option<u64>) -> Result<Place, String>
         can_discard: false,
     };
     let place = match target {
-        Target::Null | Target::Peer(_) => {
+        Target::Null | Target::Peer(_) | Target::Bucket(_) => {
             return Err(format!("{target} stores nothing; name a drive"));
         }
         Target::Sim(model) => {

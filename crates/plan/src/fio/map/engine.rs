@@ -43,7 +43,7 @@ fn fate(name: &str) -> Fate {
             "one pread or pwrite at a time; neighbours are not joined",
         ),
         "posixaio" => Fate::Near(EngineKind::Uring, "asynchronous through io_uring"),
-        "http" => Fate::Refused("object stores are not measured yet; for now use the real fio"),
+        "http" => Fate::Same(EngineKind::S3),
         "nfs" => Fate::Refused("mount the share and name a directory of the mount"),
         "libiscsi" => Fate::Refused("log in to the target and name its block device"),
         "net" => Fate::Same(EngineKind::Net),
@@ -186,6 +186,7 @@ pub(super) fn choose(asked: &mut Asked<'_>) -> Option<Chosen> {
             EngineKind::Psync
                 | EngineKind::Mmap
                 | EngineKind::Net
+                | EngineKind::S3
                 | EngineKind::Falloc
                 | EngineKind::Ftruncate
         ),

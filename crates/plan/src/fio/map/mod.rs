@@ -11,6 +11,7 @@ mod bounds;
 mod content;
 pub(crate) mod engine;
 mod files;
+pub(crate) mod http;
 mod kinds;
 mod names;
 mod net;
@@ -51,6 +52,8 @@ pub struct FioMapped {
     pub jobs: Vec<FioMappedJob>,
     /// What became of every option.
     pub account: FioAccount,
+    /// What signs requests to object stores.
+    pub keys: Vec<http::FioKeys>,
 }
 
 /// One trial as a user of fio knows it.
@@ -97,6 +100,7 @@ pub fn map_fio(
         files: 0,
         seen: HashSet::new(),
         grown: HashSet::new(),
+        keys: Vec::new(),
         seed,
     };
     for (section, job) in request.jobs.jobs.iter().enumerate() {
@@ -162,6 +166,7 @@ struct Mapping<'a> {
     seen: HashSet<(Option<FioPlace>, String, Outcome)>,
     /// Files that a job lets grow until the disk is full.
     grown: HashSet<PathBuf>,
+    keys: Vec<http::FioKeys>,
     seed: u64,
 }
 
@@ -258,6 +263,7 @@ impl Mapping<'_> {
         let target = match &workload.peer {
             Some(peer) => Target::Peer(peer.name()),
             None if engine.null => Target::Null,
+            None if workload.store.is_some() => http::target(&mut workload, &files.paths),
             None => self.place(asked, &mut workload, &files),
         };
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
@@ -267,7 +273,7 @@ impl Mapping<'_> {
             number,
             clones,
             group: self.stages.group(),
-            files: match engine.null {
+            files: match engine.null || workload.store.is_some() {
                 true => Vec::new(),
                 false => files.paths.clone(),
             },
@@ -311,6 +317,10 @@ impl Mapping<'_> {
         kinds::fill(asked, &mut workload);
         if workload.engine == EngineKind::Net && !net::fill(asked, &mut workload) {
             return None;
+        }
+        if workload.engine == EngineKind::S3 {
+            let number = self.clones + range.start + 1;
+            self.keys.push(http::fill(asked, &mut workload, number)?);
         }
         let (files, extent) = self.extent(asked, &mut workload, &range)?;
         content::fill(asked, &mut workload, self.surroundings);
@@ -435,6 +445,7 @@ impl Mapping<'_> {
             schedule,
             jobs: self.jobs,
             account: self.account.clone(),
+            keys: self.keys,
         };
         (self.account, Ok(mapped))
     }

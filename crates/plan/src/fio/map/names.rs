@@ -70,6 +70,9 @@ pub(super) fn fill(
         repeat: time_based,
         stop_with_first: false,
         fsync: false,
+        append_bytes: 0,
+        handing: fathom_model::workload::Handing::Direct,
+        xattrs: 1,
     }));
     let directories = asked
         .text("directory")

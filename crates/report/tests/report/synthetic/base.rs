@@ -190,6 +190,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         trials,
         sets: Vec::new(),
         fleet: None,
+        enumeration: None,
         verdict,
         comparison: None,
         curve: None,

@@ -209,6 +209,9 @@ impl TrialSpec {
             active_bytes: self.workload.size_bytes.unwrap_or(1 << 30),
             final_flush_ns: None,
             finishers: None,
+            endpoints: Vec::new(),
+            calls: Vec::new(),
+            gluster: None,
             ops,
         }
     }

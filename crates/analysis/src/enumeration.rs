@@ -1,0 +1,185 @@
+//! How listing scales: time against entries, and its growth as an exponent.
+//!
+//! The exponent is the slope of a straight line through the logarithms (least
+//! squares), its interval that of Student's distribution over the residuals.
+//! A constant cost of each listing would bend the line where directories are
+//! small, so those below [`LEAST_ENTRIES`] are shown and left out of the line.
+
+use fathom_model::enumeration::{Enumeration, EnumerationGrowth, EnumerationPoint};
+use fathom_model::estimate::Unit;
+use fathom_model::judged::ResultRow;
+use fathom_model::schedule::Purpose;
+use fathom_model::{Estimate, JudgedRun, OpKind, unit};
+
+use crate::statistics::quantiles::student_975;
+
+/// Smaller directories are not part of the line.
+const LEAST_ENTRIES: u64 = 1000;
+
+/// Draws what listings of a run say, where that is what it is for.
+pub(crate) fn draw(run: &mut JudgedRun) {
+    if run.run.purpose != Purpose::Enumeration {
+        return;
+    }
+    let mut points: Vec<EnumerationPoint> =
+        run.rows.iter().filter_map(|row| point(run, row)).collect();
+    points.sort_by_key(|point| (point.kind, point.entries));
+    let mut growth = Vec::new();
+    let mut answers = Vec::new();
+    for kind in [OpKind::Readdir, OpKind::ReaddirStat] {
+        let own: Vec<&EnumerationPoint> = points.iter().filter(|p| p.kind == kind).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let one = grows(kind, &own);
+        answers.extend(said(&one, &own));
+        growth.push(one);
+    }
+    run.enumeration = Some(Enumeration {
+        points,
+        growth,
+        answers,
+    });
+}
+
+fn point(run: &JudgedRun, row: &ResultRow) -> Option<EnumerationPoint> {
+    let trial = run.trials.get(*row.trials.first()?)?;
+    let meta = trial.workload.meta.as_deref()?;
+    let kind = meta.phase()?;
+    let op = row.ops.iter().find(|op| op.kind == kind)?;
+    Some(EnumerationPoint {
+        row: row.row,
+        kind,
+        entries: meta.tree.files,
+        listings: op.ops,
+        listing_ns: op.service.mean_ns.clone(),
+        fastest_ns: op.service.min_ns,
+    })
+}
+
+/// The slope of the logarithms.
+fn grows(kind: OpKind, points: &[&EnumerationPoint]) -> EnumerationGrowth {
+    let logs: Vec<(f64, f64)> = points
+        .iter()
+        .filter(|point| point.entries >= LEAST_ENTRIES)
+        .filter_map(|point| {
+            let ns = point.listing_ns.value.filter(|ns| *ns > 0.0)?;
+            Some(((point.entries as f64).ln(), ns.ln()))
+        })
+        .collect();
+    EnumerationGrowth {
+        kind,
+        exponent: slope(&logs),
+        points: u32::try_from(logs.len()).unwrap_or(u32::MAX),
+    }
+}
+
+fn slope(points: &[(f64, f64)]) -> Estimate {
+    let count = points.len() as f64;
+    if points.len() < 2 {
+        let why = format!("needs two directories of at least {LEAST_ENTRIES} entries");
+        return Estimate::unknown(Unit::Ratio, why);
+    }
+    let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
+    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
+    let xx: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
+    let xy: f64 = points
+        .iter()
+        .map(|(x, y)| (x - mean_x) * (y - mean_y))
+        .sum();
+    if xx <= 0.0 {
+        return Estimate::unknown(Unit::Ratio, "the directories are all of the same size");
+    }
+    let slope = xy / xx;
+    if points.len() == 2 {
+        let why = "two directories have a line through them whatever they are";
+        return Estimate::point(Unit::Ratio, slope, why);
+    }
+    let rest: f64 = points
+        .iter()
+        .map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2))
+        .sum();
+    let error = (rest / (count - 2.0) / xx).sqrt();
+    let half = student_975(count - 2.0) * error;
+    Estimate::known(Unit::Ratio, slope, slope - half, slope + half, count)
+}
+
+fn words(kind: OpKind) -> &'static str {
+    match kind {
+        OpKind::Readdir => "Names alone",
+        _ => "Names with the facts of each",
+    }
+}
+
+fn said(growth: &EnumerationGrowth, points: &[&EnumerationPoint]) -> Vec<String> {
+    let mut said = Vec::new();
+    let name = words(growth.kind);
+    let exponent = &growth.exponent;
+    match (exponent.value, exponent.low, exponent.high) {
+        (Some(value), Some(low), Some(high)) => {
+            let verdict = if low > 1.0 {
+                let factor = 2f64.powf(value);
+                format!(
+                    "worse than in proportion: twice the entries take {factor:.2} times as long"
+                )
+            } else if high < 1.0 {
+                "better than in proportion: a part of the time is the same for all sizes".to_owned()
+            } else {
+                "in proportion, as far as this tells".to_owned()
+            };
+            said.push(format!(
+                "{name}: time grows with entries to the power of {value:.2} ({low:.2} to \
+                 {high:.2}), {verdict}."
+            ));
+        }
+        _ => said.push(format!(
+            "{name}: how time grows is not told: {}.",
+            exponent.reason.as_deref().unwrap_or("there is too little")
+        )),
+    }
+    if let Some(largest) = points.last()
+        && let Some(ns) = largest.listing_ns.value
+    {
+        let each = ns / largest.entries.max(1) as f64;
+        said.push(format!(
+            "{name}: a directory of {} entries takes {}, {} an entry.",
+            unit::group(largest.entries),
+            unit::latency(ns),
+            unit::latency(each)
+        ));
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(of: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        let sizes = [1e3f64, 1e4, 1e5, 1e6, 1e7];
+        sizes.map(|n| (n.ln(), of(n).ln())).to_vec()
+    }
+
+    #[test]
+    fn the_exponent_of_a_power_is_found() {
+        for power in [0.5, 1.0, 1.3, 2.0] {
+            let found = slope(&line(|n| 70.0 * n.powf(power)));
+            assert!((found.value.unwrap() - power).abs() < 1e-9);
+            assert!(found.high.unwrap() - found.low.unwrap() < 1e-6);
+        }
+        let noisy = slope(&line(|n| n * if n > 5e4 { 1.2 } else { 0.9 }));
+        assert!(
+            noisy.low.unwrap() < 1.0 && noisy.high.unwrap() > 1.0,
+            "{noisy:?}"
+        );
+    }
+
+    #[test]
+    fn too_few_sizes_have_no_interval() {
+        let two = slope(&line(|n| n)[..2]);
+        assert!((two.value.unwrap() - 1.0).abs() < 1e-9 && two.low.is_none());
+        assert!(slope(&line(|n| n)[..1]).value.is_none());
+        let same = vec![(1.0, 2.0); 4];
+        assert!(slope(&same).value.is_none());
+    }
+}

@@ -1,0 +1,392 @@
+//! From what is to be done with an object to the request for it.
+
+use fathom_model::OpKind;
+
+use super::encode;
+use super::names::Names;
+use super::picker::Task;
+use super::request::{Body, Method, Request, Sink};
+use super::work::Work;
+use super::xml;
+
+/// One request of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// All of a simple operation.
+    Whole,
+    /// A page of a listing, after this token.
+    Page(String),
+    /// A multipart upload is begun.
+    Begin,
+    /// A part of an upload, from 1.
+    PutPart(String, u32),
+    /// A part of a download, from 1.
+    GetPart(u32),
+    /// An upload is completed with the tags of its parts.
+    Complete(String, Vec<String>),
+    /// An upload is given up.
+    Abort(String),
+}
+
+/// Texts of requests of one rank, reused from one to the next.
+#[derive(Debug, Default)]
+pub(super) struct Asker {
+    path: Vec<u8>,
+    other: Vec<u8>,
+    query: Vec<u8>,
+    text: Vec<u8>,
+}
+
+/// What a request is expected to bring.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Expected {
+    /// Bytes of body that count as moved.
+    pub(super) bytes: u64,
+    /// The answer has exactly so many bytes of body.
+    pub(super) answer_bytes: Option<u64>,
+}
+
+impl Asker {
+    /// Makes the request `ask` of `task` and gives it to `with`.
+    pub(super) fn make(
+        &mut self,
+        work: &Work,
+        rank: u32,
+        task: &Task,
+        ask: &Ask,
+        with: impl FnOnce(Request<'_>),
+    ) -> Expected {
+        let bytes = match task.kind {
+            OpKind::List | OpKind::ListVersions | OpKind::DeleteMany => 0,
+            _ => work.path(&mut self.path, rank, task.number),
+        };
+        self.query.clear();
+        match ask {
+            Ask::Whole => self.whole(work, rank, task, bytes, with),
+            Ask::Page(token) => self.page(work, rank, task.kind, token, with),
+            _ => self.in_parts(work, rank, task, (ask, bytes), with),
+        }
+    }
+
+    fn sink(work: &Work, rank: u32, number: u64, at: u64) -> Sink {
+        match work.verifies && !work.work.existing {
+            true => Sink::Check {
+                object: Names::content_of(rank, number),
+                at,
+            },
+            false => Sink::Discard,
+        }
+    }
+
+    fn whole(
+        &mut self,
+        work: &Work,
+        rank: u32,
+        task: &Task,
+        bytes: u64,
+        with: impl FnOnce(Request<'_>),
+    ) -> Expected {
+        let number = task.number;
+        let (mut expected, mut body, mut sink) = (Expected::default(), Body::None, Sink::Discard);
+        let (mut header, mut method) = (None, Method::Get);
+        match task.kind {
+            OpKind::Put | OpKind::PutVersion => {
+                method = Method::Put;
+                expected.bytes = bytes;
+                body = content(rank, number, 0, bytes);
+            }
+            OpKind::Get => {
+                expected = moved(bytes);
+                sink = Asker::sink(work, rank, number, 0);
+            }
+            OpKind::GetRange => {
+                let (at, length) = range_of(work, rank, number, bytes);
+                expected = moved(length);
+                sink = Asker::sink(work, rank, number, at);
+                if length > 0 {
+                    self.range(at, length);
+                    header = Some(&b"range"[..]);
+                }
+            }
+            OpKind::Head => method = Method::Head,
+            OpKind::Delete => method = Method::Delete,
+            OpKind::Copy => {
+                method = Method::Put;
+                self.copy(work, rank, number);
+                header = Some(&b"x-amz-copy-source"[..]);
+            }
+            OpKind::PutTags | OpKind::GetTags => {
+                self.query.extend_from_slice(b"tagging=");
+                if task.kind == OpKind::PutTags {
+                    method = Method::Put;
+                    body = Body::Bytes(tags(number));
+                }
+            }
+            OpKind::DeleteMany => {
+                method = Method::Post;
+                self.path = Names::bucket_path(&work.access.bucket, work.access.store.virtual_host);
+                self.query.extend_from_slice(b"delete=");
+                let list = batch(work, rank, task);
+                self.text = encode::base64(&super::md5::md5(&list)).into_bytes();
+                header = Some(&b"content-md5"[..]);
+                body = Body::Bytes(list);
+                sink = Sink::Keep;
+            }
+            _ => {}
+        }
+        let one = header.map(|name| [(name, self.text.as_slice())]);
+        with(Request {
+            method,
+            path: &self.path,
+            query: &self.query,
+            extra: one.as_ref().map_or(&[], |one| &one[..]),
+            body,
+            sink,
+        });
+        expected
+    }
+
+    /// The path becomes that of the copy, the text that of the source, which
+    /// carries the bucket also where the host names it.
+    fn copy(&mut self, work: &Work, rank: u32, number: u64) {
+        self.text.clear();
+        if work.access.store.virtual_host {
+            self.text.push(b'/');
+            self.text.extend_from_slice(work.access.bucket.as_bytes());
+        }
+        self.text.extend_from_slice(&self.path);
+        work.names.copy_path(&mut self.other, rank, number);
+        std::mem::swap(&mut self.path, &mut self.other);
+    }
+
+    fn range(&mut self, at: u64, length: u64) {
+        self.text.clear();
+        self.text.extend_from_slice(b"bytes=");
+        encode::decimal(&mut self.text, at);
+        self.text.push(b'-');
+        encode::decimal(&mut self.text, at + length - 1);
+    }
+
+    /// A page of a listing; parameters in the order in which they are signed.
+    fn page(
+        &mut self,
+        work: &Work,
+        rank: u32,
+        kind: OpKind,
+        token: &str,
+        with: impl FnOnce(Request<'_>),
+    ) -> Expected {
+        self.path = Names::bucket_path(&work.access.bucket, work.access.store.virtual_host);
+        let listed = work.names.listed(rank);
+        let delimiter = work.work.delimiter;
+        let keys = work.work.page_keys;
+        let versions = kind == OpKind::ListVersions;
+        list_query(&mut self.query, &listed, (token, versions), keys, delimiter);
+        with(Request {
+            method: Method::Get,
+            path: &self.path,
+            query: &self.query,
+            extra: &[],
+            body: Body::None,
+            sink: Sink::Keep,
+        });
+        Expected::default()
+    }
+
+    fn in_parts(
+        &mut self,
+        work: &Work,
+        rank: u32,
+        task: &Task,
+        (ask, bytes): (&Ask, u64),
+        with: impl FnOnce(Request<'_>),
+    ) -> Expected {
+        let mut expected = Expected::default();
+        let (mut body, mut sink, mut method) = (Body::None, Sink::Discard, Method::Post);
+        let mut header = None;
+        let part_bytes = work.work.part_bytes;
+        let place = |part: u32| {
+            let at = u64::from(part - 1) * part_bytes;
+            (at, part_bytes.min(bytes.saturating_sub(at)))
+        };
+        match ask {
+            Ask::Begin => {
+                self.query.extend_from_slice(b"uploads=");
+                sink = Sink::Keep;
+            }
+            Ask::PutPart(upload, part) => {
+                method = Method::Put;
+                self.query.extend_from_slice(b"partNumber=");
+                encode::decimal(&mut self.query, u64::from(*part));
+                self.query.push(b'&');
+                self.upload(upload);
+                let (at, length) = place(*part);
+                expected.bytes = length;
+                body = content(rank, task.number, at, length);
+            }
+            Ask::GetPart(part) => {
+                method = Method::Get;
+                let (at, length) = place(*part);
+                expected = moved(length);
+                sink = Asker::sink(work, rank, task.number, at);
+                if length > 0 {
+                    self.range(at, length);
+                    header = Some(&b"range"[..]);
+                }
+            }
+            Ask::Complete(upload, etags) => {
+                self.upload(upload);
+                body = Body::Bytes(completion(etags));
+                sink = Sink::Keep;
+            }
+            Ask::Abort(upload) => {
+                method = Method::Delete;
+                self.upload(upload);
+            }
+            Ask::Whole | Ask::Page(_) => {}
+        }
+        let one = header.map(|name| [(name, self.text.as_slice())]);
+        with(Request {
+            method,
+            path: &self.path,
+            query: &self.query,
+            extra: one.as_ref().map_or(&[], |one| &one[..]),
+            body,
+            sink,
+        });
+        expected
+    }
+
+    fn upload(&mut self, upload: &str) {
+        self.query.extend_from_slice(b"uploadId=");
+        encode::percent(&mut self.query, upload.as_bytes(), false);
+    }
+}
+
+/// The query of a page of keys, or of versions.
+pub(super) fn list_query(
+    query: &mut Vec<u8>,
+    prefix: &str,
+    (token, versions): (&str, bool),
+    keys: u32,
+    delimiter: bool,
+) {
+    query.clear();
+    if !versions && !token.is_empty() {
+        query.extend_from_slice(b"continuation-token=");
+        encode::percent(query, token.as_bytes(), false);
+        query.push(b'&');
+    }
+    if delimiter {
+        query.extend_from_slice(b"delimiter=%2F&");
+    }
+    if versions && !token.is_empty() {
+        query.extend_from_slice(b"key-marker=");
+        encode::percent(query, token.as_bytes(), false);
+        query.push(b'&');
+    }
+    if !versions {
+        query.extend_from_slice(b"list-type=2&");
+    }
+    query.extend_from_slice(b"max-keys=");
+    encode::decimal(query, u64::from(keys));
+    query.extend_from_slice(b"&prefix=");
+    encode::percent(query, prefix.as_bytes(), false);
+    if versions {
+        query.extend_from_slice(b"&versions=");
+    }
+}
+
+fn moved(bytes: u64) -> Expected {
+    Expected {
+        bytes,
+        answer_bytes: Some(bytes),
+    }
+}
+
+fn content(rank: u32, number: u64, at: u64, length: u64) -> Body {
+    Body::Content {
+        object: Names::content_of(rank, number),
+        at,
+        length,
+    }
+}
+
+/// Which range of an object is read: it follows from its number.
+fn range_of(work: &Work, rank: u32, number: u64, bytes: u64) -> (u64, u64) {
+    let length = match work.work.range_bytes {
+        0 => (bytes / 4).max(1),
+        length => length,
+    };
+    let length = length.min(bytes);
+    let random = fathom_model::rng::splitmix64(Names::content_of(rank, number));
+    let room = bytes - length;
+    (if room > 0 { random % (room + 1) } else { 0 }, length)
+}
+
+fn tags(number: u64) -> Vec<u8> {
+    format!(
+        "<Tagging><TagSet><Tag><Key>fathom</Key><Value>{number}</Value></Tag></TagSet></Tagging>"
+    )
+    .into_bytes()
+}
+
+fn batch(work: &Work, rank: u32, task: &Task) -> Vec<u8> {
+    let keys = (task.number..task.number + u64::from(task.count)).map(|number| {
+        let mut key = work.names.prefix.clone().into_bytes();
+        work.names.key(&mut key, rank, number);
+        String::from_utf8_lossy(&key).into_owned()
+    });
+    delete_list(keys)
+}
+
+/// The document that a batch delete sends.
+pub(super) fn delete_list(keys: impl Iterator<Item = String>) -> Vec<u8> {
+    let mut list = b"<Delete><Quiet>true</Quiet>".to_vec();
+    for key in keys {
+        list.extend_from_slice(b"<Object><Key>");
+        xml::escape(&mut list, &key);
+        list.extend_from_slice(b"</Key></Object>");
+    }
+    list.extend_from_slice(b"</Delete>");
+    list
+}
+
+fn completion(etags: &[String]) -> Vec<u8> {
+    let mut list = b"<CompleteMultipartUpload>".to_vec();
+    for (at, etag) in etags.iter().enumerate() {
+        list.extend_from_slice(b"<Part><PartNumber>");
+        encode::decimal(&mut list, at as u64 + 1);
+        list.extend_from_slice(b"</PartNumber><ETag>&quot;");
+        xml::escape(&mut list, etag);
+        list.extend_from_slice(b"&quot;</ETag></Part>");
+    }
+    list.extend_from_slice(b"</CompleteMultipartUpload>");
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_are_sorted_as_they_are_signed() {
+        let mut query = Vec::new();
+        list_query(&mut query, "a/b", ("x=", false), 7, true);
+        let text = String::from_utf8(query.clone()).unwrap();
+        let expected = "continuation-token=x%3D&delimiter=%2F&list-type=2&max-keys=7&prefix=a%2Fb";
+        assert_eq!(text, expected);
+        list_query(&mut query, "a", ("k", true), 7, false);
+        let text = String::from_utf8(query).unwrap();
+        assert_eq!(text, "key-marker=k&max-keys=7&prefix=a&versions=");
+    }
+
+    #[test]
+    fn documents_are_what_the_store_reads() {
+        let list = delete_list(["a&b".to_owned()].into_iter());
+        assert_eq!(xml::text(&list, "Key").as_deref(), Some("a&b"));
+        let parts = completion(&["e1".to_owned(), "e2".to_owned()]);
+        let tags: Vec<_> = xml::elements(&parts, "ETag").map(xml::unescape).collect();
+        assert_eq!(tags, ["\"e1\"", "\"e2\""]);
+    }
+}

@@ -1,0 +1,224 @@
+//! Who signs: keys from the usual places. They are never stored, logged or
+//! printed, and never part of a workload.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use fathom_model::workload::KeySource;
+
+use crate::Error;
+
+/// A key and what goes with it.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Credentials {
+    /// Access key ID.
+    pub key_id: String,
+    /// Secret access key.
+    pub secret: String,
+    /// Session token of temporary keys.
+    pub session_token: Option<String>,
+    /// Key of a server-side encryption that the customer provides.
+    pub sse_customer_key: Option<String>,
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials(…)")
+    }
+}
+
+/// Keys that a caller gave to this process, by a name of its choice.
+static GIVEN: Mutex<BTreeMap<String, Credentials>> = Mutex::new(BTreeMap::new());
+
+/// Makes credentials known to this process under a name that
+/// [`KeySource::Given`] can refer to. They live in memory only.
+pub fn give_credentials(name: &str, credentials: Credentials) {
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    given.insert(name.to_owned(), credentials);
+}
+
+/// The name of keys that no store knows, for one that checks none.
+pub(super) fn nobody() -> String {
+    let credentials = Credentials {
+        key_id: "nobody".to_owned(),
+        secret: "nothing".to_owned(),
+        ..Credentials::default()
+    };
+    give_credentials("nobody", credentials);
+    "nobody".to_owned()
+}
+
+/// Finds the keys that a workload asks for; `None` is anonymous.
+///
+/// # Errors
+/// When there are none, with the places that were looked at.
+pub(crate) fn find(source: &KeySource) -> Result<Option<Credentials>, Error> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    find_with(source, &variable)
+}
+
+fn find_with(
+    source: &KeySource,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Result<Option<Credentials>, Error> {
+    let (file, profile) = match source {
+        KeySource::Anonymous => return Ok(None),
+        KeySource::Given(name) => {
+            let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+            return given.get(name).cloned().map(Some).ok_or_else(|| {
+                Error::Workload(format!(
+                    "the keys '{name}' are not known to this process; they are not carried to \
+                     other hosts, use a credentials file there"
+                ))
+            });
+        }
+        KeySource::Usual { file, profile } => (file, profile),
+    };
+    if file.is_none()
+        && profile.is_none()
+        && let (Some(key_id), Some(secret)) = (
+            variable("AWS_ACCESS_KEY_ID"),
+            variable("AWS_SECRET_ACCESS_KEY"),
+        )
+    {
+        return Ok(Some(Credentials {
+            key_id,
+            secret,
+            session_token: variable("AWS_SESSION_TOKEN"),
+            sse_customer_key: None,
+        }));
+    }
+    let wanted = profile.clone().or_else(|| variable("AWS_PROFILE"));
+    let profile = wanted.as_deref().unwrap_or("default");
+    let files = match file {
+        Some(file) => vec![PathBuf::from(file)],
+        None => usual_files(variable),
+    };
+    for path in &files {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(_) if file.is_none() => continue,
+            Err(error) => return Err(Error::io("read the credentials file", path)(error)),
+        };
+        if let Some(found) = in_profile(&text, profile) {
+            return Ok(Some(found));
+        }
+    }
+    Err(missing(&files, profile))
+}
+
+fn usual_files(variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let home = variable("HOME").map(PathBuf::from);
+    let beside = |name: &str| home.as_ref().map(|home| home.join(".aws").join(name));
+    let credentials = variable("AWS_SHARED_CREDENTIALS_FILE").map(PathBuf::from);
+    let config = variable("AWS_CONFIG_FILE").map(PathBuf::from);
+    let both = [
+        credentials.or_else(|| beside("credentials")),
+        config.or_else(|| beside("config")),
+    ];
+    both.into_iter().flatten().collect()
+}
+
+fn missing(files: &[PathBuf], profile: &str) -> Error {
+    let names: Vec<String> = files.iter().map(|path| show(path)).collect();
+    Error::Workload(format!(
+        "no keys for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or write \
+         a profile [{profile}] to {}, or name a file with --credentials-file; --anonymous signs \
+         nothing",
+        match names.is_empty() {
+            true => "~/.aws/credentials".to_owned(),
+            false => names.join(" or "),
+        }
+    ))
+}
+
+fn show(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The keys of a profile in an INI file as the AWS tools write it.
+fn in_profile(text: &str, profile: &str) -> Option<Credentials> {
+    let mut inside = false;
+    let mut found = Credentials::default();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            let name = name.trim();
+            inside = name.strip_prefix("profile ").map_or(name, str::trim) == profile;
+            continue;
+        }
+        let Some((key, value)) = line.split_once('=').filter(|_| inside) else {
+            continue;
+        };
+        let value = value.trim().to_owned();
+        match key.trim().to_ascii_lowercase().as_str() {
+            "aws_access_key_id" => found.key_id = value,
+            "aws_secret_access_key" => found.secret = value,
+            "aws_session_token" => found.session_token = Some(value),
+            _ => {}
+        }
+    }
+    (!found.key_id.is_empty() && !found.secret.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# comment\n[default]\naws_access_key_id = A\naws_secret_access_key=S=1\n\
+        [profile other]\naws_access_key_id=B\naws_secret_access_key=T\naws_session_token=U\n\
+        [empty]\nregion=x\n";
+
+    #[test]
+    fn profiles_are_read() {
+        let found = in_profile(FILE, "default").unwrap();
+        assert_eq!((found.key_id.as_str(), found.secret.as_str()), ("A", "S=1"));
+        let found = in_profile(FILE, "other").unwrap();
+        assert_eq!(found.session_token.as_deref(), Some("U"));
+        assert_eq!(in_profile(FILE, "empty"), None);
+        assert_eq!(in_profile(FILE, "none"), None);
+        assert_eq!(format!("{found:?}"), "Credentials(…)");
+    }
+
+    #[test]
+    fn the_environment_comes_first_and_a_file_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("keys");
+        std::fs::write(&path, FILE).unwrap();
+        let environment = |name: &str| match name {
+            "AWS_ACCESS_KEY_ID" => Some("E".to_owned()),
+            "AWS_SECRET_ACCESS_KEY" => Some("F".to_owned()),
+            _ => None,
+        };
+        let usual = KeySource::default();
+        let found = find_with(&usual, &environment).unwrap().unwrap();
+        assert_eq!(found.key_id, "E");
+        let named = KeySource::Usual {
+            file: Some(show(&path)),
+            profile: None,
+        };
+        let found = find_with(&named, &environment).unwrap().unwrap();
+        assert_eq!(found.key_id, "A");
+        let nothing = |_: &str| None;
+        let error = find_with(&usual, &nothing).unwrap_err().to_string();
+        assert!(error.contains("AWS_ACCESS_KEY_ID"), "{error}");
+        assert_eq!(find_with(&KeySource::Anonymous, &nothing).unwrap(), None);
+    }
+
+    #[test]
+    fn given_keys_are_found_by_name_and_only_here() {
+        give_credentials("credentials test", Credentials::default());
+        let known = KeySource::Given("credentials test".to_owned());
+        assert!(find(&known).unwrap().is_some());
+        let unknown = KeySource::Given("nobody".to_owned());
+        assert!(
+            find(&unknown)
+                .unwrap_err()
+                .to_string()
+                .contains("other hosts")
+        );
+    }
+}

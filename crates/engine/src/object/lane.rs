@@ -1,0 +1,334 @@
+//! One connection's worth of work: a request under way.
+
+use std::io::{self, IoSlice};
+
+use fathom_model::ErrorClass;
+
+use super::content::{Contents, Piece};
+use super::link::{Link, must_wait};
+use super::reply::Reply;
+use super::request::{Body, Sink};
+use super::xml;
+
+/// Pieces that are handed over by one call.
+const PIECES: usize = 16;
+/// Bytes of an answer that are kept at most.
+const MOST_KEPT: usize = 64 << 20;
+/// Bytes of the answer to a failed request that are kept.
+const MOST_COMPLAINT: usize = 4 << 10;
+
+/// How far a lane has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing is under way; there may be a connection.
+    Idle,
+    Connecting,
+    Handshaking,
+    Sending,
+    Receiving,
+}
+
+/// A request that could not be carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) class: ErrorClass,
+    /// The status of the answer, if one came.
+    pub(crate) status: u16,
+    pub(crate) text: String,
+}
+
+impl Fault {
+    pub(super) fn of_io(error: &io::Error, doing: &str) -> Fault {
+        let class = match error.kind() {
+            io::ErrorKind::TimedOut => ErrorClass::Timeout,
+            _ => ErrorClass::Reset,
+        };
+        let text = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "the connection ended".to_owned(),
+            _ => error.to_string(),
+        };
+        Fault {
+            class,
+            status: 0,
+            text: format!("{doing}: {text}"),
+        }
+    }
+
+    pub(super) fn timeout(doing: &str) -> Fault {
+        Fault {
+            class: ErrorClass::Timeout,
+            status: 0,
+            text: format!("no end in time, while {doing}"),
+        }
+    }
+}
+
+/// Whether a step came to an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The socket has to become ready first.
+    Wait,
+    Done,
+}
+
+/// A lane.
+pub(super) struct Lane {
+    pub(super) endpoint: usize,
+    pub(super) link: Option<Link>,
+    pub(super) state: State,
+    /// Tells events of this connection from those of the one before.
+    pub(super) generation: u32,
+    /// The connection is asked for when it can be written to.
+    pub(super) wants_out: bool,
+    /// A request waits for the connection; else it is made in advance.
+    pub(super) has_request: bool,
+    pub(super) head: Vec<u8>,
+    pub(super) body: Body,
+    pub(super) sink: Sink,
+    sent: u64,
+    pub(super) reply: Reply,
+    /// The body of the answer, if it is kept.
+    pub(super) kept: Vec<u8>,
+    pub(super) received: u64,
+    /// Where the body differs from what it should be.
+    pub(super) differs_at: Option<u64>,
+    pub(super) start_ns: u64,
+    pub(super) began_ns: u64,
+    pub(super) connect_ns: u64,
+    pub(super) handshake_ns: u64,
+    pub(super) first_byte_ns: u64,
+    pub(super) deadline_ns: u64,
+}
+
+impl Lane {
+    pub(super) fn new(endpoint: usize) -> Lane {
+        Lane {
+            endpoint,
+            link: None,
+            state: State::Idle,
+            generation: 0,
+            wants_out: false,
+            has_request: false,
+            head: Vec::with_capacity(1024),
+            body: Body::None,
+            sink: Sink::Discard,
+            sent: 0,
+            reply: Reply::new(),
+            kept: Vec::new(),
+            received: 0,
+            differs_at: None,
+            start_ns: 0,
+            began_ns: 0,
+            connect_ns: 0,
+            handshake_ns: 0,
+            first_byte_ns: 0,
+            deadline_ns: u64::MAX,
+        }
+    }
+
+    /// Takes up the request whose head is written; gives the body of the one
+    /// before.
+    pub(super) fn begin(&mut self, body: Body, sink: Sink, without_body: bool) -> Option<Body> {
+        let before = std::mem::replace(&mut self.body, body);
+        self.sink = sink;
+        self.sent = 0;
+        self.reply.begin(without_body);
+        self.kept.clear();
+        self.received = 0;
+        self.differs_at = None;
+        self.connect_ns = 0;
+        self.handshake_ns = 0;
+        self.first_byte_ns = 0;
+        Some(before)
+    }
+
+    /// What the lane is busy with, in words.
+    pub(super) fn doing(&self) -> &'static str {
+        match self.state {
+            State::Idle => "waiting",
+            State::Connecting => "connecting",
+            State::Handshaking => "setting up TLS",
+            State::Sending => "sending",
+            State::Receiving if self.first_byte_ns == 0 => "waiting for the answer",
+            State::Receiving => "receiving",
+        }
+    }
+
+    /// Sends until the socket is full or everything is on its way.
+    pub(super) fn send(&mut self, contents: &Contents) -> io::Result<Step> {
+        let Some(link) = &mut self.link else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let head = self.head.len() as u64;
+        let total = head + self.body.length();
+        while self.sent < total {
+            let taken = if self.sent >= head && matches!(self.body, Body::None) {
+                break;
+            } else {
+                hand_over(link, &self.head, &self.body, self.sent, contents)
+            };
+            match taken {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(taken) => self.sent += taken as u64,
+                Err(error) if must_wait(&error) => return Ok(Step::Wait),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        match link.flush() {
+            Ok(()) => {}
+            Err(error) if must_wait(&error) => return Ok(Step::Wait),
+            Err(error) => return Err(error),
+        }
+        Ok(match link.holds_back() {
+            true => Step::Wait,
+            false => Step::Done,
+        })
+    }
+
+    /// Takes what has come. `Done` when the answer is complete.
+    pub(super) fn receive(
+        &mut self,
+        scratch: &mut [u8],
+        contents: &Contents,
+        now: impl Fn() -> u64,
+    ) -> Result<Step, Fault> {
+        loop {
+            let Some(link) = &mut self.link else {
+                return Err(Fault::of_io(
+                    &io::ErrorKind::NotConnected.into(),
+                    "receiving",
+                ));
+            };
+            let got = match link.receive(scratch) {
+                Ok(got) => got,
+                Err(error) if must_wait(&error) => return Ok(Step::Wait),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Fault::of_io(&error, self.doing())),
+            };
+            if got == 0 {
+                if self.reply.ends_with_connection() {
+                    return Ok(Step::Done);
+                }
+                let end = io::Error::from(io::ErrorKind::UnexpectedEof);
+                return Err(Fault::of_io(&end, self.doing()));
+            }
+            if self.first_byte_ns == 0 {
+                self.first_byte_ns = now();
+            }
+            let buffered = link.has_buffered();
+            self.take(&scratch[..got], contents)?;
+            if self.reply.is_complete() {
+                return Ok(Step::Done);
+            }
+            // A buffer that was not filled was all there is: the socket says
+            // when there is more.
+            if got < scratch.len() && !buffered {
+                return Ok(Step::Wait);
+            }
+        }
+    }
+
+    /// What a complete answer means.
+    pub(super) fn judge(&self) -> Result<(), Fault> {
+        let status = self.reply.status;
+        let class = match status {
+            200..=299 => return Ok(()),
+            429 | 503 => ErrorClass::SlowDown,
+            500..=599 => ErrorClass::Failed,
+            _ => ErrorClass::Refused,
+        };
+        let code = xml::text(&self.kept, "Code");
+        let message = xml::text(&self.kept, "Message");
+        let mut text = format!("status {status}");
+        for part in [code, message].into_iter().flatten() {
+            text.push_str(", ");
+            text.extend(part.chars().filter(|c| !c.is_control()).take(200));
+        }
+        Err(Fault {
+            class,
+            status,
+            text,
+        })
+    }
+
+    fn take(&mut self, bytes: &[u8], contents: &Contents) -> Result<(), Fault> {
+        let Lane {
+            reply,
+            sink,
+            kept,
+            received,
+            differs_at,
+            ..
+        } = self;
+        let taken = reply.take(bytes, |status, part| {
+            if status >= 300 {
+                let room = MOST_COMPLAINT.saturating_sub(kept.len());
+                kept.extend_from_slice(&part[..part.len().min(room)]);
+                return;
+            }
+            match sink {
+                Sink::Discard => {}
+                Sink::Keep if kept.len() + part.len() <= MOST_KEPT => kept.extend_from_slice(part),
+                Sink::Keep => {}
+                Sink::Check { object, at } if differs_at.is_none() => {
+                    *differs_at = contents.check(*object, *at + *received, part).err();
+                }
+                Sink::Check { .. } => {}
+            }
+            *received += part.len() as u64;
+        });
+        match taken {
+            Err(malformed) => Err(Fault {
+                class: ErrorClass::Other,
+                status: 0,
+                text: malformed.0.to_owned(),
+            }),
+            // Something follows that nobody asked for.
+            Ok(taken) if taken < bytes.len() => {
+                self.reply.closes = true;
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+}
+
+/// Hands over what follows after `sent` bytes of head and body.
+fn hand_over(
+    link: &mut Link,
+    head: &[u8],
+    body: &Body,
+    sent: u64,
+    contents: &Contents,
+) -> io::Result<usize> {
+    let rest = head.get(sent as usize..).unwrap_or_default();
+    match body {
+        Body::None => link.send(&[IoSlice::new(rest)]),
+        Body::Bytes(bytes) => {
+            let from = sent.saturating_sub(head.len() as u64) as usize;
+            link.send(&[IoSlice::new(rest), IoSlice::new(&bytes[from..])])
+        }
+        Body::Content { object, at, length } => {
+            let mut from = sent.saturating_sub(head.len() as u64);
+            let mut pieces = [Piece::Pool(&[]); PIECES];
+            pieces[0] = Piece::Pool(rest);
+            let mut used = 1;
+            while from < *length && used < PIECES {
+                let piece = contents.piece(*object, at + from);
+                from += piece.bytes().len() as u64;
+                pieces[used] = piece;
+                used += 1;
+            }
+            let mut slices = [IoSlice::new(&[]); PIECES];
+            for (slice, piece) in slices.iter_mut().zip(&pieces[..used]) {
+                *slice = IoSlice::new(piece.bytes());
+            }
+            // The last piece may reach beyond the end of what is sent.
+            let beyond = from.saturating_sub(*length) as usize;
+            let last = pieces[used - 1].bytes();
+            slices[used - 1] = IoSlice::new(&last[..last.len() - beyond]);
+            link.send(&slices[..used])
+        }
+    }
+}

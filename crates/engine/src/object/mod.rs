@@ -1,0 +1,48 @@
+//! Requests to object stores: the work of engine `s3`.
+//!
+//! A client of its own, made for load: nonblocking connections on one epoll
+//! per worker ([`hub`]), requests signed by hand ([`sign`]), answers read as they
+//! come ([`reply`]), bodies sent from where they are ([`content`]).
+
+mod access;
+mod ask;
+mod blocks;
+mod content;
+mod credentials;
+mod date;
+mod encode;
+mod endpoint;
+mod hub;
+mod lane;
+mod life;
+mod link;
+mod md5;
+mod names;
+mod picker;
+mod prepare;
+mod remove;
+mod reply;
+mod request;
+mod server;
+mod settle;
+mod shelf;
+mod sign;
+mod slot;
+mod tls;
+mod work;
+mod worker;
+mod xml;
+
+pub(crate) use access::Access;
+pub(crate) use blocks::{BlockStore, Blocks};
+pub use credentials::{Credentials, give_credentials};
+
+pub(crate) use life::live;
+pub(crate) use prepare::prepare;
+pub use remove::{Removal, clean_bucket, remove_objects_of_run};
+pub use server::{Action, Rule, Script, StoreServer};
+pub(crate) use work::{Done, Work, results};
+
+#[cfg(test)]
+#[path = "object_tests.rs"]
+mod tests;

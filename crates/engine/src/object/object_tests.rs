@@ -1,0 +1,408 @@
+//! Work on a store in memory, from one end to the other.
+
+use std::net::SocketAddr;
+
+use fathom_model::workload::{
+    Bounds, EngineKind, KeyLayout, KeySource, MetaShare, ObjectOrder, ObjectProtocol, ObjectSizes,
+    ObjectStore, ObjectWork, OnError, OpMix, Rate, RateUnit, Verify, Workload,
+};
+use fathom_model::{ErrorClass, Histogram, Job, OpKind, Phase, Target};
+
+use super::{Script, StoreServer, clean_bucket, give_credentials, remove_objects_of_run};
+use crate::group::GroupEnd;
+use crate::prepare::{NoHooks, prepare};
+use crate::{EndReason, Group};
+
+const MS: u64 = 1_000_000;
+
+fn server(script: &str) -> StoreServer {
+    let any = SocketAddr::from(([127, 0, 0, 1], 0));
+    StoreServer::start(any, 1 << 30, Script::parse(script).unwrap()).unwrap()
+}
+
+fn store(server: &StoreServer) -> ObjectStore {
+    give_credentials("object tests", super::Credentials::default());
+    ObjectStore {
+        protocol: ObjectProtocol::S3,
+        endpoints: vec![server.endpoint()],
+        region: "us-east-1".to_owned(),
+        virtual_host: false,
+        keys: KeySource::Given("object tests".to_owned()),
+        ca_file: None,
+        unverified: false,
+        sign_payload: false,
+        storage_class: None,
+        sse_customer_algorithm: None,
+        timeout_ns: 20_000 * MS,
+        no_keep_alive: false,
+    }
+}
+
+/// A job of `ops` on 20 objects of each of two workers.
+fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {
+    let shares = ops.iter().map(|(kind, weight)| MetaShare {
+        kind: *kind,
+        weight: *weight,
+    });
+    let mut workload = Workload::example("objects");
+    workload.engine = EngineKind::S3;
+    workload.mix = OpMix::NONE;
+    workload.workers = 2;
+    workload.queue_depth = 3;
+    workload.on_error = OnError::Continue;
+    workload.bounds = Bounds::default();
+    workload.store = Some(Box::new(store(server)));
+    workload.object = Some(Box::new(ObjectWork {
+        ops: shares.collect(),
+        objects: 20,
+        sizes: ObjectSizes::Range {
+            min_bytes: 1,
+            max_bytes: 200_000,
+        },
+        keys: KeyLayout::Flat,
+        order: ObjectOrder::EachOnce,
+        range_bytes: 0,
+        part_bytes: 64 << 10,
+        parts_at_once: 2,
+        page_keys: 7,
+        delimiter: false,
+        delete_batch: 6,
+        existing: false,
+        repeat: false,
+        shift: 0,
+        retries: 0,
+        backoff_ns: MS,
+    }));
+    Job {
+        workload,
+        target: Target::Bucket("bucket/some prefix".to_owned()),
+        seed: 1,
+        run_tag: tag,
+        destructive: false,
+        keep_files: false,
+        file_prefix: "t".to_owned(),
+    }
+}
+
+fn object(job: &mut Job) -> &mut ObjectWork {
+    job.workload.object.as_deref_mut().unwrap()
+}
+
+fn run(job: &Job) -> GroupEnd {
+    let prepared = prepare(job, &mut NoHooks).unwrap();
+    let mut group = Group::start(job, &prepared).unwrap();
+    group.go();
+    group.finish()
+}
+
+/// Operations, bytes and errors of a kind, in all phases.
+fn done(end: &GroupEnd, kind: OpKind) -> (u64, u64, u64) {
+    let samples = end.samples.iter().filter_map(|sample| sample.op(kind));
+    samples.fold((0, 0, 0), |(ops, bytes, errors), op| {
+        (ops + op.ops, bytes + op.bytes, errors + op.errors.total())
+    })
+}
+
+fn latency(end: &GroupEnd, kind: OpKind) -> Histogram {
+    let mut all = Histogram::new();
+    for op in end.samples.iter().filter_map(|sample| sample.op(kind)) {
+        all.merge(&op.service);
+    }
+    all
+}
+
+fn errors(end: &GroupEnd, class: ErrorClass) -> u64 {
+    end.samples.iter().map(|s| s.errors().get(class)).sum()
+}
+
+#[test]
+fn phases_visit_every_object_once_and_leave_nothing() {
+    let server = server("");
+    let phases = [
+        (OpKind::Put, 40),
+        (OpKind::Get, 40),
+        (OpKind::GetRange, 40),
+        (OpKind::GetParallel, 40),
+        (OpKind::Head, 40),
+        (OpKind::List, 6),
+        (OpKind::ListVersions, 6),
+        (OpKind::PutTags, 40),
+        (OpKind::GetTags, 40),
+        (OpKind::Copy, 40),
+        (OpKind::PutVersion, 40),
+        (OpKind::PutMultipart, 40),
+        (OpKind::Delete, 80),
+    ];
+    for (kind, expected) in phases {
+        let mut job = job(&server, 1, &[(kind, 1)]);
+        job.workload.verify = Some(Verify {
+            on_read: true,
+            ..Verify::default()
+        });
+        let end = run(&job);
+        assert_eq!(end.report.errors, [], "{}", kind.name());
+        assert_eq!(end.end_reason, EndReason::Ops, "{}", kind.name());
+        let (ops, bytes, failed) = done(&end, kind);
+        assert_eq!((ops, failed), (expected, 0), "{}", kind.name());
+        assert_eq!(bytes > 0, kind.moves_bytes(), "{}", kind.name());
+        assert_eq!(
+            end.report.finishers.unwrap().ops,
+            expected,
+            "{}",
+            kind.name()
+        );
+        let endpoint = &end.report.endpoints[0];
+        assert!(
+            endpoint.requests >= expected && endpoint.failed == 0,
+            "{endpoint:?}"
+        );
+    }
+    let left = server.keys();
+    assert_eq!(left.len(), 40, "copies are left: {left:?}");
+    let store = store(&server);
+    let removed = remove_objects_of_run(&store, "bucket/some prefix", 1, &mut NoHooks).unwrap();
+    assert_eq!(removed.objects, 40);
+    assert!(server.keys().is_empty() && server.uploads() == 0);
+}
+
+#[test]
+fn batches_remove_all_and_what_is_missing_is_made_first() {
+    let server = server("");
+    let job = job(&server, 2, &[(OpKind::DeleteMany, 1)]);
+    let end = run(&job);
+    assert_eq!(
+        done(&end, OpKind::DeleteMany),
+        (8, 0, 0),
+        "6 + 6 + 6 + 2 of each worker"
+    );
+    assert!(server.keys().is_empty());
+}
+
+#[test]
+fn a_mix_never_reads_what_is_not_there() {
+    let server = server("");
+    for order in [ObjectOrder::Uniform, ObjectOrder::Zipf { theta: 1.1 }] {
+        let ops = [
+            (OpKind::Get, 45),
+            (OpKind::Head, 30),
+            (OpKind::Put, 15),
+            (OpKind::Delete, 10),
+            (OpKind::List, 2),
+        ];
+        let mut job = job(&server, 3, &ops);
+        object(&mut job).order = order;
+        job.workload.bounds.ops = Some(600);
+        job.workload.verify = Some(Verify::default());
+        let end = run(&job);
+        assert_eq!(end.report.errors, []);
+        let all: u64 = ops.iter().map(|(kind, _)| done(&end, *kind).0).sum();
+        assert_eq!(all, 600);
+        assert!(ops.iter().all(|(kind, _)| done(&end, *kind).0 > 0));
+    }
+}
+
+#[test]
+fn faults_are_counted_exactly_by_class_and_are_no_work() {
+    let script = "GET:503@7,GET:404@11,GET:500@13,GET:close@17,GET:truncate@19";
+    let server = server(script);
+    let mut job = job(&server, 4, &[(OpKind::Get, 1)]);
+    job.workload.workers = 1;
+    object(&mut job).objects = 200;
+    object(&mut job).sizes = ObjectSizes::Fixed(1000);
+    // The listing that begins the preparation is a GET as well.
+    let faults = |every: u64, sooner: &[u64]| {
+        let fits =
+            |n: &u64| n.is_multiple_of(every) && !sooner.iter().any(|s| n.is_multiple_of(*s));
+        (2..=201).filter(fits).count() as u64
+    };
+    let end = run(&job);
+    let expected = [
+        (ErrorClass::SlowDown, faults(7, &[])),
+        (ErrorClass::Refused, faults(11, &[7])),
+        (ErrorClass::Failed, faults(13, &[7, 11])),
+        (
+            ErrorClass::Reset,
+            faults(17, &[7, 11, 13]) + faults(19, &[7, 11, 13, 17]),
+        ),
+    ];
+    for (class, count) in expected {
+        assert_eq!(errors(&end, class), count, "{}", class.name());
+    }
+    let failed: u64 = expected.iter().map(|(_, count)| count).sum();
+    assert_eq!(
+        done(&end, OpKind::Get),
+        (200 - failed, (200 - failed) * 1000, failed)
+    );
+    assert_eq!(latency(&end, OpKind::Get).count(), 200 - failed);
+    assert_eq!(end.report.endpoints[0].failed, failed);
+}
+
+#[test]
+fn a_retry_is_seen_and_is_no_failure() {
+    let server = server("PUT:503@5");
+    let mut job = job(&server, 5, &[(OpKind::Put, 1)]);
+    job.workload.workers = 1;
+    object(&mut job).retries = 3;
+    let end = run(&job);
+    assert_eq!(done(&end, OpKind::Put).0, 20);
+    assert_eq!(errors(&end, ErrorClass::SlowDown), 0);
+    // Every fifth of all that were sent: 20 that succeed are 4 of 5.
+    let retries = done(&end, OpKind::Retry).0;
+    assert!((4..=5).contains(&retries), "{retries}");
+    assert!(
+        latency(&end, OpKind::Retry).min().unwrap() >= MS,
+        "the pause"
+    );
+    let endpoint = &end.report.endpoints[0];
+    assert_eq!((endpoint.retries, endpoint.slow_downs), (retries, retries));
+}
+
+#[test]
+fn a_store_that_hangs_is_a_timeout() {
+    let server = server("GET:hang=60s@6");
+    let mut job = job(&server, 6, &[(OpKind::Get, 1)]);
+    job.workload.workers = 1;
+    object(&mut job).objects = 10;
+    job.workload.store.as_mut().unwrap().timeout_ns = 700 * MS;
+    let end = run(&job);
+    assert_eq!(errors(&end, ErrorClass::Timeout), 1);
+    assert_eq!(done(&end, OpKind::Get).0, 9);
+}
+
+#[test]
+fn contents_that_were_changed_are_found() {
+    let server = server("GET:corrupt@9");
+    let mut job = job(&server, 7, &[(OpKind::Get, 1)]);
+    job.workload.workers = 1;
+    job.workload.verify = Some(Verify::default());
+    let end = run(&job);
+    assert_eq!(errors(&end, ErrorClass::Verify), 2, "requests 9 and 18");
+    job.workload.verify = None;
+    assert_eq!(errors(&run(&job), ErrorClass::Verify), 0, "nobody looked");
+}
+
+#[test]
+fn an_injected_delay_is_found_again() {
+    let server = server("GET:delay=60ms@10");
+    let mut job = job(&server, 8, &[(OpKind::Get, 1)]);
+    object(&mut job).sizes = ObjectSizes::Fixed(1000);
+    object(&mut job).objects = 50;
+    let end = run(&job);
+    let all = latency(&end, OpKind::Get);
+    assert_eq!(all.count(), 100);
+    // At least: a host under load adds what it likes, and takes nothing away.
+    assert_eq!(
+        all.count_above(59 * MS).clamp(10, 100),
+        all.count_above(59 * MS)
+    );
+    let first = latency(&end, OpKind::FirstByte);
+    assert!(first.count_above(59 * MS) >= 10);
+}
+
+#[test]
+fn an_open_loop_counts_from_when_requests_were_due() {
+    let server = server("GET:delay=100ms@4");
+    let mut job = job(&server, 9, &[(OpKind::Get, 1)]);
+    job.workload.workers = 1;
+    job.workload.queue_depth = 1;
+    object(&mut job).repeat = true;
+    job.workload.bounds.ops = Some(40);
+    job.workload.rate = Some(Rate {
+        per_second: 200.0,
+        unit: RateUnit::Ops,
+        arrival: Default::default(),
+    });
+    let end = run(&job);
+    let mut response = Histogram::new();
+    for op in end.samples.iter().filter_map(|s| s.op(OpKind::Get)) {
+        response.merge(op.response.as_ref().unwrap());
+    }
+    assert_eq!(response.count(), 40);
+    let slow = latency(&end, OpKind::Get).count_above(95 * MS);
+    assert!(slow >= 9);
+    assert!(
+        response.count_above(95 * MS) > slow,
+        "those behind it waited too"
+    );
+}
+
+#[test]
+fn a_foreign_bucket_is_left_alone() {
+    let server = server("");
+    let first = job(&server, 10, &[(OpKind::Put, 1)]);
+    run(&first);
+    // The prefix holds objects now: for the root of the bucket that is foreign.
+    let mut second = job(&server, 11, &[(OpKind::Put, 1)]);
+    second.target = Target::Bucket("bucket".to_owned());
+    let error = prepare(&second, &mut NoHooks).unwrap_err().to_string();
+    assert!(error.contains("not empty"), "{error}");
+    let mut reading = job(&server, 12, &[(OpKind::Get, 1)]);
+    reading.target = Target::Bucket("bucket".to_owned());
+    object(&mut reading).existing = true;
+    let end = run(&reading);
+    assert_eq!(done(&end, OpKind::Get).0, 40);
+    let store = store(&server);
+    let found = clean_bucket(&store, "bucket/some prefix", false, &mut NoHooks).unwrap();
+    assert_eq!((found.objects, found.runs.len()), (40, 1));
+    clean_bucket(&store, "bucket/some prefix", true, &mut NoHooks).unwrap();
+    assert!(server.keys().is_empty());
+}
+
+#[test]
+fn endpoints_take_turns_and_each_is_told() {
+    let (one, two) = (server(""), server("GET:503@2"));
+    let mut job = job(&one, 13, &[(OpKind::Get, 1)]);
+    let endpoints = vec![one.endpoint(), two.endpoint()];
+    job.workload.store.as_mut().unwrap().endpoints = endpoints;
+    // Objects that only one of the two has: half of the reads are refused.
+    let prepared = prepare(&job, &mut NoHooks).unwrap();
+    let mut group = Group::start(&job, &prepared).unwrap();
+    group.go();
+    let end = group.finish();
+    let [first, second] = end.report.endpoints.as_slice() else {
+        panic!("{:?}", end.report.endpoints);
+    };
+    assert_eq!(first.endpoint, one.endpoint());
+    assert!(first.connections == 3 && second.connections == 3);
+    assert!(second.slow_downs > 0 && first.slow_downs == 0);
+}
+
+#[test]
+fn nothing_is_sent_to_a_store_that_is_not_there() {
+    let gone = server("");
+    let job = job(&gone, 14, &[(OpKind::Put, 1)]);
+    drop(gone);
+    let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
+    assert!(
+        error.contains("no connection to http://127.0.0.1:"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_null_store_has_a_ceiling() {
+    let server = server("");
+    for kind in [OpKind::Get, OpKind::Put, OpKind::PutMultipart, OpKind::List] {
+        let job = job(&server, 15, &[(kind, 1)]);
+        let ceiling = crate::measure_ceiling(&job, 30 * MS).unwrap();
+        assert!(ceiling.ops_per_second > 1.0, "{}: {ceiling:?}", kind.name());
+    }
+}
+
+#[test]
+fn a_load_bounded_by_time_ends() {
+    let server = server("");
+    let mut job = job(&server, 16, &[(OpKind::Get, 1)]);
+    object(&mut job).repeat = true;
+    job.workload.bounds.time_ns = Some(300 * MS);
+    job.workload.store.as_mut().unwrap().no_keep_alive = true;
+    let end = run(&job);
+    assert_eq!(end.end_reason, EndReason::Time);
+    let measured = end.samples.iter().filter(|s| s.phase == Phase::Measure);
+    assert!(measured.map(|s| s.data_ops()).sum::<u64>() > 0);
+    let connects = done(&end, OpKind::Connect).0;
+    assert!(
+        connects >= done(&end, OpKind::Get).0,
+        "each has one of its own"
+    );
+}

@@ -1,0 +1,252 @@
+//! Which request comes next, on which object.
+
+use std::sync::Arc;
+
+use fathom_model::OpKind;
+use fathom_model::rng::{Rng, derive_seed};
+use fathom_model::workload::{ObjectOrder, ObjectWork};
+
+use super::shelf::Range;
+use crate::access::{Permutation, Zipf};
+
+/// How often another object is drawn when the first cannot be used now.
+const TRIES: u32 = 16;
+
+/// A request that is to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Task {
+    pub(crate) kind: OpKind,
+    pub(crate) number: u64,
+    /// Objects, from `number` on; more than 1 for a batch.
+    pub(crate) count: u32,
+}
+
+/// Answer to [`Picker::next`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Draw {
+    Task(Task),
+    /// Something that is in flight has to end first.
+    Wait,
+    /// Nothing is left to do.
+    Done,
+}
+
+/// Draws the requests of one worker.
+#[derive(Debug)]
+pub(crate) struct Picker {
+    work: Arc<ObjectWork>,
+    rng: Rng,
+    total_weight: u64,
+    zipf: Option<(u64, Zipf)>,
+    /// Of a phase: objects (or pages) visited in the pass under way.
+    visited: u64,
+    pass: u64,
+    /// Objects when the pass began.
+    first: u64,
+    extent: u64,
+    permutation: Option<Permutation>,
+    seed: u64,
+}
+
+impl Picker {
+    pub(crate) fn new(work: &Arc<ObjectWork>, rank: u32, seed: u64, range: &Range) -> Picker {
+        let seed = derive_seed(seed, 0x6f62_6a65 ^ u64::from(rank) << 32);
+        let mut picker = Picker {
+            total_weight: work.ops.iter().map(|share| u64::from(share.weight)).sum(),
+            work: Arc::clone(work),
+            rng: Rng::new(seed),
+            zipf: None,
+            visited: 0,
+            pass: 0,
+            first: 0,
+            extent: 0,
+            permutation: None,
+            seed,
+        };
+        picker.begin_pass(range);
+        picker
+    }
+
+    fn begin_pass(&mut self, range: &Range) {
+        self.visited = 0;
+        self.first = range.head;
+        self.extent = match self.work.phase() {
+            Some(OpKind::Put | OpKind::PutMultipart) => self.work.objects,
+            Some(OpKind::List | OpKind::ListVersions) => {
+                let page = u64::from(self.work.page_keys.max(1));
+                range.count().div_ceil(page).max(1)
+            }
+            _ => range.count(),
+        };
+        let shuffled = self.work.order == ObjectOrder::EachOnce;
+        self.permutation = (shuffled && self.extent > 0)
+            .then(|| Permutation::new(self.extent, derive_seed(self.seed, self.pass)));
+        self.pass += 1;
+    }
+
+    /// The next request. `busy` says whether an object is in use by a request
+    /// under way, `made` the first number that is still being made.
+    pub(crate) fn next(
+        &mut self,
+        range: &mut Range,
+        made: u64,
+        busy: impl Fn(u64) -> bool,
+    ) -> Draw {
+        match self.work.phase() {
+            Some(kind) => self.of_phase(kind, range, busy),
+            None => self.of_mix(range, made, busy),
+        }
+    }
+
+    fn of_phase(&mut self, kind: OpKind, range: &mut Range, busy: impl Fn(u64) -> bool) -> Draw {
+        if matches!(kind, OpKind::Delete | OpKind::DeleteMany) {
+            return self.removal(kind, range, busy).unwrap_or(Draw::Done);
+        }
+        if self.visited >= self.extent {
+            if !self.work.repeat || self.extent == 0 {
+                return Draw::Done;
+            }
+            self.begin_pass(range);
+        }
+        if matches!(kind, OpKind::Put | OpKind::PutMultipart) {
+            self.visited += 1;
+            return Draw::Task(self.making(kind, range));
+        }
+        for _ in 0..TRIES {
+            if self.visited >= self.extent {
+                return Draw::Wait;
+            }
+            let number = self.visit(kind);
+            if !range.is_missing(number) {
+                return Draw::Task(one(kind, number));
+            }
+        }
+        Draw::Wait
+    }
+
+    /// The next object of a pass.
+    fn visit(&mut self, kind: OpKind) -> u64 {
+        let at = self.visited;
+        self.visited += 1;
+        if matches!(kind, OpKind::List | OpKind::ListVersions) {
+            return at;
+        }
+        self.first
+            + match (self.work.order, &self.permutation) {
+                (ObjectOrder::AsMade, _) => at,
+                (ObjectOrder::EachOnce, Some(permutation)) => permutation.at(at),
+                _ => self.at_random(self.extent),
+            }
+    }
+
+    fn at_random(&mut self, count: u64) -> u64 {
+        let ObjectOrder::Zipf { theta } = self.work.order else {
+            return self.rng.below(count);
+        };
+        // A distribution for about this many: it need not follow each change.
+        let rounded = count.next_power_of_two();
+        if self
+            .zipf
+            .as_ref()
+            .is_none_or(|(known, _)| *known != rounded)
+        {
+            self.zipf = Some((rounded, Zipf::new(rounded, theta)));
+        }
+        loop {
+            let Some((_, zipf)) = &self.zipf else {
+                return 0;
+            };
+            let rank = zipf.next(&mut self.rng);
+            if rank < count {
+                return rank;
+            }
+        }
+    }
+
+    fn making(&mut self, kind: OpKind, range: &mut Range) -> Task {
+        let number = range.tail;
+        range.tail += 1;
+        one(kind, number)
+    }
+
+    fn removal(
+        &mut self,
+        kind: OpKind,
+        range: &mut Range,
+        busy: impl Fn(u64) -> bool,
+    ) -> Option<Draw> {
+        while range.count() > 0 && range.is_missing(range.head) {
+            range.head += 1;
+        }
+        let most = match kind {
+            OpKind::DeleteMany => u64::from(self.work.delete_batch.clamp(1, 1000)),
+            _ => 1,
+        };
+        let count = range.count().min(most);
+        if count == 0 {
+            return None;
+        }
+        let number = range.head;
+        if (number..number + count).any(busy) {
+            return Some(Draw::Wait);
+        }
+        range.head += count;
+        Some(Draw::Task(Task {
+            kind,
+            number,
+            count: count as u32,
+        }))
+    }
+
+    fn of_mix(&mut self, range: &mut Range, made: u64, busy: impl Fn(u64) -> bool) -> Draw {
+        for _ in 0..TRIES {
+            let kind = self.kind();
+            match kind {
+                OpKind::Put | OpKind::PutMultipart => {
+                    return Draw::Task(self.making(kind, range));
+                }
+                OpKind::Delete | OpKind::DeleteMany => {
+                    let left = made.saturating_sub(range.head);
+                    let least = u64::from(self.work.delete_batch.max(1));
+                    let enough = left > least.min(self.work.objects / 2);
+                    if let (true, Some(draw @ Draw::Task(_))) =
+                        (enough, self.removal(kind, range, &busy))
+                    {
+                        return draw;
+                    }
+                }
+                OpKind::List | OpKind::ListVersions => return Draw::Task(one(kind, 0)),
+                _ => {
+                    let count = made.saturating_sub(range.head);
+                    if count == 0 {
+                        continue;
+                    }
+                    let number = range.head + self.at_random(count);
+                    if !range.is_missing(number) {
+                        return Draw::Task(one(kind, number));
+                    }
+                }
+            }
+        }
+        Draw::Wait
+    }
+
+    fn kind(&mut self) -> OpKind {
+        let mut at = self.rng.below(self.total_weight.max(1));
+        for share in &self.work.ops {
+            match at.checked_sub(u64::from(share.weight)) {
+                None => return share.kind,
+                Some(rest) => at = rest,
+            }
+        }
+        OpKind::Get
+    }
+}
+
+fn one(kind: OpKind, number: u64) -> Task {
+    Task {
+        kind,
+        number,
+        count: 1,
+    }
+}

@@ -1,0 +1,373 @@
+//! Making a bucket ready: it can be reached, nothing of somebody else's is in
+//! the way, and the objects that are going to be read are there.
+
+use std::collections::VecDeque;
+
+use fathom_model::rng::{derive_seed, splitmix64};
+use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
+use fathom_model::{Job, OpKind, Target};
+
+use super::access::Access;
+use super::ask::{Ask, Asker, list_query};
+use super::hub::{Ended, Hub};
+use super::names::Names;
+use super::picker::Task;
+use super::request::{Body, Method, Request, Sink};
+use super::server::StoreServer;
+use super::shelf::Taken;
+use super::work::{Work, check};
+use super::{encode, shelf, xml};
+use crate::Error;
+use crate::prepare::{PrepareHooks, PrepareProgress};
+
+/// Connections that make objects.
+const LANES: usize = 32;
+/// Objects that were there already and are read at most; they are kept in
+/// memory.
+const MOST_EXISTING: usize = 1 << 20;
+/// How often an object is sent again while a bucket is made ready.
+const TRIES: u32 = 5;
+
+/// A store that is ready, and what was done for it.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) work: Work,
+    pub(crate) made_objects: u64,
+    pub(crate) made_bytes: u64,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Bucket and prefix of a target; the prefix ends with `/` unless it is empty.
+pub(crate) fn parts_of(target: &str) -> (String, String) {
+    match target.split_once('/') {
+        Some((bucket, prefix)) if !prefix.trim_matches('/').is_empty() => {
+            (bucket.to_owned(), format!("{}/", prefix.trim_matches('/')))
+        }
+        Some((bucket, _)) => (bucket.to_owned(), String::new()),
+        None => (target.to_owned(), String::new()),
+    }
+}
+
+/// The prefix of what a run makes in a bucket.
+pub(crate) fn prefix_of_run(prefix: &str, run_tag: u64) -> String {
+    format!("{prefix}fathom-{run_tag:016x}/")
+}
+
+/// Makes the bucket of a job ready.
+pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, Error> {
+    check(&job.workload)?;
+    let (Some(object), Some(store)) = (&job.workload.object, &job.workload.store) else {
+        return Err(Error::Workload(format!(
+            "workload {}: it does not say how the store is reached; add --endpoint",
+            job.workload.name
+        )));
+    };
+    let target = match &job.target {
+        Target::Bucket(target) => target,
+        Target::Null => return on_null(job, object, store),
+        other => {
+            return Err(Error::Workload(format!(
+                "'{other}' is no bucket; name one, for example s3://bucket/prefix"
+            )));
+        }
+    };
+    let (bucket, prefix) = parts_of(target);
+    let shape = format!(
+        "{:?} {:?} {} {}",
+        object.sizes, object.keys, job.workload.workers, object.objects
+    );
+    let shape = shape
+        .bytes()
+        .fold(0, |hash, b| splitmix64(hash ^ u64::from(b))) as u32;
+    let run = prefix_of_run(&prefix, job.run_tag);
+    let place = format!("{run}{}/{shape:08x}", job.file_prefix);
+    let access = Access::find(store, &bucket, derive_seed(job.run_tag, u64::from(shape)))?;
+    let access = std::sync::Arc::new(access);
+    let mut hub = Hub::new(&access, 1, 0)?;
+    hub.connect_all()?;
+    let first = look(&mut hub, &access, &prefix)?;
+    let stranger = first.iter().any(|key| !key.starts_with("fathom-"));
+    if prefix.is_empty() && stranger && !job.destructive && job.workload.may_modify() {
+        return Err(Error::Refused {
+            path: format!("s3://{bucket}").into(),
+            reason: "the bucket is not empty; name a prefix (s3://bucket/prefix), or allow it \
+                     with --destructive; fathom changes only what it makes itself below fathom-…/"
+                .to_owned(),
+        });
+    }
+    let mut notes = Vec::new();
+    let existing = match object.existing {
+        true => existing(&mut hub, &access, &prefix, &mut notes, hooks)?,
+        false => Vec::new(),
+    };
+    let taken = shelf::take(&format!("{:?} {bucket}/{place}", store.endpoints));
+    let place = format!("{place}-{}/", taken.number());
+    let names = names(&access, object, &place, job);
+    drop(hub);
+    let access = std::sync::Arc::try_unwrap(access)
+        .map_err(|_| Error::Workload("the store is still in use".to_owned()))?;
+    let shelf = (Some(taken), existing);
+    let work = Work::new(object, access, names, shelf, &job.workload);
+    let (made_objects, made_bytes) = fill(&work, hooks)?;
+    Ok(Ready {
+        work,
+        made_objects,
+        made_bytes,
+        notes,
+    })
+}
+
+fn names(access: &Access, object: &ObjectWork, place: &str, job: &Job) -> Names {
+    let mut root = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    if root.last() != Some(&b'/') {
+        root.push(b'/');
+    }
+    encode::percent(&mut root, place.as_bytes(), true);
+    Names {
+        root,
+        prefix: place.to_owned(),
+        layout: object.keys,
+        sizes: object.sizes.clone(),
+        seed: job.run_tag,
+    }
+}
+
+/// The null target: a server within this process that keeps nothing.
+fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready, Error> {
+    let bytes = object.sizes.mean_bytes() as u64;
+    let server = StoreServer::null(bytes)
+        .map_err(|error| Error::Workload(format!("no null server can be started: {error}")))?;
+    let store = ObjectStore {
+        endpoints: vec![server.endpoint()],
+        keys: KeySource::Given(super::credentials::nobody()),
+        ca_file: None,
+        virtual_host: false,
+        ..store.clone()
+    };
+    let access = Access::find(&store, "null", job.seed)?;
+    let names = names(&access, object, "null/", job);
+    let mut work = Work::new(object, access, names, (None, Vec::new()), &job.workload);
+    work.null_server = Some(server);
+    Ok(Ready {
+        work,
+        made_objects: 0,
+        made_bytes: 0,
+        notes: Vec::new(),
+    })
+}
+
+/// The first keys below a prefix: shows that the bucket is there and may be
+/// read.
+fn look(hub: &mut Hub, access: &Access, prefix: &str) -> Result<Vec<String>, Error> {
+    let (page, _) = page(hub, access, prefix, "", 10)?;
+    Ok(page.into_iter().map(|(key, _)| key).collect())
+}
+
+/// A page of keys with their sizes, and where the next one begins.
+pub(super) fn page(
+    hub: &mut Hub,
+    access: &Access,
+    prefix: &str,
+    token: &str,
+    keys: u32,
+) -> Result<(Vec<(String, u64)>, Option<String>), Error> {
+    let mut query = Vec::new();
+    list_query(&mut query, prefix, (token, false), keys, false);
+    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let end = hub
+        .ask(Request {
+            method: Method::Get,
+            path: &path,
+            query: &query,
+            extra: &[],
+            body: Body::None,
+            sink: Sink::Keep,
+        })
+        .map_err(|fault| {
+            Error::Workload(format!(
+                "the bucket '{}' cannot be listed at {}: {}",
+                access.bucket,
+                access.endpoints.first().map_or("", |e| e.name.as_str()),
+                fault.text
+            ))
+        })?;
+    let document = hub.kept(end.lane);
+    let keys = xml::elements(document, "Contents")
+        .filter_map(|entry| {
+            let bytes = xml::text(entry, "Size").and_then(|text| text.parse().ok());
+            Some((xml::text(entry, "Key")?, bytes.unwrap_or(0)))
+        })
+        .collect();
+    let more = xml::text(document, "IsTruncated").as_deref() == Some("true");
+    let next = xml::text(document, "NextContinuationToken").filter(|_| more);
+    Ok((keys, next))
+}
+
+/// Everything that is there below a prefix, as far as memory allows.
+fn existing(
+    hub: &mut Hub,
+    access: &Access,
+    prefix: &str,
+    notes: &mut Vec<String>,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Vec<(Vec<u8>, u64)>, Error> {
+    let mut root = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    if root.last() != Some(&b'/') {
+        root.push(b'/');
+    }
+    let mut found = Vec::new();
+    let mut token = String::new();
+    loop {
+        let (keys, next) = page(hub, access, prefix, &token, 1000)?;
+        for (key, bytes) in keys.into_iter().filter(|(key, _)| !key.ends_with('/')) {
+            let mut path = root.clone();
+            encode::percent(&mut path, key.as_bytes(), true);
+            found.push((path, bytes));
+        }
+        hooks.progress(PrepareProgress {
+            what: "listing what is there",
+            done_bytes: found.len() as u64,
+            total_bytes: MOST_EXISTING as u64,
+        });
+        if hooks.stop_requested() {
+            return Err(Error::Stopped);
+        }
+        match next {
+            Some(_) if found.len() >= MOST_EXISTING => {
+                found.truncate(MOST_EXISTING);
+                notes.push(format!(
+                    "only the first {MOST_EXISTING} objects there are read"
+                ));
+                break;
+            }
+            Some(next) => token = next,
+            None => break,
+        }
+    }
+    match found.is_empty() {
+        true => Err(Error::Workload(format!(
+            "there are no objects below s3://{}/{prefix} that could be read",
+            access.bucket
+        ))),
+        false => Ok(found),
+    }
+}
+
+/// Makes the objects that the work needs and that are not there yet.
+fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u64), Error> {
+    let makes_all = |kind| matches!(kind, OpKind::Put | OpKind::PutMultipart);
+    let needs = work.work.ops.iter().any(|share| !makes_all(share.kind));
+    let Some(shelf) = work.shelf.as_ref().filter(|_| needs && !work.work.existing) else {
+        return Ok((0, 0));
+    };
+    let mut missing = VecDeque::new();
+    for rank in 0..work.workers {
+        let range = shelf.range(rank);
+        let lacking = work.work.objects.saturating_sub(range.count());
+        missing.push_back((rank, range.tail, lacking));
+    }
+    let total: u64 = missing.iter().map(|(_, _, lacking)| lacking).sum();
+    if total == 0 {
+        return Ok((0, 0));
+    }
+    let lanes = LANES.min(usize::try_from(total).unwrap_or(LANES));
+    let mut hub = Hub::new(&work.access, lanes, 0)?;
+    hub.connect_all()?;
+    let (mut ended, mut made, mut made_bytes): (Vec<Ended>, u64, u64) = (Vec::new(), 0, 0);
+    let mut under_way: Vec<Option<(u32, u64, u32)>> = vec![None; lanes];
+    let mut asker = Asker::default();
+    let each = (work.names.sizes.mean_bytes() as u64).max(1);
+    loop {
+        for lane in 0..lanes {
+            if under_way[lane].is_none()
+                && let Some((rank, number)) = next_missing(&mut missing)
+            {
+                put(&mut hub, &mut asker, work, (lane, rank, number));
+                under_way[lane] = Some((rank, number, 1));
+            }
+        }
+        if under_way.iter().all(Option::is_none) {
+            break;
+        }
+        hub.poll(Some(100_000_000), false, &mut ended);
+        for end in ended.drain(..) {
+            let Some((rank, number, tries)) = under_way[end.lane].take() else {
+                continue;
+            };
+            match end.outcome {
+                Ok(()) => {
+                    made += 1;
+                    made_bytes += work.names.bytes_of(rank, number);
+                }
+                Err(fault) if tries >= TRIES || fault.status / 100 == 4 => {
+                    return Err(Error::Workload(format!(
+                        "the objects that are to be read could not be made in bucket '{}': {}",
+                        work.access.bucket, fault.text
+                    )));
+                }
+                Err(_) => {
+                    std::thread::sleep(std::time::Duration::from_millis(20 << tries));
+                    put(&mut hub, &mut asker, work, (end.lane, rank, number));
+                    under_way[end.lane] = Some((rank, number, tries + 1));
+                }
+            }
+        }
+        if hooks.stop_requested() {
+            return Err(Error::Stopped);
+        }
+        hooks.progress(PrepareProgress {
+            what: "making the objects",
+            done_bytes: made * each,
+            total_bytes: total * each,
+        });
+    }
+    note_filled(work, shelf);
+    Ok((made, made_bytes))
+}
+
+/// Every rank has its objects now.
+fn note_filled(work: &Work, shelf: &Taken) {
+    for rank in 0..work.workers {
+        let mut range = shelf.range(rank);
+        range.tail += work.work.objects.saturating_sub(range.count());
+        shelf.put_back(rank, range);
+    }
+}
+
+fn next_missing(missing: &mut VecDeque<(u32, u64, u64)>) -> Option<(u32, u64)> {
+    loop {
+        let (rank, number, left) = missing.front_mut()?;
+        if *left > 0 {
+            *left -= 1;
+            *number += 1;
+            return Some((*rank, *number - 1));
+        }
+        missing.pop_front();
+    }
+}
+
+fn put(hub: &mut Hub, asker: &mut Asker, work: &Work, (lane, rank, number): (usize, u32, u64)) {
+    let task = Task {
+        kind: OpKind::Put,
+        number,
+        count: 1,
+    };
+    asker.make(work, rank, &task, &Ask::Whole, |request| {
+        let _ = hub.make_ready(lane, request);
+    });
+    hub.start_now(lane);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_bucket_and_a_prefix() {
+        let of = |text| parts_of(text);
+        assert_eq!(of("b"), ("b".to_owned(), String::new()));
+        assert_eq!(of("b/"), ("b".to_owned(), String::new()));
+        assert_eq!(of("b/p/q"), ("b".to_owned(), "p/q/".to_owned()));
+        assert_eq!(prefix_of_run("p/", 0xab), "p/fathom-00000000000000ab/");
+    }
+}

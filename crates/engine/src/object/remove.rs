@@ -1,0 +1,285 @@
+//! Removing what runs made in a bucket: everything below their own prefixes,
+//! unfinished uploads among it, and nothing else.
+
+use std::sync::Arc;
+
+use fathom_model::workload::ObjectStore;
+
+use super::access::Access;
+use super::ask::{delete_list, list_query};
+use super::hub::Hub;
+use super::names::Names;
+use super::prepare::{page, parts_of, prefix_of_run};
+use super::request::{Body, Method, Request, Sink};
+use super::{encode, shelf, xml};
+use crate::Error;
+use crate::prepare::{PrepareHooks, PrepareProgress};
+
+/// What was found or removed in a bucket.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Removal {
+    /// Objects, versions counted one by one.
+    pub objects: u64,
+    /// Their bytes, of those that were listed with a size.
+    pub bytes: u64,
+    /// Multipart uploads that nobody completed.
+    pub uploads: u64,
+    /// The prefixes of the runs that they are of.
+    pub runs: Vec<String>,
+}
+
+/// Removes what the run with `run_tag` made below a target `BUCKET/PREFIX`.
+///
+/// # Errors
+/// When the store cannot be reached or refuses.
+pub fn remove_objects_of_run(
+    store: &ObjectStore,
+    target: &str,
+    run_tag: u64,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Removal, Error> {
+    let (bucket, prefix) = parts_of(target);
+    let run = prefix_of_run(&prefix, run_tag);
+    let removed = remove_below(store, &bucket, &run, hooks)?;
+    shelf::forget(&format!("{:?} {bucket}/{run}", store.endpoints));
+    Ok(removed)
+}
+
+/// What runs left behind below a target `BUCKET/PREFIX`: looked for, and
+/// removed with `remove`.
+///
+/// # Errors
+/// When the store cannot be reached or refuses.
+pub fn clean_bucket(
+    store: &ObjectStore,
+    target: &str,
+    remove: bool,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Removal, Error> {
+    let (bucket, prefix) = parts_of(target);
+    let access = Arc::new(Access::find(store, &bucket, 0)?);
+    let mut hub = Hub::new(&access, 1, 0)?;
+    let start = format!("{prefix}fathom-");
+    let mut all = Removal::default();
+    let mut token = String::new();
+    loop {
+        let (keys, next) = page(&mut hub, &access, &start, &token, 1000)?;
+        for (key, bytes) in keys {
+            if let Some(run) = run_of(&key, &prefix) {
+                all.objects += 1;
+                all.bytes += bytes;
+                note(&mut all.runs, run);
+            }
+        }
+        match next {
+            Some(next) => token = next,
+            None => break,
+        }
+    }
+    for (key, _) in uploads(&mut hub, &access, &start)? {
+        if let Some(run) = run_of(&key, &prefix) {
+            all.uploads += 1;
+            note(&mut all.runs, run);
+        }
+    }
+    if remove {
+        for run in &all.runs {
+            remove_below(store, &bucket, run, hooks)?;
+        }
+    }
+    Ok(all)
+}
+
+fn note(runs: &mut Vec<String>, run: &str) {
+    if runs.last().map(String::as_str) != Some(run) && !runs.iter().any(|known| known == run) {
+        runs.push(run.to_owned());
+    }
+}
+
+/// The prefix of the run that a key is of; `None` when fathom did not make it.
+fn run_of<'k>(key: &'k str, prefix: &str) -> Option<&'k str> {
+    let tag = key.strip_prefix(prefix)?.strip_prefix("fathom-")?;
+    let (tag, _) = tag.split_once('/')?;
+    let ours = tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
+    ours.then(|| &key[..prefix.len() + "fathom-".len() + 16 + 1])
+}
+
+fn remove_below(
+    store: &ObjectStore,
+    bucket: &str,
+    run: &str,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Removal, Error> {
+    let access = Arc::new(Access::find(store, bucket, 0)?);
+    let mut hub = Hub::new(&access, 1, 0)?;
+    let mut removed = Removal::default();
+    for (key, upload) in uploads(&mut hub, &access, run)? {
+        abort(&mut hub, &access, &key, &upload)?;
+        removed.uploads += 1;
+    }
+    loop {
+        // Always from the start: what was listed is gone.
+        let (keys, _) = page(&mut hub, &access, run, "", 1000)?;
+        if keys.is_empty() {
+            break;
+        }
+        removed.objects += keys.len() as u64;
+        removed.bytes += keys.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        remove_batch(&mut hub, &access, keys.into_iter().map(|(key, _)| key))?;
+        hooks.progress(PrepareProgress {
+            what: "removing the objects",
+            done_bytes: removed.bytes,
+            total_bytes: removed.bytes,
+        });
+    }
+    removed.objects += remove_versions(&mut hub, &access, run)?;
+    Ok(removed)
+}
+
+fn refused(access: &Access, doing: &str, text: &str) -> Error {
+    Error::Workload(format!(
+        "{doing} in bucket '{}' failed: {text}; `fathom clean s3://{} --endpoint …` tries again",
+        access.bucket, access.bucket
+    ))
+}
+
+fn remove_batch(
+    hub: &mut Hub,
+    access: &Access,
+    keys: impl Iterator<Item = String>,
+) -> Result<(), Error> {
+    send_batch(hub, access, delete_list(keys))
+}
+
+fn send_batch(hub: &mut Hub, access: &Access, list: Vec<u8>) -> Result<(), Error> {
+    let sum = encode::base64(&super::md5::md5(&list));
+    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let end = hub
+        .ask(Request {
+            method: Method::Post,
+            path: &path,
+            query: b"delete=",
+            extra: &[(b"content-md5", sum.as_bytes())],
+            body: Body::Bytes(list),
+            sink: Sink::Keep,
+        })
+        .map_err(|fault| refused(access, "removing objects", &fault.text))?;
+    match xml::text(hub.kept(end.lane), "Error") {
+        Some(_) => {
+            let code = xml::text(hub.kept(end.lane), "Code").unwrap_or_default();
+            Err(refused(access, "removing objects", &code))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Versions and markers of removed objects, where the bucket keeps them.
+fn remove_versions(hub: &mut Hub, access: &Access, run: &str) -> Result<u64, Error> {
+    let mut removed = 0;
+    loop {
+        let mut query = Vec::new();
+        list_query(&mut query, run, ("", true), 1000, false);
+        let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+        let asked = hub.ask(Request {
+            method: Method::Get,
+            path: &path,
+            query: &query,
+            extra: &[],
+            body: Body::None,
+            sink: Sink::Keep,
+        });
+        // A store without versions need not know the question.
+        let Ok(end) = asked else {
+            return Ok(removed);
+        };
+        let document = hub.kept(end.lane).to_vec();
+        let mut list = b"<Delete><Quiet>true</Quiet>".to_vec();
+        let mut count = 0;
+        for name in ["Version", "DeleteMarker"] {
+            for entry in xml::elements(&document, name) {
+                let key = xml::text(entry, "Key");
+                let version = xml::text(entry, "VersionId");
+                let (Some(key), Some(version)) = (key, version) else {
+                    continue;
+                };
+                list.extend_from_slice(b"<Object><Key>");
+                xml::escape(&mut list, &key);
+                list.extend_from_slice(b"</Key><VersionId>");
+                xml::escape(&mut list, &version);
+                list.extend_from_slice(b"</VersionId></Object>");
+                count += 1;
+            }
+        }
+        if count == 0 {
+            return Ok(removed);
+        }
+        list.extend_from_slice(b"</Delete>");
+        send_batch(hub, access, list)?;
+        removed += count;
+    }
+}
+
+/// Uploads under way below a prefix: keys and names.
+fn uploads(hub: &mut Hub, access: &Access, prefix: &str) -> Result<Vec<(String, String)>, Error> {
+    let mut query = b"max-uploads=1000&prefix=".to_vec();
+    encode::percent(&mut query, prefix.as_bytes(), false);
+    query.extend_from_slice(b"&uploads=");
+    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let asked = hub.ask(Request {
+        method: Method::Get,
+        path: &path,
+        query: &query,
+        extra: &[],
+        body: Body::None,
+        sink: Sink::Keep,
+    });
+    let end = match asked {
+        Ok(end) => end,
+        // Not every store has uploads.
+        Err(fault) if matches!(fault.status, 400 | 404 | 405 | 501) => return Ok(Vec::new()),
+        Err(fault) => return Err(refused(access, "listing uploads", &fault.text)),
+    };
+    let found = xml::elements(hub.kept(end.lane), "Upload").filter_map(|entry| {
+        let key = xml::text(entry, "Key").filter(|key| key.starts_with(prefix))?;
+        Some((key, xml::text(entry, "UploadId")?))
+    });
+    Ok(found.collect())
+}
+
+fn abort(hub: &mut Hub, access: &Access, key: &str, upload: &str) -> Result<(), Error> {
+    let mut path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    if path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    encode::percent(&mut path, key.as_bytes(), true);
+    let mut query = b"uploadId=".to_vec();
+    encode::percent(&mut query, upload.as_bytes(), false);
+    hub.ask(Request {
+        method: Method::Delete,
+        path: &path,
+        query: &query,
+        extra: &[],
+        body: Body::None,
+        sink: Sink::Discard,
+    })
+    .map(|_| ())
+    .map_err(|fault| refused(access, "giving up an upload", &fault.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_fathom_named_is_of_a_run() {
+        let run = "p/fathom-0123456789abcdef/";
+        assert_eq!(run_of("p/fathom-0123456789abcdef/x/y", "p/"), Some(run));
+        for key in [
+            "p/fathom-0123/x",
+            "fathom-0123456789abcdef/x",
+            "p/fathom-notes.txt",
+        ] {
+            assert_eq!(run_of(key, "p/"), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! A request and how it is written.
+
+use fathom_model::workload::{ObjectProtocol, ObjectStore};
+
+use super::credentials::Credentials;
+use super::date::Stamp;
+use super::encode;
+use super::endpoint::Endpoint;
+use super::sign::{Headers, Signed, Signer, UNSIGNED};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Put,
+    Post,
+    Head,
+    Delete,
+}
+
+impl Method {
+    pub(crate) fn text(self) -> &'static [u8] {
+        match self {
+            Method::Get => b"GET",
+            Method::Put => b"PUT",
+            Method::Post => b"POST",
+            Method::Head => b"HEAD",
+            Method::Delete => b"DELETE",
+        }
+    }
+}
+
+/// What is sent with a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Body {
+    None,
+    Bytes(Vec<u8>),
+    /// A run of the contents of an object.
+    Content {
+        object: u64,
+        at: u64,
+        length: u64,
+    },
+}
+
+impl Body {
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Body::None => 0,
+            Body::Bytes(bytes) => bytes.len() as u64,
+            Body::Content { length, .. } => *length,
+        }
+    }
+}
+
+/// What becomes of the body of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sink {
+    /// Read to its end and forgotten.
+    Discard,
+    Keep,
+    /// Compared with the contents of an object from a place on.
+    Check {
+        object: u64,
+        at: u64,
+    },
+}
+
+/// A request, all but its connection.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) method: Method,
+    /// Percent-encoded.
+    pub(crate) path: &'a [u8],
+    /// Percent-encoded, sorted, each with its `=`.
+    pub(crate) query: &'a [u8],
+    /// Lower-case names.
+    pub(crate) extra: &'a [(&'a [u8], &'a [u8])],
+    pub(crate) body: Body,
+    pub(crate) sink: Sink,
+}
+
+/// Writes the heads of requests to one store.
+#[derive(Debug)]
+pub(super) struct Writer {
+    protocol: ObjectProtocol,
+    signer: Option<Signer>,
+    /// Bucket in front of the host's name.
+    host_prefix: Option<String>,
+    token: Option<String>,
+    /// User and password, as HTTP sends them.
+    basic: Option<String>,
+    settings: Settings,
+    sign_payload: bool,
+    closes: bool,
+    stamp: Stamp,
+    host: Vec<u8>,
+}
+
+/// What objects are asked for when they are put or read.
+#[derive(Debug)]
+struct Settings {
+    storage_class: Option<String>,
+    /// Algorithm, key and checksum of a customer's encryption.
+    encryption: Option<[String; 3]>,
+}
+
+impl Settings {
+    /// Adds the headers that a request for an object has.
+    fn add<'a>(&'a self, request: &Request<'_>, headers: &mut Headers<'a>) {
+        let puts = request.method == Method::Put && request.query.is_empty();
+        if let Some(class) = self.storage_class.as_ref().filter(|_| puts) {
+            headers.add(b"x-amz-storage-class", class.as_bytes());
+        }
+        let reads = request.method == Method::Get && request.query.is_empty();
+        if let Some([algorithm, key, sum]) = self.encryption.as_ref().filter(|_| puts || reads) {
+            let name = |end| -> &'static [u8] {
+                match end {
+                    0 => b"x-amz-server-side-encryption-customer-algorithm",
+                    1 => b"x-amz-server-side-encryption-customer-key",
+                    _ => b"x-amz-server-side-encryption-customer-key-md5",
+                }
+            };
+            headers.add(name(0), algorithm.as_bytes());
+            headers.add(name(1), key.as_bytes());
+            headers.add(name(2), sum.as_bytes());
+        }
+    }
+}
+
+impl Writer {
+    pub(super) fn new(
+        store: &ObjectStore,
+        credentials: Option<&Credentials>,
+        bucket: &str,
+    ) -> Writer {
+        let s3 = store.protocol == ObjectProtocol::S3;
+        let key = credentials.and_then(|c| c.sse_customer_key.as_deref());
+        let algorithm = store.sse_customer_algorithm.as_ref().filter(|_| s3);
+        Writer {
+            protocol: store.protocol,
+            signer: credentials
+                .filter(|_| s3)
+                .map(|credentials| Signer::new(credentials, &store.region)),
+            host_prefix: store.virtual_host.then(|| format!("{bucket}.")),
+            token: credentials
+                .filter(|_| store.protocol == ObjectProtocol::Swift)
+                .and_then(|credentials| credentials.session_token.clone()),
+            basic: credentials
+                .filter(|_| store.protocol == ObjectProtocol::Webdav)
+                .map(|keys| format!("{}:{}", keys.key_id, keys.secret))
+                .map(|pair| format!("Basic {}", encode::base64(pair.as_bytes()))),
+            settings: Settings {
+                storage_class: store.storage_class.clone().filter(|_| s3),
+                encryption: key.zip(algorithm).map(|(key, algorithm)| {
+                    let sum = super::md5::md5(key.as_bytes());
+                    [
+                        algorithm.clone(),
+                        encode::base64(key.as_bytes()),
+                        encode::base64(&sum),
+                    ]
+                }),
+            },
+            sign_payload: store.sign_payload,
+            closes: store.no_keep_alive,
+            stamp: Stamp::now(),
+            host: Vec::new(),
+        }
+    }
+
+    /// Whether the hash of the payload is part of what is signed.
+    pub(super) fn hashes_payload(&self) -> bool {
+        self.sign_payload && self.signer.is_some()
+    }
+
+    /// Writes the head of `request` to `endpoint`. `hash` is that of the
+    /// payload in hexadecimal, where it is signed.
+    pub(super) fn write(
+        &mut self,
+        request: &Request<'_>,
+        endpoint: &Endpoint,
+        hash: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) {
+        out.clear();
+        self.stamp = self.stamp.again();
+        self.host.clear();
+        if let Some(prefix) = &self.host_prefix {
+            self.host.extend_from_slice(prefix.as_bytes());
+        }
+        self.host.extend_from_slice(endpoint.authority.as_bytes());
+        let payload = hash.unwrap_or(UNSIGNED);
+        let mut headers = Headers::default();
+        headers.add(b"host", &self.host);
+        if self.protocol == ObjectProtocol::S3 && self.signer.is_some() {
+            headers.add(b"x-amz-content-sha256", payload);
+            headers.add(b"x-amz-date", self.stamp.text());
+        }
+        for (name, value) in request.extra {
+            headers.add(name, value);
+        }
+        self.settings.add(request, &mut headers);
+        let session = self.signer.as_ref().and_then(Signer::session_token);
+        let session = session.map(str::to_owned);
+        if let Some(session) = &session {
+            headers.add(b"x-amz-security-token", session.as_bytes());
+        }
+        if let Some(basic) = &self.basic {
+            headers.add(b"authorization", basic.as_bytes());
+        }
+        if let Some(token) = &self.token {
+            headers.add(b"x-auth-token", token.as_bytes());
+        }
+        write_line(request, out);
+        for (name, value) in headers.iter() {
+            for part in [name, &b": "[..], value, b"\r\n"] {
+                out.extend_from_slice(part);
+            }
+        }
+        if let Some(signer) = &mut self.signer {
+            let what = Signed {
+                method: request.method.text(),
+                path: request.path,
+                query: request.query,
+                payload,
+            };
+            signer.sign(what, &headers, &self.stamp, out);
+        }
+        let length = request.body.length();
+        if length > 0 || matches!(request.method, Method::Put | Method::Post) {
+            out.extend_from_slice(b"content-length: ");
+            encode::decimal(out, length);
+            out.extend_from_slice(b"\r\n");
+        }
+        if self.closes {
+            out.extend_from_slice(b"connection: close\r\n");
+        }
+        out.extend_from_slice(b"user-agent: fathom\r\n\r\n");
+    }
+}
+
+fn write_line(request: &Request<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(request.method.text());
+    out.push(b' ');
+    out.extend_from_slice(request.path);
+    if !request.query.is_empty() {
+        out.push(b'?');
+        out.extend_from_slice(request.query);
+    }
+    out.extend_from_slice(b" HTTP/1.1\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::workload::KeySource;
+
+    fn store() -> ObjectStore {
+        ObjectStore {
+            protocol: ObjectProtocol::S3,
+            endpoints: vec!["http://127.0.0.1:9000".to_owned()],
+            region: "us-east-1".to_owned(),
+            virtual_host: false,
+            keys: KeySource::Anonymous,
+            ca_file: None,
+            unverified: false,
+            sign_payload: false,
+            storage_class: Some("COLD".to_owned()),
+            sse_customer_algorithm: Some("AES256".to_owned()),
+            timeout_ns: 1,
+            no_keep_alive: false,
+        }
+    }
+
+    fn written(store: &ObjectStore, credentials: Option<&Credentials>, method: Method) -> String {
+        let mut writer = Writer::new(store, credentials, "bucket");
+        let endpoint = Endpoint::find("http://127.0.0.1:9000").unwrap();
+        let request = Request {
+            method,
+            path: b"/a",
+            query: b"",
+            extra: &[],
+            body: Body::Bytes(b"12345".to_vec()),
+            sink: Sink::Discard,
+        };
+        let mut out = Vec::new();
+        writer.write(&request, &endpoint, None, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_signed_head_carries_what_the_store_is_asked_for() {
+        let credentials = Credentials {
+            key_id: "ID".to_owned(),
+            secret: "SECRET".to_owned(),
+            session_token: Some("SESSION".to_owned()),
+            sse_customer_key: Some("k".repeat(32)),
+        };
+        let head = written(&store(), Some(&credentials), Method::Put);
+        assert!(
+            head.starts_with("PUT /a HTTP/1.1\r\nhost: 127.0.0.1:9000\r\n"),
+            "{head}"
+        );
+        for part in [
+            "x-amz-content-sha256: UNSIGNED-PAYLOAD\r\n",
+            "x-amz-storage-class: COLD\r\n",
+            "x-amz-security-token: SESSION\r\n",
+            "x-amz-server-side-encryption-customer-algorithm: AES256\r\n",
+            "content-length: 5\r\n",
+            ",SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token;",
+        ] {
+            assert!(head.contains(part), "{part} in {head}");
+        }
+        assert!(!head.contains("SECRET"));
+        assert!(head.ends_with("\r\n\r\n"));
+        let style = ObjectStore {
+            virtual_host: true,
+            ..store()
+        };
+        let head = written(&style, None, Method::Delete);
+        assert!(head.contains("host: bucket.127.0.0.1:9000\r\n"), "{head}");
+        assert!(!head.contains("authorization"), "{head}");
+    }
+
+    #[test]
+    fn swift_has_a_token_and_plain_http_nothing() {
+        let credentials = Credentials {
+            session_token: Some("TOKEN".to_owned()),
+            ..Credentials::default()
+        };
+        for (protocol, expected) in [
+            (ObjectProtocol::Swift, true),
+            (ObjectProtocol::Webdav, false),
+        ] {
+            let store = ObjectStore {
+                protocol,
+                ..store()
+            };
+            let head = written(&store, Some(&credentials), Method::Put);
+            assert_eq!(head.contains("x-auth-token: TOKEN"), expected, "{head}");
+            assert!(!head.contains("amz") && !head.contains("AWS4"), "{head}");
+            let basic = head.contains("authorization: Basic Og==");
+            assert_eq!(basic, !expected, "{head}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! One connection of the store in memory: requests one after the other.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use super::kept::{Answer, Asked};
+use super::script::Action;
+use super::{Kind, Shared};
+
+/// Bytes that a head has at most.
+const MOST_HEAD_BYTES: usize = 64 << 10;
+/// Bytes that a body has at most.
+const MOST_BODY_BYTES: u64 = 1 << 30;
+/// Bytes that are received at once.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// A connection.
+pub(super) struct Connection<'s> {
+    stream: TcpStream,
+    shared: &'s Shared,
+    /// What was received and not used yet.
+    held: Vec<u8>,
+    chunk: Vec<u8>,
+    out: Vec<u8>,
+    zeros: Vec<u8>,
+}
+
+impl<'s> Connection<'s> {
+    pub(super) fn new(stream: TcpStream, shared: &'s Shared) -> Connection<'s> {
+        let _ = stream.set_nodelay(true);
+        let zeros = match shared.kind {
+            Kind::Null(bytes) => vec![0; bytes.min(1 << 20) as usize],
+            Kind::Store(_) => Vec::new(),
+        };
+        Connection {
+            stream,
+            shared,
+            held: Vec::with_capacity(CHUNK_BYTES),
+            chunk: vec![0; CHUNK_BYTES],
+            out: Vec::with_capacity(1024),
+            zeros,
+        }
+    }
+
+    /// Answers until the other end goes.
+    pub(super) fn serve(&mut self) {
+        while let Ok(true) = self.one() {
+            if self.shared.ends.load(Relaxed) {
+                return;
+            }
+        }
+    }
+
+    /// One request. False at the end of the connection.
+    fn one(&mut self) -> io::Result<bool> {
+        let Some(end) = self.head()? else {
+            return Ok(false);
+        };
+        let head = String::from_utf8_lossy(&self.held[..end]).into_owned();
+        self.held.drain(..end);
+        let Some(asked) = Asked::read(&head) else {
+            self.stream.write_all(
+                b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
+            )?;
+            return Ok(false);
+        };
+        self.shared.requests.fetch_add(1, Relaxed);
+        let came = Instant::now();
+        if asked.expects {
+            self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+        }
+        let body = self.body(asked.length)?;
+        let (delay, action) = self.shared.script.next(&asked.method);
+        wait_until(came + delay);
+        match action {
+            Some(Action::Close) => return Ok(false),
+            Some(Action::Hang(time)) => {
+                self.hang(time);
+                return Ok(false);
+            }
+            Some(Action::Status(status)) => {
+                let answer = Answer::error(status, "Scripted");
+                self.answer(&asked, &answer, None)?;
+                return Ok(!asked.closes);
+            }
+            _ => {}
+        }
+        match &self.shared.kind {
+            Kind::Null(bytes) => self.null(&asked, *bytes)?,
+            Kind::Store(kept) => {
+                let answer = kept.answer(&asked, body);
+                self.answer(&asked, &answer, action)?;
+            }
+        }
+        Ok(!asked.closes && action != Some(Action::Truncate))
+    }
+
+    fn hang(&self, time: Duration) {
+        let until = Instant::now() + time;
+        while Instant::now() < until && !self.shared.ends.load(Relaxed) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Receives a head; where it ends.
+    fn head(&mut self) -> io::Result<Option<usize>> {
+        let mut from = 0;
+        loop {
+            let at = self.held[from..].windows(4).position(|w| w == b"\r\n\r\n");
+            if let Some(at) = at {
+                return Ok(Some(from + at + 4));
+            }
+            if self.held.len() > MOST_HEAD_BYTES {
+                return Ok(None);
+            }
+            from = self.held.len().saturating_sub(3);
+            match self.stream.read(&mut self.chunk)? {
+                0 => return Ok(None),
+                got => self.held.extend_from_slice(&self.chunk[..got]),
+            }
+        }
+    }
+
+    /// Receives a body. The null server forgets it at once.
+    fn body(&mut self, length: u64) -> io::Result<Vec<u8>> {
+        if length > MOST_BODY_BYTES {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let keeps = matches!(self.shared.kind, Kind::Store(_));
+        let here = (self.held.len() as u64).min(length) as usize;
+        let mut body = Vec::new();
+        if keeps {
+            body.reserve(length.min(16 << 20) as usize);
+            body.extend_from_slice(&self.held[..here]);
+        }
+        self.held.drain(..here);
+        let mut left = length - here as u64;
+        while left > 0 {
+            let most = left.min(self.chunk.len() as u64) as usize;
+            let got = self.stream.read(&mut self.chunk[..most])?;
+            if got == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            if keeps {
+                body.extend_from_slice(&self.chunk[..got]);
+            }
+            left -= got as u64;
+        }
+        Ok(body)
+    }
+
+    fn answer(&mut self, asked: &Asked, answer: &Answer, action: Option<Action>) -> io::Result<()> {
+        let head = asked.method == "HEAD";
+        self.out.clear();
+        write!(
+            self.out,
+            "HTTP/1.1 {} x\r\ncontent-length: {}\r\n{}\r\n",
+            answer.status,
+            answer.body.len(),
+            answer.headers
+        )?;
+        if !head {
+            let from = self.out.len();
+            self.out.extend_from_slice(&answer.body);
+            match action {
+                Some(Action::Truncate) => {
+                    self.out.truncate(from + answer.body.len() / 2);
+                }
+                Some(Action::Corrupt) if !answer.body.is_empty() => {
+                    self.out[from + answer.body.len() / 2] ^= 1;
+                }
+                _ => {}
+            }
+        }
+        self.stream.write_all(&self.out)
+    }
+
+    /// The answer of a store that takes no time.
+    fn null(&mut self, asked: &Asked, bytes: u64) -> io::Result<()> {
+        self.out.clear();
+        let listed = asked.query.contains("list-type") || asked.query.contains("versions");
+        let (length, body): (u64, &[u8]) = match asked.method.as_str() {
+            "GET" if !listed && !asked.query.contains("tagging") => (
+                asked
+                    .range
+                    .map_or(bytes, |(from, to)| to.saturating_sub(from) + 1),
+                b"",
+            ),
+            "POST" if asked.query.starts_with("uploads") => {
+                let body = b"<R><UploadId>null</UploadId></R>";
+                (body.len() as u64, body)
+            }
+            _ => (0, b""),
+        };
+        write!(
+            self.out,
+            "HTTP/1.1 200 OK\r\netag: \"0\"\r\ncontent-length: {length}\r\n\r\n"
+        )?;
+        self.out.extend_from_slice(body);
+        let mut left = length - body.len() as u64;
+        let first = left.min(self.zeros.len() as u64) as usize;
+        self.out.extend_from_slice(&self.zeros[..first]);
+        left -= first as u64;
+        self.stream.write_all(&self.out)?;
+        while left > 0 {
+            if self.zeros.is_empty() {
+                self.zeros.resize(CHUNK_BYTES, 0);
+            }
+            let part = left.min(self.zeros.len() as u64) as usize;
+            self.stream.write_all(&self.zeros[..part])?;
+            left -= part as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Sleeps, and wakes up as exactly as the host allows.
+fn wait_until(time: Instant) {
+    loop {
+        let now = Instant::now();
+        let Some(left) = time
+            .checked_duration_since(now)
+            .filter(|left| !left.is_zero())
+        else {
+            return;
+        };
+        match left > Duration::from_micros(200) {
+            true => std::thread::sleep(left - Duration::from_micros(150)),
+            false => std::hint::spin_loop(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! An object store in memory, over HTTP: what tests and the laboratory measure
+//! against, and, keeping nothing, the store that takes no time.
+//!
+//! It speaks enough of S3 for this engine (objects, ranges, listings, batch
+//! deletes, uploads in parts, copies, tags) and plain PUT, GET and DELETE for
+//! everything else. It checks no signatures and must not be reachable by
+//! others: it listens on the loopback interface unless told otherwise. A script
+//! makes it slow, failing or rude.
+
+mod connection;
+mod kept;
+mod script;
+
+pub use script::{Action, Rule, Script};
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use connection::Connection;
+use kept::Kept;
+
+/// Connections at the same time at most.
+const MOST_CONNECTIONS: usize = 4096;
+
+/// How the server answers.
+#[derive(Debug)]
+enum Kind {
+    /// Keeps what is put.
+    Store(Box<Kept>),
+    /// Keeps nothing; a GET brings so many bytes.
+    Null(u64),
+}
+
+/// What all connections of a server share.
+#[derive(Debug)]
+struct Shared {
+    kind: Kind,
+    script: Script,
+    /// Requests so far.
+    requests: AtomicU64,
+    ends: AtomicBool,
+    open: Mutex<BTreeMap<u64, TcpStream>>,
+}
+
+/// A server that runs until it is dropped.
+#[derive(Debug)]
+pub struct StoreServer {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl StoreServer {
+    /// A store that keeps everything in memory, at most `most_bytes`, on
+    /// `address` (port 0: any that is free).
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub fn start(address: SocketAddr, most_bytes: u64, script: Script) -> io::Result<StoreServer> {
+        let kept = Box::new(Kept::new(most_bytes));
+        StoreServer::listen(address, Kind::Store(kept), script)
+    }
+
+    /// A store that keeps nothing and answers every GET with `bytes` bytes.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub fn null(bytes: u64) -> io::Result<StoreServer> {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        StoreServer::listen(any, Kind::Null(bytes), Script::default())
+    }
+
+    fn listen(address: SocketAddr, kind: Kind, script: Script) -> io::Result<StoreServer> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared {
+            kind,
+            script,
+            requests: AtomicU64::new(0),
+            ends: AtomicBool::new(false),
+            open: Mutex::new(BTreeMap::new()),
+        });
+        let of_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || accept(&listener, &of_thread))?;
+        Ok(StoreServer {
+            shared,
+            address,
+            thread: Some(thread),
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The same as an endpoint.
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Requests that it has seen.
+    pub fn requests(&self) -> u64 {
+        self.shared.requests.load(Relaxed)
+    }
+
+    /// Keys that it holds, in order, as `bucket/key`.
+    pub fn keys(&self) -> Vec<String> {
+        match &self.shared.kind {
+            Kind::Store(kept) => kept.keys(),
+            Kind::Null(_) => Vec::new(),
+        }
+    }
+
+    /// Uploads that were begun and not ended.
+    pub fn uploads(&self) -> usize {
+        match &self.shared.kind {
+            Kind::Store(kept) => kept.uploads(),
+            Kind::Null(_) => 0,
+        }
+    }
+}
+
+impl Drop for StoreServer {
+    fn drop(&mut self) {
+        self.shared.ends.store(true, Relaxed);
+        for stream in lock(&self.shared.open).values() {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+        // Wakes the thread that waits for connections.
+        let _ = TcpStream::connect_timeout(&self.address, std::time::Duration::from_secs(1));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    for number in 0.. {
+        let stream = listener.accept();
+        if shared.ends.load(Relaxed) {
+            return;
+        }
+        let Ok((stream, _)) = stream else {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            continue;
+        };
+        let Ok(twin) = stream.try_clone() else {
+            continue;
+        };
+        {
+            let mut open = lock(&shared.open);
+            if open.len() >= MOST_CONNECTIONS {
+                continue;
+            }
+            open.insert(number, twin);
+        }
+        let of_thread = Arc::clone(shared);
+        let spawned = std::thread::Builder::new()
+            .name("store-c".to_owned())
+            .stack_size(256 << 10)
+            .spawn(move || {
+                Connection::new(stream, &of_thread).serve();
+                lock(&of_thread.open).remove(&number);
+            });
+        if spawned.is_err() {
+            lock(&shared.open).remove(&number);
+        }
+    }
+}

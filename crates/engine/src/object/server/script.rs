@@ -1,0 +1,158 @@
+//! What a scripted store does to some of its requests.
+
+use std::time::Duration;
+
+/// What is done to a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// The answer comes this much later.
+    Delay(Duration),
+    /// The answer is this status and nothing is done.
+    Status(u16),
+    /// The connection is closed instead of an answer.
+    Close,
+    /// The connection is closed in the middle of the body of the answer.
+    Truncate,
+    /// One byte of the body of the answer is changed.
+    Corrupt,
+    /// No answer comes for so long, and then the connection is closed.
+    Hang(Duration),
+}
+
+/// Every how manieth request something is done to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// Only requests with this method; all when empty.
+    pub method: String,
+    /// Requests `first`, `first + every`, `first + 2 × every`, …; at least 1.
+    pub every: u64,
+    /// The first of them, from 0, counted per rule.
+    pub first: u64,
+    /// What is done.
+    pub action: Action,
+}
+
+/// All that a scripted store does. The first rule that fits counts, except
+/// that delays add up with what follows.
+#[derive(Debug, Default)]
+pub struct Script {
+    rules: Vec<(Rule, std::sync::atomic::AtomicU64)>,
+}
+
+impl Script {
+    /// A script of rules.
+    pub fn new(rules: Vec<Rule>) -> Script {
+        let counted = rules.into_iter().map(|rule| (rule, Default::default()));
+        Script {
+            rules: counted.collect(),
+        }
+    }
+
+    /// From text: rules joined by commas, each `METHOD:ACTION@EVERY`, for
+    /// example `GET:delay=20ms@100,PUT:503@10,close@1000`.
+    ///
+    /// # Errors
+    /// What is not understood, in words.
+    pub fn parse(text: &str) -> Result<Script, String> {
+        let mut rules = Vec::new();
+        for part in text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
+            rules.push(parse_rule(part).ok_or_else(|| {
+                format!(
+                    "'{part}' is no rule; write METHOD:ACTION@EVERY, where ACTION is delay=20ms, \
+                     a status, close, truncate, corrupt or hang=5s"
+                )
+            })?);
+        }
+        Ok(Script::new(rules))
+    }
+
+    /// What is done to the next request with this method: how long it is
+    /// delayed, and what else.
+    pub(super) fn next(&self, method: &str) -> (Duration, Option<Action>) {
+        let (mut delay, mut action) = (Duration::ZERO, None);
+        for (rule, count) in &self.rules {
+            if !rule.method.is_empty() && rule.method != method {
+                continue;
+            }
+            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let every = rule.every.max(1);
+            if number < rule.first || !(number - rule.first).is_multiple_of(every) {
+                continue;
+            }
+            match rule.action {
+                Action::Delay(more) => delay += more,
+                other if action.is_none() => action = Some(other),
+                _ => {}
+            }
+        }
+        (delay, action)
+    }
+}
+
+fn parse_rule(text: &str) -> Option<Rule> {
+    let (what, every) = text.rsplit_once('@').unwrap_or((text, "1"));
+    let (method, action) = match what.split_once(':') {
+        Some((method, action)) => (method.to_ascii_uppercase(), action),
+        None => (String::new(), what),
+    };
+    let action = match action.split_once('=') {
+        Some(("delay", time)) => Action::Delay(duration(time)?),
+        Some(("hang", time)) => Action::Hang(duration(time)?),
+        Some(_) => return None,
+        None => match action {
+            "close" => Action::Close,
+            "truncate" => Action::Truncate,
+            "corrupt" => Action::Corrupt,
+            status => Action::Status(status.parse().ok().filter(|s| (200..=599).contains(s))?),
+        },
+    };
+    let every: u64 = every.parse().ok().filter(|every| *every > 0)?;
+    Some(Rule {
+        method,
+        every,
+        first: every - 1,
+        action,
+    })
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    let split = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(split);
+    let number: u64 = number.parse().ok().filter(|n| *n <= 3_600_000_000)?;
+    Some(match unit {
+        "us" => Duration::from_micros(number),
+        "ms" => Duration::from_millis(number),
+        "s" => Duration::from_secs(number.min(3600)),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_count_the_requests_that_they_are_about() {
+        let script = Script::parse("GET:delay=20ms@2, GET:503@3, close@4").unwrap();
+        let get = |_| script.next("GET");
+        let all: Vec<_> = (0..6).map(get).collect();
+        let delayed: Vec<bool> = all.iter().map(|(delay, _)| !delay.is_zero()).collect();
+        assert_eq!(delayed, [false, true, false, true, false, true]);
+        assert_eq!(all[2].1, Some(Action::Status(503)));
+        assert_eq!(all[3].1, Some(Action::Close));
+        assert_eq!(script.next("PUT").1, None);
+        assert_eq!(script.next("PUT").1, Some(Action::Close));
+    }
+
+    #[test]
+    fn what_is_no_rule_is_told() {
+        for bad in ["x", "GET:delay=5", "700", "close@0", "hang=1h"] {
+            assert!(Script::parse(bad).is_err(), "{bad}");
+        }
+        assert!(Script::parse("").is_ok());
+    }
+}

@@ -1,0 +1,215 @@
+//! What a request that has ended means for its operation and the records.
+
+use std::sync::Arc;
+
+use fathom_model::sample::Phase;
+use fathom_model::{ErrorClass, OpKind};
+
+use super::ask::Ask;
+use super::hub::Ended;
+use super::lane::Fault;
+use super::worker::Worker;
+use super::xml;
+use crate::worker::{Cause, EndReason, Failure};
+
+impl Worker {
+    /// Takes note of a request that has ended.
+    pub(super) fn settle(&mut self, mut end: Ended) {
+        self.pass(end.end_ns);
+        let lane = end.lane;
+        let slot = lane / self.width();
+        let (Some(ask), Some(task)) = (self.sent[lane].ask.clone(), self.slots[slot].task) else {
+            return;
+        };
+        let outcome = std::mem::replace(&mut end.outcome, Ok(()));
+        let outcome = outcome.and_then(|()| self.read_answer(slot, &ask, &end));
+        self.tally(&outcome, &end);
+        if let Err(fault) = &outcome
+            && self.is_sent_again(lane, fault, end.end_ns)
+        {
+            return;
+        }
+        let expected = self.sent[lane].expected;
+        self.sent[lane].ask = None;
+        self.slots[slot].open -= 1;
+        match outcome {
+            Ok(()) => {
+                self.slots[slot].bytes += expected.bytes;
+                self.note_times(task.kind, &ask, &end);
+            }
+            Err(fault) => {
+                self.slots[slot].fault.get_or_insert(fault);
+            }
+        }
+        self.fill(slot);
+        if self.slots[slot].open == 0 {
+            self.operation_ended(slot, &end);
+        }
+    }
+
+    /// Whether the answer says what it should; keeps what later requests need.
+    fn read_answer(&mut self, slot: usize, ask: &Ask, end: &Ended) -> Result<(), Fault> {
+        let wrong = |class, text: String| {
+            Err(Fault {
+                class,
+                status: 0,
+                text,
+            })
+        };
+        let expected = self.sent[end.lane].expected;
+        if let Some(at) = end.differs_at {
+            let text = format!("what was read is not what was put, within 64 KiB after byte {at}");
+            return wrong(ErrorClass::Verify, text);
+        }
+        if let Some(bytes) = expected.answer_bytes.filter(|bytes| *bytes != end.received) {
+            let text = format!("{} bytes came instead of {bytes}", end.received);
+            return wrong(ErrorClass::Short, text);
+        }
+        let kept = self.parts.hub.kept(end.lane);
+        match ask {
+            // A completion that fails late says so in a body after status 200.
+            Ask::Whole | Ask::Complete(..) if xml::text(kept, "Error").is_some() => {
+                let code = xml::text(kept, "Code").unwrap_or_default();
+                return wrong(ErrorClass::Failed, format!("the answer says {code}"));
+            }
+            Ask::Begin => match xml::text(kept, "UploadId") {
+                Some(upload) => self.slots[slot].begun(upload),
+                None => return wrong(ErrorClass::Other, "an upload without a name".to_owned()),
+            },
+            Ask::PutPart(_, part) => {
+                let etag = self.parts.hub.tags(end.lane).0.to_owned();
+                self.slots[slot].put(*part, &etag);
+            }
+            Ask::Page(_) => {
+                let truncated = xml::text(kept, "IsTruncated").as_deref() == Some("true");
+                let token = ["NextContinuationToken", "NextKeyMarker"];
+                let token = token.iter().find_map(|name| xml::text(kept, name));
+                self.slots[slot].token = match truncated {
+                    true => token.unwrap_or_default(),
+                    false => String::new(),
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn tally(&mut self, outcome: &Result<(), Fault>, end: &Ended) {
+        if self.recorder.phase() != Phase::Measure {
+            return;
+        }
+        let endpoint = self.parts.hub.endpoint_of(end.lane);
+        let tally = &mut self.done.endpoints[endpoint];
+        match outcome {
+            Ok(()) => {
+                let bytes = self.sent[end.lane].expected.bytes;
+                tally.succeeded(bytes, end.end_ns.saturating_sub(end.start_ns));
+            }
+            Err(fault) => tally.failed(fault),
+        }
+    }
+
+    /// Has a request sent again after a pause, if that may help and is wanted.
+    fn is_sent_again(&mut self, lane: usize, fault: &Fault, now_ns: u64) -> bool {
+        let passing = matches!(
+            fault.class,
+            ErrorClass::SlowDown | ErrorClass::Timeout | ErrorClass::Reset | ErrorClass::Failed
+        );
+        let work = &self.parts.work.work;
+        let sent = &mut self.sent[lane];
+        if !passing || sent.retries >= work.retries || self.parts.control.must_end() {
+            return false;
+        }
+        let doubled = work.backoff_ns.saturating_mul(1 << sent.retries.min(20));
+        sent.again_ns = now_ns.saturating_add(doubled).max(1);
+        sent.failed_ns = now_ns;
+        self.waiting += 1;
+        if self.recorder.phase() == Phase::Measure {
+            let endpoint = self.parts.hub.endpoint_of(lane);
+            self.done.endpoints[endpoint].retried();
+        }
+        true
+    }
+
+    /// The times within a request.
+    fn note_times(&mut self, kind: OpKind, ask: &Ask, end: &Ended) {
+        if end.first_byte_ns > 0 && self.splits {
+            let first_ns = end.first_byte_ns.saturating_sub(end.start_ns).max(1);
+            let transfer_ns = end.end_ns.saturating_sub(end.first_byte_ns).max(1);
+            self.recorder.complete(OpKind::FirstByte, 0, first_ns);
+            self.recorder.complete(OpKind::Transfer, 0, transfer_ns);
+        }
+        if matches!(ask, Ask::PutPart(..) | Ask::GetPart(_)) {
+            let service_ns = end.end_ns.saturating_sub(end.start_ns).max(1);
+            let bytes = self.sent[end.lane].expected.bytes;
+            let _ = kind;
+            self.recorder.complete(OpKind::Part, bytes, service_ns);
+        }
+    }
+
+    /// All requests of an operation have ended.
+    fn operation_ended(&mut self, slot: usize, end: &Ended) {
+        let state = &mut self.slots[slot];
+        let Some(task) = state.task else {
+            return;
+        };
+        let (start_ns, due_ns, bytes) = (state.start_ns, state.due_ns, state.bytes);
+        let fault = state.fault.take();
+        let makes = matches!(task.kind, OpKind::Put | OpKind::PutMultipart);
+        match fault {
+            None => {
+                let service_ns = end.end_ns.saturating_sub(start_ns);
+                if service_ns == 0 {
+                    self.recorder.impossible();
+                }
+                self.recorder.complete(task.kind, bytes, service_ns.max(1));
+                if due_ns != 0 {
+                    let response_ns = end.end_ns.saturating_sub(due_ns).max(1);
+                    self.recorder.respond(task.kind, response_ns);
+                }
+                self.done.ops += 1;
+                if makes {
+                    self.range.note_made(task.number);
+                }
+            }
+            Some(fault) => {
+                if makes {
+                    self.range.note_missing(task.number);
+                }
+                self.failed(slot, &fault, end.end_ns);
+            }
+        }
+        self.release(slot, end);
+    }
+
+    #[cold]
+    fn failed(&mut self, slot: usize, fault: &Fault, at_ns: u64) {
+        let Some(task) = self.slots[slot].task else {
+            return;
+        };
+        self.recorder.fail(task.kind, fault.class);
+        let (work, rank) = (Arc::clone(&self.parts.work), self.parts.rank);
+        let endpoint = self.parts.hub.endpoint_of(slot * self.width());
+        let endpoint = work.access.endpoints[endpoint].name.clone();
+        self.parts.control.note_failure(|| {
+            let mut path = Vec::new();
+            work.path(&mut path, rank, task.number);
+            let path = String::from_utf8_lossy(&path).into_owned();
+            let name = task.kind.name();
+            Failure {
+                kind: task.kind,
+                cause: Cause::Told(
+                    fault.class,
+                    format!("{name} of {endpoint}{path}: {}", fault.text),
+                ),
+                file: 0,
+                offset: task.number,
+                len: 0,
+                at_ns: at_ns.saturating_sub(self.origin_ns),
+            }
+        });
+        if self.parts.stop_on_error {
+            self.parts.control.end(EndReason::Error);
+        }
+    }
+}

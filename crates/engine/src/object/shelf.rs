@@ -1,0 +1,131 @@
+//! What there is of a run's objects: a range of numbers per rank, kept by this
+//! process from one trial to the next.
+//!
+//! Objects are made at the tail and removed at the head. Trials of one run with
+//! the same shape of objects use the same ones; another shape, or a trial that
+//! runs at the same time, has a prefix of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Failed numbers of a rank that are remembered.
+const MOST_MISSING: usize = 1 << 16;
+
+/// What there is of one rank.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+    /// Numbers within that were never made.
+    pub(super) missing: BTreeSet<u64>,
+}
+
+impl Range {
+    pub(crate) fn count(&self) -> u64 {
+        self.tail - self.head
+    }
+
+    pub(crate) fn is_missing(&self, number: u64) -> bool {
+        !self.missing.is_empty() && self.missing.contains(&number)
+    }
+
+    /// Notes that an object was not made after all.
+    pub(crate) fn note_missing(&mut self, number: u64) {
+        if self.missing.len() < MOST_MISSING {
+            self.missing.insert(number);
+        }
+    }
+
+    /// An object was made again.
+    pub(crate) fn note_made(&mut self, number: u64) {
+        self.missing.remove(&number);
+    }
+}
+
+/// The objects of one shape below one prefix.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    /// Tells it from others of the run with the same shape.
+    pub(crate) number: usize,
+    busy: AtomicBool,
+    ranks: Mutex<BTreeMap<u32, Range>>,
+}
+
+/// A shelf while a trial uses it.
+#[derive(Debug)]
+pub(crate) struct Taken(Arc<Shelf>);
+
+static SHELVES: Mutex<BTreeMap<String, Vec<Arc<Shelf>>>> = Mutex::new(BTreeMap::new());
+
+/// The first shelf below `root` that nobody uses now.
+pub(crate) fn take(root: &str) -> Taken {
+    let mut shelves = SHELVES.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_root = shelves.entry(root.to_owned()).or_default();
+    for shelf in of_root.iter() {
+        if !shelf.busy.swap(true, AcqRel) {
+            return Taken(Arc::clone(shelf));
+        }
+    }
+    let shelf = Arc::new(Shelf {
+        number: of_root.len(),
+        busy: AtomicBool::new(true),
+        ranks: Mutex::new(BTreeMap::new()),
+    });
+    of_root.push(Arc::clone(&shelf));
+    Taken(shelf)
+}
+
+/// Forgets everything below roots that begin with `start`.
+pub(crate) fn forget(start: &str) {
+    let mut shelves = SHELVES.lock().unwrap_or_else(PoisonError::into_inner);
+    shelves.retain(|root, _| !root.starts_with(start));
+}
+
+impl Taken {
+    pub(crate) fn number(&self) -> usize {
+        self.0.number
+    }
+
+    /// What there is of a rank.
+    pub(crate) fn range(&self, rank: u32) -> Range {
+        let ranks = self.0.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        ranks.get(&rank).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn put_back(&self, rank: u32, range: Range) {
+        let mut ranks = self.0.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        ranks.insert(rank, range);
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.0.busy.store(false, Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shelf_stays_and_is_used_by_one_at_a_time() {
+        let first = take("shelf test/a");
+        first.put_back(
+            0,
+            Range {
+                tail: 7,
+                ..Range::default()
+            },
+        );
+        let second = take("shelf test/a");
+        assert_eq!((first.number(), second.number()), (0, 1));
+        assert_eq!(second.range(0).count(), 0);
+        drop(first);
+        let again = take("shelf test/a");
+        assert_eq!((again.number(), again.range(0).count()), (0, 7));
+        forget("shelf test/");
+        assert_eq!(take("shelf test/a").range(0).count(), 0);
+    }
+}

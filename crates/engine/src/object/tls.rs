@@ -1,0 +1,119 @@
+//! TLS towards an object store: with the CA certificates of a file, those of
+//! the system, or deliberately unverified.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+
+use crate::Error;
+
+/// Where distributions keep the certificates of public authorities.
+const SYSTEM_BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// The settings of connections to a store.
+///
+/// # Errors
+/// When the certificates cannot be read.
+pub(crate) fn config(ca_file: Option<&str>, unverified: bool) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(|error| Error::Workload(format!("TLS cannot be set up: {error}")))?;
+    let config = if unverified {
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Unverified(provider)))
+            .with_no_client_auth()
+    } else {
+        builder
+            .with_root_certificates(roots(ca_file)?)
+            .with_no_client_auth()
+    };
+    Ok(Arc::new(config))
+}
+
+fn roots(ca_file: Option<&str>) -> Result<RootCertStore, Error> {
+    let environment = std::env::var("SSL_CERT_FILE").ok();
+    let named = ca_file.map(str::to_owned).or(environment);
+    let found = named.clone().or_else(|| {
+        let there = SYSTEM_BUNDLES.iter().find(|path| Path::new(path).exists());
+        there.map(|path| (*path).to_owned())
+    });
+    let Some(path) = found else {
+        return Err(Error::Workload(
+            "this system has no certificates of authorities; name a file with --ca-file".to_owned(),
+        ));
+    };
+    let path = Path::new(&path);
+    let bad = |error: String| Error::Io {
+        action: "read certificates from",
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidData, error),
+    };
+    let mut store = RootCertStore::empty();
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|e| bad(e.to_string()))?;
+    for certificate in certificates.flatten() {
+        // Bundles hold some that are too old to be understood.
+        let _ = store.add(certificate);
+    }
+    match store.is_empty() {
+        true => Err(bad("it holds no certificate".to_owned())),
+        false => Ok(store),
+    }
+}
+
+/// Takes any certificate, because the user asked for that. Signatures of the
+/// handshake are still checked.
+#[derive(Debug)]
+struct Unverified(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Unverified {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("TLS 1.3 only".to_owned()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(
+            message,
+            cert,
+            dss,
+            &self.0.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,74 @@
+//! `fathom clean s3://…`: what killed runs left in a bucket.
+
+use std::path::Path;
+
+use fathom_engine::object::clean_bucket;
+use fathom_engine::prepare::{PrepareHooks, PrepareProgress};
+use fathom_model::{Target, unit};
+
+use crate::cli::Clean;
+use crate::exit::Exit;
+use crate::present;
+
+/// Lists or removes what runs left behind below a bucket's prefix.
+pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
+    let bucket = match target.parse() {
+        Ok(Target::Bucket(bucket)) => bucket,
+        Ok(_) => {
+            present::complain("only buckets are named here, for example s3://bucket/prefix");
+            return Ok(Exit::Usage);
+        }
+        Err(error) => {
+            present::complain(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    let store = clean.reached.store();
+    let found = match clean_bucket(&store, &bucket, clean.yes, &mut Quiet) {
+        Ok(found) => found,
+        Err(error) => {
+            present::complain(&error.to_string());
+            return Ok(Exit::Failure);
+        }
+    };
+    if found.runs.is_empty() {
+        present::write_stdout("nothing to clean\n")?;
+        return Ok(Exit::Success);
+    }
+    let verb = if clean.yes { "removed " } else { "" };
+    for run in &found.runs {
+        present::write_stdout(&format!("{verb}s3://{}/{run}\n", bucket_name(&bucket)))?;
+    }
+    present::write_stdout(&format!(
+        "{} objects ({}), {} unfinished uploads\n",
+        unit::group(found.objects),
+        unit::bytes(found.bytes),
+        unit::group(found.uploads)
+    ))?;
+    if !clean.yes {
+        present::write_stdout(
+            "add --yes to remove them; a run that is under way is one of them\n",
+        )?;
+    }
+    Ok(Exit::Success)
+}
+
+fn bucket_name(target: &str) -> &str {
+    target.split('/').next().unwrap_or(target)
+}
+
+struct Quiet;
+
+impl PrepareHooks for Quiet {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), String> {
+        Err("cleaning up creates nothing".to_owned())
+    }
+
+    fn removed(&mut self, _: &Path) {}
+
+    fn stop_requested(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,117 @@
+//! `fathom gluster`: two profiles of a volume and what lies between them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fathom_observe::gluster::{
+    GlusterLook, GlusterProfile, GlusterUnit, GlusterVolume, gluster_use,
+    parse_gluster_profile_text, parse_gluster_profile_xml, parse_gluster_volume,
+};
+
+use crate::exit::Exit;
+use crate::present;
+
+/// A profile of thousands of bricks is smaller.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Say what was asked of the bricks of a Gluster volume between two profiles.
+///
+/// Both are what `gluster volume profile VOLUME info cumulative` printed on a server,
+/// before and after the work; also with --xml, whose latencies are in
+/// microseconds up to version 9 and in nanoseconds since. A single profile counts
+/// from its own beginning. Runs on a mount of the volume do this by themselves
+/// where the command gluster is at hand.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  gluster volume profile vol1 start              on a server, once
+  gluster volume profile vol1 info cumulative > before
+  …                                              the work, on clients
+  gluster volume profile vol1 info cumulative > after
+  fathom gluster before after --operations 40000
+  fathom gluster before.xml after.xml --version 9")]
+pub(crate) struct Gluster {
+    /// The profile before, or the only one.
+    before: PathBuf,
+    /// The profile after.
+    after: Option<PathBuf>,
+    /// Operations that clients did meanwhile.
+    #[arg(long, value_parser = parse_count, value_name = "N")]
+    operations: Option<u64>,
+    /// Major version of Gluster; needed for XML.
+    #[arg(long, value_name = "MAJOR")]
+    version: Option<u32>,
+    /// What `gluster volume info VOLUME` printed, for its tiers and options.
+    #[arg(long, value_name = "FILE")]
+    info: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(command: &Gluster) -> anyhow::Result<Exit> {
+    match used(command) {
+        Ok(used) => {
+            let text = match command.json {
+                true => serde_json::to_string_pretty(&used)? + "\n",
+                false => fathom_report::gluster::render(&used, command.operations),
+            };
+            present::write_stdout(&text)?;
+            Ok(Exit::Success)
+        }
+        Err(problem) => {
+            present::complain(&problem);
+            Ok(Exit::Usage)
+        }
+    }
+}
+
+fn used(command: &Gluster) -> Result<fathom_model::gluster::GlusterUse, String> {
+    let layout = match &command.info {
+        Some(path) => parse_gluster_volume(&read(path)?),
+        None => GlusterVolume::default(),
+    };
+    let look = |profile: GlusterProfile| GlusterLook {
+        volume: "VOLUME".to_owned(),
+        layout: layout.clone(),
+        profile: Ok(profile),
+    };
+    let first = profile(&command.before, command.version)?;
+    let (before, after) = match &command.after {
+        Some(path) => (first, profile(path, command.version)?),
+        None => (GlusterProfile::default(), first),
+    };
+    gluster_use(Some(look(before)), Some(look(after)))
+        .ok_or_else(|| "the profiles say nothing".to_owned())
+}
+
+fn profile(path: &Path, version: Option<u32>) -> Result<GlusterProfile, String> {
+    let text = read(path)?;
+    let told = |why: String| format!("{}: {why}", path.display());
+    if !text.trim_start().starts_with('<') {
+        return parse_gluster_profile_text(&text).map_err(told);
+    }
+    let version = version.ok_or_else(|| {
+        told(
+            "XML does not say whether it counts in micro- or nanoseconds; give --version, which \
+             `gluster --version` prints"
+                .to_owned(),
+        )
+    })?;
+    parse_gluster_profile_xml(&text, GlusterUnit::of_version(version)).map_err(told)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(told)?;
+    file.take(FILE_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(told)?;
+    Ok(text)
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    fathom_model::unit::parse_count(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,82 @@
+//! `fathom lab s3`: an object store in memory, with faults by script.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::thread::sleep;
+
+use anyhow::Context;
+use clap::Args;
+use fathom_engine::object::{Script, StoreServer};
+
+use super::{LOOK, Signals};
+use crate::exit::Exit;
+use crate::present;
+
+/// Serve an object store in memory, to try fathom or any other tool on.
+///
+/// Speaks enough of S3 for measuring (objects, ranges, listings, batch deletes,
+/// uploads in parts, copies, tags) and plain PUT, GET and DELETE besides. It
+/// checks no keys, so it listens on this host alone unless told otherwise. A
+/// script makes some requests slow or fail: METHOD:ACTION@EVERY, where ACTION
+/// is delay=20ms, a status, close, truncate, corrupt or hang=5s.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom lab s3
+  fathom lab s3 --listen 127.0.0.1:9000 --script GET:delay=20ms@100,PUT:503@50
+  fathom lab s3 -- sh -c 'fathom s3 put s3://b/p --endpoint http://$ADDRESS --anonymous'")]
+pub(crate) struct Store {
+    /// Where it listens; port 0 is any that is free.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub(crate) listen: SocketAddr,
+    /// What is done to which requests.
+    #[arg(long, value_name = "RULES", default_value = "")]
+    pub(crate) script: String,
+    /// Memory for objects at most.
+    #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = fathom_model::unit::parse_bytes)]
+    pub(crate) keep_at_most: u64,
+    /// Write the address to this file once it is served.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) address_file: Option<PathBuf>,
+    /// Serve while this command runs, with ADDRESS in its environment.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
+    let script = match Script::parse(&store.script) {
+        Ok(script) => script,
+        Err(message) => {
+            present::complain(&message);
+            return Ok(Exit::Usage);
+        }
+    };
+    let signals = Signals::listen()?;
+    let server = StoreServer::start(store.listen, store.keep_at_most, script)
+        .with_context(|| format!("cannot listen on {}", store.listen))?;
+    let address = server.address();
+    if let Some(file) = &store.address_file {
+        std::fs::write(file, format!("{address}\n"))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    let Some((program, words)) = store.command.split_first() else {
+        present::write_stdout(&format!(
+            "an object store in memory is served at\n  http://{address}\n\nTry:\n  \
+             fathom s3 mixed s3://bucket/try --endpoint http://{address} --anonymous --runtime 5s\n\n\
+             Ctrl-C ends it.\n"
+        ))?;
+        while signals.count() == 0 {
+            sleep(LOOK);
+        }
+        present::write_stderr(&format!("{} requests were answered\n", server.requests()));
+        return Ok(Exit::Success);
+    };
+    let mut child = std::process::Command::new(program)
+        .args(words)
+        .env("ADDRESS", address.to_string())
+        .spawn()
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    let status = child.wait().context("cannot wait for the command")?;
+    Ok(super::as_exit(status))
+}

@@ -1,0 +1,71 @@
+//! `fathom s3`: requests to an object store.
+
+use clap::Args;
+use fathom_model::Target;
+use fathom_plan::{ObjectsFlags, PlanFlags};
+
+use crate::cli::Output;
+use crate::command::run::execute_plan;
+use crate::exit::Exit;
+use crate::present;
+
+/// Measure an object store: one kind of request, or a mix.
+///
+/// Works below a prefix of its own (fathom-…/) in the bucket, changes and
+/// removes only what it made there, and refuses the root of a bucket that
+/// holds anything else. What a mode reads is made first, outside of what is
+/// measured. Connections are made before the load begins; connecting, TLS,
+/// the first byte, the transfer and the whole request are measured apart.
+///
+/// Modes: get, put, delete (batches), list, stat, mixed, versioned, multipart
+/// (objects read in parts), multipart-put, range, delete-one, copy, versions,
+/// put-version, put-tags, get-tags.
+///
+/// Keys come from the environment (AWS_ACCESS_KEY_ID and so on), from
+/// ~/.aws/credentials or from --credentials-file, never from the command line.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom s3 put s3://bench/try --endpoint http://127.0.0.1:7070 --object-size 4k --iodepth 8
+  fathom s3 get s3://bench/try --endpoint http://a:9000,http://b:9000 --object-size 1m \\
+      --numjobs 4 --iodepth 16 --runtime 60s
+  fathom s3 mixed s3://bench/try --objects 10k --object-size log2:1m --retries 3
+  fathom s3 get s3://archive/2024 --existing          What is there, in place
+  fathom s3 get null: --object-size 4k --iodepth 8    What the client itself can do
+  fathom clean s3://bench/try --yes                   What a killed run left behind")]
+pub(crate) struct S3 {
+    /// What is done.
+    #[arg(value_name = "MODE")]
+    pub(crate) mode: String,
+    /// A bucket, with a prefix or without: s3://BUCKET/PREFIX.
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) flags: ObjectsFlags,
+    #[command(flatten)]
+    pub(crate) plan: PlanFlags,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
+    let target: Target = match s3.target.parse() {
+        Ok(target) => target,
+        Err(error) => {
+            present::complain(&error.to_string());
+            return Ok(Exit::Usage);
+        }
+    };
+    let plan = s3
+        .flags
+        .to_plan(target, &s3.mode)
+        .and_then(|plan| s3.plan.apply(&plan));
+    match plan {
+        Ok(plan) => execute_plan(plan, None, s3.output),
+        Err(problems) => {
+            let color = present::use_color(s3.output.format.color, &std::io::stderr());
+            present::write_stderr(&problems.render(color));
+            Ok(Exit::Usage)
+        }
+    }
+}

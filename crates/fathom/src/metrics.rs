@@ -1,0 +1,112 @@
+//! Metrics of a run while it goes on: an address that Prometheus scrapes, and
+//! pushes to a collector of OpenTelemetry.
+//!
+//! Both read what the recorder keeps at the end of each second. The load's threads
+//! know nothing of them.
+
+mod push;
+mod serve;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use clap::Args;
+use fathom_fleet::Event;
+use fathom_model::run::RunMeta;
+use fathom_report::metrics::Metrics;
+
+use self::push::Pushing;
+use self::serve::Serving;
+
+/// Where metrics of a run go, for commands that take no options of fathom's.
+const ADDRESS_VARIABLE: &str = "FATHOM_METRICS";
+const PUSH_VARIABLE: &str = "FATHOM_METRICS_PUSH";
+
+/// Where metrics go while a run goes on.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Metrics")]
+pub(crate) struct MetricsArgs {
+    /// Serve metrics for Prometheus at http://ADDR/metrics during the run: a
+    /// port of this host alone (9464), or an address and a port (0.0.0.0:9464).
+    /// Default: $FATHOM_METRICS, else none.
+    #[arg(long = "metrics", value_name = "ADDR")]
+    address: Option<String>,
+    /// Push metrics to this collector every 5 s and at the end (OTLP over HTTP
+    /// with JSON), for example http://collector:4318. Default:
+    /// $FATHOM_METRICS_PUSH, else none.
+    #[arg(long = "metrics-push", value_name = "URL")]
+    push: Option<String>,
+}
+
+/// What a run has done so far, for whoever asks.
+type Shared = Arc<Mutex<Metrics>>;
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Metrics> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Metrics of one run. Ends when it is dropped, after a last push.
+pub(crate) struct Exporter {
+    shared: Shared,
+    hosts: Vec<String>,
+    own: String,
+    _serving: Option<Serving>,
+    _pushing: Option<Pushing>,
+}
+
+impl Exporter {
+    /// Begins to serve and push, where that was asked for.
+    ///
+    /// # Errors
+    /// An address or URL that cannot be used.
+    pub(crate) fn start(args: &MetricsArgs, meta: &RunMeta) -> anyhow::Result<Option<Exporter>> {
+        let chosen = |given: &Option<String>, variable: &str| {
+            let found = given.clone().or_else(|| std::env::var(variable).ok());
+            found.filter(|text| !text.is_empty())
+        };
+        let address = chosen(&args.address, ADDRESS_VARIABLE);
+        let url = chosen(&args.push, PUSH_VARIABLE);
+        if address.is_none() && url.is_none() {
+            return Ok(None);
+        }
+        let metrics = Metrics::of_run(
+            &meta.id,
+            &meta.schedule.name,
+            &meta.tool_version,
+            meta.schedule.trials.len(),
+        );
+        let shared: Shared = Arc::new(Mutex::new(metrics));
+        let serving = address.map(|address| Serving::start(&address, &shared));
+        let pushing = url.map(|url| Pushing::start(&url, &shared, meta.started_unix_ns));
+        Ok(Some(Exporter {
+            hosts: meta.hosts.iter().map(|host| host.name.clone()).collect(),
+            own: meta.host.hostname.clone(),
+            _serving: serving.transpose()?,
+            _pushing: pushing.transpose()?,
+            shared,
+        }))
+    }
+
+    /// Something happened in the run.
+    pub(crate) fn event(&self, event: &Event) {
+        let mut metrics = lock(&self.shared);
+        match event {
+            Event::TrialsStarted(starts) => {
+                for start in starts {
+                    let host = start.spec.host.and_then(|at| self.hosts.get(at as usize));
+                    metrics.begin(&start.spec, host.unwrap_or(&self.own));
+                }
+            }
+            Event::Interval(intervals) => {
+                for interval in intervals {
+                    metrics.interval(interval.trial, &interval.samples, &interval.observations);
+                }
+            }
+            Event::TrialsEnded(endings) => {
+                for ending in endings {
+                    metrics.end(ending.trial, ending.state);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Object stores from the command line: the one in memory, and versitygw where
+//! it can be had.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fathom_engine::object::{Script, StoreServer};
+
+use crate::bench::Bench;
+
+/// Signs for the gateway of the tests, and nowhere else.
+const KEYS: [(&str, &str); 2] = [
+    ("AWS_ACCESS_KEY_ID", "fathomtest"),
+    ("AWS_SECRET_ACCESS_KEY", "fathomtestsecret"),
+];
+/// How long a server may take to listen.
+const START: Duration = Duration::from_secs(30);
+
+fn fathom(bench: &Bench, words: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .args(words)
+        .envs(KEYS)
+        .env_remove("AWS_ENDPOINT_URL")
+        .env("FATHOM_STORE", bench.store())
+        .stdin(Stdio::null())
+        .output()
+        .expect("fathom runs");
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+fn memory(script: &str) -> StoreServer {
+    let any = ([127, 0, 0, 1], 0).into();
+    StoreServer::start(any, 1 << 30, Script::parse(script).unwrap()).expect("a store in memory")
+}
+
+#[test]
+fn modes_work_on_a_store_and_leave_nothing() {
+    let bench = Bench::new();
+    let server = memory("");
+    let endpoint = server.endpoint();
+    for mode in [
+        "put",
+        "get",
+        "stat",
+        "list",
+        "delete",
+        "multipart-put",
+        "mixed",
+    ] {
+        let mut words = vec!["s3", mode, "s3://bucket/try", "--endpoint", &endpoint];
+        words.extend(["--objects", "50", "--object-size", "10k", "--iodepth", "4"]);
+        if mode == "mixed" {
+            words.extend(["--number-ios", "200"]);
+        }
+        let (status, out, err) = fathom(&bench, &words);
+        assert!(matches!(status, Some(0 | 4)), "{mode}: {out}{err}");
+        assert!(
+            out.contains("in flight each") && out.contains(&endpoint),
+            "{out}"
+        );
+        assert!(server.keys().is_empty(), "{mode}: {:?}", server.keys());
+    }
+}
+
+#[test]
+fn what_a_run_kept_is_found_and_removed() {
+    let bench = Bench::new();
+    let server = memory("");
+    let endpoint = server.endpoint();
+    let place = ["s3://bucket/try", "--endpoint", &endpoint];
+    let put = [
+        &["s3", "put"][..],
+        &place,
+        &["--objects", "30", "--keep-files"],
+    ]
+    .concat();
+    let (status, out, err) = fathom(&bench, &put);
+    assert!(matches!(status, Some(0 | 4)), "{out}{err}");
+    assert_eq!(server.keys().len(), 30);
+    let clean = [&["clean"][..], &place].concat();
+    let (_, out, _) = fathom(&bench, &clean);
+    assert!(
+        out.contains("30 objects") && server.keys().len() == 30,
+        "{out}"
+    );
+    let (_, out, _) = fathom(&bench, &[&clean[..], &["--yes"]].concat());
+    assert!(out.contains("removed s3://bucket/try/fathom-"), "{out}");
+    assert!(server.keys().is_empty());
+}
+
+#[test]
+fn a_plan_names_a_bucket_and_its_phases_share_objects() {
+    let bench = Bench::new();
+    let server = memory("");
+    let plan = bench.path().join("plan.yaml");
+    let text = format!(
+        "targets: s3://bucket/try\npause: {{floor: 0s, ceiling: 0s}}\niterations: 1\nworkloads:\n\
+         - {{request: put, objects: 40, object_size: 1k, endpoint: '{0}'}}\n\
+         - {{request: get, objects: 40, object_size: 1k, endpoint: '{0}', verify: on_read}}\n",
+        server.endpoint()
+    );
+    std::fs::write(&plan, text).unwrap();
+    let before = server.requests();
+    let (status, out, err) = fathom(&bench, &["run", plan.to_str().unwrap()]);
+    assert!(matches!(status, Some(0 | 4)), "{out}{err}");
+    // 40 PUTs and 40 GETs, a listing each before, and the removal: no object
+    // was made twice.
+    assert!(
+        server.requests() - before < 100,
+        "{}",
+        server.requests() - before
+    );
+}
+
+#[test]
+fn job_files_of_fio_reach_every_kind_of_store() {
+    let bench = Bench::new();
+    let server = memory("");
+    let address = server.address();
+    for mode in ["s3", "swift", "webdav"] {
+        let job = format!(
+            "[global]\nioengine=http\nhttp_mode={mode}\nhttp_host={address}\nhttps=off\n\
+             http_s3_key=topsecret\nhttp_s3_keyid=id\nhttp_swift_auth_token=topsecret\n\
+             filename=/bucket/object\nbs=4k\nsize=64k\nio_size=16k\n\
+             [create]\nrw=write\nverify=sha256\n[trim]\nstonewall\nrw=trim\n"
+        );
+        let path = bench.path().join("job.fio");
+        std::fs::write(&path, job).unwrap();
+        let words = ["fio", "--output-format=json", path.to_str().unwrap()];
+        let (status, out, err) = fathom(&bench, &words);
+        assert_eq!(status, Some(0), "{mode}: {out}{err}");
+        assert!(
+            !out.contains("topsecret") && !err.contains("topsecret"),
+            "{out}{err}"
+        );
+        let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        assert_eq!(json["jobs"][0]["write"]["total_ios"], 4, "{mode}");
+        assert_eq!(json["jobs"][1]["trim"]["total_ios"], 4, "{mode}");
+        assert!(server.keys().is_empty(), "{mode}: {:?}", server.keys());
+    }
+    let stored = std::fs::read(bench.store()).expect("a store of runs");
+    let secret = stored.windows(9).any(|window| window == b"topsecret");
+    assert!(!secret, "a secret was stored");
+}
+
+/// A gateway to a directory, ended when dropped.
+struct Gateway {
+    child: Child,
+    endpoint: String,
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// versitygw, if this host has it: on the path, or named by the environment.
+fn gateway(bench: &Bench) -> Option<Gateway> {
+    let named = std::env::var_os("FATHOM_VERSITYGW").map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join("versitygw"));
+    let Some(program) = named.into_iter().chain(found).find(|path| path.is_file()) else {
+        println!(
+            "skipped: there is no versitygw; go install github.com/versity/versitygw/cmd/versitygw@latest"
+        );
+        return None;
+    };
+    let root = bench.path().join("gateway");
+    std::fs::create_dir_all(root.join("bucket")).unwrap();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let child = Command::new(program)
+        .args(["--access", KEYS[0].1, "--secret", KEYS[1].1, "--port"])
+        .arg(format!("127.0.0.1:{port}"))
+        .args(["--quiet", "posix"])
+        .arg(&root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("versitygw starts");
+    let gateway = Gateway {
+        child,
+        endpoint: format!("http://127.0.0.1:{port}"),
+    };
+    let until = Instant::now() + START;
+    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if Instant::now() > until {
+            println!("skipped: versitygw does not listen");
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // A file system without extended attributes cannot hold objects.
+    let put = [
+        "s3",
+        "put",
+        "s3://bucket/probe",
+        "--objects",
+        "1",
+        "--endpoint",
+        &gateway.endpoint,
+    ];
+    let (status, _, err) = fathom(bench, &put);
+    if !matches!(status, Some(0 | 4)) {
+        println!("skipped: versitygw cannot keep an object here: {err}");
+        return None;
+    }
+    Some(gateway)
+}
+
+#[test]
+fn a_real_gateway_takes_every_request_and_is_left_clean() {
+    let bench = Bench::new();
+    let Some(gateway) = gateway(&bench) else {
+        return;
+    };
+    for mode in [
+        "put",
+        "get",
+        "range",
+        "stat",
+        "list",
+        "copy",
+        "put-tags",
+        "get-tags",
+        "delete",
+        "delete-one",
+        "multipart-put",
+        "multipart",
+    ] {
+        let mut words = vec![
+            "s3",
+            mode,
+            "s3://bucket/try",
+            "--endpoint",
+            &gateway.endpoint,
+        ];
+        words.extend(["--objects", "12", "--object-size", "20k", "--iodepth", "3"]);
+        if mode.starts_with("multipart") {
+            words.extend(["--object-size", "6m", "--part-size", "5m"]);
+            let size = words.iter().position(|word| *word == "20k").unwrap();
+            words.drain(size - 1..=size);
+        }
+        words.push("--sign-payload");
+        if matches!(mode, "get" | "range" | "multipart") {
+            words.extend(["--verify", "on_read"]);
+        }
+        let (status, out, err) = fathom(&bench, &words);
+        assert!(matches!(status, Some(0 | 4)), "{mode}: {out}{err}");
+    }
+    let clean = ["clean", "s3://bucket/try", "--endpoint", &gateway.endpoint];
+    let (_, out, err) = fathom(&bench, &clean);
+    assert!(out.contains("nothing to clean"), "{out}{err}");
+}

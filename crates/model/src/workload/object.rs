@@ -1,0 +1,302 @@
+//! Work on an object store: which requests, on which objects, and how the
+//! store is reached.
+//!
+//! Nothing here lists objects. Their keys, sizes and contents follow from the
+//! worker's rank and a number, so that hundreds of millions need no memory; and
+//! nothing here is a secret: keys are named by where they are found.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::MetaShare;
+use crate::OpKind;
+
+/// How an object store is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ObjectStore {
+    /// What is spoken.
+    #[serde(default)]
+    pub protocol: ObjectProtocol,
+    /// Where it is: `http://host:port` or `https://host:port`, at least one.
+    /// Connections are spread over them evenly.
+    pub endpoints: Vec<String>,
+    /// Region of the signature.
+    pub region: String,
+    /// The bucket is part of the host's name instead of the path.
+    #[serde(default)]
+    pub virtual_host: bool,
+    /// Where the keys come from.
+    #[serde(default)]
+    pub keys: KeySource,
+    /// Certificates of the authorities that vouch for the store, PEM.
+    #[serde(default)]
+    pub ca_file: Option<String>,
+    /// Certificates are not checked.
+    #[serde(default)]
+    pub unverified: bool,
+    /// The payload is part of the signature.
+    #[serde(default)]
+    pub sign_payload: bool,
+    /// `x-amz-storage-class` of what is put.
+    #[serde(default)]
+    pub storage_class: Option<String>,
+    /// Algorithm of a server-side encryption whose key is among the keys.
+    #[serde(default)]
+    pub sse_customer_algorithm: Option<String>,
+    /// A request that takes longer fails as `timeout`.
+    pub timeout_ns: u64,
+    /// Each request has a connection of its own.
+    #[serde(default)]
+    pub no_keep_alive: bool,
+}
+
+/// What a store speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectProtocol {
+    /// Amazon's S3.
+    #[default]
+    S3,
+    /// Plain PUT, GET and DELETE.
+    Webdav,
+    /// OpenStack Swift, with a token.
+    Swift,
+}
+
+/// Where keys are found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeySource {
+    /// The environment, then the files of the AWS tools.
+    Usual {
+        /// This file and nothing else.
+        file: Option<String>,
+        /// This profile of the files.
+        profile: Option<String>,
+    },
+    /// Nothing is signed.
+    Anonymous,
+    /// What this process was given under a name. Not carried to other hosts.
+    Given(String),
+}
+
+impl Default for KeySource {
+    fn default() -> KeySource {
+        KeySource::Usual {
+            file: None,
+            profile: None,
+        }
+    }
+}
+
+/// Requests on objects.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObjectWork {
+    /// What is done. One entry: a phase, which visits every object once.
+    /// Several: a mix, drawn request by request.
+    pub ops: Vec<MetaShare>,
+    /// Objects of each worker; at least 1.
+    pub objects: u64,
+    /// Bytes of each object.
+    pub sizes: ObjectSizes,
+    /// How keys are laid out.
+    #[serde(default)]
+    pub keys: KeyLayout,
+    /// Which object comes next.
+    #[serde(default)]
+    pub order: ObjectOrder,
+    /// Bytes of a ranged GET; 0: a quarter of the object.
+    #[serde(default)]
+    pub range_bytes: u64,
+    /// Bytes of a part of a multipart upload or parallel download.
+    pub part_bytes: u64,
+    /// Parts of one object in flight.
+    pub parts_at_once: u32,
+    /// Keys of a page of a listing, 1 to 1,000.
+    pub page_keys: u32,
+    /// Listings stop at the delimiter `/`.
+    #[serde(default)]
+    pub delimiter: bool,
+    /// Objects that one batch delete names, 1 to 1,000.
+    pub delete_batch: u32,
+    /// Objects that are there already, below the target's prefix, are read
+    /// instead of fathom's own.
+    #[serde(default)]
+    pub existing: bool,
+    /// A phase begins anew when every object was visited, until the trial's
+    /// bounds; one that makes objects makes more.
+    #[serde(default)]
+    pub repeat: bool,
+    /// Worker n works on what belongs to worker n + `shift`.
+    #[serde(default)]
+    pub shift: u32,
+    /// A request that failed for a passing reason is sent again this often.
+    #[serde(default)]
+    pub retries: u32,
+    /// Pause before it is sent again the first time; doubled each time.
+    #[serde(default)]
+    pub backoff_ns: u64,
+}
+
+/// Bytes of each object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectSizes {
+    /// All alike.
+    Fixed(u64),
+    /// Uniform between the two, both included.
+    Range {
+        /// Smallest.
+        min_bytes: u64,
+        /// Largest.
+        max_bytes: u64,
+    },
+    /// Each doubling from 1/256 of the largest on holds as many objects.
+    Log2 {
+        /// Largest.
+        max_bytes: u64,
+    },
+    /// These sizes with these weights.
+    Weighted(Vec<(u64, u32)>),
+}
+
+impl ObjectSizes {
+    /// Bytes of the largest object.
+    pub fn max_bytes(&self) -> u64 {
+        match self {
+            ObjectSizes::Fixed(bytes) => *bytes,
+            ObjectSizes::Range { max_bytes, .. } | ObjectSizes::Log2 { max_bytes } => *max_bytes,
+            ObjectSizes::Weighted(all) => all.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0),
+        }
+    }
+
+    /// Mean bytes of an object.
+    pub fn mean_bytes(&self) -> f64 {
+        match self {
+            ObjectSizes::Fixed(bytes) => *bytes as f64,
+            ObjectSizes::Range {
+                min_bytes,
+                max_bytes,
+            } => (*min_bytes as f64 + *max_bytes as f64) / 2.0,
+            // Uniform within each of eight doublings: three quarters of its end.
+            ObjectSizes::Log2 { max_bytes } => {
+                let ends: f64 = (0..8).map(|halvings| 0.5_f64.powi(halvings)).sum();
+                *max_bytes as f64 * 0.75 * ends / 8.0
+            }
+            ObjectSizes::Weighted(all) => {
+                let weights: f64 = all.iter().map(|(_, weight)| f64::from(*weight)).sum();
+                let sum: f64 = all.iter().map(|(b, w)| *b as f64 * f64::from(*w)).sum();
+                sum / weights.max(1.0)
+            }
+        }
+    }
+}
+
+/// How keys are laid out below the run's prefix.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyLayout {
+    /// `PREFIX/w0/000000000001`.
+    #[default]
+    Flat,
+    /// Prefixes within prefixes.
+    Tree {
+        /// Levels; at least 1.
+        depth: u32,
+        /// Prefixes in each; at least 1.
+        fan_out: u32,
+    },
+    /// Keys begin with a hash, so that neighbours lie apart.
+    Hashed,
+}
+
+/// Which object comes next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectOrder {
+    /// As they were made.
+    AsMade,
+    /// At random, each once.
+    #[default]
+    EachOnce,
+    /// At random with repeats.
+    Uniform,
+    /// Rank r in proportion to r^-theta.
+    Zipf {
+        /// Exponent, above 0.
+        theta: f64,
+    },
+}
+
+impl ObjectWork {
+    /// Whether requests of a kind are sent.
+    pub fn does(&self, kind: OpKind) -> bool {
+        self.ops.iter().any(|share| share.kind == kind)
+    }
+
+    /// The kind of a phase; `None` for a mix.
+    pub fn phase(&self) -> Option<OpKind> {
+        match self.ops.as_slice() {
+            [only] => Some(only.kind),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing in the store is changed.
+    pub fn only_reads(&self) -> bool {
+        self.ops.iter().all(|share| share.kind.reads_objects())
+    }
+}
+
+/// What one endpoint of a store did in the measure phase, retries included.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointReport {
+    /// Its address as it was named.
+    pub endpoint: String,
+    /// Requests that succeeded.
+    pub requests: u64,
+    /// Bytes of the bodies that they moved.
+    pub bytes: u64,
+    /// Requests that failed, those that were sent again included.
+    pub failed: u64,
+    /// Of those, the ones that the store asked to slow down by (503, 429).
+    pub slow_downs: u64,
+    /// Requests that were sent again.
+    pub retries: u64,
+    /// Connections that were made.
+    pub connections: u64,
+    /// Mean time until a connection was made, TLS not included.
+    pub connect_mean_ns: u64,
+    /// Mean time of a TLS handshake; 0 without TLS.
+    pub handshake_mean_ns: u64,
+    /// Median from the start of a request to its last byte.
+    pub p50_ns: u64,
+    /// 99th percentile of the same.
+    pub p99_ns: u64,
+    /// Longest of the same.
+    pub max_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_follow_from_the_distribution() {
+        assert_eq!(ObjectSizes::Fixed(7).mean_bytes(), 7.0);
+        let weighted = ObjectSizes::Weighted(vec![(10, 1), (20, 3)]);
+        assert_eq!((weighted.mean_bytes(), weighted.max_bytes()), (17.5, 20));
+        let log2 = ObjectSizes::Log2 { max_bytes: 1000 };
+        assert!(
+            (log2.mean_bytes() - 186.8).abs() < 1.0,
+            "{}",
+            log2.mean_bytes()
+        );
+    }
+
+    #[test]
+    fn no_key_is_part_of_a_workload() {
+        let text = serde_json::to_string(&KeySource::default()).unwrap();
+        assert_eq!(text, r#"{"usual":{"file":null,"profile":null}}"#);
+    }
+}

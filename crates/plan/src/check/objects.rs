@@ -1,0 +1,115 @@
+//! Rules about work on an object store.
+
+use fathom_model::workload::EngineKind;
+
+use super::{Context, at};
+use crate::diagnostic::{Problem, error};
+use crate::section::Section;
+
+/// Keys that mean something for work on an object store.
+pub(crate) const MEANT: [&str; 61] = [
+    "name",
+    "engine",
+    "rw",
+    "mix",
+    "rwmixread",
+    "rwmixwrite",
+    "bs",
+    "size",
+    "pattern",
+    "distribution",
+    "norandommap",
+    "request",
+    "objects",
+    "object_size",
+    "key_layout",
+    "range_size",
+    "part_size",
+    "parts_at_once",
+    "page_keys",
+    "list_delimiter",
+    "delete_batch",
+    "existing",
+    "retries",
+    "backoff",
+    "request_timeout",
+    "endpoint",
+    "s3_region",
+    "virtual_host",
+    "credentials_file",
+    "profile",
+    "anonymous",
+    "ca_file",
+    "unverified_tls",
+    "sign_payload",
+    "storage_class",
+    "keep_alive",
+    "repeat",
+    "shift",
+    "iodepth",
+    "numjobs",
+    "think_time",
+    "rate",
+    "rate_iops",
+    "arrival",
+    "runtime",
+    "number_ios",
+    "until",
+    "warmup",
+    "together",
+    "start_delay",
+    "on_error",
+    "fail_if",
+    "deadline",
+    "verify",
+    "cpus",
+    "slo",
+    "matrix",
+    "direct",
+    "buffered",
+    "drop_cache",
+    "batch",
+];
+
+impl Context<'_> {
+    /// The first thing that is wrong about work on an object store.
+    pub(super) fn work_on_objects(&self) -> Option<Problem> {
+        let object = self.workload.object.as_deref()?;
+        let keys = self.keys;
+        let engine = self.workload.engine;
+        if !matches!(engine, EngineKind::S3 | EngineKind::Null) {
+            let message = format!("the engine {} sends no requests", engine.name());
+            let help = format!("write {}", self.spelling.pair("engine", "s3"));
+            return Some(error("conflict", self.place(&keys.engine), message).help(help));
+        }
+        let entries = keys.entries();
+        let stray = entries
+            .iter()
+            .find(|(key, _)| !MEANT.contains(&key.as_str()));
+        if let Some((key, _)) = stray {
+            let message = format!("{} has no effect on requests to a store", self.key(key));
+            return Some(error("without_effect", self.entry, message).help("remove it"));
+        }
+        if crate::resolve::rate_counts_bytes(self.workload.rate.as_ref()) {
+            let message = "a rate of requests is in operations";
+            let help = format!("write {}", self.spelling.pair("rate", "1000/s"));
+            return Some(error("rate_in_bytes", at(&keys.rate), message).help(help));
+        }
+        if object.existing && !object.only_reads() {
+            let message = "objects that are there already are only read";
+            let help = format!("take {}", self.spelling.pair("request", "get"));
+            return Some(error("conflict", at(&keys.existing), message).help(help));
+        }
+        let bounded = self.workload.bounds.time_ns.is_some() || self.workload.bounds.ops.is_some();
+        if !bounded && (object.phase().is_none() || object.repeat) {
+            let message = "this workload has no end";
+            let help = format!(
+                "add {}, or {}",
+                self.spelling.pair("runtime", "30s"),
+                self.spelling.pair("number_ios", "100k")
+            );
+            return Some(error("no_bound", self.place(&keys.runtime), message).help(help));
+        }
+        self.rate_and_think_time()
+    }
+}

@@ -1,0 +1,251 @@
+//! Work on an object store as flags, and how a store is reached.
+
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use fathom_model::Target;
+use fathom_model::workload::ObjectStore;
+
+use crate::check::objects::MEANT;
+use crate::diagnostic::{Diagnostics, Problems, Source, error};
+use crate::flags::{IoFlags, arg, has_flag};
+use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
+use crate::node::Located;
+use crate::plan::Plan;
+use crate::section::{Key, Section};
+use crate::spelling::Spelling;
+use crate::value::{
+    Count, EngineChoice, Name, RequestsValue, Seconds, Switch, Targets, Time, Value,
+};
+
+const DEFAULT_RUNTIME_NS: u64 = 30_000_000_000;
+
+/// Modes that warp's users know, and what they are.
+const MODES: [(&str, &str); 17] = [
+    ("get", "get"),
+    ("put", "put"),
+    ("delete", "delete_many"),
+    ("list", "list"),
+    ("stat", "head"),
+    ("mixed", "get:45,head:30,put:15,delete:10"),
+    ("versioned", "get:45,head:30,put_version:15,delete:10"),
+    ("multipart", "get_parallel"),
+    ("multipart-put", "put_multipart"),
+    ("range", "get_range"),
+    ("head", "head"),
+    ("delete-one", "delete"),
+    ("copy", "copy"),
+    ("versions", "list_versions"),
+    ("put-version", "put_version"),
+    ("put-tags", "put_tags"),
+    ("get-tags", "get_tags"),
+];
+
+/// Keys that say how a store is reached.
+const OF_STORE: [&str; 9] = [
+    "endpoint",
+    "s3_region",
+    "virtual_host",
+    "credentials_file",
+    "profile",
+    "anonymous",
+    "ca_file",
+    "unverified_tls",
+    "request_timeout",
+];
+
+/// The flags that mean something for work on an object store.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ObjectsFlags {
+    flags: IoFlags,
+}
+
+/// The flags that say how a store is reached.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct StoreFlags {
+    flags: IoFlags,
+}
+
+fn is_flag(key: &&'static Key) -> bool {
+    let chosen = [
+        "engine",
+        "matrix",
+        "name",
+        "start_delay",
+        "direct",
+        "buffered",
+        "drop_cache",
+        "batch",
+        "together",
+    ];
+    has_flag(key) && MEANT.contains(&key.name) && !chosen.contains(&key.name)
+}
+
+fn is_of_store(key: &&'static Key) -> bool {
+    OF_STORE.contains(&key.name)
+}
+
+macro_rules! flags {
+    ($Flags:ty, $is_flag:path) => {
+        impl Args for $Flags {
+            fn augment_args(command: Command) -> Command {
+                command.args(WorkloadKeys::keys().iter().filter($is_flag).map(arg))
+            }
+
+            fn augment_args_for_update(command: Command) -> Command {
+                Self::augment_args(command)
+            }
+        }
+
+        impl FromArgMatches for $Flags {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                let mut flags = Self::default();
+                flags.update_from_arg_matches(matches)?;
+                Ok(flags)
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                self.flags.update_from_arg_matches(matches)
+            }
+        }
+    };
+}
+
+flags!(ObjectsFlags, is_flag);
+flags!(StoreFlags, is_of_store);
+
+impl StoreFlags {
+    /// How the store is reached.
+    pub fn store(&self) -> ObjectStore {
+        crate::resolve::store_of(&self.flags.keys)
+    }
+}
+
+impl ObjectsFlags {
+    /// A plan on `target`: what `mode` names, unless the flags say what is
+    /// requested. One iteration, no pauses; a mix runs for half a minute unless
+    /// told otherwise.
+    ///
+    /// # Errors
+    /// A mode that is none, and every combination of flags that cannot run.
+    pub fn to_plan(&self, target: Target, mode: &str) -> Result<Plan, Diagnostics> {
+        let source = Source::new("command line", "");
+        let mut problems = Problems::default();
+        let mut keys = self.flags.keys.clone();
+        if keys.request.is_none() {
+            let known = MODES.iter().find(|(name, _)| *name == mode);
+            let text = known.map_or(mode, |(_, text)| *text);
+            match RequestsValue::from_text(text) {
+                Ok(value) => keys.request = Some(Located::new(value)),
+                Err(_) => {
+                    let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+                    let message = format!("'{mode}' is no mode; known: {}", names.join(", "));
+                    problems.push(error("bad_value", None, message).help("for example get"));
+                    return Err(problems.finish(&source));
+                }
+            }
+        }
+        let mix = keys.request.as_ref().is_some_and(|r| r.value.0.len() > 1);
+        let open = keys.rate.is_some() || keys.rate_iops.is_some();
+        if (mix || open) && keys.runtime.is_none() && keys.number_ios.is_none() {
+            keys.runtime = Some(Located::new(Seconds(DEFAULT_RUNTIME_NS)));
+        }
+        keys.engine = Some(Located::new(EngineChoice::S3));
+        keys.name = Some(Located::new(Name(mode.to_owned())));
+        let zero = || Some(Located::new(Time(0)));
+        let plan = PlanKeys {
+            targets: Some(Located::new(Targets(vec![Located::new(target)]))),
+            iterations: Some(Located::new(Count(1))),
+            pause: Some(Located::new(PauseKeys {
+                floor: zero(),
+                ceiling: zero(),
+                until_quiet: Some(Located::new(Switch(false))),
+            })),
+            probe: Some(Located::new(Switch(false))),
+            ..Plan::build("objects", vec![keys])
+        };
+        Plan::checked(plan, source, Spelling::Flags, problems)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ScheduleContext;
+    use fathom_model::OpKind;
+    use fathom_model::workload::{KeyLayout, ObjectSizes};
+
+    fn flags(arguments: &[&str]) -> ObjectsFlags {
+        let command = ObjectsFlags::augment_args(Command::new("s3"));
+        let words = std::iter::once("s3").chain(arguments.iter().copied());
+        let words: Vec<String> = words.map(str::to_owned).collect();
+        ObjectsFlags::from_arg_matches(&command.get_matches_from(words)).unwrap()
+    }
+
+    fn bucket() -> Target {
+        "s3://bucket/p".parse().unwrap()
+    }
+
+    #[test]
+    fn modes_become_requests() {
+        let given = flags(&[
+            "--endpoint",
+            "http://a:1,http://b:2",
+            "--objects",
+            "10k",
+            "--object-size",
+            "log2:1m",
+            "--iodepth",
+            "8",
+            "--key-layout",
+            "tree:2x4",
+        ]);
+        for (mode, text) in MODES {
+            let plan = given.to_plan(bucket(), mode).unwrap();
+            let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
+            let workload = &schedule.trials[0].workload;
+            let object = workload.object.as_deref().unwrap();
+            assert_eq!(RequestsValue(object.ops.clone()).to_text(), text, "{mode}");
+            assert_eq!(object.objects, 10_000);
+            assert_eq!(object.sizes, ObjectSizes::Log2 { max_bytes: 1 << 20 });
+            assert_eq!(
+                object.keys,
+                KeyLayout::Tree {
+                    depth: 2,
+                    fan_out: 4
+                }
+            );
+            assert_eq!(workload.queue_depth, 8);
+            let store = workload.store.as_deref().unwrap();
+            assert_eq!(store.endpoints, ["http://a:1", "http://b:2"]);
+            assert_eq!(object.repeat, text.contains(','), "{mode}");
+            let again = crate::parse("objects.yaml", &plan.to_yaml()).unwrap();
+            assert_eq!(plan, again, "{mode}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let told = |arguments: &[&str], mode: &str| {
+            let problems = flags(arguments).to_plan(bucket(), mode).unwrap_err();
+            problems.render(false)
+        };
+        assert!(told(&[], "gett").contains("is no mode"));
+        assert!(told(&["--existing"], "put").contains("only read"));
+        assert!(told(&["--rate", "1MiB/s"], "get").contains("in operations"));
+    }
+
+    #[test]
+    fn blocks_on_a_bucket_are_objects() {
+        let text = "targets: s3://bucket\nworkloads:\n- rw: randrw\n  rwmixread: 70\n  bs: 64k\n  \
+                    size: 64m\n  runtime: 5s\n";
+        let plan = crate::parse("x.yaml", text).unwrap();
+        let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
+        let workload = &schedule.trials[0].workload;
+        let object = workload.object.as_deref().unwrap();
+        let shares: Vec<_> = object.ops.iter().map(|s| (s.kind, s.weight)).collect();
+        assert_eq!(shares, [(OpKind::Get, 70), (OpKind::Put, 30)]);
+        assert_eq!(
+            (object.objects, &object.sizes),
+            (1024, &ObjectSizes::Fixed(65_536))
+        );
+    }
+}

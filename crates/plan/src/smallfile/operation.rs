@@ -1,0 +1,123 @@
+//! The operations of smallfile.
+
+use fathom_model::OpKind;
+
+use crate::nearest::nearest;
+
+/// One of smallfile's operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SmallfileOperation {
+    name: &'static str,
+    does: Does,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Phase(OpKind),
+    /// Removes everything.
+    Cleanup,
+    /// Waits for what another run makes.
+    Wait,
+}
+
+const fn phase(name: &'static str, kind: OpKind) -> SmallfileOperation {
+    SmallfileOperation {
+        name,
+        does: Does::Phase(kind),
+    }
+}
+
+const CLEANUP: SmallfileOperation = SmallfileOperation {
+    name: "cleanup",
+    does: Does::Cleanup,
+};
+
+/// All of them, in smallfile's order.
+const ALL: [SmallfileOperation; 21] = [
+    phase("create", OpKind::Create),
+    phase("delete", OpKind::Unlink),
+    phase("append", OpKind::Append),
+    phase("overwrite", OpKind::Overwrite),
+    phase("read", OpKind::ReadFile),
+    phase("readdir", OpKind::Readdir),
+    phase("rename", OpKind::Rename),
+    phase("delete-renamed", OpKind::Unlink),
+    CLEANUP,
+    phase("symlink", OpKind::Symlink),
+    phase("mkdir", OpKind::Mkdir),
+    phase("rmdir", OpKind::Rmdir),
+    phase("stat", OpKind::Stat),
+    phase("chmod", OpKind::Chmod),
+    phase("setxattr", OpKind::Setxattr),
+    phase("getxattr", OpKind::Getxattr),
+    phase("swift-get", OpKind::SwiftGet),
+    phase("swift-put", OpKind::SwiftPut),
+    phase("ls-l", OpKind::ReaddirStat),
+    SmallfileOperation {
+        name: "await-create",
+        does: Does::Wait,
+    },
+    phase("truncate-overwrite", OpKind::TruncateOverwrite),
+];
+
+impl Default for SmallfileOperation {
+    fn default() -> Self {
+        CLEANUP
+    }
+}
+
+impl SmallfileOperation {
+    /// The operation of that name.
+    ///
+    /// # Errors
+    /// There is none; the message names the nearest.
+    pub fn of_name(name: &str) -> Result<SmallfileOperation, String> {
+        let found = ALL.into_iter().find(|operation| operation.name == name);
+        found.ok_or_else(|| match nearest(name, ALL.iter().map(|o| o.name)) {
+            Some(word) => format!("'{name}' is no operation of smallfile; did you mean {word}?"),
+            None => {
+                let names: Vec<&str> = ALL.iter().map(|o| o.name).collect();
+                let names = names.join(", ");
+                format!("'{name}' is no operation of smallfile; it has {names}")
+            }
+        })
+    }
+
+    /// Every operation.
+    pub fn all() -> impl Iterator<Item = SmallfileOperation> {
+        ALL.into_iter()
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// What is done to each file; `None` for `cleanup` and `await-create`.
+    pub fn kind(self) -> Option<OpKind> {
+        match self.does {
+            Does::Phase(kind) => Some(kind),
+            Does::Cleanup | Does::Wait => None,
+        }
+    }
+
+    /// Whether everything is removed.
+    pub fn is_cleanup(self) -> bool {
+        self.does == Does::Cleanup
+    }
+
+    /// Whether it waits for what another run makes.
+    pub fn is_wait(self) -> bool {
+        self.does == Does::Wait
+    }
+
+    /// Whether it works on directories and counts what is in them.
+    pub fn lists(self) -> bool {
+        matches!(self.kind(), Some(OpKind::Readdir | OpKind::ReaddirStat))
+    }
+
+    /// Whether all files must be done, so that later operations find them.
+    pub fn must_finish(self) -> bool {
+        matches!(self.name, "create" | "cleanup" | "mkdir")
+    }
+}
