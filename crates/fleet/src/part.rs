@@ -178,6 +178,9 @@ mod tests {
             repeat: false,
             stop_with_first: false,
             fsync: false,
+            append_bytes: 0,
+            handing: Default::default(),
+            xattrs: 1,
         }));
         take(&mut meta).unwrap();
         assert_eq!(meta.workload.meta.unwrap().tree.files, 4);
