@@ -40,6 +40,9 @@ fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, String> {
         .ok_or_else(|| "none of its addresses is known".to_owned())
 }
 
+/// What agents say, with their place, and the end to say it into.
+type Channel = (SyncSender<(usize, Message)>, Receiver<(usize, Message)>);
+
 /// Hosts that cannot be had, each with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreachable(pub Vec<(String, String)>);
@@ -84,7 +87,7 @@ impl Fleet {
     /// Agents that have been greeted, by their place.
     pub(crate) fn of(
         agents: Vec<Result<RemoteAgent, (String, String)>>,
-        (again, events): (SyncSender<(usize, Message)>, Receiver<(usize, Message)>),
+        (again, events): Channel,
         allow_missing: usize,
     ) -> Fleet {
         Fleet {

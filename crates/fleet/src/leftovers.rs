@@ -247,7 +247,10 @@ mod tests {
             remove: false,
             kept: true,
         };
-        assert_eq!(clean_after_agents(&lists, kept).found, [path.clone()]);
+        assert_eq!(
+            clean_after_agents(&lists, kept).found,
+            std::slice::from_ref(&path)
+        );
         let removed = clean_after_agents(
             &lists,
             CleanOrder {

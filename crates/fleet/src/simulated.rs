@@ -117,10 +117,13 @@ impl Read for Reading {
     }
 }
 
+/// Sees what is written.
+type Look = Box<dyn FnMut(&[u8]) + Send>;
+
 struct Writing {
     pipe: Pipe,
     /// Looks at each message before it is delivered.
-    look: Box<dyn FnMut(&[u8]) + Send>,
+    look: Look,
 }
 
 impl Write for Writing {

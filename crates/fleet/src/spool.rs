@@ -211,7 +211,7 @@ fn files(directory: &Path) -> Vec<(PathBuf, SystemTime, u64)> {
         let path = entry.path();
         let facts = entry.metadata().ok().filter(fs::Metadata::is_file)?;
         let ours = path.to_str()?.ends_with(SUFFIX);
-        ours.then(|| (path, facts))
+        ours.then_some((path, facts))
     });
     let mut found: Vec<(PathBuf, SystemTime, u64)> = facts
         .filter_map(|(path, facts)| Some((path, facts.modified().ok()?, facts.len())))

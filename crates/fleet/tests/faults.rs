@@ -170,7 +170,7 @@ impl Case {
 }
 
 /// Runs all cases at the same time: most of their time they wait for silence.
-fn each(cases: impl Iterator<Item = (String, Box<dyn FnOnce(&str) + Send>)>) {
+fn each(cases: impl Iterator<Item = (String, Check)>) {
     let threads: Vec<_> = cases
         .map(|(name, case)| std::thread::spawn(move || case(&name)))
         .collect();
@@ -179,12 +179,15 @@ fn each(cases: impl Iterator<Item = (String, Box<dyn FnOnce(&str) + Send>)>) {
     }
 }
 
+/// One case, under its name.
+type Check = Box<dyn FnOnce(&str) + Send>;
+
 fn cases(
     faults: &[Fault],
     phases: &[(&'static str, &'static str)],
     check: fn(&str, &'static str, Fault),
-) -> Vec<(String, Box<dyn FnOnce(&str) + Send>)> {
-    let mut all: Vec<(String, Box<dyn FnOnce(&str) + Send>)> = Vec::new();
+) -> Vec<(String, Check)> {
+    let mut all: Vec<(String, Check)> = Vec::new();
     for fault in faults.iter().copied() {
         for (phase, text) in phases.iter().copied() {
             let case = move |name: &str| check(name, text, fault);

@@ -283,10 +283,7 @@ impl OpKind {
     /// Whether the kind is an operation on names, directories or whole small
     /// files: those of the metadata engine.
     pub fn is_metadata(self) -> bool {
-        let first = OpKind::Create.index()..=OpKind::Unlink.index();
-        // Those that came later stand behind the requests to object stores.
-        let later = OpKind::Retry.index() + 1..=OpKind::SwiftGet.index();
-        first.contains(&self.index()) || later.contains(&self.index())
+        (OpKind::Create.index()..=OpKind::SwiftGet.index()).contains(&self.index())
     }
 
     /// Whether an operation on a tree of files only looks at what is there.

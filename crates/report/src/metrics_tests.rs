@@ -46,6 +46,7 @@ fn spec(index: u32, label: &str) -> ScheduledTrial {
         ends_others: false,
         file_set: 0,
         host: None,
+        part: None,
         spares_others: false,
         pause: fathom_model::schedule::Pause {
             floor_ns: 0,

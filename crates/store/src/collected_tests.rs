@@ -5,7 +5,7 @@ use crate::fixtures;
 
 fn store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("runs.db")).unwrap();
+    let store = Store::open(directory.path().join("runs.db")).unwrap();
     (directory, store)
 }
 

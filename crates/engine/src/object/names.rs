@@ -29,7 +29,7 @@ impl Names {
     pub(crate) fn bytes_of(&self, rank: u32, number: u64) -> u64 {
         let random = splitmix64(self.seed ^ splitmix64(Names::content_of(rank, number)));
         // The high half: the low one is used again below.
-        let below = |bound: u64| (u128::from(random) * u128::from(bound) >> 64) as u64;
+        let below = |bound: u64| ((u128::from(random) * u128::from(bound)) >> 64) as u64;
         match &self.sizes {
             ObjectSizes::Fixed(bytes) => *bytes,
             ObjectSizes::Range {
@@ -40,7 +40,7 @@ impl Names {
                 let top = (max_bytes >> (random % 8)).max(1);
                 let least = (top / 2).max(1);
                 let spread = splitmix64(random);
-                least + (u128::from(spread) * u128::from(top - least + 1) >> 64) as u64
+                least + ((u128::from(spread) * u128::from(top - least + 1)) >> 64) as u64
             }
             ObjectSizes::Weighted(all) => {
                 let total: u64 = all.iter().map(|(_, weight)| u64::from(*weight)).sum();

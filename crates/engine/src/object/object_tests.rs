@@ -399,7 +399,7 @@ fn a_load_bounded_by_time_ends() {
     let end = run(&job);
     assert_eq!(end.end_reason, EndReason::Time);
     let measured = end.samples.iter().filter(|s| s.phase == Phase::Measure);
-    assert!(measured.map(|s| s.data_ops()).sum::<u64>() > 0);
+    assert!(measured.map(fathom_model::Sample::data_ops).sum::<u64>() > 0);
     let connects = done(&end, OpKind::Connect).0;
     assert!(
         connects >= done(&end, OpKind::Get).0,

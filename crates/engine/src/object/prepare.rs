@@ -163,14 +163,17 @@ fn look(hub: &mut Hub, access: &Access, prefix: &str) -> Result<Vec<String>, Err
     Ok(page.into_iter().map(|(key, _)| key).collect())
 }
 
-/// A page of keys with their sizes, and where the next one begins.
+/// Keys with their sizes, and where the next page begins.
+type Page = (Vec<(String, u64)>, Option<String>);
+
+/// A page of a listing.
 pub(super) fn page(
     hub: &mut Hub,
     access: &Access,
     prefix: &str,
     token: &str,
     keys: u32,
-) -> Result<(Vec<(String, u64)>, Option<String>), Error> {
+) -> Result<Page, Error> {
     let mut query = Vec::new();
     list_query(&mut query, prefix, (token, false), keys, false);
     let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
@@ -278,12 +281,12 @@ fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u64), Error> 
     let mut asker = Asker::default();
     let each = (work.names.sizes.mean_bytes() as u64).max(1);
     loop {
-        for lane in 0..lanes {
-            if under_way[lane].is_none()
+        for (lane, place) in under_way.iter_mut().enumerate() {
+            if place.is_none()
                 && let Some((rank, number)) = next_missing(&mut missing)
             {
                 put(&mut hub, &mut asker, work, (lane, rank, number));
-                under_way[lane] = Some((rank, number, 1));
+                *place = Some((rank, number, 1));
             }
         }
         if under_way.iter().all(Option::is_none) {

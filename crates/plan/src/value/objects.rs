@@ -294,7 +294,7 @@ mod tests {
         for text in ["get", "get:45,head:30", "put_multipart"] {
             assert_eq!(RequestsValue::from_text(text).unwrap().to_text(), text);
         }
-        assert_eq!(request("multipart-put").is_err(), true);
+        assert!(request("multipart-put").is_err());
         assert_eq!(request("get-range"), Ok(OpKind::GetRange));
         assert_eq!(request("stat"), Ok(OpKind::Head));
         for text in ["4k", "1k-1m", "log2:10m", "4k/70,1m/30", "123"] {
