@@ -45,8 +45,8 @@ fn what_was_not_stored_comes_back_once() {
     );
     forget(&place, "20261121-run", 3);
     assert!(list(&place).is_empty());
-    unstored.handled(3, now);
-    unstored.handled(3, now + STORED_AFTER);
+    unstored.handled(3, now + 2 * STORED_AFTER);
+    unstored.handled(3, now + 3 * STORED_AFTER);
     assert!(!unstored.write(&place, "20261121-run", 3).unwrap());
 }
 

@@ -95,9 +95,19 @@ pub const COLUMNS: &[(&str, &str)] = &[
         "load_started_ns",
         "begin of the load after the opening of the set's gate",
     ),
+    ("errors_slow_down", "failures of class slow_down"),
+    ("errors_reset", "failures of class reset"),
+    ("errors_refused", "failures of class refused"),
+    ("errors_failed", "failures of class failed"),
 ];
 
-/// Of them those at the end that tell the set.
+/// Classes of errors that have their columns beside the operations; those that
+/// came later stand at the end.
+const FIRST_CLASSES: usize = 8;
+/// Those at the end.
+const LATER_CLASSES: usize = ErrorClass::ALL.len() - FIRST_CLASSES;
+
+/// Of them those that tell the set.
 const SET_COLUMNS: usize = 3;
 /// Those at the beginning that tell the trial.
 const TRIAL_COLUMNS: usize = 19;
@@ -114,18 +124,17 @@ pub fn render(run: &JudgedRun) -> String {
     for trial in &run.trials {
         let head = trial_fields(run, trial);
         let set = set_fields(trial);
-        let mut push = |fields: Vec<String>| {
+        let mut push = |fields: Vec<String>, later: Vec<String>| {
             let fields = head.iter().cloned().chain(fields);
-            push_record(&mut out, fields.chain(set.iter().cloned()));
+            push_record(&mut out, fields.chain(set.iter().cloned()).chain(later));
         };
         if trial.summary.ops.is_empty() {
-            push(vec![
-                String::new();
-                COLUMNS.len() - TRIAL_COLUMNS - SET_COLUMNS
-            ]);
+            let none = |columns: usize| vec![String::new(); columns];
+            let others = TRIAL_COLUMNS + SET_COLUMNS + LATER_CLASSES;
+            push(none(COLUMNS.len() - others), none(LATER_CLASSES));
         }
         for op in &trial.summary.ops {
-            push(op_fields(op));
+            push(op_fields(op), later_error_fields(op.errors.iter()));
         }
     }
     for (number, set) in run.sets.iter().enumerate() {
@@ -159,12 +168,12 @@ fn push_sum(out: &mut String, run: &JudgedRun, number: usize, set: &ResultSet) {
     head[8] = format!("sum of {}", set.label);
     head[TRIAL_COLUMNS - 1] = sum.duration_ns.to_string();
     let tail = [number.to_string(), String::new(), sum.from_ns.to_string()];
-    let mut push = |fields: Vec<String>| {
+    let mut push = |fields: Vec<String>, later: Vec<String>| {
         let fields = head.iter().cloned().chain(fields);
-        push_record(out, fields.chain(tail.iter().cloned()));
+        push_record(out, fields.chain(tail.iter().cloned()).chain(later));
     };
     for op in &sum.ops {
-        push(op_fields(op));
+        push(op_fields(op), later_error_fields(op.errors.iter()));
     }
     let data = || sum.ops.iter().filter(|op| op.kind.is_data());
     if data().count() > 1 {
@@ -174,13 +183,13 @@ fn push_sum(out: &mut String, run: &JudgedRun, number: usize, set: &ResultSet) {
             total(|op| op.ops).to_string(),
             total(|op| op.bytes).to_string(),
         ];
-        let failed = data().flat_map(|op| &op.errors);
-        fields.extend(error_fields(failed));
+        let failed = || data().flat_map(|op| &op.errors);
+        fields.extend(error_fields(failed()));
         fields.extend(interval(&sum.ops_per_second));
         fields.extend(interval(&sum.bytes_per_second));
         fields.extend(latency_fields(Some(&sum.service)));
         fields.extend(latency_fields(None));
-        push(fields);
+        push(fields, later_error_fields(failed()));
     }
 }
 
@@ -226,19 +235,32 @@ fn op_fields(op: &OpSummary) -> Vec<String> {
     out
 }
 
-/// Failures in all and by class.
+/// Failures in all, and of the first classes.
 fn error_fields<'e>(errors: impl Iterator<Item = &'e ErrorCount>) -> Vec<String> {
-    let errors: Vec<&ErrorCount> = errors.collect();
-    let of_class = |class| {
-        let counts = errors.iter().filter(|e| e.class == class);
-        counts.map(|e| e.count).sum::<u64>()
-    };
-    let by_class = ErrorClass::ALL.map(of_class);
+    let by_class = by_class(errors);
     let all = by_class.iter().sum::<u64>();
+    let first = by_class.into_iter().take(FIRST_CLASSES);
     std::iter::once(all)
-        .chain(by_class)
+        .chain(first)
         .map(|count| count.to_string())
         .collect()
+}
+
+/// Failures of the classes that came later.
+fn later_error_fields<'e>(errors: impl Iterator<Item = &'e ErrorCount>) -> Vec<String> {
+    let later = by_class(errors).into_iter().skip(FIRST_CLASSES);
+    later.map(|count| count.to_string()).collect()
+}
+
+fn by_class<'e>(errors: impl Iterator<Item = &'e ErrorCount>) -> [u64; ErrorClass::ALL.len()] {
+    let mut counts = [0; ErrorClass::ALL.len()];
+    for error in errors {
+        let place = ErrorClass::ALL.iter().position(|c| *c == error.class);
+        if let Some(place) = place {
+            counts[place] += error.count;
+        }
+    }
+    counts
 }
 
 fn latency_fields(latency: Option<&LatencySummary>) -> Vec<String> {

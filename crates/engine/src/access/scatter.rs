@@ -64,6 +64,18 @@ struct Pass {
 }
 
 impl Pass {
+    /// `share`: which of the workers that go through it together, of how many.
+    fn new(cells: u64, key: u64, share: (u64, u64)) -> Pass {
+        Pass {
+            order: Permutation::new(cells, derive_seed(key, 0)),
+            key,
+            number: 0,
+            next: share.0,
+            first: share.0,
+            stride: share.1,
+        }
+    }
+
     #[inline]
     fn next(&mut self) -> u64 {
         if self.next >= self.order.len() {
@@ -131,15 +143,7 @@ impl Scatter {
         let places = || Permutation::new(cells, derive_seed(seeds.hot, 1));
         let law = match distribution {
             Distribution::EachOnce => {
-                let key = derive_seed(seeds.pass, 2);
-                Law::EachOnce(Pass {
-                    order: Permutation::new(cells, derive_seed(key, 0)),
-                    key,
-                    number: 0,
-                    next: ground.share.0,
-                    first: ground.share.0,
-                    stride: ground.share.1,
-                })
+                Law::EachOnce(Pass::new(cells, derive_seed(seeds.pass, 2), ground.share))
             }
             Distribution::Uniform => Law::Uniform,
             Distribution::Zipf { theta } => Law::Zipf {

@@ -47,6 +47,8 @@ fn one_file_is_divided_among_the_hosts() {
         "--engine",
         "psync",
         "--direct=0",
+        "--size",
+        "4m",
         "--runtime",
         "1s",
         "--rate-iops",
