@@ -162,14 +162,7 @@ impl Facts<'_> {
                     not_proven(evidence, vec![advice.to_owned()])
                 }
                 None if self.work_waited() => (Answer::Yes, full.0, full.1, vec![]),
-                None => not_proven(
-                    full.1,
-                    vec![
-                        "record pressure stall or CPU shares beside it: whether any work waited is \
-                         not known"
-                            .to_owned(),
-                    ],
-                ),
+                None => not_proven(full.1, vec![self.whether_work_waits().to_owned()]),
             };
         }
         if let Some((shortage, mut evidence)) = elsewhere {
@@ -193,6 +186,15 @@ impl Facts<'_> {
     fn work_waited(&self) -> bool {
         self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
+    }
+
+    /// What to record where a device was at its end and no work is known to
+    /// have waited for it.
+    fn whether_work_waits(&self) -> &'static str {
+        match self.waited {
+            Some(_) => "a recording while the work is slow: hardly any waited for I/O in this one",
+            None => "pressure stall or CPU shares beside it: whether any work waited is not known",
+        }
     }
 
     /// The device at its end, with what shows it.
