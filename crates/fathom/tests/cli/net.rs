@@ -211,7 +211,8 @@ fn a_limited_link_is_measured_and_named_and_agrees_with_iperf3() {
     let Some(hosts) = Hosts::new('l', 2) else {
         return;
     };
-    if !(hosts.shape(0, "1gbit") && hosts.shape(1, "1gbit")) {
+    // Slow enough that the limit holds a busy machine too.
+    if !(hosts.shape(0, "200mbit") && hosts.shape(1, "200mbit")) {
         println!("skipped: no token bucket filter here");
         return;
     }
@@ -220,7 +221,7 @@ fn a_limited_link_is_measured_and_named_and_agrees_with_iperf3() {
     for limit in report["limits"].as_array().unwrap() {
         assert_eq!(limit[1]["kind"], "rate_limit", "{limit}");
         let wire = limit[1]["wire_bits"].as_f64().unwrap();
-        assert!((wire / 1e9 - 1.0).abs() < 0.03, "{wire}");
+        assert!((wire / 200e6 - 1.0).abs() < 0.03, "{wire}");
     }
     assert_eq!(report["limits"].as_array().unwrap().len(), 2);
     assert_eq!(report["mtu"]["path_mtu_bytes"], 9000);
@@ -290,12 +291,12 @@ fn the_bad_link_among_twelve_is_found() {
     let Some(hosts) = Hosts::new('x', 4) else {
         return;
     };
-    let all = (0..4).all(|host| hosts.shape(host, "400mbit"));
+    let all = (0..4).all(|host| hosts.shape(host, "80mbit"));
     // What the second host sends to the third is held at less than half.
     let (from, to) = (1, 2);
     let slow = format!(
         "ip netns exec {} nft 'add table inet t; add chain inet t c {{ type filter hook input \
-         priority 0; }}; add rule inet t c ip saddr {} limit rate over 10 mbytes/second drop'",
+         priority 0; }}; add rule inet t c ip saddr {} limit rate over 2 mbytes/second drop'",
         hosts.name(to),
         hosts.address(from)
     );

@@ -24,6 +24,19 @@ fn open(drive: &SimulatedDrive) -> File {
     file.expect("the drive opens")
 }
 
+/// The truth, once it tells of `replies`: each is noted shortly after it was sent.
+fn truth_after(drive: &SimulatedDrive, replies: u64) -> crate::Truth {
+    for _ in 0..1000 {
+        let text = std::fs::read_to_string(drive.truth_path()).expect("the truth is readable");
+        let truth: crate::Truth = serde_json::from_str(&text).expect("it is JSON");
+        if truth.laboratory.replies >= replies {
+            return truth;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    panic!("the truth never told of {replies} replies");
+}
+
 #[test]
 fn what_is_written_is_read_and_all_of_it_is_in_the_truth() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -44,8 +57,7 @@ fn what_is_written_is_read_and_all_of_it_is_in_the_truth() {
     file.read_exact_at(&mut back, 4096).expect("read");
     assert_eq!(back, [0; 12288]);
 
-    let text = std::fs::read_to_string(drive.truth_path()).expect("the truth is readable");
-    let while_mounted: crate::Truth = serde_json::from_str(&text).expect("it is JSON");
+    let while_mounted = truth_after(&drive, 5);
     drop(file);
     let at = drive.path();
     let truth = drive.unmount();
@@ -62,7 +74,12 @@ fn what_is_written_is_read_and_all_of_it_is_in_the_truth() {
     assert_eq!(of("sync").ops, 1);
     assert_eq!(of("read").modelled.p50_ns.map(|ns| ns / 10_000), Some(100));
     assert_eq!(truth.laboratory.replies, 5);
-    assert!(of("read").delivered.min_ns >= Some(990_000), "{truth:?}");
+    // An answer leaves earlier by what its way usually takes, which may be more than this one took.
+    let earliest_ns = 990_000_u64.saturating_sub(truth.laboratory.path.base_ns);
+    assert!(
+        of("read").delivered.min_ns >= Some(earliest_ns),
+        "{truth:?}"
+    );
 }
 
 #[test]
