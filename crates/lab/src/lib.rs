@@ -2,7 +2,8 @@
 //!
 //! [`SimulatedDrive`] serves a model of `fathom_engine::sim` as a real file through
 //! FUSE, in real time, so that any tool can be tried on it; everything that it
-//! did is in its [`Truth`]. [`real`] shapes real components of the system:
+//! did is in its [`Truth`]. [`SimulatedLink`] is the same for the network: two
+//! interfaces and a wire that delays, loses and limits. [`real`] shapes real components of the system:
 //! devices with a set limit, slow and failing ones, throttles, file systems
 //! that compress or are nearly full, disturbers.
 //!
@@ -13,12 +14,15 @@
 mod description;
 mod drive;
 mod error;
+mod link;
+mod punctual;
 pub mod real;
 mod truth;
 
 pub use description::Description;
 pub use drive::{Options, SimulatedDrive, Storing};
 pub use error::Error;
+pub use link::{SimulatedLink, WayTruth, Wire};
 pub use truth::{
     HistogramTruth, LaboratoryTruth, OperationTruth, PathTruth, RegionTruth, SecondTruth,
     SpellTruth, Truth,

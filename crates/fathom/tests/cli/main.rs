@@ -30,6 +30,7 @@ mod judge;
 mod lab;
 mod launchers;
 mod leftovers;
+mod link;
 mod meta;
 mod metrics;
 mod net;
