@@ -55,8 +55,12 @@ pub struct Moment {
     pub network_use: Option<f64>,
     /// Block devices.
     pub disks: Vec<DiskMoment>,
-    /// The busiest CPU, 0 to 1, and which part of that served interrupts.
+    /// The busiest CPU.
     pub busiest_cpu: Option<BusiestCpu>,
+    /// Share of the time in which some task waited for a CPU, 0 to 1.
+    pub cpu_pressure_some: Option<f64>,
+    /// Memory at the end of the interval.
+    pub memory: Option<MemoryMoment>,
     /// Network interfaces.
     pub links: Vec<LinkMoment>,
     /// TCP segments that were sent again, per second and as a share of all
@@ -159,6 +163,19 @@ pub struct BusiestCpu {
     pub busy: f64,
     /// Share in which it served hardware and software interrupts, 0 to 1.
     pub interrupts: f64,
+}
+
+/// Memory of the host, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryMoment {
+    /// All of it.
+    pub total_bytes: u64,
+    /// What programs can still have without swapping.
+    pub available_bytes: u64,
+    /// Written by programs and not yet on its way to a device.
+    pub dirty_bytes: u64,
+    /// On its way to a device.
+    pub writeback_bytes: u64,
 }
 
 /// One network interface in one interval.

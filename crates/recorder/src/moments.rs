@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use fathom_diagnose::recording::{
-    BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, Moment, NfsMoment, RecordedHost,
-    Recording,
+    BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, MemoryMoment, Moment, NfsMoment,
+    RecordedHost, Recording,
 };
 
 use crate::format::reader::{ReadError, RecordingReader};
@@ -79,6 +79,13 @@ fn add(moment: &mut Moment, change: &Change) {
                     .value(place)
                     .map(|grown| grown as f64 / change.seconds)
             };
+            let bytes = |place| change.value(place).unwrap_or(0);
+            moment.memory = Some(MemoryMoment {
+                total_bytes: bytes(memory::TOTAL),
+                available_bytes: bytes(memory::AVAILABLE),
+                dirty_bytes: bytes(memory::DIRTY),
+                writeback_bytes: bytes(memory::WRITEBACK),
+            });
             moment.swap_in_bytes_per_second = rate(memory::SWAPPED_IN);
             moment.swap_out_bytes_per_second = rate(memory::SWAPPED_OUT);
         }
@@ -87,6 +94,7 @@ fn add(moment: &mut Moment, change: &Change) {
                 let stalled_us = change.value(place)? as f64;
                 Some((stalled_us / 1e6 / change.seconds).min(1.0))
             };
+            moment.cpu_pressure_some = share(pressure::CPU_SOME);
             moment.io_pressure_some = share(pressure::IO_SOME);
             moment.io_pressure_full = share(pressure::IO_FULL);
             moment.memory_pressure_some = share(pressure::MEMORY_SOME);
@@ -245,3 +253,7 @@ pub fn recording(path: &Path) -> Result<Recording, ReadError> {
     }
     Ok(recording)
 }
+
+#[cfg(test)]
+#[path = "moments_tests.rs"]
+mod tests;
