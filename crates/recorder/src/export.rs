@@ -24,6 +24,8 @@ pub struct Line {
     pub kind: &'static str,
     /// Which one; empty where a host has one only.
     pub name: String,
+    /// Length of the interval; 0 where all values are gauges.
+    pub seconds: f64,
     /// Names and values.
     pub values: Vec<(String, f64)>,
 }
@@ -52,6 +54,7 @@ fn line(at: &str, change: &Change) -> Line {
         at: at.to_owned(),
         kind: change.kind.name(),
         name: change.name.to_string(),
+        seconds: change.seconds,
         values: values.collect(),
     }
 }
@@ -63,6 +66,9 @@ impl Line {
         object.insert("at".to_owned(), self.at.clone().into());
         object.insert("kind".to_owned(), self.kind.into());
         object.insert("name".to_owned(), self.name.clone().into());
+        if let Some(seconds) = Number::from_f64(self.seconds).filter(|_| self.seconds > 0.0) {
+            object.insert("seconds".to_owned(), Value::Number(seconds));
+        }
         for (name, value) in &self.values {
             let number = match value.fract() == 0.0 && value.abs() < 9e15 {
                 true => Some(Number::from(*value as i64)),
@@ -126,7 +132,7 @@ mod tests {
         assert!(export.advance(&frame(1_000, 0)).is_empty());
         let lines = export.advance(&frame(3_000, 4096));
         let json = lines[0].json().to_string();
-        let expected = r#"{"at":"1970-01-01T00:00:03.000Z","in_flight":4,"kind":"disk","name":"a,\"b","read_bytes_per_second":2048}"#;
+        let expected = r#"{"at":"1970-01-01T00:00:03.000Z","in_flight":4,"kind":"disk","name":"a,\"b","read_bytes_per_second":2048,"seconds":2.0}"#;
         assert_eq!(json, expected);
         let mut csv = String::new();
         lines[0].csv(&mut csv);

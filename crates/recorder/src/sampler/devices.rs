@@ -62,13 +62,9 @@ fn is_whole(sys: &Sysroot, shown: &str) -> bool {
         let number = shown.strip_prefix(kind);
         number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
     });
-    let folder = format!("/sys/block/{}", shown.replace('/', "!"));
-    // Xen guests have partitions without disks; recorded trees may lack links.
-    let alone = || {
-        !sys.exists(format!("/sys/class/block/{shown}/partition"))
-            && !sys.exists(format!("/sys/class/block/{shown}"))
-    };
-    !memory && (sys.exists(folder) || alone())
+    // A partition without its disk, as Xen guests have, is not told as one.
+    let folder = format!("/sys/class/block/{}", shown.replace('/', "!"));
+    !memory && !sys.exists(format!("{folder}/partition"))
 }
 
 fn row(name: Arc<str>, counters: &str) -> Option<Row> {

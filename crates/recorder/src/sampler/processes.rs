@@ -57,6 +57,9 @@ pub(super) struct Processes {
     tick_hz: u64,
 }
 
+/// By what processes are put in order.
+type Measure = fn(&Deed) -> u64;
+
 /// What a process did since it was last looked at.
 struct Deed {
     pid: u32,
@@ -226,7 +229,7 @@ impl Processes {
     fn record(&mut self, reading: &mut Reading<'_>, mut deeds: Vec<Deed>) {
         let mut chosen = vec![false; deeds.len()];
         deeds.sort_by_key(|deed| deed.pid);
-        let orders: [(fn(&Deed) -> u64, usize); 3] = [
+        let orders: [(Measure, usize); 3] = [
             (Deed::bytes, MOST_BY_BYTES),
             (|deed| deed.values[process::IO_WAIT], MOST_BY_OTHER),
             (|deed| deed.values[process::CPU], MOST_BY_OTHER),

@@ -1,6 +1,6 @@
 //! `fathom record list`: the recordings that were given no name of their own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
@@ -67,7 +67,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
 
 /// The length is from the first frame to the last change of the file: reading
 /// all of a long recording takes a while.
-fn row(path: &PathBuf) -> [String; 5] {
+fn row(path: &Path) -> [String; 5] {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let metadata = path.metadata().ok();
     let size = metadata.as_ref().map(std::fs::Metadata::len);

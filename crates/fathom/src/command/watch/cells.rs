@@ -182,7 +182,7 @@ pub(super) fn link(link: &LinkMoment) -> [String; 6] {
 
 /// Heads of [`mount`].
 pub(super) const MOUNT_HEADS: [&str; 6] =
-    ["NFS mount", "op/s", "MiB/s", "ms", "server ms", "in flight"];
+    ["NFS mount", "op/s", "MiB/s", "ms", "reply ms", "in flight"];
 
 pub(super) fn mount(mount: &NfsMoment) -> [String; 6] {
     [
@@ -195,7 +195,7 @@ pub(super) fn mount(mount: &NfsMoment) -> [String; 6] {
     ]
 }
 
-/// `CPU 12 % user, 5 % system, …`.
+/// `12 user 5 system 30 I/O wait %  cpu1 60 %  load 1.2 on 2`.
 pub(super) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
     let mut parts = Vec::new();
     if let Some(cpu) = moment.cpu {
@@ -203,7 +203,6 @@ pub(super) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
             ("user", cpu.user),
             ("system", cpu.system),
             ("I/O wait", cpu.iowait),
-            ("idle", cpu.idle),
         ];
         if cpu.steal >= 0.005 {
             shares.push(("stolen", cpu.steal));
@@ -223,12 +222,10 @@ pub(super) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
         let of = cpus.map_or(String::new(), |cpus| format!(" on {cpus}"));
         parts.push(format!("load {load:.1}{of}"));
     }
-    let tasks = moment.runnable.zip(moment.blocked);
-    parts.extend(tasks.map(|(run, blocked)| format!("{run:.0} run {blocked:.0} blocked")));
     parts.join("  ")
 }
 
-/// `CPU 1 %, I/O 30 % (all tasks 10 %), memory 0 %`.
+/// `I/O 30 % (all 10 %)  CPU 1 %  memory 0 %  3 tasks run, 1 blocked`.
 pub(super) fn pressure_line(moment: &Moment) -> String {
     let mut parts = Vec::new();
     let share = |name: &str, value: Option<f64>| value.map(|v| format!("{name} {}", percent(v)));
@@ -236,14 +233,16 @@ pub(super) fn pressure_line(moment: &Moment) -> String {
     parts.extend(
         moment
             .io_pressure_full
-            .map(|full| format!("(all tasks {})", percent(full))),
+            .map(|full| format!("(all {})", percent(full))),
     );
     parts.extend(share("CPU", moment.cpu_pressure_some));
     parts.extend(share("memory", moment.memory_pressure_some));
-    match parts.is_empty() {
-        true => "this kernel does not tell".to_owned(),
-        false => parts.join("  "),
+    if parts.is_empty() {
+        parts.push("this kernel does not tell".to_owned());
     }
+    let tasks = moment.runnable.zip(moment.blocked);
+    parts.extend(tasks.map(|(run, blocked)| format!("{run:.0} tasks run, {blocked:.0} blocked")));
+    parts.join("  ")
 }
 
 /// `3.1 GiB of 7.7 GiB free, 120 MiB dirty, …`.

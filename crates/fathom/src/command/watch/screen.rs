@@ -2,6 +2,7 @@
 
 use fathom_diagnose::recording::RecordedHost;
 use fathom_model::diagnosis::Answer;
+use fathom_report::table::wrap;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -17,6 +18,8 @@ use super::keys::{Pane, View};
 
 /// From this width on there is room for more columns and lines.
 const WIDE: u16 = 120;
+/// Longer names are cut.
+const WIDEST_NAME: u16 = 60;
 /// Bars of a graph in a line, from low to high.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const KEYS: &str = "q quit  s sort  f freeze  ←/→ time  tab pane  ? help";
@@ -92,13 +95,19 @@ fn summary(host: &RecordedHost, seen: &Seen<'_>, view: &View, width: u16) -> Vec
         Answer::NotProven => Color::Yellow,
     };
     let (headline, evidence) = words(seen);
-    let width = usize::from(width);
+    let width = usize::from(width).max(8);
     let mut lines = vec![title, Line::styled(cut(&headline, width), bold.fg(color))];
-    let shown = if width >= usize::from(WIDE) { 3 } else { 1 };
+    // What follows does not jump when there is less to say.
+    let (shown, evidence) = match width >= usize::from(WIDE) {
+        true => (3, evidence),
+        false => (
+            2,
+            wrap(evidence.first().map_or("", String::as_str), width - 2),
+        ),
+    };
     for line in evidence.iter().take(shown) {
         lines.push(Line::raw(cut(&format!("  {line}"), width)));
     }
-    // What follows does not jump when there is less to say.
     lines.resize(2 + shown, Line::default());
     let facts = [
         ("CPU     ", cpu_line(seen.moment, host.cpus)),
@@ -119,6 +128,16 @@ fn cut(text: &str, width: usize) -> String {
     }
     let kept: String = text.chars().take(width.saturating_sub(1)).collect();
     kept + "…"
+}
+
+/// The last columns of a name: paths differ at their end.
+fn cut_start(text: &str, width: usize) -> String {
+    let count = text.chars().count();
+    if count <= width {
+        return text.to_owned();
+    }
+    let kept = text.chars().skip(count + 1 - width.max(1));
+    std::iter::once('…').chain(kept).collect()
 }
 
 fn draw_tables(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View, wide: bool) {
@@ -180,13 +199,29 @@ fn table<const N: usize>(
         height: area.height - 1,
         ..area
     };
+    // Names take what is left, so far as names need it.
+    let others: u16 = widths[1..].iter().map(|width| width + 1).sum();
+    let names = area
+        .width
+        .saturating_sub(others)
+        .clamp(widths[0], WIDEST_NAME);
+    if rows.is_empty() {
+        let text = format!("{}: none did anything", heads[0]);
+        frame.render_widget(Paragraph::new(text), area);
+        return;
+    }
     let cell = |place: usize, text: &str| {
         let align = if place == 0 {
             Alignment::Left
         } else {
             Alignment::Right
         };
-        Cell::from(Text::from(text.to_owned()).alignment(align))
+        let text = if place == 0 {
+            cut_start(text, names.into())
+        } else {
+            text.to_owned()
+        };
+        Cell::from(Text::from(text).alignment(align))
     };
     let row = |cells: &[&str]| -> Row<'static> {
         let cells = cells.iter().enumerate();
@@ -201,7 +236,7 @@ fn table<const N: usize>(
         .iter()
         .map(|cells| row(&cells.each_ref().map(String::as_str)));
     let constraints = widths.iter().enumerate().map(|(place, width)| match place {
-        0 => Constraint::Min(*width),
+        0 => Constraint::Length(names),
         _ => Constraint::Length(*width),
     });
     let table = Table::new(rows, constraints).header(head).column_spacing(1);
@@ -232,7 +267,7 @@ fn devices(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View, wide
         row[10] = bars(&seen.queues(&disk.name));
         row
     });
-    let widths = [16, 10, 10, 10, 10, 9, 9, 9, 9, 9, 32];
+    let widths = [12, 10, 10, 10, 10, 9, 9, 9, 9, 9, 32];
     table(frame, area, heads, rows.collect(), widths);
 }
 
@@ -264,17 +299,17 @@ fn doers(
 ) {
     let (order, all) = cells::doers(of, view.sort);
     let rows = order.iter().map(|doer| cells::doer(doer, all)).collect();
-    table(frame, area, heads, rows, [20, 9, 9, 9, 9, 10]);
+    table(frame, area, heads, rows, [20, 9, 9, 8, 8, 10]);
 }
 
 fn links(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>) {
     let rows = seen.moment.links.iter().map(cells::link).collect();
-    table(frame, area, LINK_HEADS, rows, [20, 9, 9, 9, 9, 10]);
+    table(frame, area, LINK_HEADS, rows, [20, 9, 9, 8, 8, 10]);
 }
 
 fn nfs(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>) {
     let rows = seen.moment.nfs.iter().map(cells::mount).collect();
-    table(frame, area, MOUNT_HEADS, rows, [20, 9, 9, 9, 9, 10]);
+    table(frame, area, MOUNT_HEADS, rows, [20, 9, 9, 8, 8, 10]);
 }
 
 fn help(frame: &mut Frame<'_>, area: Rect) {
