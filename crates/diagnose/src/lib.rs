@@ -13,9 +13,11 @@ mod decide;
 pub mod foreign;
 mod join;
 mod load;
+mod network_mounts;
 mod plateau;
 pub mod recording;
 mod series;
+mod who;
 
 pub use ceiling::Ceiling;
 pub use decide::diagnose;

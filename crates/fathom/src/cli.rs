@@ -34,6 +34,7 @@ Examples:
                                      Which is faster? Measured in turns
   fathom explain V01                 What a finding means and what to do
   fathom judge fio.json              What can be believed of a result of fio
+  fathom record --for 10m            What this host does, to be diagnosed
   fathom diagnose iostat.json        Is the storage the bottleneck: yes or no
 
 Every result answers three questions: is it true (validity), what set it
@@ -91,6 +92,8 @@ pub(crate) enum Command {
     Runs(Runs),
     Report(Report),
     Judge(crate::command::judge::Judge),
+    Record(Box<crate::command::record::Record>),
+    Watch(crate::command::watch::Watch),
     Diagnose(crate::command::diagnose::Diagnose),
     Explain(Explain),
     Doctor(Doctor),

@@ -6,6 +6,7 @@ mod command;
 mod exit;
 mod made_files;
 mod metrics;
+mod pace;
 mod pipeline;
 mod present;
 mod progress;
@@ -73,6 +74,8 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),
         Command::Judge(judge) => command::judge::run(&judge),
+        Command::Record(record) => command::record::run(&record),
+        Command::Watch(watch) => command::watch::run(&watch),
         Command::Diagnose(diagnose) => command::diagnose::run(&diagnose),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),

@@ -38,6 +38,7 @@ mod objects;
 mod ping;
 mod plans;
 mod quick;
+mod record;
 mod signals;
 mod smallfile;
 mod snia;
