@@ -92,6 +92,10 @@ pub(crate) enum Command {
     Report(Report),
     Judge(crate::command::judge::Judge),
     Diagnose(crate::command::diagnose::Diagnose),
+    Stack(crate::command::stack::Stack),
+    #[command(name = "use")]
+    UseTable(crate::command::use_table::UseTable),
+    Alarms(crate::command::alarms::Alarms),
     Explain(Explain),
     Doctor(Doctor),
     #[command(subcommand)]
