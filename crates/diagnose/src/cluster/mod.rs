@@ -9,7 +9,7 @@ mod outlier;
 
 use fathom_model::cluster::{ClusterFinding, ClusterLook};
 
-use crate::rules::cluster_rules;
+use crate::rules::{Rule, cluster_rules};
 
 pub use ceph::{CephDump, judge_ceph, parse_ceph};
 pub use ceph_readings::ceph_readings;
@@ -32,7 +32,7 @@ fn add(look: &mut ClusterLook, rule: &str, found: String) {
 fn limit(rule: &str) -> f64 {
     cluster_rules()
         .find(rule)
-        .map_or(f64::INFINITY, |rule| rule.limit())
+        .map_or(f64::INFINITY, Rule::limit)
 }
 
 /// The gravest first.

@@ -1,6 +1,6 @@
 //! Alignment, blocks, discards, loops, paths and links.
 
-use fathom_model::stack::{Stack, StackDevice};
+use fathom_model::stack::{Stack, StackDevice, Stripe};
 use fathom_model::unit::bytes_exact;
 
 use super::{Findings, landings, limit};
@@ -155,7 +155,7 @@ fn array(device: &StackDevice, found: &mut Findings) {
         let words = format!(
             "read-ahead of {} covers less than one stripe of {}",
             bytes_exact(ahead.unwrap_or(0)),
-            bytes_exact(stripe.map_or(0, |s| s.width_bytes()))
+            bytes_exact(stripe.map_or(0, Stripe::width_bytes))
         );
         found.add("read-ahead-small", &device.facts.name, words);
     }

@@ -11,7 +11,7 @@ mod striping;
 
 use fathom_model::stack::{Gravity, Stack, StackFinding};
 
-use crate::rules::stack_rules;
+use crate::rules::{Rule, stack_rules};
 
 pub use landing::{Landing, landings};
 
@@ -55,9 +55,7 @@ impl Findings {
 
 /// The threshold of a rule of stacks.
 fn limit(rule: &str) -> f64 {
-    stack_rules()
-        .find(rule)
-        .map_or(f64::INFINITY, |rule| rule.limit())
+    stack_rules().find(rule).map_or(f64::INFINITY, Rule::limit)
 }
 
 #[cfg(test)]

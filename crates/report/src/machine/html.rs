@@ -63,7 +63,14 @@ pub fn html(found: &MachineUse) -> crate::Result<String> {
             how: one.how.clone(),
             beyond: one.beyond,
         };
-        figures.iter().map(one).collect()
+        match figures.is_empty() {
+            false => figures.iter().map(one).collect(),
+            true => vec![Cell {
+                text: "not readable".to_owned(),
+                how: "this host does not tell it".to_owned(),
+                beyond: false,
+            }],
+        }
     };
     let rows = found.resources.iter().map(|resource| Row {
         name: &resource.name,

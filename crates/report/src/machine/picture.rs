@@ -40,6 +40,10 @@ fn push(
         .iter()
         .filter(|other| other.above.as_deref() == Some(&node.name))
         .collect();
+    let bar = if below.is_empty() { "   " } else { "│  " };
+    for line in node.link.iter().flat_map(lines) {
+        out.push_str(&format!("{under}{bar}{line}\n"));
+    }
     for (index, child) in below.iter().enumerate() {
         let (mark, next) = match index + 1 == below.len() {
             true => ("└─ ", "   "),
@@ -50,8 +54,13 @@ fn push(
     }
 }
 
-/// `8.0 GT/s x4 (31.5 Gbit/s), 2 % used  <- NARROWEST`.
+/// What is said of a link, in one line.
 pub(super) fn words(link: &MachineLink) -> String {
+    lines(link).join("  ")
+}
+
+/// Speed and use, then what is wrong with it.
+fn lines(link: &MachineLink) -> Vec<String> {
     let mut text = link
         .now
         .clone()
@@ -62,12 +71,13 @@ pub(super) fn words(link: &MachineLink) -> String {
     if let Some(used) = link.used {
         text += &format!(", {:.0} % used", 100.0 * used);
     }
-    if link.below_rated {
-        let most = link.most.as_deref().unwrap_or("more");
-        text += &format!("  ! TRAINED DOWN, could be {most}");
-    }
     if link.narrowest {
         text += "  <- narrowest";
     }
-    text
+    let mut lines = vec![text];
+    if link.below_rated {
+        let most = link.most.as_deref().unwrap_or("more");
+        lines.push(format!("! TRAINED DOWN, could be {most}"));
+    }
+    lines
 }
