@@ -95,6 +95,10 @@ pub(crate) enum Command {
     Record(Box<crate::command::record::Record>),
     Watch(crate::command::watch::Watch),
     Diagnose(crate::command::diagnose::Diagnose),
+    Stack(crate::command::stack::Stack),
+    #[command(name = "use")]
+    UseTable(crate::command::use_table::UseTable),
+    Alarms(crate::command::alarms::Alarms),
     Explain(Explain),
     Doctor(Doctor),
     #[command(subcommand)]

@@ -126,7 +126,7 @@ fn worse(a: Exit, b: Exit) -> Exit {
     let rank = |exit: Exit| match exit {
         Exit::Success => 0,
         Exit::Caveats | Exit::TargetNotHeld => 1,
-        Exit::Slower | Exit::Faster | Exit::Inconclusive => 1,
+        Exit::Slower | Exit::Faster | Exit::Inconclusive | Exit::Alarm => 1,
         Exit::Interrupted => 2,
         Exit::NotTrusted => 3,
         Exit::Failure | Exit::Usage | Exit::OfCommand(_) => 4,

@@ -3,6 +3,7 @@
 
 pub(crate) mod ab;
 pub(crate) mod agent;
+pub(crate) mod alarms;
 pub(crate) mod at_io_iops;
 pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
@@ -19,6 +20,7 @@ pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod fleet;
 pub(crate) mod gate;
+pub(crate) mod given;
 pub(crate) mod gluster;
 pub(crate) mod host_mode;
 pub(crate) mod hosts;
@@ -41,3 +43,6 @@ pub(crate) mod size;
 pub(crate) mod smallfile;
 pub(crate) mod snia;
 pub(crate) mod watch;
+pub(crate) mod stack;
+pub(crate) mod use_table;
+pub(crate) mod watched;
