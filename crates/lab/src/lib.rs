@@ -10,12 +10,14 @@
 //! drive did is recorded by the drive itself, apart from the tool that is
 //! tried out on it.
 
+mod authority;
 mod description;
 mod drive;
 mod error;
 pub mod real;
 mod truth;
 
+pub use authority::{ServerIdentity, server_identity};
 pub use description::Description;
 pub use drive::{Options, SimulatedDrive, Storing};
 pub use error::Error;
