@@ -66,6 +66,7 @@ mod together;
 mod token;
 mod transport;
 mod walk;
+mod watchdog;
 mod wire;
 
 pub use agent_binary::AgentBinary;

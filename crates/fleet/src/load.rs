@@ -166,7 +166,14 @@ impl Load<'_> {
         }
     }
 
+    /// How long there is nothing to do. Around time 0 the CPUs are left to the
+    /// workers: a hundred hosts on one machine would otherwise start late.
     fn wait_ns(&self, now_ns: u64, next_ns: u64) -> u64 {
+        let origin_ns = self.gathering.origin_monotonic_ns();
+        let ahead_ns = origin_ns.saturating_sub(monotonic_ns());
+        if ahead_ns > 0 {
+            return (ahead_ns + LOOK_CLOSELY_NS).min(LOOK_EVERY_NS);
+        }
         let running = self.runners.iter().filter(|r| !r.has_ended());
         let next_ns = running.map(|r| r.next_drain_ns).fold(next_ns, u64::min);
         let closely = self.members.len() > 1
@@ -180,8 +187,22 @@ impl Load<'_> {
             LOOK_EVERY_NS
         };
         let wait_ns = next_ns.saturating_sub(now_ns).clamp(1_000_000, most);
+        if self.lasts() {
+            return wait_ns;
+        }
         // A load that is over after a moment is noticed at once.
         wait_ns.min(now_ns / 8 + 1_000_000)
+    }
+
+    /// Whether nothing that runs is done before its time, which is not short.
+    fn lasts(&self) -> bool {
+        let members = self.members.iter().zip(&self.runners);
+        let mut running = members.filter(|(_, runner)| !runner.has_ended());
+        running.all(|(member, _)| {
+            let bounds = &member.job.workload.bounds;
+            let by_time_alone = bounds.bytes.is_none() && bounds.ops.is_none();
+            by_time_alone && bounds.time_ns >= Some(2 * LOOK_EVERY_NS)
+        })
     }
 
     /// Ends what the user or a stop rule wants ended.

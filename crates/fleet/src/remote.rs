@@ -43,6 +43,8 @@ struct Shared {
     heard_ns: AtomicU64,
     /// Events of the run that were handled here.
     handled: AtomicU64,
+    /// What is too long a silence.
+    silence_ns: AtomicU64,
     over: AtomicBool,
     close: crate::transport::Closer,
 }
@@ -113,6 +115,7 @@ impl RemoteAgent {
             clock: Mutex::default(),
             heard_ns: AtomicU64::new(monotonic_ns()),
             handled: AtomicU64::new(0),
+            silence_ns: AtomicU64::new(SILENCE_NS),
             over: AtomicBool::new(false),
             close: transport.close,
         });
@@ -132,6 +135,12 @@ impl RemoteAgent {
     pub(crate) fn started_by(mut self, launched: Option<Launched>) -> RemoteAgent {
         self.started_by = launched;
         self
+    }
+
+    /// From now on it may be silent for so long.
+    pub(crate) fn bear_silence(&self, silence: Duration) {
+        let silence_ns = silence.as_nanos() as u64;
+        self.shared.silence_ns.store(silence_ns, Relaxed);
     }
 
     /// A handful of questions, one after the other.
@@ -285,10 +294,11 @@ fn keep_asking(shared: &Shared, place: usize, events: &SyncSender<(usize, Messag
     while !shared.over.load(Relaxed) {
         let now_ns = monotonic_ns();
         let silent_ns = now_ns.saturating_sub(shared.heard_ns.load(Relaxed));
-        if silent_ns > SILENCE_NS && !shared.over.swap(true, Relaxed) {
+        let silence_ns = shared.silence_ns.load(Relaxed);
+        if silent_ns > silence_ns && !shared.over.swap(true, Relaxed) {
             let why = format!(
                 "it said nothing for {}",
-                fathom_model::unit::span(SILENCE_NS)
+                fathom_model::unit::span(silence_ns)
             );
             let _ = events.send((place, Message::Lost(why)));
             (shared.close)();

@@ -1,7 +1,7 @@
 //! The agent's side of a connection: one coordinator, from greeting to end.
 //!
 //! Three threads: this one reads, the agent works, and a third passes on what
-//! the agent says. A coordinator that is silent for [`SILENCE_NS`], or whose
+//! the agent says. A coordinator that is silent for [`AgentOptions::silence`], or whose
 //! connection ends, is gone: the load ends, what was made is removed.
 
 use std::io::ErrorKind;
@@ -27,11 +27,8 @@ use crate::network::Network;
 use crate::policy::Policy;
 use crate::spool::{self, Unstored};
 use crate::transport::{Closer, Transport};
+use crate::watchdog;
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
-
-/// A coordinator that says nothing for so long is gone. It asks for the time
-/// twice a second.
-pub(crate) const SILENCE_NS: u64 = 6_000_000_000;
 
 /// From then on, operations that do not come back are left behind.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -54,6 +51,9 @@ pub struct AgentOptions {
     /// Who may measure the network to this host; none where it is `None`, the
     /// networks of its links where the list is empty.
     pub peers: Option<Vec<Network>>,
+    /// How long a coordinator may be silent before it counts as gone; `None`
+    /// is six seconds.
+    pub silence: Option<Duration>,
 }
 
 /// Serves one coordinator over a connection that nobody else can use.
@@ -155,11 +155,7 @@ impl Session {
     fn new(writer: Arc<FrameWriter>, close: Closer, options: &AgentOptions) -> Session {
         let heard_ns = Arc::new(AtomicU64::new(monotonic_ns()));
         let over = Arc::new(AtomicBool::new(false));
-        watch(
-            (Arc::clone(&heard_ns), Arc::clone(&over)),
-            close,
-            options.interrupt.clone(),
-        );
+        watchdog::start((Arc::clone(&heard_ns), Arc::clone(&over)), close, options);
         Session {
             writer,
             policy: options.policy.clone(),
@@ -463,24 +459,10 @@ fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), String>) {
     }
 }
 
-/// Closes the connection when the coordinator is silent for too long, or when
-/// the agent is to end.
-fn watch((heard_ns, over): (Arc<AtomicU64>, Arc<AtomicBool>), close: Closer, interrupt: Interrupt) {
-    let watch = move || {
-        while !over.load(Relaxed) {
-            let silent_ns = monotonic_ns().saturating_sub(heard_ns.load(Relaxed));
-            if silent_ns > SILENCE_NS || interrupt.is_raised() {
-                close();
-                return;
-            }
-            std::thread::sleep(LOOK_EVERY);
-        }
-    };
-    // Without a thread to spare, TCP notices as well, only later.
-    let _ = spawn("fathom-watchdog", watch);
-}
-
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {
+pub(crate) fn spawn(
+    name: &str,
+    body: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, String> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(body)

@@ -21,7 +21,7 @@ use crate::transport::Transport;
 pub type AgentThread = JoinHandle<Result<(), String>>;
 
 /// Agents in threads of this process, and the fleet that they are. They are
-/// called `h0`, `h1` and so on; `fault` says what strikes the link of one, and
+/// called `h0`, `h1` and so on; each side bears the silence of `options`; `fault` says what strikes the link of one, and
 /// when: once, when its agent says something that holds the text.
 ///
 /// # Errors
@@ -39,6 +39,9 @@ pub fn fleet(
         threads.push(link.agent(options.clone(), fault(place))?);
         let name = format!("h{place}");
         let remote = RemoteAgent::greet(&name, place, link.coordinator_end(), &sender);
+        if let (Ok(remote), Some(silence)) = (&remote, options.silence) {
+            remote.bear_silence(silence);
+        }
         remotes.push(remote.map_err(|why| (name, why)));
     }
     Ok((Fleet::of(remotes, (sender, events), allow_missing), threads))

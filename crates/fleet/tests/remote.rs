@@ -41,6 +41,7 @@ impl Agent {
             journals: None,
             spool: None,
             peers: None,
+            silence: None,
         };
         let reports = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&reports);

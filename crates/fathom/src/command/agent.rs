@@ -78,6 +78,7 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
         },
         interrupt,
         journals: journals(),
+        silence: None,
         // Who starts agents for the purpose may measure near networks.
         peers: (agent.stdio || agent.call_back.is_some() || !agent.allow_peer.is_empty())
             .then(|| agent.allow_peer.clone()),

@@ -97,6 +97,8 @@ fn both_tools_measure_the_same_files_in_turns() {
         return;
     }
     let bench = with_plan(PLAN);
+    // fio would take a job of that name for it, if it saw it.
+    fs::create_dir(bench.path().join("reads")).unwrap();
     let args = ["crosscheck", "plan.yaml", "--pairs", "2", "--json"];
     let output = bench.fathom(args);
     output.expect_status(0);

@@ -206,37 +206,67 @@ fn what_cannot_be_done_is_told_with_a_remedy() {
     assert!(told(&["size", "--link", "fast", "--disk", "1MB/s"]).contains("is no link"));
 }
 
+/// One of three attempts must succeed: what other programs take of the machine
+/// in the meantime disturbs one measurement, and what is wrong disturbs all.
+fn one_of_three(attempt: impl Fn() -> Result<(), String>) {
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        match attempt() {
+            Ok(()) => return,
+            Err(why) => told.push(why),
+        }
+    }
+    panic!("three attempts: {}", told.join("; "));
+}
+
 #[test]
 fn a_limited_link_is_measured_and_named_and_agrees_with_iperf3() {
     let Some(hosts) = Hosts::new('l', 2) else {
         return;
     };
-    // Slow enough that the limit holds a busy machine too.
-    if !(hosts.shape(0, "200mbit") && hosts.shape(1, "200mbit")) {
+    // So slow that the bucket outlasts the moments in which a busy machine sends nothing.
+    if !(hosts.shape(0, "50mbit") && hosts.shape(1, "50mbit")) {
         println!("skipped: no token bucket filter here");
         return;
     }
     let _served = hosts.serve(1);
+    one_of_three(|| the_limit_is_named(&hosts));
+    one_of_three(|| agrees_with_iperf3(&hosts));
+}
+
+fn the_limit_is_named(hosts: &Hosts) -> Result<(), String> {
     let report = json(&hosts.run(0, &["net", &hosts.address(1), "-t", "3", "--json"]));
-    for limit in report["limits"].as_array().unwrap() {
-        assert_eq!(limit[1]["kind"], "rate_limit", "{limit}");
-        let wire = limit[1]["wire_bits"].as_f64().unwrap();
-        assert!((wire / 200e6 - 1.0).abs() < 0.03, "{wire}");
-    }
-    assert_eq!(report["limits"].as_array().unwrap().len(), 2);
+    let limits = report["limits"].as_array().unwrap();
+    assert_eq!(limits.len(), 2);
     assert_eq!(report["mtu"]["path_mtu_bytes"], 9000);
-    let one = json(&hosts.run(
-        0,
-        &["net", &hosts.address(1), "-t", "3", "--format", "iperf3"],
-    ));
-    let iperf = in_namespace(&hosts.name(1), "iperf3")
+    let wrong = limits.iter().find(|limit| {
+        let wire = limit[1]["wire_bits"].as_f64().unwrap_or(0.0);
+        limit[1]["kind"] != "rate_limit" || (wire / 50e6 - 1.0).abs() >= 0.03
+    });
+    wrong.map_or(Ok(()), |limit| Err(limit.to_string()))
+}
+
+fn agrees_with_iperf3(hosts: &Hosts) -> Result<(), String> {
+    let address = hosts.address(1);
+    let one = json(&hosts.run(0, &["net", &address, "-t", "3", "--format", "iperf3"]));
+    let ours = one["end"]["sum_received"]["bits_per_second"].as_f64();
+    let ours = ours.unwrap();
+    let Some(theirs) = rate_of_iperf3(hosts) else {
+        println!("skipped: iperf3 is not installed");
+        return Ok(());
+    };
+    if (ours / theirs - 1.0).abs() < 0.03 {
+        return Ok(());
+    }
+    Err(format!("{ours} and iperf3's {theirs}"))
+}
+
+fn rate_of_iperf3(hosts: &Hosts) -> Option<f64> {
+    let mut server = in_namespace(&hosts.name(1), "iperf3")
         .args(["-s", "-1"])
         .stdout(Stdio::null())
-        .spawn();
-    let Ok(mut server) = iperf else {
-        println!("skipped: iperf3 is not installed");
-        return;
-    };
+        .spawn()
+        .ok()?;
     // The server says nothing when it listens; the client is tried until it does.
     let theirs = (0..50).find_map(|_| {
         let mut client = in_namespace(&hosts.name(0), "iperf3");
@@ -251,17 +281,7 @@ fn a_limited_link_is_measured_and_named_and_agrees_with_iperf3() {
     });
     let _ = server.kill();
     let _ = server.wait();
-    let Some(theirs) = theirs else {
-        println!("skipped: iperf3 is not installed");
-        return;
-    };
-    let ours = one["end"]["sum_received"]["bits_per_second"]
-        .as_f64()
-        .unwrap();
-    assert!(
-        (ours / theirs - 1.0).abs() < 0.03,
-        "{ours} and iperf3's {theirs}"
-    );
+    theirs
 }
 
 #[test]
@@ -291,12 +311,12 @@ fn the_bad_link_among_twelve_is_found() {
     let Some(hosts) = Hosts::new('x', 4) else {
         return;
     };
-    let all = (0..4).all(|host| hosts.shape(host, "80mbit"));
+    let all = (0..4).all(|host| hosts.shape(host, "20mbit"));
     // What the second host sends to the third is held at less than half.
     let (from, to) = (1, 2);
     let slow = format!(
         "ip netns exec {} nft 'add table inet t; add chain inet t c {{ type filter hook input \
-         priority 0; }}; add rule inet t c ip saddr {} limit rate over 2 mbytes/second drop'",
+         priority 0; }}; add rule inet t c ip saddr {} limit rate over 500 kbytes/second drop'",
         hosts.name(to),
         hosts.address(from)
     );
@@ -309,15 +329,16 @@ fn the_bad_link_among_twelve_is_found() {
     let mut arguments: Vec<&str> = vec!["net"];
     arguments.extend(addresses.iter().map(String::as_str));
     arguments.extend(["--mode", "alone", "-t", "1", "-O", "0", "--json"]);
-    let report = json(&hosts.run(0, &arguments));
+    one_of_three(|| {
+        let report = json(&hosts.run(0, &arguments));
+        assert_eq!(report["rounds"][0]["cells"].as_array().unwrap().len(), 12);
+        let links = report["outliers"]["links"].as_array().unwrap();
+        match &links[..] {
+            [link] if link["from"] == from && link["to"] == to => Ok(()),
+            _ => Err(report["outliers"].to_string()),
+        }
+    });
     drop(served);
-    assert_eq!(report["rounds"][0]["cells"].as_array().unwrap().len(), 12);
-    let links = report["outliers"]["links"].as_array().unwrap();
-    let found: Vec<_> = links
-        .iter()
-        .map(|l| (l["from"].as_u64(), l["to"].as_u64()))
-        .collect();
-    assert_eq!(found, [(Some(1), Some(2))], "{}", report["outliers"]);
 }
 
 #[test]

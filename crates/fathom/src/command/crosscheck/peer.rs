@@ -43,6 +43,7 @@ pub(super) struct Call<'a> {
 impl Peer {
     /// Looks whether this is a fio, and new enough.
     pub(super) fn find(path: &Path) -> Result<Peer, String> {
+        let path = &executable(path);
         let shown = path.display();
         let output = Command::new(path).arg("--version").output();
         let output = output.map_err(|error| match error.kind() {
@@ -93,6 +94,9 @@ impl Peer {
             .args(call.read_only.then_some("--readonly"))
             .arg(call.job_file)
             .env("LC_ALL", "C")
+            // fio takes the name of a job for a target where a directory or
+            // device of that name lies.
+            .current_dir(call.job_file.parent().unwrap_or(Path::new("/")))
             .stdin(Stdio::null())
             .stdout(Stdio::from(messages))
             .stderr(Stdio::from(again))
@@ -107,6 +111,14 @@ impl Peer {
             Ended::Well => document(call.document, &said),
             Ended::Badly(how) => Err(format!("fio {how}{said}")),
         }
+    }
+}
+
+/// What is found from any directory. A name alone is looked for on the PATH.
+fn executable(path: &Path) -> PathBuf {
+    match path.components().count() {
+        1 => path.to_owned(),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
     }
 }
 

@@ -209,6 +209,12 @@ fn adapted(trial: &ScheduledTrial, seconds: Option<u32>) -> ScheduledTrial {
     }
     // Both go to the same bounds.
     trial.workload.until = None;
+    // fio runs in a directory of its own.
+    if let Target::Path(path) = &trial.target
+        && let Ok(path) = std::path::absolute(path)
+    {
+        trial.target = Target::Path(path);
+    }
     trial
 }
 
