@@ -170,11 +170,10 @@ impl Agent {
         }
         if let (Target::Bucket(bucket), Some(store), Some(_)) =
             (&job.target, &job.workload.store, &job.workload.object)
+            && !of_another
         {
-            if !of_another {
-                let place = (bucket.clone(), job.file_prefix.clone());
-                self.buckets.insert(place, (**store).clone());
-            }
+            let place = (bucket.clone(), job.file_prefix.clone());
+            self.buckets.insert(place, (**store).clone());
         }
         let mut hooks = Hooks {
             link: &self.link,

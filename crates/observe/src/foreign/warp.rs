@@ -81,7 +81,7 @@ pub(super) fn read(name: &str, text: &str) -> Option<ForeignResult> {
         result.damage.push(format!("{broken} lines cannot be read"));
     }
     let commands = messages.iter().filter(|m: &&String| !m.is_empty());
-    result.remarks.extend(commands.cloned().take(1));
+    result.remarks.extend(commands.take(1).cloned());
     for (op, kind) in kinds {
         remark(&op, &kind, &mut result.remarks);
         result.jobs.push(job(op, kind));

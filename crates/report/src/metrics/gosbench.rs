@@ -35,6 +35,9 @@ struct Test {
     methods: BTreeMap<&'static str, Method>,
 }
 
+/// One of a method's counts.
+type Count = fn(&Method) -> u64;
+
 /// All tests of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gosbench {
@@ -119,7 +122,7 @@ impl Gosbench {
                 );
             }
         }
-        let counters: [(&str, &str, fn(&Method) -> u64); 4] = [
+        let counters: [(&str, &str, Count); 4] = [
             ("gosbench_finished_ops", "Requests that succeeded.", |m| {
                 m.finished
             }),
@@ -177,8 +180,10 @@ mod tests {
 
     #[test]
     fn names_and_buckets_are_those_of_gosbench() {
-        let mut all = Gosbench::default();
-        all.now_unix_ms = 5000;
+        let mut all = Gosbench {
+            now_unix_ms: 5000,
+            ..Gosbench::default()
+        };
         all.begin(0, "a \"b\"");
         let mut sample = Sample::new(Phase::Measure, 0, 0);
         let mut op = OpSample::new(OpKind::Get, false);

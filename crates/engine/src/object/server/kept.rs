@@ -64,7 +64,7 @@ impl Asked {
     pub(super) fn name(&self) -> &str {
         let lists = ["list-type", "versions", "uploads"];
         let asks = |name: &&str| self.parameter(name).is_some();
-        match self.method == "GET" && lists.iter().any(|name| asks(&name)) {
+        match self.method == "GET" && lists.iter().any(asks) {
             true => "LIST",
             false => &self.method,
         }
