@@ -54,6 +54,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Gluster(command) => command::gluster::run(&command),
         Command::Enumerate(command) => command::enumerate::run(*command),
         Command::Smallfile(command) => command::smallfile::run(&command),
+        Command::Gosbench(command) => command::gosbench::run(&command),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::AtIoParallel(command) => command::at_io_parallel::run(*command),

@@ -11,6 +11,7 @@
 //! drive did is recorded by the drive itself, apart from the tool that is
 //! tried out on it.
 
+mod authority;
 mod description;
 mod drive;
 mod error;
@@ -19,6 +20,7 @@ mod punctual;
 pub mod real;
 mod truth;
 
+pub use authority::{ServerIdentity, server_identity};
 pub use description::Description;
 pub use drive::{Options, SimulatedDrive, Storing};
 pub use error::Error;

@@ -22,6 +22,7 @@ pub(crate) mod fleet;
 pub(crate) mod gate;
 pub(crate) mod given;
 pub(crate) mod gluster;
+pub(crate) mod gosbench;
 pub(crate) mod host_mode;
 pub(crate) mod hosts;
 pub(crate) mod io;
