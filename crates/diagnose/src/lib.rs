@@ -21,9 +21,9 @@ pub mod recording;
 pub mod rules;
 mod rules_page;
 mod series;
-mod who;
 mod stack;
 mod use_table;
+mod who;
 
 pub use ceiling::Ceiling;
 pub use decide::diagnose;
