@@ -7,6 +7,7 @@
 
 mod bins;
 mod described;
+mod host;
 mod json;
 mod lines;
 mod one;
@@ -67,6 +68,7 @@ Examples:
   fathom ping . -i 0 -w 5s -q        As fast as it goes, only the summary
   fathom ping s3://bench/try --endpoint http://127.0.0.1:9000
                                      GETs of a few objects of its own
+  fathom ping tcp://storage1:2049    A host: the time of a TCP connection
   fathom ping sim:hdd                A simulated disk
   fathom ping /data --json | jq .    One JSON object a line
 
@@ -74,8 +76,8 @@ The numbers of the summary: requests, their time, operations and throughput
 while a request was in flight, then min/avg/max/mdev of the latency (mdev is
 the standard deviation).")]
 pub(crate) struct Ping {
-    /// A directory, file, device, bucket (s3://BUCKET/PREFIX), `null:` or
-    /// `sim:MODEL`.
+    /// A directory, file, device, bucket (s3://BUCKET/PREFIX), host
+    /// (tcp://HOST:PORT), `null:` or `sim:MODEL`.
     target: String,
     /// Stop after this many requests.
     #[arg(short, long, value_parser = parse_count)]
@@ -284,8 +286,10 @@ fn job(ping: &Ping) -> Result<Job, String> {
     if ping.size == 0 || ping.size > 1 << 30 {
         return Err("a request has 1 byte to 1 GiB: give another --size".to_owned());
     }
-    if let Target::Bucket(_) = &target {
-        return one::job_on_bucket(ping, target);
+    match &target {
+        Target::Bucket(_) => return one::job_on_bucket(ping, target),
+        Target::Peer(_) => return host::job(ping, target),
+        _ => {}
     }
     // Neither a directory nor /dev/zero has a size of its own.
     let sizeless = target
@@ -333,16 +337,20 @@ fn job(ping: &Ping) -> Result<Job, String> {
 }
 
 fn parse_target(text: &str) -> Result<Target, String> {
+    if let Some(address) = text.strip_prefix("tcp://") {
+        return host::target(address);
+    }
     if text.contains("://") && !text.starts_with("s3://") {
         return Err(format!(
-            "'{text}': hosts cannot be pinged yet; name a directory, a file, a device, \
-             s3://BUCKET/PREFIX, null: or sim:MODEL"
+            "'{text}' cannot be pinged; name a directory, a file, a device, \
+             s3://BUCKET/PREFIX, tcp://HOST:PORT, null: or sim:MODEL"
         ));
     }
     let target: Target = text.parse().map_err(|error| format!("{error}"))?;
     match target.path() {
         Some(path) if !path.exists() && !text.contains('/') => Err(format!(
-            "'{text}' is no directory, file or device here, and hosts cannot be pinged yet"
+            "'{text}' is no directory, file or device here; a host is pinged at a port, as in \
+             tcp://{text}:22"
         )),
         _ => Ok(target),
     }
@@ -394,11 +402,12 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_later_is_said() {
-        for later in ["http://host:80", "storage.example.com"] {
-            let told = parse_target(later).unwrap_err();
-            assert!(told.contains("cannot be pinged yet"), "{told}");
+    fn what_is_no_target_is_told_with_one_that_is() {
+        for wrong in ["http://host:80", "storage.example.com"] {
+            let told = parse_target(wrong).unwrap_err();
+            assert!(told.contains("tcp://"), "{told}");
         }
+        assert!(parse_target("tcp://storage.example.com:2049").is_ok());
         assert!(parse_target("sim:hdd").is_ok());
         assert!(parse_target("/data").is_ok());
         assert!(parse_target("s3://bucket").is_ok());

@@ -143,11 +143,33 @@ fn the_page_cache_is_named_when_it_answers() {
 }
 
 #[test]
-fn what_comes_later_and_what_is_wrong_is_told() {
+fn a_host_answers_connections() {
+    let bench = Bench::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = format!("tcp://{}", listener.local_addr().unwrap());
+    let output = bench.fathom(["ping", &target, "-c", "5", "-i", "10ms"]);
+    output.expect_status(0);
+    for words in [
+        "connect <-> tcp://127.0.0.1:",
+        "4 connections counted",
+        "min/avg/max/mdev",
+    ] {
+        assert!(output.stdout.contains(words), "{}", output.stdout);
+    }
+    drop(listener);
+    let output = bench.fathom(["ping", &target, "-c", "2", "-i", "10ms", "--json"]);
+    output.expect_status(1);
+    assert!(output.stdout.contains("\"connect\""), "{}", output.stdout);
+}
+
+#[test]
+fn what_is_wrong_is_told() {
     let bench = Bench::new();
     for (target, words) in [
-        ("http://host:80", "cannot be pinged yet"),
-        ("storage.example.com", "cannot be pinged yet"),
+        ("http://host:80", "cannot be pinged; name"),
+        ("storage.example.com", "tcp://storage.example.com:22"),
+        ("tcp://storage", "at a port"),
+        ("tcp://no-such-host.invalid:22", "cannot be found"),
         ("sim:nothing", "no simulated drive"),
         ("./nowhere/at/all", "does not exist"),
     ] {

@@ -24,7 +24,7 @@ pub(super) fn describe(target: &Target) -> Described {
     let what = match target {
         Target::Null => "nothing is done".to_owned(),
         Target::Sim(_) => "simulated".to_owned(),
-        Target::Peer(_) => "a connection".to_owned(),
+        Target::Peer(_) => "a connection over TCP".to_owned(),
         Target::Bucket(_) => "a bucket".to_owned(),
         Target::Path(path) => {
             let facts = fathom_observe::target_fingerprint(&Sysroot::host(), path);
@@ -46,7 +46,10 @@ pub(super) fn describe(target: &Target) -> Described {
         }
     };
     Described {
-        target: target.to_string(),
+        target: match super::host::address(target) {
+            Some(address) => format!("tcp://{address}"),
+            None => target.to_string(),
+        },
         what,
         simulated: matches!(target, Target::Sim(_)),
         memory,

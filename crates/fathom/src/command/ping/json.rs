@@ -112,6 +112,7 @@ impl Json {
 fn operation(kind: OpKind) -> &'static str {
     match kind {
         OpKind::Write => "write",
+        OpKind::Connect => "connect",
         _ => "read",
     }
 }

@@ -65,7 +65,10 @@ impl Lines {
         }
         let arrow = arrow(single.kind);
         let Described { target, what, .. } = &self.described;
-        let size = unit::bytes_exact(u64::from(single.bytes));
+        let size = match single.kind {
+            OpKind::Connect => "connect".to_owned(),
+            _ => unit::bytes_exact(u64::from(single.bytes)),
+        };
         let time = unit::latency(single.latency_ns as f64);
         let mut line = format!("{size} {arrow} {target} ({what}): request={}", told.number);
         match single.failed {
@@ -168,6 +171,7 @@ pub(super) fn failure(errno: i32) -> String {
 fn arrow(kind: OpKind) -> &'static str {
     match kind {
         OpKind::Write | OpKind::Put => ">>>",
+        OpKind::Connect => "<->",
         _ => "<<<",
     }
 }
@@ -186,6 +190,23 @@ fn totals(tally: &Tally) -> String {
         text.push_str("0 requests were counted\n");
     } else {
         let count = latencies.count();
+        if tally.kind() == Some(OpKind::Connect) {
+            let _ = writeln!(
+                text,
+                "{} {} counted, in flight for {}",
+                unit::group(count),
+                plural(count, "connection"),
+                unit::latency(busy_ns),
+            );
+            let _ = writeln!(
+                text,
+                "{} {} in {}",
+                unit::group(tally.shown()),
+                plural(tally.shown(), "connection"),
+                unit::latency(tally.elapsed_ns() as f64),
+            );
+            return text;
+        }
         let _ = writeln!(
             text,
             "{} {} counted, in flight for {}: {} {done}, {} iops, {}",

@@ -1,4 +1,4 @@
-//! What is pinged: blocks of a path, or objects of a bucket.
+//! What is pinged: blocks of a path, objects of a bucket, or a host.
 
 use fathom_engine::prepare::PrepareHooks;
 use fathom_engine::{Error, OneByOne, OneByOneFacts, Single, object::ObjectProbe};
@@ -8,6 +8,7 @@ use fathom_model::workload::{
 use fathom_model::{Job, OpKind, Target, Workload};
 
 use super::Ping;
+use super::host::HostProbe;
 use crate::pipeline;
 
 /// Objects that are asked for in turns.
@@ -17,6 +18,7 @@ const OBJECTS: u64 = 16;
 pub(super) enum One {
     Blocks(Box<OneByOne>),
     Objects(Box<ObjectProbe>),
+    Host(HostProbe),
 }
 
 impl One {
@@ -25,6 +27,7 @@ impl One {
             Target::Bucket(_) => {
                 ObjectProbe::open(job, hooks).map(|probe| One::Objects(Box::new(probe)))
             }
+            Target::Peer(_) => HostProbe::open(&job.target).map(One::Host),
             _ => OneByOne::open(job, hooks).map(|one| One::Blocks(Box::new(one))),
         }
     }
@@ -33,6 +36,7 @@ impl One {
         match self {
             One::Blocks(one) => one.facts().clone(),
             One::Objects(probe) => OneByOneFacts::of_store(probe.active_bytes()),
+            One::Host(probe) => probe.facts(),
         }
     }
 
@@ -40,6 +44,7 @@ impl One {
     pub(super) fn next(&mut self) -> (Single, Option<String>) {
         match self {
             One::Blocks(one) => (one.next(), None),
+            One::Host(probe) => (probe.next(), None),
             One::Objects(probe) => {
                 let single = probe.next();
                 (single, probe.take_fault())
@@ -51,6 +56,7 @@ impl One {
         match self {
             One::Blocks(one) => one.now_ns(),
             One::Objects(probe) => probe.now_ns(),
+            One::Host(probe) => probe.now_ns(),
         }
     }
 
@@ -67,7 +73,7 @@ impl One {
     /// Removes what was made in a bucket.
     pub(super) fn finish(self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
         match self {
-            One::Blocks(_) => Ok(()),
+            One::Blocks(_) | One::Host(_) => Ok(()),
             One::Objects(probe) => probe.finish(hooks),
         }
     }

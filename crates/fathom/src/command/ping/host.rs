@@ -1,0 +1,141 @@
+//! A host, by the time that a TCP connection to one of its ports takes: one
+//! round trip and the host's answer, without anything installed there.
+
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use fathom_engine::{Error, OneByOneFacts, Single};
+use fathom_model::{Job, OpKind, Target, Workload};
+use rustix::io::Errno;
+
+use super::Ping;
+use crate::pipeline;
+
+/// What a timeout of the library stands for.
+const TIMED_OUT: i32 = Errno::TIMEDOUT.raw_os_error();
+
+/// A connection that takes longer has failed.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// `tcp://HOST:PORT` as a target.
+pub(super) fn target(address: &str) -> Result<Target, String> {
+    let (host, port) = address.rsplit_once(':').ok_or_else(|| {
+        format!("'tcp://{address}': a host is pinged at a port: tcp://{address}:22, for example")
+    })?;
+    match port.parse::<u16>() {
+        Ok(port) if port > 0 && !host.is_empty() => Ok(Target::Peer(format!("tcp/{host}/{port}"))),
+        _ => Err(format!(
+            "'tcp://{address}': a port is 1 to 65535, as in tcp://storage1:22"
+        )),
+    }
+}
+
+/// HOST:PORT of such a target.
+pub(super) fn address(target: &Target) -> Option<String> {
+    let Target::Peer(peer) = target else {
+        return None;
+    };
+    let (host, port) = peer.strip_prefix("tcp/")?.rsplit_once('/')?;
+    Some(format!("{host}:{port}"))
+}
+
+/// What requests to a host are made of.
+pub(super) fn job(ping: &Ping, target: Target) -> Result<Job, String> {
+    let stray = [
+        ("--working-set", ping.working_set.is_some()),
+        ("--cached", ping.cached),
+        ("--direct", ping.direct),
+        ("--write", ping.write),
+        ("--sequential", ping.sequential),
+    ];
+    if let Some((flag, _)) = stray.iter().find(|(_, given)| *given) {
+        return Err(format!("{flag} has no meaning on a host; leave it out"));
+    }
+    Ok(Job {
+        workload: Workload::example("ping"),
+        target,
+        seed: pipeline::fresh_seed(),
+        run_tag: pipeline::fresh_seed(),
+        destructive: false,
+        keep_files: false,
+        file_prefix: pipeline::FILE_PREFIX.to_owned(),
+    })
+}
+
+/// The address that is connected to, request by request.
+pub(super) struct HostProbe {
+    address: SocketAddr,
+    opened: Instant,
+}
+
+impl HostProbe {
+    pub(super) fn open(target: &Target) -> Result<HostProbe, Error> {
+        let name = address(target).unwrap_or_default();
+        // Looked up once: the time of a name server is not that of the host.
+        let found = name.to_socket_addrs().map(|mut addresses| addresses.next());
+        match found {
+            Ok(Some(address)) => Ok(HostProbe {
+                address,
+                opened: Instant::now(),
+            }),
+            Ok(None) => Err(Error::Workload(format!("{name} has no address"))),
+            Err(error) => Err(Error::Workload(format!("{name} cannot be found: {error}"))),
+        }
+    }
+
+    pub(super) fn facts(&self) -> OneByOneFacts {
+        OneByOneFacts::of_store(0)
+    }
+
+    pub(super) fn now_ns(&self) -> u64 {
+        self.opened.elapsed().as_nanos() as u64
+    }
+
+    pub(super) fn next(&mut self) -> Single {
+        let started_ns = self.now_ns();
+        let connected = TcpStream::connect_timeout(&self.address, PATIENCE);
+        let ended_ns = self.now_ns();
+        Single {
+            kind: OpKind::Connect,
+            offset: 0,
+            bytes: 0,
+            started_ns,
+            latency_ns: ended_ns.saturating_sub(started_ns).max(1),
+            flush_ns: None,
+            // A timeout of the library has no number of the system.
+            failed: connected
+                .err()
+                .map(|error| error.raw_os_error().unwrap_or(TIMED_OUT)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_ports() {
+        let given = target("storage1:22").expect("it is one");
+        assert_eq!(address(&given).as_deref(), Some("storage1:22"));
+        let six = target("[::1]:2049").expect("it is one");
+        assert_eq!(address(&six).as_deref(), Some("[::1]:2049"));
+        for wrong in ["storage1", "storage1:0", ":22", "storage1:70000", ""] {
+            assert!(target(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(address(&Target::Null), None);
+    }
+
+    #[test]
+    fn a_port_that_listens_answers_and_one_that_does_not_refuses() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        let at = |port: u16| target(&format!("127.0.0.1:{port}")).expect("a target");
+        let mut probe = HostProbe::open(&at(port)).expect("it is found");
+        let answered = probe.next();
+        assert_eq!((answered.kind, answered.failed), (OpKind::Connect, None));
+        drop(listener);
+        let refused = HostProbe::open(&at(port)).expect("it is found").next();
+        assert_eq!(refused.failed, Some(Errno::CONNREFUSED.raw_os_error()));
+    }
+}
