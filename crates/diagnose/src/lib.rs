@@ -8,7 +8,9 @@
 //!   under the real load, record under a known test load, compare, and look at
 //!   the CPUs.
 
+pub mod alarm;
 mod ceiling;
+pub mod cluster;
 mod decide;
 pub mod foreign;
 mod join;
@@ -16,9 +18,16 @@ mod load;
 mod network_mounts;
 mod plateau;
 pub mod recording;
+pub mod rules;
+mod rules_page;
 mod series;
+mod stack;
+mod use_table;
 mod who;
 
 pub use ceiling::Ceiling;
 pub use decide::diagnose;
 pub use join::join;
+pub use rules_page::{alarms_markdown, clusters_markdown, stack_markdown, threshold};
+pub use stack::{Landing, judge_stack, landings};
+pub use use_table::use_table;

@@ -30,6 +30,8 @@ pub(crate) enum Exit {
     Faster,
     /// Neither a difference nor its absence is proved, and that was to fail.
     Inconclusive,
+    /// An alarm fires.
+    Alarm,
 }
 
 impl Exit {
@@ -69,6 +71,7 @@ impl From<Exit> for ExitCode {
             Exit::Slower => 7,
             Exit::Faster => 8,
             Exit::Inconclusive => 9,
+            Exit::Alarm => 10,
         })
     }
 }

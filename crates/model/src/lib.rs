@@ -6,6 +6,8 @@
 //! the same thing whether it came from a live trial, the store or an import.
 //! Names carry their unit (`latency_ns`, `block_bytes`); rates are per second.
 
+pub mod alarm;
+pub mod cluster;
 pub mod comparison;
 pub mod conduct;
 pub mod crosscheck;
@@ -23,6 +25,7 @@ pub mod host_load;
 pub mod host_mode;
 pub mod job;
 pub mod judged;
+pub mod machine;
 pub mod network;
 pub mod observation;
 pub mod op;
@@ -38,6 +41,7 @@ pub mod seconds;
 pub mod settled;
 pub mod slo;
 pub mod snia;
+pub mod stack;
 pub mod steadiness;
 pub mod stop;
 pub mod target;

@@ -146,6 +146,15 @@ impl Sysroot {
     }
 }
 
+impl Sysroot {
+    /// Inodes that are free on the file system of `path`; not known of a
+    /// recorded tree.
+    pub(crate) fn free_inodes(&self, path: &Path) -> Option<u64> {
+        let stat = self.host.then(|| rustix::fs::statfs(path).ok()).flatten()?;
+        Some(stat.f_ffree)
+    }
+}
+
 fn parse_space(table: &str, mount_point: &str) -> Option<Space> {
     let line = table
         .lines()

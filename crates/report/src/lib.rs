@@ -23,7 +23,9 @@ pub mod opinion;
 pub mod table;
 pub mod text;
 
+pub mod alarms;
 mod chart;
+pub mod cluster;
 mod curve;
 pub mod diagnosis;
 mod disks;
@@ -35,6 +37,7 @@ mod fleet;
 mod grid;
 mod levels;
 mod limits;
+pub mod machine;
 mod moment;
 mod names;
 mod objects;
@@ -42,6 +45,7 @@ mod scale;
 mod sets;
 mod shape;
 mod snia;
+pub mod stack;
 mod steady;
 mod summary;
 
@@ -65,3 +69,6 @@ pub enum Error {
 
 /// Result of a renderer.
 pub type Result<T> = std::result::Result<T, Error>;
+
+#[cfg(test)]
+mod schemas_tests;

@@ -153,7 +153,7 @@ fn shares<'a>(columns: impl Iterator<Item = (&'a String, f64)>) -> CpuShares {
 }
 
 /// `Linux 6.1.0 (name)  11/21/26  _x86_64_  (2 CPU)`.
-fn host(line: &str) -> RecordedHost {
+pub(super) fn host(line: &str) -> RecordedHost {
     let mut words = line.split_whitespace();
     let kernel = words.nth(1).map(str::to_owned);
     let name = words

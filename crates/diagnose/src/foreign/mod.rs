@@ -1,7 +1,7 @@
 //! Recordings that other tools wrote.
 //!
 //! - `iostat` of sysstat, with and without `-x`, as text and as JSON;
-//! - `sadf -j` of sysstat (the JSON of `sar`);
+//! - `sadf -j` of sysstat (the JSON of `sar`), and what `sar` prints;
 //! - `vmstat` of procps, with and without `-t`;
 //! - the first lines of `top -b`, and `uptime`.
 //!
@@ -13,6 +13,7 @@ mod iostat_json;
 mod iostat_text;
 mod repair;
 mod sadf;
+mod sar_text;
 mod times;
 mod top;
 mod vmstat;
@@ -30,7 +31,7 @@ pub enum ForeignError {
     /// Nothing that is known.
     #[error(
         "this is no recording that fathom knows; it reads iostat (text, or JSON with -o JSON), \
-         sadf -j, vmstat, and the first lines of top -b or uptime"
+         sar, sadf -j, vmstat, and the first lines of top -b or uptime"
     )]
     Unknown,
     /// Known, but it cannot be read.
@@ -59,6 +60,9 @@ pub fn read(text: &str) -> Result<Recording, ForeignError> {
     }
     if vmstat::is_one(text) {
         return vmstat::read(text);
+    }
+    if sar_text::is_one(text) {
+        return sar_text::read(text);
     }
     if iostat_text::is_one(text) {
         return iostat_text::read(text);

@@ -1,5 +1,6 @@
 //! `fathom diagnose`: is the storage the bottleneck, yes or no.
 
+mod cluster;
 mod live;
 
 use std::fs::File;
@@ -10,6 +11,7 @@ use clap::{Args, ValueEnum};
 use fathom_diagnose::foreign::MOST_BYTES;
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, diagnose, join};
+use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
 use fathom_report::diagnosis;
 
@@ -20,8 +22,10 @@ use crate::present;
 ///
 /// Without files it watches this host for a while and answers. With files it
 /// reads what `fathom record` or other tools recorded on the host that is slow:
-/// iostat (text, or JSON with `-x -t -o JSON`), `sadf -j`, vmstat, and the first
-/// lines of `top -b` or uptime. The first recording with devices is of the real load; a
+/// iostat (text, or JSON with `-x -t -o JSON`), sar, `sadf -j`, vmstat, and the
+/// first lines of `top -b` or uptime.
+///
+/// The first recording with devices is of the real load; a
 /// second one is of a test load on the same volume, and what it reached is
 /// what the volume can give. Recordings without devices are joined to the
 /// first.
@@ -29,6 +33,10 @@ use crate::present;
 /// YES needs a device that is proved to be at its end and work that waited for
 /// it; NO needs room that is proved, or something else that is proved to be
 /// short. `%util` proves neither and is not used.
+///
+/// Dumps of storage clusters are judged by rules of their own (docs/clusters.md):
+/// a volume profile of Gluster, or `ceph status`, `ceph health detail`, `ceph osd
+/// perf`, `ceph osd df` (with `-f json`), `dump_historic_ops` and `perf dump`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,7 +50,10 @@ Examples:
   fathom diagnose iostat-1.json uptime.txt --ceiling-iops 1000
                                                    With the limit of the volume
   sadf -j /var/log/sysstat/sa21 -- -A > day.json
-  fathom diagnose day.json --format html > diagnosis.html")]
+  fathom diagnose day.json --format html > diagnosis.html
+  sar -A -f /var/log/sysstat/sa21 > day.txt && fathom diagnose day.txt
+  ceph osd perf -f json > perf.json && fathom diagnose perf.json
+  gluster volume profile vol1 info > profile.txt && fathom diagnose profile.txt")]
 pub(crate) struct Diagnose {
     /// Recordings; `-` reads standard input. Without any, this host is watched.
     #[arg(value_name = "FILE")]
@@ -66,6 +77,9 @@ pub(crate) struct Diagnose {
     /// Logical CPUs of the host, where no recording tells.
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     cpus: Option<u32>,
+    /// Major version of Gluster; needed for its profiles as XML.
+    #[arg(long, value_name = "MAJOR")]
+    gluster_version: Option<u32>,
     /// How the answer is printed.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -96,6 +110,14 @@ fn iops(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     if args.files.is_empty() {
         return answer(args, live::record(args.for_ns)?, None);
+    }
+    match cluster::judged(&args.files, args.gluster_version) {
+        Ok(None) => {}
+        Ok(Some(look)) => return print_cluster(args, &look),
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
     }
     let mut recordings = Vec::new();
     for path in &args.files {
@@ -130,6 +152,19 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
         (_, Format::Html) => diagnosis::html(&found)?,
         (_, Format::Text) => diagnosis::text(&found, 80),
+    };
+    present::write_stdout(&shown)?;
+    Ok(Exit::Success)
+}
+
+fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
+    let shown = match (args.json, args.format) {
+        (true, _) | (_, Format::Json) => fathom_report::cluster::json(look)?,
+        (_, Format::Html) => {
+            present::complain("dumps of a cluster are printed as text or JSON");
+            return Ok(Exit::Usage);
+        }
+        (_, Format::Text) => fathom_report::cluster::text(look, 80),
     };
     present::write_stdout(&shown)?;
     Ok(Exit::Success)

@@ -3,6 +3,7 @@
 
 pub(crate) mod ab;
 pub(crate) mod agent;
+pub(crate) mod alarms;
 pub(crate) mod at_io_iops;
 pub(crate) mod at_io_parallel;
 pub(crate) mod clean;
@@ -19,7 +20,9 @@ pub(crate) mod export;
 pub(crate) mod fio;
 pub(crate) mod fleet;
 pub(crate) mod gate;
+pub(crate) mod given;
 pub(crate) mod gluster;
+pub(crate) mod gosbench;
 pub(crate) mod host_mode;
 pub(crate) mod hosts;
 pub(crate) mod io;
@@ -40,4 +43,7 @@ pub(crate) mod site;
 pub(crate) mod size;
 pub(crate) mod smallfile;
 pub(crate) mod snia;
+pub(crate) mod stack;
+pub(crate) mod use_table;
 pub(crate) mod watch;
+pub(crate) mod watched;

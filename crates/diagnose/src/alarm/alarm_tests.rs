@@ -1,0 +1,132 @@
+use super::*;
+use crate::rules::alarm_rules;
+
+fn readings(quantity: &str, instance: &str, values: &[(f64, f64)]) -> Vec<HostReading> {
+    let mut at_seconds = 0.0;
+    let one = |(seconds, value): &(f64, f64)| {
+        at_seconds += seconds;
+        HostReading {
+            quantity: quantity.to_owned(),
+            instance: instance.to_owned(),
+            value: *value,
+            at_seconds,
+            seconds: *seconds,
+        }
+    };
+    values.iter().map(one).collect()
+}
+
+fn state(readings: &[HostReading], rule: &str) -> Alarm {
+    let all = evaluate("host", Vec::new(), readings);
+    all.alarms
+        .into_iter()
+        .find(|alarm| alarm.rule == rule)
+        .unwrap()
+}
+
+#[test]
+fn every_rule_has_a_quantity_and_a_threshold() {
+    for rule in &alarm_rules().rules {
+        assert!(rule.quantity.is_some(), "{}", rule.name);
+        assert!(rule.threshold.is_some(), "{}", rule.name);
+    }
+}
+
+#[test]
+fn a_state_fires_at_once_and_names_its_instance() {
+    let mut full = readings("space_used", "/", &[(0.0, 0.5)]);
+    full.extend(readings("space_used", "/data", &[(0.0, 0.93)]));
+    let alarm = state(&full, "disk-space");
+    assert_eq!(alarm.state, AlarmState::Firing);
+    assert_eq!(alarm.instances.len(), 1);
+    assert_eq!(alarm.reason, "/data: 93.0 %");
+    assert_eq!(state(&full[..1], "disk-space").state, AlarmState::Ok);
+    assert_eq!(state(&[], "disk-space").state, AlarmState::NotMeasurable);
+}
+
+#[test]
+fn a_time_must_be_seen_to_fire() {
+    // Five minutes of 90 % with a second of rest each minute.
+    let minutes: Vec<(f64, f64)> = (0..310)
+        .map(|second| (1.0, if second % 60 == 59 { 0.1 } else { 0.9 }))
+        .collect();
+    let alarm = state(&readings("metadata_cpu", "mds", &minutes), "metadata-cpu");
+    assert_eq!(alarm.state, AlarmState::Firing, "{}", alarm.reason);
+    let alarm = state(
+        &readings("metadata_cpu", "mds", &minutes[..30]),
+        "metadata-cpu",
+    );
+    assert_eq!(alarm.state, AlarmState::NotMeasurable);
+    assert!(alarm.reason.contains("asks for 300 s"), "{}", alarm.reason);
+    // What ended did not last.
+    let mut ended = minutes[..60].to_vec();
+    ended.extend(vec![(1.0, 0.1); 240]);
+    let alarm = state(&readings("metadata_cpu", "mds", &ended), "metadata-cpu");
+    assert_eq!(alarm.state, AlarmState::Ok);
+}
+
+#[test]
+fn low_values_can_be_the_bad_ones() {
+    let worn = readings("drive_spare", "nvme0n1", &[(0.0, 0.05)]);
+    assert_eq!(state(&worn, "drive-spare").state, AlarmState::Firing);
+    let fresh = readings("drive_spare", "nvme0n1", &[(0.0, 1.0)]);
+    assert_eq!(state(&fresh, "drive-spare").state, AlarmState::Ok);
+}
+
+#[test]
+fn a_description_of_a_service_tells_of_its_journal() {
+    let text = "\
+| device         | sdc                             |
+| service_params | journal_data_size: 27053260     |
+|                | journal_type: inner_cache       |
+";
+    let found = service_readings(text);
+    assert_eq!(state(&found, "journal-small").state, AlarmState::Firing);
+    assert_eq!(state(&found, "journal-small").instances[0].name, "sdc");
+    assert_eq!(state(&found, "journal-on-data").state, AlarmState::Firing);
+    assert!(service_readings("no table").is_empty());
+}
+
+#[derive(serde::Deserialize)]
+struct RulesFile {
+    groups: Vec<Group>,
+}
+
+#[derive(serde::Deserialize)]
+struct Group {
+    name: String,
+    rules: Vec<BTreeMap<String, serde_json::Value>>,
+}
+
+#[test]
+fn the_rules_file_is_yaml_with_every_rule_that_has_an_expression() {
+    let file: RulesFile = serde_saphyr::from_str(&prometheus_rules()).unwrap();
+    let expected = alarm_rules()
+        .rules
+        .iter()
+        .filter(|r| r.prometheus.is_some())
+        .count();
+    let rules: usize = file.groups.iter().map(|group| group.rules.len()).sum();
+    assert_eq!(rules, expected);
+    for group in &file.groups {
+        assert!(group.name.starts_with("fathom-"));
+        for rule in &group.rules {
+            let expression = rule["expr"].as_str().unwrap();
+            assert!(!expression.contains('{') || !expression.contains("{threshold}"));
+            assert!(rule["alert"].as_str().unwrap().starts_with("Fathom"));
+            assert!(rule.contains_key("labels") && rule.contains_key("annotations"));
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_readings_are_survived(
+        values in proptest::collection::vec((-1.0..1e9_f64, proptest::num::f64::ANY), 0..40),
+        text in "\\PC*(journal_data_size: [0-9]{0,30}\n|\\|)*",
+    ) {
+        let all = evaluate("x", Vec::new(), &readings("metadata_cpu", "a", &values));
+        proptest::prop_assert_eq!(all.alarms.len(), alarm_rules().rules.len());
+        let _ = service_readings(&text).len();
+    }
+}

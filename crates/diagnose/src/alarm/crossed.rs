@@ -1,0 +1,104 @@
+//! For how long a threshold was crossed at a stretch.
+
+use fathom_model::alarm::AlarmState;
+use fathom_model::machine::HostReading;
+
+use crate::rules::Rule;
+
+/// Parts of the time that a rule asks for, over which means are taken.
+const PARTS: f64 = 10.0;
+/// A stretch may be short by the rounding of clocks.
+const ROUNDING: f64 = 0.999;
+
+pub(super) struct Crossed {
+    pub(super) state: AlarmState,
+    pub(super) value: f64,
+    pub(super) crossed_seconds: f64,
+    pub(super) seen_seconds: f64,
+}
+
+/// Judges the readings of one instance, which follow one another in time.
+pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
+    let beyond = |value: f64| match rule.below {
+        true => value < rule.limit(),
+        false => value > rule.limit(),
+    };
+    let worse = |a: f64, b: f64| match rule.below {
+        true => a.min(b),
+        false => a.max(b),
+    };
+    let worst = readings
+        .iter()
+        .map(|r| r.value)
+        .reduce(worse)
+        .unwrap_or(f64::NAN);
+    let seen_seconds: f64 = readings.iter().map(|r| r.seconds).sum();
+    let asked = rule.for_seconds as f64;
+    if rule.for_seconds == 0 {
+        // One interval is enough; of a state the last reading counts.
+        let last = readings.last().map_or(f64::NAN, |r| r.value);
+        let value = if seen_seconds > 0.0 { worst } else { last };
+        let state = match beyond(value) {
+            true => AlarmState::Firing,
+            false => AlarmState::Ok,
+        };
+        return Crossed {
+            state,
+            value,
+            crossed_seconds: 0.0,
+            seen_seconds,
+        };
+    }
+    let (mut best_seconds, mut best_value) = (0.0_f64, f64::NAN);
+    let (mut seconds, mut sum) = (0.0, 0.0);
+    for (length, value) in means(readings, asked / PARTS) {
+        if beyond(value) {
+            seconds += length;
+            sum += value * length;
+            if seconds > best_seconds {
+                (best_seconds, best_value) = (seconds, sum / seconds);
+            }
+        } else {
+            (seconds, sum) = (0.0, 0.0);
+        }
+    }
+    // What reaches to the end of a short look may go on; what ended did not last.
+    let (state, value) = if best_seconds >= asked * ROUNDING {
+        (AlarmState::Firing, best_value)
+    } else if seconds > 0.0 {
+        (AlarmState::NotMeasurable, best_value)
+    } else {
+        (AlarmState::Ok, mean(readings).unwrap_or(worst))
+    };
+    Crossed {
+        state,
+        value,
+        crossed_seconds: best_seconds,
+        seen_seconds,
+    }
+}
+
+fn mean(readings: &[&HostReading]) -> Option<f64> {
+    let seconds: f64 = readings.iter().map(|r| r.seconds).sum();
+    let sum: f64 = readings.iter().map(|r| r.value * r.seconds).sum();
+    (seconds > 0.0).then(|| sum / seconds)
+}
+
+/// Means over parts of at least this length. A gap in time ends a part.
+fn means(readings: &[&HostReading], least: f64) -> Vec<(f64, f64)> {
+    let mut parts = Vec::new();
+    let (mut seconds, mut sum) = (0.0, 0.0);
+    for reading in readings {
+        let length = reading.seconds.max(f64::MIN_POSITIVE);
+        seconds += length;
+        sum += reading.value * length;
+        if seconds >= least * ROUNDING {
+            parts.push((seconds, sum / seconds));
+            (seconds, sum) = (0.0, 0.0);
+        }
+    }
+    if seconds > 0.0 {
+        parts.push((seconds, sum / seconds));
+    }
+    parts
+}

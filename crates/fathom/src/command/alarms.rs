@@ -1,0 +1,243 @@
+//! `fathom alarms`: named rules with thresholds, over this host or recordings.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use fathom_diagnose::alarm::{evaluate, prometheus_rules, readings_of, service_readings};
+use fathom_diagnose::cluster::{ceph_readings, parse_ceph};
+use fathom_diagnose::rules::{Rule, alarm_rules};
+use fathom_diagnose::threshold;
+use fathom_model::alarm::{AlarmState, Alarms as Found};
+use fathom_model::machine::HostReading;
+use fathom_observe::Sysroot;
+use fathom_observe::machine::{MachineWatch, read_states};
+use fathom_report::alarms as report;
+use fathom_report::table::wrap;
+
+use super::watched::{host_name, watch};
+use crate::exit::Exit;
+use crate::present;
+
+/// Columns of the text.
+const WIDTH: usize = 80;
+
+/// Hold this host, or recordings, against named rules with thresholds.
+///
+/// Space, arrays, files of a cluster, CPU of metadata services and gateways,
+/// latency, queues, wear, swapping, iowait, interrupts, links. Each rule fires, is
+/// ok or cannot be measured, and says why. A rule that asks for five minutes fires
+/// only when five minutes were seen: use --for 5m, or a recording.
+///
+/// The exit status is 10 when an alarm fires, and 0 when none does. docs/alarms.md
+/// has all rules with their sources.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Examples:
+  fathom alarms                          Five seconds of this host
+  fathom alarms --for 5m --quiet         For cron: prints only what fires
+  fathom alarms day.json iostat.txt      Over recordings of other tools
+  fathom alarms disk-sdc.txt             A service's description (vinfra node
+                                         disk show): its journal
+  fathom alarms explain operation-time
+  fathom alarms --format prometheus > fathom.rules.yml")]
+pub(crate) struct Alarms {
+    #[command(subcommand)]
+    ask: Option<Ask>,
+    /// Recordings or descriptions to judge instead of this host.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How long to watch this host.
+    #[arg(long = "for", default_value = "5s", value_parser = super::watched::duration, value_name = "TIME")]
+    span: Duration,
+    /// From which severity on an alarm makes the exit status 10.
+    #[arg(long, value_enum, default_value_t, value_name = "LEAST")]
+    severity: Severity,
+    /// Print nothing when no alarm of that severity fires.
+    #[arg(long, short)]
+    quiet: bool,
+    /// Also those that are ok or cannot be measured.
+    #[arg(long, short)]
+    verbose: bool,
+    /// How it is printed.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Ask {
+    /// List all rules.
+    List,
+    /// Say what a rule finds, how, and what to do.
+    Explain {
+        /// Name of the rule.
+        name: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Severity {
+    /// Any that fires.
+    Info,
+    /// Warnings and critical ones.
+    #[default]
+    Warning,
+    /// Critical ones only.
+    Critical,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For the terminal.
+    #[default]
+    Text,
+    /// One document (schema fathom.alarms/1).
+    Json,
+    /// The rules for Prometheus; nothing is read.
+    Prometheus,
+}
+
+pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
+    match &command.ask {
+        Some(Ask::List) => {
+            present::write_stdout(&list())?;
+            return Ok(Exit::Success);
+        }
+        Some(Ask::Explain { name }) => return explain(name),
+        None => {}
+    }
+    if command.format == Format::Prometheus {
+        present::write_stdout(&prometheus_rules())?;
+        return Ok(Exit::Success);
+    }
+    let found = match command.files.is_empty() {
+        true => of_host(command.span),
+        false => match of_files(&command.files) {
+            Ok(found) => found,
+            Err(reason) => {
+                present::complain(&reason);
+                return Ok(Exit::Usage);
+            }
+        },
+    };
+    let firing = fires(&found, command.severity);
+    if firing || !command.quiet {
+        let shown = match command.json || command.format == Format::Json {
+            true => report::json(&found)?,
+            false => report::text(&found, WIDTH, command.verbose),
+        };
+        present::write_stdout(&shown)?;
+    }
+    Ok(if firing { Exit::Alarm } else { Exit::Success })
+}
+
+fn fires(found: &Found, least: Severity) -> bool {
+    let severity = |word: &str| match word {
+        "critical" => Severity::Critical,
+        "warning" => Severity::Warning,
+        _ => Severity::Info,
+    };
+    let firing = found
+        .alarms
+        .iter()
+        .filter(|alarm| alarm.state == AlarmState::Firing);
+    firing
+        .map(|alarm| severity(&alarm.severity))
+        .any(|one| one >= least)
+}
+
+fn of_host(span: Duration) -> Found {
+    let sys = Sysroot::host();
+    let mut readings = read_states(&sys);
+    let mut watched = MachineWatch::start(&sys);
+    watch(&mut watched, span, &mut readings);
+    evaluate(&host_name(&sys), vec!["this host".to_owned()], &readings)
+}
+
+fn of_files(files: &[PathBuf]) -> Result<Found, String> {
+    let mut readings: Vec<HostReading> = Vec::new();
+    let mut sources = Vec::new();
+    let mut host = String::new();
+    for path in files {
+        let told = |reason: String| format!("{}: {reason}", path.display());
+        let text = super::given::text(path).map_err(told)?;
+        let (more, source, name) = of_text(&text).map_err(told)?;
+        readings.extend(more);
+        sources.push(source);
+        if let Some(name) = name.filter(|_| host.is_empty()) {
+            host = name;
+        }
+    }
+    if host.is_empty() {
+        "recording".clone_into(&mut host);
+    }
+    Ok(evaluate(&host, sources, &readings))
+}
+
+/// Readings of a file, what it is, and whose.
+fn of_text(text: &str) -> Result<(Vec<HostReading>, String, Option<String>), String> {
+    let service = service_readings(text);
+    if !service.is_empty() {
+        return Ok((service, "description of a service".to_owned(), None));
+    }
+    if let Some(dump) = parse_ceph(text) {
+        return Ok((ceph_readings(&dump), dump.source().to_owned(), None));
+    }
+    let recording = fathom_diagnose::foreign::read(text).map_err(|error| error.to_string())?;
+    let readings = readings_of(&recording);
+    Ok((readings, recording.source.clone(), recording.host.name))
+}
+
+fn list() -> String {
+    let width = alarm_rules()
+        .rules
+        .iter()
+        .map(|rule| rule.name.len())
+        .max()
+        .unwrap_or(0);
+    let line = |rule: &Rule| {
+        format!(
+            "{:<width$}  {:<8}  {}\n",
+            rule.name,
+            rule.severity,
+            threshold(rule)
+        )
+    };
+    let mut text: String = alarm_rules().rules.iter().map(line).collect();
+    text += "\n`fathom alarms explain NAME` says what one finds and what to do about it.\n";
+    text
+}
+
+fn explain(name: &str) -> anyhow::Result<Exit> {
+    let Some(rule) = alarm_rules().find(name) else {
+        present::complain(&format!(
+            "there is no alarm '{name}'; `fathom alarms list` lists them"
+        ));
+        return Ok(Exit::Usage);
+    };
+    let mut text = format!("{} ({}): {}\n", rule.name, rule.severity, rule.title);
+    for (heading, body) in [
+        ("What it finds", rule.detects.clone()),
+        ("How", rule.computed.clone()),
+        ("Threshold", threshold(rule)),
+        ("What to do", rule.remedy.clone()),
+        ("Source", rule.source.clone()),
+    ] {
+        text += &format!("\n{heading}\n");
+        for line in wrap(&body, WIDTH - 2) {
+            text += &format!("  {line}\n");
+        }
+    }
+    if let Some(prometheus) = &rule.prometheus {
+        let expression = prometheus
+            .expr
+            .replace("{threshold}", &rule.threshold.unwrap_or(0.0).to_string());
+        text += &format!("\nPrometheus ({})\n  {expression}\n", prometheus.exporter);
+    }
+    present::write_stdout(&text)?;
+    Ok(Exit::Success)
+}

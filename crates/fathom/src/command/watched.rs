@@ -1,0 +1,55 @@
+//! Watching this host for a while: readings each second, or ten of them in
+//! less; Ctrl-C ends the watching early, and what was seen counts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fathom_model::machine::HostReading;
+use fathom_observe::machine::MachineWatch;
+use fathom_observe::{Sysroot, host_fingerprint};
+
+const EVERY: Duration = Duration::from_secs(1);
+const SHORTEST: Duration = Duration::from_millis(100);
+/// A look at the signal.
+const LOOK: Duration = Duration::from_millis(50);
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// A time from a tenth of a second to a day.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let ns = fathom_model::unit::parse_duration(text).map_err(|error| error.to_string())?;
+    let span = Duration::from_nanos(ns);
+    match (SHORTEST..=DAY).contains(&span) {
+        true => Ok(span),
+        false => Err("watch for at least 100 ms and at most a day".to_owned()),
+    }
+}
+
+/// Adds the readings of so long; gives the seconds that were watched.
+pub(crate) fn watch(
+    watched: &mut MachineWatch,
+    span: Duration,
+    readings: &mut Vec<HostReading>,
+) -> f64 {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        // Without a handler the signal ends the command, as it does elsewhere.
+        let _ = signal_hook::flag::register(signal, Arc::clone(&stop));
+    }
+    let begun = Instant::now();
+    let every = EVERY.min(span / 10).max(SHORTEST / 10);
+    let mut next = every;
+    while next <= span + every / 2 && !stop.load(Ordering::Relaxed) {
+        while begun.elapsed() < next && !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(LOOK.min(next.saturating_sub(begun.elapsed())));
+        }
+        readings.extend(watched.tick());
+        next += every;
+    }
+    begun.elapsed().as_secs_f64()
+}
+
+/// The name of this host.
+pub(crate) fn host_name(sys: &Sysroot) -> String {
+    host_fingerprint(sys).hostname
+}

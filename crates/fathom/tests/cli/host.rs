@@ -1,0 +1,124 @@
+//! `fathom use` and `fathom alarms` on the host that runs the tests, and
+//! dumps of clusters given to `fathom diagnose`.
+
+use std::path::{Path, PathBuf};
+
+use crate::bench::Bench;
+
+fn fixture(name: &str) -> PathBuf {
+    let folder = "../diagnose/tests/fixtures";
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(folder)
+        .join(name)
+}
+
+#[test]
+fn the_table_has_cpus_and_memory_of_any_host() {
+    let bench = Bench::new();
+    let output = bench.fathom(["use", "--for", "200ms", "--json"]);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    let found = output.json();
+    assert_eq!(found["schema"], "fathom.use/1");
+    let resources = found["resources"].as_array().unwrap();
+    for name in ["all CPUs", "memory"] {
+        let one = resources.iter().find(|resource| resource["name"] == name);
+        let one = one.unwrap_or_else(|| panic!("{name}: {}", output.stdout));
+        assert!(one["utilisation"][0]["value"].is_number(), "{one}");
+    }
+    let page = bench.fathom(["use", "--for", "100ms", "--format", "html"]);
+    assert!(
+        page.stdout.starts_with("<!doctype html>"),
+        "{}",
+        page.stdout
+    );
+    let text = bench.fathom(["use", "--for", "100ms", "--how"]);
+    assert!(text.stdout.contains("/proc/meminfo"), "{}", text.stdout);
+}
+
+#[test]
+fn alarms_of_this_host_have_a_state_each() {
+    let bench = Bench::new();
+    let output = bench.fathom(["alarms", "--for", "200ms", "--json"]);
+    // Whether one fires is the host's matter.
+    assert!(matches!(output.status, Some(0 | 10)), "{}", output.stderr);
+    let found = output.json();
+    assert_eq!(found["schema"], "fathom.alarms/1");
+    let alarms = found["alarms"].as_array().unwrap();
+    assert!(alarms.len() > 30, "{}", alarms.len());
+    let known = |name: &str| alarms.iter().find(|alarm| alarm["rule"] == name).unwrap();
+    assert_ne!(known("oom-kills")["state"], "not_measurable");
+    assert_eq!(known("gateway-latency")["state"], "not_measurable");
+    assert!(
+        !known("gateway-latency")["reason"]
+            .as_str()
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn an_alarm_that_fires_is_status_10() {
+    let bench = Bench::new();
+    let file = bench.path().join("disk-sdc.txt");
+    std::fs::write(&file, "| journal_data_size: 1000 |\n").unwrap();
+    let file = file.to_str().unwrap();
+    let output = bench.fathom(["alarms", file]);
+    assert_eq!(output.status, Some(10), "{}", output.stderr);
+    assert!(output.stdout.contains("journal-small"), "{}", output.stdout);
+    let output = bench.fathom(["alarms", file, "--severity", "critical", "--quiet"]);
+    assert_eq!((output.status, output.stdout.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn alarms_are_listed_explained_and_exported() {
+    let bench = Bench::new();
+    let list = bench.fathom(["alarms", "list"]);
+    assert!(list.stdout.contains("disk-space "), "{}", list.stdout);
+    let one = bench.fathom(["alarms", "explain", "operation-time"]);
+    assert!(one.stdout.contains("> 0.1 s for 1 min"), "{}", one.stdout);
+    assert_eq!(
+        bench.fathom(["alarms", "explain", "no-such"]).status,
+        Some(2)
+    );
+    let rules = bench.fathom(["alarms", "--format", "prometheus"]);
+    assert!(
+        rules.stdout.contains("alert: FathomDiskSpace"),
+        "{}",
+        rules.stdout
+    );
+}
+
+#[test]
+fn sar_text_is_a_recording_for_both_commands() {
+    let bench = Bench::new();
+    let file = fixture("sar-A.txt");
+    let file = file.to_str().unwrap();
+    let found = bench.fathom(["diagnose", file, "--json"]).json();
+    assert_eq!(found["sources"][0], "sar (text)");
+    let found = bench.fathom(["alarms", file, "--json"]).json();
+    assert_eq!(found["sources"][0], "sar (text)");
+}
+
+#[test]
+fn dumps_of_clusters_are_recognised() {
+    let bench = Bench::new();
+    let operations = fixture("ceph/historic-ops.json");
+    let found = bench
+        .fathom(["diagnose", operations.to_str().unwrap(), "--json"])
+        .json();
+    assert_eq!(
+        (&found["schema"], &found["kind"]),
+        (&"fathom.cluster/1".into(), &"ceph".into())
+    );
+    assert_eq!(found["findings"][0]["rule"], "queue-wait");
+    let gluster = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../observe/tests/fixtures/gluster/three-hosts.txt");
+    let output = bench.fathom(["diagnose", gluster.to_str().unwrap()]);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    assert!(output.stdout.contains("LOOKUP"), "{}", output.stdout);
+    let mixed = [operations.to_str().unwrap(), gluster.to_str().unwrap()];
+    assert_eq!(
+        bench.fathom(["diagnose", mixed[0], mixed[1]]).status,
+        Some(2)
+    );
+}

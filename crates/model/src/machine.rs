@@ -1,0 +1,115 @@
+//! One host as it is: what was read of it by name, its resources with their
+//! use, saturation and errors, and a picture of what hangs on what.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Format of a table of use as JSON.
+pub const USE_SCHEMA: &str = "fathom.use/1";
+
+/// One number that was read of a host.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostReading {
+    /// What it is, for example `disk_queue`. Shares are 0 to 1, times seconds,
+    /// rates per second, sizes bytes; states are 0 or 1.
+    pub quantity: String,
+    /// Of what: a device, an interface, a mount point; empty for the host.
+    pub instance: String,
+    /// The number.
+    pub value: f64,
+    /// End of the interval, in seconds from the beginning.
+    pub at_seconds: f64,
+    /// Length of the interval; 0 for a state at a moment.
+    pub seconds: f64,
+}
+
+/// The table of use, and the picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineUse {
+    /// [`USE_SCHEMA`].
+    pub schema: String,
+    /// Name of the host.
+    pub host: String,
+    /// Seconds that were watched.
+    pub seconds: f64,
+    /// The resources.
+    pub resources: Vec<ResourceUse>,
+    /// What hangs on what, those above first.
+    pub picture: Vec<MachineNode>,
+    /// What could not be read, and why.
+    pub notes: Vec<String>,
+}
+
+/// Use of one resource.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResourceUse {
+    /// `cpu`, `core`, `memory`, `disk`, `queue`, `link`, `interface`, `network`.
+    pub kind: String,
+    /// Name of the resource.
+    pub name: String,
+    /// How much of it is used.
+    pub utilisation: Vec<UseFigure>,
+    /// Work that waits for it.
+    pub saturation: Vec<UseFigure>,
+    /// Errors.
+    pub errors: Vec<UseFigure>,
+}
+
+/// One figure of a resource.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UseFigure {
+    /// What it is, as in [`HostReading::quantity`].
+    pub quantity: String,
+    /// In words.
+    pub title: String,
+    /// Mean over the window; absent where it cannot be read.
+    pub value: Option<f64>,
+    /// Highest of the intervals.
+    pub most: Option<f64>,
+    /// `ratio`, `bytes/s`, `tasks`, `requests`, `seconds`, `errors`, `1/s`.
+    pub unit: String,
+    /// How it was read, or why it was not.
+    pub how: String,
+    /// From here on it is too much; absent where nothing is judged by it.
+    pub threshold: Option<f64>,
+    /// Where the threshold comes from.
+    pub source: Option<String>,
+    /// Whether the mean is beyond the threshold.
+    pub beyond: bool,
+}
+
+/// A part of the machine in the picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineNode {
+    /// Its name, unique in the picture.
+    pub name: String,
+    /// `socket`, `port`, `adapter`, `disk`, `interface`.
+    pub kind: String,
+    /// What it is, in words.
+    pub label: String,
+    /// The part that it hangs on.
+    pub above: Option<String>,
+    /// The link to the part above.
+    pub link: Option<MachineLink>,
+}
+
+/// A link between two parts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MachineLink {
+    /// `pcie`, `sata`, `ethernet`, `virtual`.
+    pub kind: String,
+    /// Speed and width now, in words.
+    pub now: Option<String>,
+    /// Bits per second that data can take now, coding taken off.
+    pub bits_per_second: Option<f64>,
+    /// Speed and width that both ends can do, in words.
+    pub most: Option<String>,
+    /// The same in bits per second.
+    pub most_bits_per_second: Option<f64>,
+    /// It runs below what both ends can do.
+    pub below_rated: bool,
+    /// It is the narrowest on the way between a disk and its socket.
+    pub narrowest: bool,
+    /// Share that was used, 0 to 1, where it was read.
+    pub used: Option<f64>,
+}

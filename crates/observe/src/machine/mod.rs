@@ -1,0 +1,136 @@
+//! Numbers of a running host by name, from two readings of its counters and
+//! from states at a moment; and the picture of what hangs on what.
+//!
+//! | quantity | of | from |
+//! |---|---|---|
+//! | `cpu_busy`, `cpu_iowait`, `cpu_idle`, `cpu_steal` | host | /proc/stat |
+//! | `core_busy`, `core_interrupt` | core | /proc/stat |
+//! | `run_queue_per_core` | host | procs_running of /proc/stat, less the reader |
+//! | `cpu_pressure`, `io_pressure`, `memory_pressure` | host | /proc/pressure |
+//! | `memory_used`, `swap_used` | host | /proc/meminfo |
+//! | `swap_bytes`, `oom_kills` | host | /proc/vmstat |
+//! | `disk_*` | disk | sysfs `stat`, `inflight`, `device/ioerr_cnt` |
+//! | `nic_*` | interface | sysfs `statistics` |
+//! | `tcp_retransmits`, `softnet_*` | host | /proc/net/snmp, softnet_stat |
+//! | `space_used`, `inodes_used`, `files` | mount | statfs(2) |
+//! | `array_*`, `drive_*`, `link_below_rated` | device | sysfs, NVMe health page |
+//! | `service_cpu` | service | /proc/PID/stat |
+
+mod disks;
+mod host;
+mod interfaces;
+mod picture;
+mod services;
+mod states;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fathom_model::machine::HostReading;
+
+use crate::{Sysroot, monotonic_ns};
+
+pub use picture::machine_picture;
+pub use states::read_states;
+
+/// A counter by quantity and instance.
+type Counters = BTreeMap<(&'static str, String), f64>;
+
+/// Watches the counters of a host.
+#[derive(Debug)]
+pub struct MachineWatch {
+    sys: Sysroot,
+    begun_ns: u64,
+    last_ns: u64,
+    disks: disks::Disks,
+    cpus: host::Cpus,
+    counters: Counters,
+    services: services::Services,
+}
+
+impl MachineWatch {
+    /// Takes the first reading.
+    pub fn start(sys: &Sysroot) -> MachineWatch {
+        let now = monotonic_ns();
+        let mut watch = MachineWatch {
+            begun_ns: now,
+            last_ns: now,
+            disks: disks::Disks::find(sys),
+            cpus: host::Cpus::default(),
+            counters: Counters::new(),
+            services: services::Services::default(),
+            sys: sys.clone(),
+        };
+        let _ = watch.advance(now + 1);
+        watch.begun_ns = now;
+        watch
+    }
+
+    /// What happened since the last reading.
+    pub fn tick(&mut self) -> Vec<HostReading> {
+        self.advance(monotonic_ns())
+    }
+
+    /// The same with the time given; for recorded trees.
+    pub fn advance(&mut self, now_ns: u64) -> Vec<HostReading> {
+        let seconds = Duration::from_nanos(now_ns.saturating_sub(self.last_ns)).as_secs_f64();
+        let at_seconds = Duration::from_nanos(now_ns.saturating_sub(self.begun_ns)).as_secs_f64();
+        self.last_ns = now_ns;
+        let mut out = Readings {
+            readings: Vec::new(),
+            at_seconds,
+            seconds,
+        };
+        self.cpus.advance(&self.sys, &mut out);
+        self.disks.advance(&self.sys, &mut out);
+        self.services.advance(&self.sys, &mut out);
+        host::memory(&self.sys, &mut out);
+        let mut now = Counters::new();
+        host::counters(&self.sys, &mut now);
+        interfaces::counters(&self.sys, &mut now);
+        self.rates(&now, &mut out);
+        interfaces::shares(&self.sys, &mut out);
+        self.counters = now;
+        out.readings.retain(|reading| reading.value.is_finite());
+        out.readings
+    }
+
+    /// Growth of plain counters per second.
+    fn rates(&self, now: &Counters, out: &mut Readings) {
+        for ((quantity, instance), value) in now {
+            let last = self.counters.get(&(*quantity, instance.clone()));
+            if let Some(last) = last.filter(|last| *last <= value) {
+                out.add(quantity, instance, (value - last) / out.seconds);
+            }
+        }
+    }
+}
+
+/// Readings of one interval.
+struct Readings {
+    readings: Vec<HostReading>,
+    at_seconds: f64,
+    seconds: f64,
+}
+
+impl Readings {
+    fn add(&mut self, quantity: &str, instance: &str, value: f64) {
+        self.readings.push(HostReading {
+            quantity: quantity.to_owned(),
+            instance: instance.to_owned(),
+            value,
+            at_seconds: self.at_seconds,
+            seconds: self.seconds,
+        });
+    }
+
+    fn of(&self, quantity: &str, instance: &str) -> Option<f64> {
+        let found = self.readings.iter();
+        let mut found = found.filter(|r| r.quantity == quantity && r.instance == instance);
+        found.next().map(|reading| reading.value)
+    }
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

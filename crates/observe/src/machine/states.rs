@@ -1,0 +1,151 @@
+//! States of a host at a moment: space, arrays, drives' health, links.
+
+use std::path::Path;
+
+use fathom_model::machine::HostReading;
+
+use super::Readings;
+use crate::Sysroot;
+use crate::device::{device_dir, device_facts};
+use crate::filesystem::virtual_reason;
+use crate::stack::{adapter, transfers};
+use crate::target::mounts;
+use crate::whole_disks::whole_disks;
+
+/// Network file systems of clusters, whose number of files is a limit.
+const CLUSTERS: [&str; 8] = [
+    "ceph",
+    "fuse.ceph",
+    "fuse.ceph-fuse",
+    "glusterfs",
+    "fuse.glusterfs",
+    "lustre",
+    "beegfs",
+    "fuse.vstorage",
+];
+/// Parts of the machine that are looked at.
+const PARTS_MAX: usize = 4096;
+
+/// The states, each at the moment 0.
+pub fn read_states(sys: &Sysroot) -> Vec<HostReading> {
+    let mut out = Readings {
+        readings: Vec::new(),
+        at_seconds: 0.0,
+        seconds: 0.0,
+    };
+    space(sys, &mut out);
+    arrays(sys, &mut out);
+    for disk in whole_disks(sys) {
+        drive(&disk.device.name, &disk.device.facts, &mut out);
+    }
+    links(sys, &mut out);
+    out.readings
+}
+
+/// Each file system once, however often it is mounted.
+fn space(sys: &Sysroot, out: &mut Readings) {
+    let mut seen = Vec::new();
+    for mount in mounts(sys).into_iter().take(PARTS_MAX) {
+        let on_server = CLUSTERS.contains(&mount.kind.as_str());
+        let covered = ["squashfs", "iso9660", "erofs", "swap"].contains(&mount.kind.as_str());
+        if covered || seen.contains(&mount.device) {
+            continue;
+        }
+        if !on_server && virtual_reason(&mount.kind).is_some() {
+            continue;
+        }
+        let Some(space) = sys.space(&mount.mount_point).filter(|s| s.blocks > 0) else {
+            continue;
+        };
+        seen.push(mount.device);
+        let name = mount.mount_point.display().to_string();
+        let free = space.available.min(space.blocks) as f64 / space.blocks as f64;
+        out.add("space_used", &name, 1.0 - free);
+        if let Some(free) = sys
+            .free_inodes(&mount.mount_point)
+            .filter(|_| space.inodes > 0)
+        {
+            let used = space.inodes.saturating_sub(free) as f64;
+            out.add("inodes_used", &name, used / space.inodes as f64);
+            if on_server {
+                out.add("cluster_files", &name, used);
+            }
+        }
+    }
+}
+
+fn arrays(sys: &Sysroot, out: &mut Readings) {
+    for name in sys.names("/sys/class/block") {
+        let dir = device_dir(&name).join("md");
+        let Some(action) = sys.text(dir.join("sync_action")) else {
+            continue;
+        };
+        let running = ["resync", "recover", "check", "repair", "reshape"];
+        let running = running.contains(&action.as_str());
+        out.add("array_resync", &name, f64::from(u8::from(running)));
+        if let Some(missing) = sys.number(dir.join("degraded")) {
+            out.add("array_degraded", &name, missing as f64);
+        }
+        if let Some(sectors) = sys.number(dir.join("mismatch_cnt")) {
+            out.add("array_mismatches", &name, sectors as f64);
+        }
+    }
+}
+
+fn drive(name: &str, facts: &std::collections::BTreeMap<String, String>, out: &mut Readings) {
+    let number = |key: &str| -> Option<f64> {
+        let text = facts.get(key)?;
+        text.split_whitespace().next()?.parse().ok()
+    };
+    for (quantity, key, scale) in [
+        ("drive_worn", "health_percentage_used", 0.01),
+        ("drive_spare", "health_available_spare_percent", 0.01),
+        ("drive_warning", "health_critical_warning", 1.0),
+        ("drive_media_errors", "health_media_errors", 1.0),
+        ("pcie_errors", "pcie_errors_nonfatal", 1.0),
+        ("pcie_errors_fatal", "pcie_errors_fatal", 1.0),
+    ] {
+        if let Some(value) = number(key) {
+            out.add(quantity, name, value * scale);
+        }
+    }
+}
+
+/// PCIe links of drives and interfaces, and SATA links that were slowed down.
+fn links(sys: &Sysroot, out: &mut Readings) {
+    for address in sys
+        .names("/sys/bus/pci/devices")
+        .into_iter()
+        .take(PARTS_MAX)
+    {
+        let link = Path::new("/sys/bus/pci/devices").join(&address);
+        let Some(real) = sys.resolve(&link) else {
+            continue;
+        };
+        let found = adapter(sys, &real);
+        if found.kind == "adapter" {
+            continue;
+        }
+        let speeds = found
+            .link_speed
+            .as_deref()
+            .zip(found.link_speed_max.as_deref());
+        let widths = found.link_width.zip(found.link_width_max);
+        if let Some(((speed, most), (width, widest))) = speeds.zip(widths) {
+            let below = transfers(speed) < transfers(most) || width < widest;
+            out.add("link_below_rated", &address, f64::from(u8::from(below)));
+        }
+    }
+    for name in sys.names("/sys/class/block").into_iter().take(PARTS_MAX) {
+        if sys.exists(device_dir(&name).join("partition")) || !name.starts_with("sd") {
+            continue;
+        }
+        let facts = device_facts(sys, &name).facts;
+        let slowed = facts
+            .get("sata_link_slowdowns")
+            .and_then(|n| n.parse::<f64>().ok());
+        if let Some(slowed) = slowed {
+            out.add("link_below_rated", &name, f64::from(u8::from(slowed > 0.0)));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+use fathom_model::machine::{MachineLink, MachineNode, ResourceUse};
+
+use super::*;
+
+fn example() -> MachineUse {
+    let figure = |title: &str, value: f64, unit: &str, beyond: bool| UseFigure {
+        quantity: title.to_owned(),
+        title: title.to_owned(),
+        value: Some(value),
+        unit: unit.to_owned(),
+        how: "read somewhere".to_owned(),
+        threshold: beyond.then_some(10.0),
+        source: Some("a source".to_owned()),
+        beyond,
+        ..UseFigure::default()
+    };
+    let node =
+        |name: &str, kind: &str, above: Option<&str>, link: Option<MachineLink>| MachineNode {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            label: format!("a {kind}"),
+            above: above.map(str::to_owned),
+            link,
+        };
+    let link = MachineLink {
+        kind: "pcie".to_owned(),
+        now: Some("8.0 GT/s x2".to_owned()),
+        bits_per_second: Some(15.75e9),
+        most: Some("8.0 GT/s x4".to_owned()),
+        below_rated: true,
+        narrowest: true,
+        used: Some(0.25),
+        ..MachineLink::default()
+    };
+    MachineUse {
+        host: "node1".to_owned(),
+        seconds: 5.0,
+        resources: vec![ResourceUse {
+            kind: "disk".to_owned(),
+            name: "nvme0n1".to_owned(),
+            utilisation: vec![figure("operations", 1234.0, "1/s", false)],
+            saturation: vec![figure("queue", 12.0, "requests", true)],
+            errors: vec![figure("errors", 0.0, "1/s", false)],
+        }],
+        picture: vec![
+            node("socket 0", "socket", None, None),
+            node("0000:01:00.0", "adapter", Some("socket 0"), Some(link)),
+            node("nvme0n1", "disk", Some("0000:01:00.0"), None),
+        ],
+        ..MachineUse::default()
+    }
+}
+
+#[test]
+fn the_table_names_what_is_beyond_and_the_picture_what_was_trained_down() {
+    insta::assert_snapshot!(text(&example(), 80, false));
+    let how = text(&example(), 80, true);
+    assert!(how.contains("disk operations: read somewhere"), "{how}");
+}
+
+#[test]
+fn the_page_has_the_picture_and_nothing_from_outside() {
+    let page = html(&example()).unwrap();
+    assert!(page.contains("<svg") && page.contains("TRAINED DOWN"));
+    assert!(page.contains("class=\"down\""));
+    assert!(!page.contains("<script") && !page.contains("http"));
+}
+
+#[test]
+fn a_picture_that_bites_its_tail_ends() {
+    let mut odd = example();
+    odd.picture[0].above = Some("nvme0n1".to_owned());
+    odd.picture.push(MachineNode {
+        name: "x".to_owned(),
+        above: Some("x".to_owned()),
+        ..MachineNode::default()
+    });
+    assert!(html(&odd).is_ok());
+    assert!(text(&odd, 80, false).len() < 10_000);
+}

@@ -1,0 +1,157 @@
+//! The table of use and the picture of the machine: text, JSON, one page.
+
+mod html;
+mod picture;
+
+use fathom_model::machine::{MachineUse, UseFigure};
+use fathom_model::unit;
+
+use crate::table::{Align, Table, clean, wrap};
+
+pub use html::html;
+
+/// Resources in the text; all are in the JSON.
+const MOST_SHOWN: usize = 100;
+
+/// The table as JSON.
+///
+/// # Errors
+/// A figure that is not finite.
+pub fn json(found: &MachineUse) -> crate::Result<String> {
+    Ok(serde_json::to_string_pretty(found)? + "\n")
+}
+
+/// The schema of the JSON.
+///
+/// # Errors
+/// Never, as far as is known.
+pub fn schema() -> crate::Result<String> {
+    Ok(serde_json::to_string_pretty(&schemars::schema_for!(MachineUse))? + "\n")
+}
+
+/// The table, what is beyond its threshold, and the picture. With `how`, also
+/// where each figure was read.
+pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
+    let span = unit::span((found.seconds * 1e9) as u64);
+    let mut out = format!("{}, watched for {span}\n\n", clean(&found.host));
+    let mut table = Table::new([
+        ("resource", Align::Left),
+        ("utilisation", Align::Left),
+        ("saturation", Align::Left),
+        ("errors", Align::Left),
+    ]);
+    for resource in found.resources.iter().take(MOST_SHOWN) {
+        let cell = |figures: &[UseFigure]| {
+            let lines: Vec<String> = figures.iter().map(figure).collect();
+            match lines.is_empty() {
+                true => "not readable".to_owned(),
+                false => lines.join("\n"),
+            }
+        };
+        table.row([
+            resource.name.clone(),
+            cell(&resource.utilisation),
+            cell(&resource.saturation),
+            cell(&resource.errors),
+        ]);
+    }
+    out.push_str(&table.render());
+    beyond(&mut out, found, width);
+    let picture = picture::text(&found.picture);
+    if !picture.is_empty() {
+        out.push_str(&format!("\n{picture}"));
+    }
+    if how {
+        sources(&mut out, found, width);
+    } else {
+        out.push_str("\nA ! is beyond its threshold. --how says how each figure was read.\n");
+    }
+    out
+}
+
+/// `queue 0.42`, with a mark where it is beyond its threshold.
+fn figure(figure: &UseFigure) -> String {
+    let mark = if figure.beyond { "! " } else { "" };
+    let value = figure
+        .value
+        .map_or("-".to_owned(), |value| shown(value, &figure.unit));
+    format!("{mark}{} {value}", figure.title)
+}
+
+fn shown(value: f64, words: &str) -> String {
+    let figure = match value.abs() {
+        large if large >= 100.0 => unit::count(value),
+        small if small > 0.0 && small < 10.0 => format!("{value:.2}"),
+        _ => format!("{value:.0}"),
+    };
+    match words {
+        "ratio" if value > 0.0 && value < 0.1 => format!("{:.1} %", 100.0 * value),
+        "ratio" => format!("{:.0} %", 100.0 * value),
+        "s" => unit::latency(value * 1e9),
+        "bytes/s" => unit::throughput(value),
+        "state" => if value > 0.0 { "yes" } else { "no" }.to_owned(),
+        "1/s" => format!("{figure}/s"),
+        _ => figure,
+    }
+}
+
+fn beyond(out: &mut String, found: &MachineUse, width: usize) {
+    for resource in &found.resources {
+        let all = [
+            &resource.utilisation,
+            &resource.saturation,
+            &resource.errors,
+        ];
+        for one in all.into_iter().flatten().filter(|figure| figure.beyond) {
+            let limit = one
+                .threshold
+                .map_or(String::new(), |limit| shown(limit, &one.unit));
+            let source = one.source.as_deref().unwrap_or("the link's own rating");
+            let line = match one.unit.as_str() {
+                "state" => format!("! {}: {} ({source})", resource.name, one.title),
+                _ => format!(
+                    "! {}: {}, over {limit} ({source})",
+                    resource.name,
+                    figure(one).trim_start_matches("! ")
+                ),
+            };
+            for (index, part) in wrap(&clean(&line), width - 2).iter().enumerate() {
+                let lead = if index == 0 { "\n" } else { "\n  " };
+                out.push_str(&format!("{lead}{part}"));
+            }
+            out.push('\n');
+        }
+    }
+}
+
+fn sources(out: &mut String, found: &MachineUse, width: usize) {
+    out.push_str("\nHow each figure was read:\n");
+    let mut told: Vec<&str> = Vec::new();
+    for resource in &found.resources {
+        let all = [
+            &resource.utilisation,
+            &resource.saturation,
+            &resource.errors,
+        ];
+        for one in all.into_iter().flatten() {
+            if told.contains(&one.quantity.as_str()) {
+                continue;
+            }
+            told.push(&one.quantity);
+            let limit = one.threshold.filter(|_| one.unit != "state");
+            let limit = limit.map_or(String::new(), |limit| {
+                format!("; threshold {}", shown(limit, &one.unit))
+            });
+            let line = format!("{} {}: {}{limit}", resource.kind, one.title, one.how);
+            for (index, part) in wrap(&line, width - 4).iter().enumerate() {
+                out.push_str(if index == 0 { "  " } else { "    " });
+                out.push_str(part);
+                out.push('\n');
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

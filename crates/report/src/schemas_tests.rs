@@ -1,0 +1,21 @@
+//! The committed schemas of what is printed about one host.
+
+fn committed(name: &str, schema: &str) {
+    let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, schema).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == schema,
+        "docs/{name} is out of date; run UPDATE_DOCS=1 cargo test -p fathom-report --lib schemas"
+    );
+}
+
+#[test]
+fn the_committed_schemas_are_those_of_the_types() {
+    committed("stack.schema.json", &crate::stack::schema().unwrap());
+    committed("use.schema.json", &crate::machine::schema().unwrap());
+    committed("cluster.schema.json", &crate::cluster::schema().unwrap());
+    committed("alarms.schema.json", &crate::alarms::schema().unwrap());
+}
