@@ -37,7 +37,7 @@ pub(crate) fn name(
     let who = match (answer, limiter) {
         (_, Shortage::CpuQueue) => {
             if let (Some(first), Some(who)) = (evidence.first_mut(), by_cpu(recording)) {
-                first.push_str(&format!("; most of it by {who}"));
+                first.push_str(&format!("; {who}"));
             }
             None
         }
@@ -101,11 +101,15 @@ fn by_bytes(recording: &Recording) -> Option<String> {
     Some(line)
 }
 
-/// `4123 ffmpeg (1.8 CPUs)`.
+/// `most of it by 4123 ffmpeg (1.8 CPUs)`.
 fn by_cpu(recording: &Recording) -> Option<String> {
     let (order, all) = sums(recording, |m| &m.processes, |doer| doer.cpus);
     let (name, cpus) = *order.first()?;
-    (cpus >= LEAST_SHARE * all).then(|| format!("{name} ({cpus:.1} CPUs)"))
+    let part = match cpus >= 0.5 * all {
+        true => "most of it",
+        false => "the largest part",
+    };
+    (cpus >= LEAST_SHARE * all).then(|| format!("{part} by {name} ({cpus:.1} CPUs)"))
 }
 
 /// A program that computes on one CPU and could not use another.
