@@ -9,6 +9,7 @@ use fathom_model::enumeration::{Enumeration, EnumerationGrowth, EnumerationPoint
 use fathom_model::estimate::Unit;
 use fathom_model::judged::ResultRow;
 use fathom_model::schedule::Purpose;
+use fathom_model::workload::ObjectWork;
 use fathom_model::{Estimate, JudgedRun, OpKind, unit};
 
 use crate::statistics::quantiles::student_975;
@@ -26,7 +27,7 @@ pub(crate) fn draw(run: &mut JudgedRun) {
     points.sort_by_key(|point| (point.kind, point.entries));
     let mut growth = Vec::new();
     let mut answers = Vec::new();
-    for kind in [OpKind::Readdir, OpKind::ReaddirStat] {
+    for kind in [OpKind::Readdir, OpKind::ReaddirStat, OpKind::List] {
         let own: Vec<&EnumerationPoint> = points.iter().filter(|p| p.kind == kind).collect();
         if own.is_empty() {
             continue;
@@ -44,6 +45,9 @@ pub(crate) fn draw(run: &mut JudgedRun) {
 
 fn point(run: &JudgedRun, row: &ResultRow) -> Option<EnumerationPoint> {
     let trial = run.trials.get(*row.trials.first()?)?;
+    if let Some(object) = trial.workload.object.as_deref() {
+        return of_keys(row, object);
+    }
     let meta = trial.workload.meta.as_deref()?;
     let kind = meta.phase()?;
     let op = row.ops.iter().find(|op| op.kind == kind)?;
@@ -54,6 +58,28 @@ fn point(run: &JudgedRun, row: &ResultRow) -> Option<EnumerationPoint> {
         listings: op.ops,
         listing_ns: op.service.mean_ns.clone(),
         fastest_ns: op.service.min_ns,
+    })
+}
+
+/// A listing of keys is all of its pages, one after the other.
+fn of_keys(row: &ResultRow, object: &ObjectWork) -> Option<EnumerationPoint> {
+    let kind = object.phase().filter(|kind| *kind == OpKind::List)?;
+    let op = row.ops.iter().find(|op| op.kind == kind)?;
+    let pages = object.objects.div_ceil(u64::from(object.page_keys.max(1)));
+    let all = |ns: Option<f64>| ns.map(|ns| ns * pages as f64);
+    let page_ns = &op.service.mean_ns;
+    Some(EnumerationPoint {
+        row: row.row,
+        kind,
+        entries: object.objects,
+        listings: op.ops / pages.max(1),
+        listing_ns: Estimate {
+            value: all(page_ns.value),
+            low: all(page_ns.low),
+            high: all(page_ns.high),
+            ..page_ns.clone()
+        },
+        fastest_ns: op.service.min_ns.filter(|_| pages == 1),
     })
 }
 
@@ -107,6 +133,7 @@ fn slope(points: &[(f64, f64)]) -> Estimate {
 fn words(kind: OpKind) -> &'static str {
     match kind {
         OpKind::Readdir => "Names alone",
+        OpKind::List => "Keys, page by page",
         _ => "Names with the facts of each",
     }
 }
@@ -142,7 +169,11 @@ fn said(growth: &EnumerationGrowth, points: &[&EnumerationPoint]) -> Vec<String>
     {
         let each = ns / largest.entries.max(1) as f64;
         said.push(format!(
-            "{name}: a directory of {} entries takes {}, {} an entry.",
+            "{name}: {} of {} entries takes {}, {} an entry.",
+            match growth.kind {
+                OpKind::List => "a prefix",
+                _ => "a directory",
+            },
             unit::group(largest.entries),
             unit::latency(ns),
             unit::latency(each)

@@ -22,7 +22,7 @@ const LEAST_PASS_SECONDS: f64 = 3.0;
 /// against its own first pass.
 pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usize, Outcome)> {
     let reads = |trial: &Trial<'_>| {
-        let only = trial.workload.mix.reads() && !trial.workload.mix.modifies();
+        let only = kind_of(trial).is_some();
         only && trial.kind != TargetKind::Null && !trial.open_loop()
     };
     let evidence = crate::across::evidence(judged);
@@ -53,6 +53,19 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
     found
 }
 
+/// What a trial reads with, if it does nothing else.
+fn kind_of(trial: &Trial<'_>) -> Option<OpKind> {
+    match trial.workload.object.as_deref() {
+        Some(object) => object.phase().filter(|kind| {
+            matches!(kind, OpKind::Get | OpKind::GetParallel) && kind.reads_objects()
+        }),
+        None => {
+            let mix = &trial.workload.mix;
+            (mix.reads() && !mix.modifies()).then_some(OpKind::Read)
+        }
+    }
+}
+
 fn reason(trial: &Trial<'_>, repeated: bool) -> String {
     match repeated {
         true => "the first pass read too little of the data set to be met again".to_owned(),
@@ -66,6 +79,11 @@ fn reason(trial: &Trial<'_>, repeated: bool) -> String {
 }
 
 fn active_bytes(trial: &Trial<'_>) -> Option<f64> {
+    if let Some(object) = trial.workload.object.as_deref() {
+        let objects = object.objects as f64 * f64::from(trial.workload.workers);
+        // How much there is in a bucket of somebody else's is not known here.
+        return (!object.existing).then_some(objects * object.sizes.mean_bytes());
+    }
     let bytes = trial.end()?.data.active_bytes;
     (bytes > 0).then_some(bytes as f64)
 }
@@ -93,15 +111,17 @@ fn between(first: &Trial<'_>, later: &Trial<'_>) -> Option<(f64, String)> {
 /// The second pass of a trial against its first. Both passes need some
 /// seconds, and the pattern must come by every block once per pass.
 fn passes_within(trial: &Trial<'_>) -> Option<(f64, String)> {
-    use fathom_model::workload::{Distribution, Pattern, WorkerRegion};
-    let once = match &trial.workload.pattern {
-        Pattern::Sequential | Pattern::Backwards => true,
-        Pattern::Random(distribution) => *distribution == Distribution::EachOnce,
-        Pattern::Strided { .. } | Pattern::Skipping { .. } => false,
+    use fathom_model::workload::{Distribution, ObjectOrder, Pattern, WorkerRegion};
+    let once = match (&trial.workload.object, &trial.workload.pattern) {
+        (Some(object), _) => matches!(object.order, ObjectOrder::AsMade | ObjectOrder::EachOnce),
+        (None, Pattern::Sequential | Pattern::Backwards) => true,
+        (None, Pattern::Random(distribution)) => *distribution == Distribution::EachOnce,
+        (None, Pattern::Strided { .. } | Pattern::Skipping { .. }) => false,
     };
     // Workers that do not divide the range come by a block several times a pass.
     let alone = trial.workload.workers == 1;
-    let divided = alone || trial.workload.region == WorkerRegion::Split;
+    let divided =
+        alone || trial.workload.object.is_some() || trial.workload.region == WorkerRegion::Split;
     let plain = trial.workload.replay.is_none()
         && trial.workload.sequencer == fathom_model::workload::Sequencer::default();
     let range = active_bytes(trial)?;
@@ -126,9 +146,10 @@ fn passes_within(trial: &Trial<'_>) -> Option<(f64, String)> {
 
 /// Seconds until so many bytes were read; `None` when they never were.
 fn time_to_read(trial: &Trial<'_>, bytes: f64) -> Option<f64> {
+    let kind = kind_of(trial)?;
     let (mut read, mut time) = (0.0, 0.0);
     for second in trial.measured() {
-        let more = add(second.ops(OpKind::Read).map(|op| op.bytes)) as f64;
+        let more = add(second.ops(kind).map(|op| op.bytes)) as f64;
         let length = second.duration_ns as f64 / 1e9;
         if read + more >= bytes {
             let share = ((bytes - read) / more.max(1.0)).clamp(0.0, 1.0);

@@ -13,8 +13,10 @@ use fathom_model::unit;
 
 use crate::ceiling::Ceiling;
 use crate::load;
+use crate::network_mounts;
 use crate::plateau::{self, Plateau};
 use crate::recording::Recording;
+use crate::who;
 
 /// Shares of the time from which something counts as lasting.
 const LASTING: f64 = 0.10;
@@ -86,7 +88,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
         queue_median: load::series(recording, queue).quantile(0.5),
     };
     let (answer, limiter, mut evidence, settle) = facts.decide();
-    evidence.truncate(3);
+    who::name(recording, answer, limiter, &mut evidence);
     let mut remarks = recording.remarks.clone();
     remarks.extend(contradictions(&disks));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
@@ -168,6 +170,9 @@ impl Facts<'_> {
         if let Some((shortage, mut evidence)) = elsewhere {
             evidence.extend(self.room().or_else(|| self.little()));
             return (Answer::No, shortage, evidence, vec![]);
+        }
+        if let Some((evidence, settle)) = network_mounts::waits(self.recording, self.disk) {
+            return not_proven(evidence, settle);
         }
         if let Some(mut evidence) = self.one_by_one() {
             evidence.extend(self.cpu_line());
@@ -277,6 +282,9 @@ impl Facts<'_> {
             if let Some(line) = self.cpu_is_short(cpu) {
                 return Some((Shortage::CpuQueue, vec![line]));
             }
+        }
+        if let Some(line) = who::interrupts(recording) {
+            return Some((Shortage::CpuQueue, vec![line]));
         }
         let network = load::series(recording, |m| m.network_use);
         if network.share_from(NETWORK_FULL) >= LASTING {

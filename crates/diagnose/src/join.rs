@@ -51,6 +51,20 @@ fn fill(moment: &mut Moment, seen: &Moment) {
     moment.io_pressure_full = moment.io_pressure_full.or(seen.io_pressure_full);
     moment.memory_pressure_some = moment.memory_pressure_some.or(seen.memory_pressure_some);
     moment.network_use = moment.network_use.or(seen.network_use);
+    moment.busiest_cpu = moment.busiest_cpu.or(seen.busiest_cpu);
+    moment.retransmits = moment.retransmits.or(seen.retransmits);
+    if moment.links.is_empty() {
+        moment.links.clone_from(&seen.links);
+    }
+    if moment.nfs.is_empty() {
+        moment.nfs.clone_from(&seen.nfs);
+    }
+    if moment.processes.is_empty() {
+        moment.processes.clone_from(&seen.processes);
+    }
+    if moment.groups.is_empty() {
+        moment.groups.clone_from(&seen.groups);
+    }
     if moment.disks.is_empty() {
         moment.disks.clone_from(&seen.disks);
     }

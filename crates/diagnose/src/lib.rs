@@ -15,11 +15,13 @@ mod decide;
 pub mod foreign;
 mod join;
 mod load;
+mod network_mounts;
 mod plateau;
 pub mod recording;
 pub mod rules;
 mod rules_page;
 mod series;
+mod who;
 mod stack;
 mod use_table;
 

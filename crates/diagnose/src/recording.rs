@@ -55,6 +55,23 @@ pub struct Moment {
     pub network_use: Option<f64>,
     /// Block devices.
     pub disks: Vec<DiskMoment>,
+    /// The busiest CPU.
+    pub busiest_cpu: Option<BusiestCpu>,
+    /// Share of the time in which some task waited for a CPU, 0 to 1.
+    pub cpu_pressure_some: Option<f64>,
+    /// Memory at the end of the interval.
+    pub memory: Option<MemoryMoment>,
+    /// Network interfaces.
+    pub links: Vec<LinkMoment>,
+    /// TCP segments that were sent again, per second and as a share of all
+    /// that were sent.
+    pub retransmits: Option<(f64, f64)>,
+    /// NFS mounts.
+    pub nfs: Vec<NfsMoment>,
+    /// Processes that did most.
+    pub processes: Vec<DoerMoment>,
+    /// Control groups that did most.
+    pub groups: Vec<DoerMoment>,
 }
 
 /// Shares of the time of all CPUs, 0 to 1.
@@ -134,5 +151,97 @@ impl DiskMoment {
             }
             _ => self.wait_ms,
         }
+    }
+}
+
+/// One CPU in one interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct BusiestCpu {
+    /// Its number.
+    pub number: u32,
+    /// Share of the time in which it did something, 0 to 1.
+    pub busy: f64,
+    /// Share in which it served hardware and software interrupts, 0 to 1.
+    pub interrupts: f64,
+}
+
+/// Memory of the host, in bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryMoment {
+    /// All of it.
+    pub total_bytes: u64,
+    /// What programs can still have without swapping.
+    pub available_bytes: u64,
+    /// Written by programs and not yet on its way to a device.
+    pub dirty_bytes: u64,
+    /// On its way to a device.
+    pub writeback_bytes: u64,
+}
+
+/// One network interface in one interval.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LinkMoment {
+    /// Its name.
+    pub name: String,
+    /// Bytes received per second.
+    pub received_bytes: f64,
+    /// Bytes sent per second.
+    pub sent_bytes: f64,
+    /// Errors of both directions per second.
+    pub errors: f64,
+    /// Dropped packets of both directions per second.
+    pub drops: f64,
+    /// Rated speed in bits per second, of real hardware.
+    pub speed_bits: Option<f64>,
+}
+
+impl LinkMoment {
+    /// Share of the rated speed that the fuller direction used.
+    pub fn used(&self) -> Option<f64> {
+        let speed_bits = self.speed_bits.filter(|bits| *bits > 0.0)?;
+        Some(8.0 * self.received_bytes.max(self.sent_bytes) / speed_bits)
+    }
+}
+
+/// One NFS mount in one interval.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NfsMoment {
+    /// `server:/export on /mnt`.
+    pub name: String,
+    /// Operations of all kinds per second.
+    pub operations: f64,
+    /// Bytes received and sent per second.
+    pub bytes: f64,
+    /// Mean time between transmission and reply, in milliseconds: network and
+    /// server.
+    pub round_trip_ms: Option<f64>,
+    /// Mean time of an operation, in milliseconds, queueing at the client
+    /// included.
+    pub execute_ms: Option<f64>,
+    /// Operations in flight, mean.
+    pub queue: f64,
+    /// Transmissions beyond the first of an operation, per second.
+    pub retransmits: f64,
+}
+
+/// A process or control group in one interval.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DoerMoment {
+    /// Number and command of a process, path of a group.
+    pub name: String,
+    /// Bytes per second that it caused devices to read.
+    pub read_bytes: f64,
+    /// Bytes per second that it made to be written.
+    pub write_bytes: f64,
+    /// CPUs that it kept busy.
+    pub cpus: f64,
+    /// Share of the time in which it waited for I/O, where the kernel tells.
+    pub io_wait: Option<f64>,
+}
+
+impl DoerMoment {
+    /// Bytes read and written per second.
+    pub fn bytes(&self) -> f64 {
+        self.read_bytes + self.write_bytes
     }
 }

@@ -34,6 +34,7 @@ Examples:
                                      Which is faster? Measured in turns
   fathom explain V01                 What a finding means and what to do
   fathom judge fio.json              What can be believed of a result of fio
+  fathom record --for 10m            What this host does, to be diagnosed
   fathom diagnose iostat.json        Is the storage the bottleneck: yes or no
 
 Every result answers three questions: is it true (validity), what set it
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     #[command(name = "at_io_parallel")]
     AtIoParallel(Box<crate::command::at_io_parallel::AtIoParallelCommand>),
     Smallfile(crate::command::smallfile::SmallfileCommand),
+    Gosbench(Box<crate::command::gosbench::GosbenchCommand>),
     Enumerate(Box<crate::command::enumerate::Enumerate>),
     Gluster(crate::command::gluster::Gluster),
     Net(Box<crate::command::net::Net>),
@@ -91,6 +93,8 @@ pub(crate) enum Command {
     Runs(Runs),
     Report(Report),
     Judge(crate::command::judge::Judge),
+    Record(Box<crate::command::record::Record>),
+    Watch(crate::command::watch::Watch),
     Diagnose(crate::command::diagnose::Diagnose),
     Stack(crate::command::stack::Stack),
     #[command(name = "use")]
@@ -130,10 +134,12 @@ Examples:
   fathom quick /mnt/nas --seconds 5  A mount, in less time
   fathom quick --size 8GiB           With a larger test file
   fathom quick --sustained           Writes past the drive's caches; takes long
+  fathom quick s3://bench/try --endpoint http://127.0.0.1:9000
+                                     A bucket: PUT, GET, HEAD and LIST
   fathom quick /mnt/nas --hosts node[01-04]
                                      On four hosts at the same time")]
 pub(crate) struct Quick {
-    /// A directory, file or device.
+    /// A directory, file, device, or s3://BUCKET/PREFIX.
     #[arg(default_value = ".")]
     pub(crate) target: String,
     /// Seconds of measuring per cell.
@@ -152,6 +158,8 @@ pub(crate) struct Quick {
     /// Keep the test file for later runs.
     #[arg(long)]
     pub(crate) keep_files: bool,
+    #[command(flatten)]
+    pub(crate) reached: fathom_plan::StoreFlags,
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
     #[command(flatten)]

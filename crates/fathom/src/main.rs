@@ -6,6 +6,7 @@ mod command;
 mod exit;
 mod made_files;
 mod metrics;
+mod pace;
 mod pipeline;
 mod present;
 mod progress;
@@ -53,6 +54,7 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Gluster(command) => command::gluster::run(&command),
         Command::Enumerate(command) => command::enumerate::run(*command),
         Command::Smallfile(command) => command::smallfile::run(&command),
+        Command::Gosbench(command) => command::gosbench::run(&command),
         Command::Disks(disks) => command::disks::run(*disks),
         Command::AtIoIops(command) => command::at_io_iops::run(*command),
         Command::AtIoParallel(command) => command::at_io_parallel::run(*command),
@@ -73,6 +75,8 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Runs(runs) => command::runs::run(runs),
         Command::Report(report) => command::report::run(&report),
         Command::Judge(judge) => command::judge::run(&judge),
+        Command::Record(record) => command::record::run(&record),
+        Command::Watch(watch) => command::watch::run(&watch),
         Command::Diagnose(diagnose) => command::diagnose::run(&diagnose),
         Command::Stack(stack) => command::stack::run(&stack),
         Command::UseTable(shown) => command::use_table::run(&shown),

@@ -16,6 +16,7 @@ use fathom_report::metrics::Metrics;
 
 use self::push::Pushing;
 use self::serve::Serving;
+use crate::pipeline::unix_now_ns;
 
 /// Where metrics of a run go, for commands that take no options of fathom's.
 const ADDRESS_VARIABLE: &str = "FATHOM_METRICS";
@@ -35,6 +36,9 @@ pub(crate) struct MetricsArgs {
     /// $FATHOM_METRICS_PUSH, else none.
     #[arg(long = "metrics-push", value_name = "URL")]
     push: Option<String>,
+    /// With the names of GOSBench as well.
+    #[arg(skip)]
+    pub(crate) gosbench: bool,
 }
 
 /// What a run has done so far, for whoever asks.
@@ -49,6 +53,7 @@ pub(crate) struct Exporter {
     shared: Shared,
     hosts: Vec<String>,
     own: String,
+    gosbench: bool,
     _serving: Option<Serving>,
     _pushing: Option<Pushing>,
 }
@@ -68,18 +73,22 @@ impl Exporter {
         if address.is_none() && url.is_none() {
             return Ok(None);
         }
-        let metrics = Metrics::of_run(
+        let mut metrics = Metrics::of_run(
             &meta.id,
             &meta.schedule.name,
             &meta.tool_version,
             meta.schedule.trials.len(),
         );
+        if args.gosbench {
+            metrics.speak_gosbench(unix_now_ns() / 1_000_000);
+        }
         let shared: Shared = Arc::new(Mutex::new(metrics));
         let serving = address.map(|address| Serving::start(&address, &shared));
         let pushing = url.map(|url| Pushing::start(&url, &shared, meta.started_unix_ns));
         Ok(Some(Exporter {
             hosts: meta.hosts.iter().map(|host| host.name.clone()).collect(),
             own: meta.host.hostname.clone(),
+            gosbench: args.gosbench,
             _serving: serving.transpose()?,
             _pushing: pushing.transpose()?,
             shared,
@@ -89,6 +98,9 @@ impl Exporter {
     /// Something happened in the run.
     pub(crate) fn event(&self, event: &Event) {
         let mut metrics = lock(&self.shared);
+        if self.gosbench {
+            metrics.speak_gosbench(unix_now_ns() / 1_000_000);
+        }
         match event {
             Event::TrialsStarted(starts) => {
                 for start in starts {

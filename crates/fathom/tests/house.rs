@@ -19,6 +19,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-diagnose", 1),
     ("fathom-store", 1),
     ("fathom-fleet", 2),
+    ("fathom-recorder", 2),
     ("fathom-lab", 2),
     ("fathom-report", 2),
     ("fathom-exam", 3),

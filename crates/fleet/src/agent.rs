@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use fathom_engine::object::remove_objects_of_run;
+use fathom_engine::object::remove_objects_of_part;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_files_of_run};
 use fathom_engine::sim::KeptDrive;
 use fathom_model::run::ErrorDetail;
@@ -56,9 +56,9 @@ pub(crate) struct Agent {
     /// Directories in which this run may have made test files, and how those
     /// begin.
     pub(crate) directories: BTreeSet<(PathBuf, String)>,
-    /// Buckets in which this run may have made objects, and how they are
+    /// Buckets in which this run may have made objects under these names, and how they are
     /// reached.
-    pub(crate) buckets: BTreeMap<String, ObjectStore>,
+    pub(crate) buckets: BTreeMap<(String, String), ObjectStore>,
     /// Watches the devices of the latest trials, for the pause after them.
     pub(crate) observer: Option<Observer>,
     /// Simulated drives by name. They live as long as the run.
@@ -170,8 +170,10 @@ impl Agent {
         }
         if let (Target::Bucket(bucket), Some(store), Some(_)) =
             (&job.target, &job.workload.store, &job.workload.object)
+            && !of_another
         {
-            self.buckets.insert(bucket.clone(), (**store).clone());
+            let place = (bucket.clone(), job.file_prefix.clone());
+            self.buckets.insert(place, (**store).clone());
         }
         let mut hooks = Hooks {
             link: &self.link,
@@ -236,8 +238,9 @@ impl Agent {
             interrupt: None,
         };
         let run_tag = self.settings.run_tag;
-        for (bucket, store) in buckets {
-            let removed = remove_objects_of_run(&store, &bucket, run_tag, &mut hooks);
+        // What other hosts of the run have made there is theirs to remove.
+        for ((bucket, prefix), store) in buckets {
+            let removed = remove_objects_of_part(&store, &bucket, (run_tag, &prefix), &mut hooks);
             if let Err(error) = removed {
                 self.link.send(Event::Note(error.to_string()));
             }

@@ -13,6 +13,9 @@ pub enum Error {
     /// The description of a drive cannot be used.
     #[error("{0}")]
     Description(String),
+    /// A key or certificate cannot be made.
+    #[error("no certificate can be made: {0}")]
+    Authority(String),
     /// A system call on a path failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

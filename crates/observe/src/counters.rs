@@ -95,6 +95,12 @@ pub fn parse_diskstats(text: &str, name: &str) -> Option<DeviceCounters> {
     })
 }
 
+/// The devices of `/proc/diskstats` in its order, with the text of their
+/// counters for [`parse_stat`].
+pub fn each_device(diskstats: &str) -> impl Iterator<Item = (&str, &str)> {
+    diskstats.lines().filter_map(split_name)
+}
+
 /// `   8       0 sda 1 2 …` to `sda` and ` 1 2 …`.
 fn split_name(line: &str) -> Option<(&str, &str)> {
     let mut rest = line.trim_start();

@@ -13,7 +13,7 @@ const LIMIT_BYTES: usize = 8 << 20;
 
 /// An open file below `/proc` or `/sys`, read from its start each time.
 #[derive(Debug)]
-pub(crate) struct KeptFile {
+pub struct KeptFile {
     path: PathBuf,
     file: Option<File>,
     reopens: bool,
@@ -21,7 +21,7 @@ pub(crate) struct KeptFile {
 
 impl KeptFile {
     /// Opens the file; a missing file stays missing.
-    pub(crate) fn open(sys: &Sysroot, path: impl AsRef<Path>) -> Self {
+    pub fn open(sys: &Sysroot, path: impl AsRef<Path>) -> Self {
         let path = sys.locate(path);
         let file = File::open(&path).ok();
         KeptFile {
@@ -32,15 +32,20 @@ impl KeptFile {
     }
 
     /// The same for a file that may vanish and come back with its device.
-    pub(crate) fn open_of_device(sys: &Sysroot, path: impl AsRef<Path>) -> Self {
+    pub fn open_of_device(sys: &Sysroot, path: impl AsRef<Path>) -> Self {
         KeptFile {
             reopens: true,
             ..KeptFile::open(sys, path)
         }
     }
 
+    /// Whether the file could be opened.
+    pub fn is_open(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// The content now, in `buffer`. `None` when there is none.
-    pub(crate) fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
+    pub fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
         let mut length = self.file.as_ref().and_then(|file| read_whole(file, buffer));
         if length.is_none() && self.reopens {
             // The file of a device that was taken away stays dead after the

@@ -20,6 +20,14 @@ const HEALTH: u8 = 2;
 /// Its length.
 const HEALTH_PAGE_BYTES: usize = 512;
 
+/// Temperatures of a drive that has a sensor and, for NVMe on the running host,
+/// its health page, by name. `name` is the device's kernel name.
+pub fn drive_health(sys: &Sysroot, name: &str) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::new();
+    add_health_facts(sys, name, &mut facts);
+    facts
+}
+
 /// Adds temperatures (of any drive that has a sensor) and, for NVMe on the
 /// running host, the health page. `name` is the device's kernel name.
 pub(crate) fn add_health_facts(sys: &Sysroot, name: &str, facts: &mut BTreeMap<String, String>) {

@@ -64,7 +64,7 @@ impl Sysroot {
     }
 
     /// Where `path`, absolute on the described machine, is to be read.
-    pub(crate) fn locate(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub fn locate(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if self.host {
             return path.to_path_buf();
@@ -80,7 +80,7 @@ impl Sysroot {
 
     /// The content of a small file, trimmed. `None` when it cannot be read or
     /// is empty; bytes that are not UTF-8 are replaced.
-    pub(crate) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = self.bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
@@ -96,12 +96,12 @@ impl Sysroot {
     }
 
     /// A file that holds one number.
-    pub(crate) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+    pub fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.text(path)?.parse().ok()
     }
 
     /// Names in a folder, sorted; none when it cannot be read.
-    pub(crate) fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
+    pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.locate(path)) else {
             return Vec::new();
         };
@@ -113,13 +113,13 @@ impl Sysroot {
     }
 
     /// Whether the path exists (a symbolic link is followed).
-    pub(crate) fn exists(&self, path: impl AsRef<Path>) -> bool {
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         self.locate(path).exists()
     }
 
     /// The path with all symbolic links resolved, as the described machine
     /// names it. Only relative links resolve in a recorded tree.
-    pub(crate) fn resolve(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
+    pub fn resolve(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let real = fs::canonicalize(self.locate(path)).ok()?;
         if self.host {
             return Some(real);

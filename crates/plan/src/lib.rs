@@ -41,6 +41,7 @@ mod fio_export;
 mod fit;
 mod flags;
 mod foreign;
+mod gosbench;
 mod host_mode;
 mod keys;
 mod label;
@@ -78,6 +79,10 @@ pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
 };
 pub use flags::{IoFlags, PlanFlags};
+pub use gosbench::{
+    Gosbench, GosbenchNumber, GosbenchParts, GosbenchSpread, GosbenchStore, GosbenchTest,
+    GosbenchWeights,
+};
 pub use node::Span;
 pub use objects_flags::{ObjectsFlags, StoreFlags};
 pub use plan::{Plan, parse};

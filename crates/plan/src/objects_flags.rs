@@ -117,6 +117,29 @@ impl StoreFlags {
     pub fn store(&self) -> ObjectStore {
         crate::resolve::store_of(&self.flags.keys)
     }
+
+    /// The same in front of what a workload says about it.
+    pub(crate) fn over(&self, keys: WorkloadKeys) -> WorkloadKeys {
+        let mine = self.flags.keys.clone();
+        WorkloadKeys {
+            endpoint: mine.endpoint.or(keys.endpoint),
+            s3_region: mine.s3_region.or(keys.s3_region),
+            virtual_host: mine.virtual_host.or(keys.virtual_host),
+            credentials_file: mine.credentials_file.or(keys.credentials_file),
+            profile: mine.profile.or(keys.profile),
+            anonymous: mine.anonymous.or(keys.anonymous),
+            ca_file: mine.ca_file.or(keys.ca_file),
+            unverified_tls: mine.unverified_tls.or(keys.unverified_tls),
+            request_timeout: mine.request_timeout.or(keys.request_timeout),
+            ..keys
+        }
+    }
+
+    /// Whether they say whose keys sign.
+    pub fn names_keys(&self) -> bool {
+        let keys = &self.flags.keys;
+        keys.credentials_file.is_some() || keys.profile.is_some() || keys.anonymous.is_some()
+    }
 }
 
 impl ObjectsFlags {

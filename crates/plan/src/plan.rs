@@ -218,6 +218,18 @@ impl Plan {
         self.keys.destructive = Some(Located::new(Switch(destructive)));
     }
 
+    /// Says how the store of all workloads is reached, where `flags` say it.
+    pub fn reach(&mut self, flags: &crate::objects_flags::StoreFlags) {
+        for workload in self
+            .keys
+            .workloads
+            .iter_mut()
+            .flat_map(|all| &mut all.value.0)
+        {
+            workload.value = flags.over(std::mem::take(&mut workload.value));
+        }
+    }
+
     /// Gives the plan a name.
     pub fn set_name(&mut self, name: &str) {
         self.keys.name = Some(Located::new(Name(name.to_owned())));

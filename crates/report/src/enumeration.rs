@@ -12,6 +12,7 @@ const HEAD: [&str; 5] = ["entries", "listed", "one listing", "an entry", "entrie
 fn kind(point: &EnumerationPoint) -> &'static str {
     match point.kind {
         OpKind::Readdir => "names alone",
+        OpKind::List => "keys",
         _ => "names and facts",
     }
 }

@@ -19,6 +19,7 @@ mod integrity;
 mod layers;
 mod link;
 mod load;
+mod objects;
 mod power;
 mod precision;
 mod stall;
@@ -96,6 +97,8 @@ const CHECKS: &[CheckFn] = &[
     company::together,
     files::client_cache,
     files::durable,
+    objects::seconds,
+    objects::endpoints,
 ];
 
 /// Every check that has something to say about a trial, worst first.

@@ -10,12 +10,14 @@ use crate::outcome::Outcome;
 const LINK_LOAD: &str = "V42";
 
 /// The busiest link of all loads. Only where a network is in the way: several
-/// hosts, or a file system of a server.
+/// hosts, a file system of a server, or an object store elsewhere.
 pub(super) fn finding(record: &RunRecord) -> Option<Outcome> {
     let over_network = |trial: &&TrialRecord| {
         let facts = trial.target_before.as_ref();
         let shared = facts.and_then(|facts| facts.filesystem.as_ref());
-        shared.is_some_and(|fs| is_shared(&fs.kind)) || trial.spec.host.is_some()
+        shared.is_some_and(|fs| is_shared(&fs.kind))
+            || trial.spec.host.is_some()
+            || is_far_store(trial)
     };
     let trials: Vec<&TrialRecord> = record.trials.iter().filter(over_network).collect();
     if trials.is_empty() {
@@ -50,6 +52,21 @@ pub(super) fn finding(record: &RunRecord) -> Option<Outcome> {
         evidence = format!("{evidence}; {said}");
     }
     Some(Outcome::graded(LINK_LOAD, share, evidence))
+}
+
+/// Whether the load went to an object store on another host.
+fn is_far_store(trial: &TrialRecord) -> bool {
+    let spec = &trial.spec;
+    let Some(store) = spec.workload.store.as_deref() else {
+        return false;
+    };
+    let near = |name: &String| {
+        let host = name
+            .split_once("://")
+            .map_or(name.as_str(), |(_, rest)| rest);
+        host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]")
+    };
+    matches!(spec.target, fathom_model::Target::Bucket(_)) && !store.endpoints.iter().any(near)
 }
 
 fn host_of(record: &RunRecord, trial: &TrialRecord) -> String {

@@ -71,6 +71,7 @@ fn moment(sample: &Value) -> Moment {
             .fold(None, |most, one| Some(one.max(most.unwrap_or(0.0))))
             .map(|p| p / 100.0),
         disks: rows("/disk").filter_map(disk).collect(),
+        ..Moment::default()
     }
 }
 

@@ -7,6 +7,7 @@
 mod access;
 mod ask;
 mod blocks;
+mod bucket;
 mod content;
 mod credentials;
 mod date;
@@ -20,6 +21,7 @@ mod md5;
 mod names;
 mod picker;
 mod prepare;
+mod probe;
 mod remove;
 mod reply;
 mod request;
@@ -35,14 +37,19 @@ mod xml;
 
 pub(crate) use access::Access;
 pub(crate) use blocks::{BlockStore, Blocks};
+pub use bucket::{make_bucket, remove_empty_bucket};
 pub use credentials::{Credentials, give_credentials};
 
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
-pub use remove::{Removal, clean_bucket, remove_objects_of_run};
+pub use probe::ObjectProbe;
+pub use remove::{Removal, clean_bucket, remove_objects_of_part, remove_objects_of_run};
 pub use server::{Action, Rule, Script, StoreServer};
 pub(crate) use work::{Done, Work, results};
 
 #[cfg(test)]
 #[path = "object_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod truth_tests;

@@ -13,14 +13,14 @@ use crate::group::GroupEnd;
 use crate::prepare::{NoHooks, prepare};
 use crate::{EndReason, Group};
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
-fn server(script: &str) -> StoreServer {
+pub(super) fn server(script: &str) -> StoreServer {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
     StoreServer::start(any, 1 << 30, Script::parse(script).unwrap()).unwrap()
 }
 
-fn store(server: &StoreServer) -> ObjectStore {
+pub(super) fn store(server: &StoreServer) -> ObjectStore {
     give_credentials("object tests", super::Credentials::default());
     ObjectStore {
         protocol: ObjectProtocol::S3,
@@ -39,7 +39,7 @@ fn store(server: &StoreServer) -> ObjectStore {
 }
 
 /// A job of `ops` on 20 objects of each of two workers.
-fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {
+pub(super) fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {
     let shares = ops.iter().map(|(kind, weight)| MetaShare {
         kind: *kind,
         weight: *weight,
@@ -84,11 +84,11 @@ fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {
     }
 }
 
-fn object(job: &mut Job) -> &mut ObjectWork {
+pub(super) fn object(job: &mut Job) -> &mut ObjectWork {
     job.workload.object.as_deref_mut().unwrap()
 }
 
-fn run(job: &Job) -> GroupEnd {
+pub(super) fn run(job: &Job) -> GroupEnd {
     let prepared = prepare(job, &mut NoHooks).unwrap();
     let mut group = Group::start(job, &prepared).unwrap();
     group.go();
@@ -96,14 +96,14 @@ fn run(job: &Job) -> GroupEnd {
 }
 
 /// Operations, bytes and errors of a kind, in all phases.
-fn done(end: &GroupEnd, kind: OpKind) -> (u64, u64, u64) {
+pub(super) fn done(end: &GroupEnd, kind: OpKind) -> (u64, u64, u64) {
     let samples = end.samples.iter().filter_map(|sample| sample.op(kind));
     samples.fold((0, 0, 0), |(ops, bytes, errors), op| {
         (ops + op.ops, bytes + op.bytes, errors + op.errors.total())
     })
 }
 
-fn latency(end: &GroupEnd, kind: OpKind) -> Histogram {
+pub(super) fn latency(end: &GroupEnd, kind: OpKind) -> Histogram {
     let mut all = Histogram::new();
     for op in end.samples.iter().filter_map(|sample| sample.op(kind)) {
         all.merge(&op.service);
@@ -111,7 +111,7 @@ fn latency(end: &GroupEnd, kind: OpKind) -> Histogram {
     all
 }
 
-fn errors(end: &GroupEnd, class: ErrorClass) -> u64 {
+pub(super) fn errors(end: &GroupEnd, class: ErrorClass) -> u64 {
     end.samples.iter().map(|s| s.errors().get(class)).sum()
 }
 

@@ -11,6 +11,9 @@ use crate::access::{Permutation, Zipf};
 
 /// How often another object is drawn when the first cannot be used now.
 const TRIES: u32 = 16;
+/// A mix that puts more than it deletes makes this many times its objects, and
+/// then puts those again.
+const MOST_TIMES: u64 = 2;
 
 /// A request that is to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +49,9 @@ pub(crate) struct Picker {
     extent: u64,
     permutation: Option<Permutation>,
     seed: u64,
+    /// Where a phase that makes objects began: from its second pass on it puts
+    /// what it made again, so that a store is not filled by and by.
+    ring: u64,
 }
 
 impl Picker {
@@ -62,6 +68,7 @@ impl Picker {
             extent: 0,
             permutation: None,
             seed,
+            ring: range.tail,
         };
         picker.begin_pass(range);
         picker
@@ -109,8 +116,10 @@ impl Picker {
             self.begin_pass(range);
         }
         if matches!(kind, OpKind::Put | OpKind::PutMultipart) {
+            let number = self.ring + self.visited;
             self.visited += 1;
-            return Draw::Task(self.making(kind, range));
+            range.tail = range.tail.max(number + 1);
+            return Draw::Task(one(kind, number));
         }
         for _ in 0..TRIES {
             if self.visited >= self.extent {
@@ -203,7 +212,17 @@ impl Picker {
             let kind = self.kind();
             match kind {
                 OpKind::Put | OpKind::PutMultipart => {
-                    return Draw::Task(self.making(kind, range));
+                    if range.count() < self.work.objects.saturating_mul(MOST_TIMES) {
+                        return Draw::Task(self.making(kind, range));
+                    }
+                    // Full: something that is there is put again.
+                    let count = made.saturating_sub(range.head);
+                    if count > 0 {
+                        let number = range.head + self.at_random(count);
+                        if !busy(number) {
+                            return Draw::Task(one(kind, number));
+                        }
+                    }
                 }
                 OpKind::Delete | OpKind::DeleteMany => {
                     let left = made.saturating_sub(range.head);
@@ -248,5 +267,74 @@ fn one(kind: OpKind, number: u64) -> Task {
         kind,
         number,
         count: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_model::workload::{KeyLayout, MetaShare, ObjectSizes};
+
+    fn work(ops: &[(OpKind, u32)]) -> Arc<ObjectWork> {
+        let share = |(kind, weight): &(OpKind, u32)| MetaShare {
+            kind: *kind,
+            weight: *weight,
+        };
+        Arc::new(ObjectWork {
+            ops: ops.iter().map(share).collect(),
+            objects: 10,
+            sizes: ObjectSizes::Fixed(1),
+            keys: KeyLayout::Flat,
+            order: ObjectOrder::EachOnce,
+            range_bytes: 0,
+            part_bytes: 1,
+            parts_at_once: 1,
+            page_keys: 10,
+            delimiter: false,
+            delete_batch: 1,
+            existing: false,
+            repeat: true,
+            shift: 0,
+            retries: 0,
+            backoff_ns: 0,
+        })
+    }
+
+    #[test]
+    fn a_phase_that_makes_objects_puts_its_own_again() {
+        let work = work(&[(OpKind::Put, 1)]);
+        let mut range = Range {
+            tail: 3,
+            ..Range::default()
+        };
+        let mut picker = Picker::new(&work, 0, 1, &range);
+        let mut numbers = Vec::new();
+        for _ in 0..25 {
+            let Draw::Task(task) = picker.next(&mut range, 0, |_| false) else {
+                panic!("there is always something to put")
+            };
+            numbers.push(task.number);
+        }
+        let ring: Vec<u64> = (3..13).chain(3..13).chain(3..8).collect();
+        assert_eq!((numbers, range.tail), (ring, 13));
+    }
+
+    #[test]
+    fn a_mix_that_only_puts_stays_within_twice_its_objects() {
+        let work = work(&[(OpKind::Put, 9), (OpKind::Get, 1)]);
+        let mut range = Range {
+            tail: 10,
+            ..Range::default()
+        };
+        let mut picker = Picker::new(&work, 0, 1, &range);
+        let mut puts = 0;
+        for _ in 0..1000 {
+            let made = range.tail;
+            if let Draw::Task(task) = picker.next(&mut range, made, |_| false) {
+                puts += u64::from(task.kind == OpKind::Put);
+                assert!(task.number < 20, "{task:?}");
+            }
+        }
+        assert!(puts > 800 && range.count() == 20, "{puts} {range:?}");
     }
 }

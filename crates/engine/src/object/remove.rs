@@ -45,6 +45,24 @@ pub fn remove_objects_of_run(
     Ok(removed)
 }
 
+/// The same for what one host of the run made, whose names begin with
+/// `file_prefix`.
+///
+/// # Errors
+/// When the store cannot be reached or refuses.
+pub fn remove_objects_of_part(
+    store: &ObjectStore,
+    target: &str,
+    (run_tag, file_prefix): (u64, &str),
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Removal, Error> {
+    let (bucket, prefix) = parts_of(target);
+    let part = format!("{}{file_prefix}/", prefix_of_run(&prefix, run_tag));
+    let removed = remove_below(store, &bucket, &part, hooks)?;
+    shelf::forget(&format!("{:?} {bucket}/{part}", store.endpoints));
+    Ok(removed)
+}
+
 /// What runs left behind below a target `BUCKET/PREFIX`: looked for, and
 /// removed with `remove`.
 ///

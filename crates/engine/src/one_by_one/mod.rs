@@ -68,6 +68,20 @@ pub struct OneByOneFacts {
     pub files: Vec<PathBuf>,
 }
 
+impl OneByOneFacts {
+    /// Those of objects in a store, which no page cache of this host holds.
+    pub fn of_store(active_bytes: u64) -> OneByOneFacts {
+        OneByOneFacts {
+            kind: TargetKind::Null,
+            active_bytes,
+            direct: true,
+            notes: Vec::new(),
+            unwritten_permille: None,
+            files: Vec::new(),
+        }
+    }
+}
+
 /// A target on which operations are carried out one at a time.
 pub struct OneByOne {
     way: Way,

@@ -119,7 +119,9 @@ fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {
 }
 
 fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
-    let missing = agent.allow.iter().find(|path| !path.exists());
+    // A bucket is named by its address.
+    let paths = agent.allow.iter().filter(|path| !path.starts_with("s3:"));
+    let missing = paths.into_iter().find(|path| !path.exists());
     if let Some(missing) = missing {
         present::complain(&format!(
             "{} does not exist, so nothing of it can be allowed",

@@ -1,5 +1,6 @@
 //! `fathom diagnose`: is the storage the bottleneck, yes or no.
 
+mod live;
 mod cluster;
 
 use std::fs::File;
@@ -19,6 +20,10 @@ use crate::present;
 
 /// Say whether the storage is the bottleneck: yes, no or not proven.
 ///
+/// Without files it watches this host for a while and answers. With files it
+/// reads what `fathom record` or other tools recorded on the host that is slow:
+/// iostat (text, or JSON with `-x -t -o JSON`), `sadf -j`, vmstat, and the first
+/// lines of `top -b` or uptime. The first recording with devices is of the real load; a
 /// Reads what other tools recorded on the host that is slow: iostat (text, or
 /// JSON with `-x -t -o JSON`), sar, `sadf -j`, vmstat, and the first lines of
 /// `top -b` or uptime. The first recording with devices is of the real load; a
@@ -36,6 +41,9 @@ use crate::present;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  fathom diagnose --for 1m                         This host, now
+  fathom record --for 10m --output slow.frec       On the host that is slow
+  fathom diagnose slow.frec
   iostat -x -t -o JSON 10 60 > iostat-1.json       Under the real load
   fathom diagnose iostat-1.json
   fathom diagnose iostat-1.json iostat-2.json      With a second one, under a
@@ -48,9 +56,18 @@ Examples:
   ceph osd perf -f json > perf.json && fathom diagnose perf.json
   gluster volume profile vol1 info > profile.txt && fathom diagnose profile.txt")]
 pub(crate) struct Diagnose {
-    /// Recordings; `-` reads standard input.
-    #[arg(required = true, value_name = "FILE")]
+    /// Recordings; `-` reads standard input. Without any, this host is watched.
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// How long this host is watched.
+    #[arg(
+        long = "for",
+        value_name = "TIME",
+        default_value = "30s",
+        conflicts_with = "files"
+    )]
+    #[arg(value_parser = live::duration)]
+    for_ns: u64,
     /// Reads and writes per second that the volume can give: its limit, or what
     /// a benchmark of it reached.
     #[arg(long, value_name = "NUMBER", value_parser = iops)]
@@ -92,6 +109,8 @@ fn iops(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
+    if args.files.is_empty() {
+        return answer(args, live::record(args.for_ns)?, None);
     match cluster::judged(&args.files, args.gluster_version) {
         Ok(None) => {}
         Ok(Some(look)) => return print_cluster(args, &look),
@@ -117,6 +136,10 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
+    answer(args, load, test.as_ref())
+}
+
+fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow::Result<Exit> {
     let load = match only(load, args) {
         Ok(load) => load,
         Err(reason) => {
@@ -124,7 +147,7 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    let found = diagnose(&load, |disk| ceiling(args, test.as_ref(), disk));
+    let found = diagnose(&load, |disk| ceiling(args, test, disk));
     let shown = match (args.json, args.format) {
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
         (_, Format::Html) => diagnosis::html(&found)?,
@@ -148,6 +171,9 @@ fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
 }
 
 fn load(path: &Path) -> Result<Recording, String> {
+    if is_ours(path) {
+        return fathom_recorder::recording(path).map_err(|error| error.to_string());
+    }
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
         true => std::io::stdin()
@@ -163,6 +189,13 @@ fn load(path: &Path) -> Result<Recording, String> {
     }
     let text = String::from_utf8_lossy(&bytes);
     fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())
+}
+
+/// Whether it is a file that `fathom record` wrote.
+fn is_ours(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
+    path.is_file() && read.is_ok() && fathom_recorder::is_recording(&beginning)
 }
 
 /// The real load with all that was seen beside it, and the test load.

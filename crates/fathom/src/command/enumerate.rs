@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use fathom_model::schedule::Purpose;
 use fathom_model::{Target, unit};
-use fathom_plan::enumeration_plan;
+use fathom_plan::{StoreFlags, enumeration_plan};
 
 use crate::cli::Output;
 use crate::command::run::schedule;
@@ -15,11 +15,14 @@ use crate::present;
 
 /// Sizes of directories at most.
 const SIZES_MAX: usize = 40;
+/// The largest directory, and the largest prefix, unless told.
+const MOST_FILES: u64 = 1_000_000;
+const MOST_KEYS: u64 = 10_000;
 const ENTRIES_MAX: u64 = 1 << 40;
 /// What a file without contents takes on most file systems.
 const ENTRY_BYTES: u64 = 1024;
 
-/// Measure how listing a directory scales with its entries.
+/// Measure how listing a directory or a bucket scales with its entries.
 ///
 /// Directories of 1,000, 10,000, … empty files are made, each is listed by
 /// names alone (`ls`) and with the facts of each entry (`ls -l`), and how the
@@ -28,6 +31,9 @@ const ENTRY_BYTES: u64 = 1024;
 ///
 /// Names that were just made are in this host's caches. With --drop-cache (as
 /// root) each listing is the first after they were emptied.
+///
+/// In a bucket as many objects of a byte are made below a prefix of its own (up
+/// to 10,000 unless --most or --sizes say more) and listed page by page.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,20 +41,24 @@ Examples:
   fathom enumerate /mnt/vol --most 10m          Up to 10,000,000
   fathom enumerate /mnt/vol --sizes 1k,5k,50k   These
   sudo fathom enumerate /mnt/vol --drop-cache   With cold caches
+  fathom enumerate s3://bench/try --endpoint http://127.0.0.1:9000
+                                                A bucket: 1,000 and 10,000 keys
   fathom enumerate /data --json | jq .enumeration")]
 pub(crate) struct Enumerate {
-    /// A directory.
+    /// A directory, or s3://BUCKET/PREFIX.
     #[arg(default_value = ".")]
     target: String,
-    /// The largest directory.
-    #[arg(long, default_value = "1m", value_parser = parse_count, value_name = "ENTRIES")]
-    most: u64,
+    /// The largest directory. Default: 1,000,000 entries; in a bucket 10,000.
+    #[arg(long, value_parser = parse_count, value_name = "ENTRIES")]
+    most: Option<u64>,
     /// These sizes instead of powers of ten.
     #[arg(long, value_delimiter = ',', value_parser = parse_count, value_name = "LIST")]
     sizes: Vec<u64>,
     /// Empty the host's caches before each listing (as root).
     #[arg(long)]
     drop_cache: bool,
+    #[command(flatten)]
+    reached: StoreFlags,
     #[command(flatten)]
     output: Output,
 }
@@ -58,21 +68,33 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
         Ok(target) => target,
         Err(error) => return refuse(&error.to_string()),
     };
-    let Some(path) = target.path().filter(|path| path.is_dir()) else {
-        return refuse(&format!("{target} is no directory; name one to list in"));
+    let room = match (&target, target.path()) {
+        (Target::Bucket(_), _) if command.drop_cache => {
+            return refuse(
+                "--drop-cache empties caches of this host; a bucket is listed elsewhere",
+            );
+        }
+        (Target::Bucket(_), _) => None,
+        (_, Some(path)) if path.is_dir() => Some(path),
+        _ => {
+            return refuse(&format!(
+                "{target} is no directory or bucket; name one to list in"
+            ));
+        }
     };
-    let sizes = match sizes(&command, path) {
+    let sizes = match sizes(&command, room) {
         Ok(sizes) => sizes,
         Err(problem) => return refuse(&problem),
     };
     let color = present::use_color(command.output.format.color, &std::io::stderr());
-    let plan = match enumeration_plan(target, &sizes, command.drop_cache) {
+    let mut plan = match enumeration_plan(target, &sizes, command.drop_cache) {
         Ok(plan) => plan,
         Err(problems) => {
             present::write_stderr(&problems.render(color));
             return Ok(Exit::Usage);
         }
     };
+    plan.reach(&command.reached);
     let Some(mut schedule) = schedule(&plan, color) else {
         return Ok(Exit::Usage);
     };
@@ -86,7 +108,7 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
 }
 
 /// Sizes of directories in ascending order.
-fn sizes(command: &Enumerate, path: &Path) -> Result<Vec<u64>, String> {
+fn sizes(command: &Enumerate, path: Option<&Path>) -> Result<Vec<u64>, String> {
     if !command.sizes.is_empty() {
         let mut sizes = command.sizes.clone();
         sizes.sort_unstable();
@@ -96,9 +118,13 @@ fn sizes(command: &Enumerate, path: &Path) -> Result<Vec<u64>, String> {
             false => Err(format!("--sizes: at most {SIZES_MAX}")),
         };
     }
-    let room = room(path);
-    let most = command.most.min(room);
-    if most < command.most {
+    let room = path.map_or(u64::MAX, room);
+    let asked = command.most.unwrap_or(match path {
+        Some(_) => MOST_FILES,
+        None => MOST_KEYS,
+    });
+    let most = asked.min(room);
+    if let (true, Some(path)) = (most < asked, path) {
         present::complain(&format!(
             "{} has room for about {} empty files; larger directories are left out",
             path.display(),
@@ -107,11 +133,11 @@ fn sizes(command: &Enumerate, path: &Path) -> Result<Vec<u64>, String> {
     }
     let powers = (3..19).map(|power| 10u64.pow(power));
     let mut sizes: Vec<u64> = powers.take_while(|size| *size <= most).collect();
-    if sizes.last().is_none_or(|last| *last < command.most) && command.most <= room {
-        sizes.push(command.most);
+    if sizes.last().is_none_or(|last| *last < asked) && asked <= room {
+        sizes.push(asked);
     }
     match sizes.is_empty() {
-        true => Err(format!("{} has no room for 1,000 files", path.display())),
+        true => Err("there is no room for 1,000 files; name sizes with --sizes".to_owned()),
         false => Ok(sizes),
     }
 }

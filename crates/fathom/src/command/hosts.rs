@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fathom_fleet::{AgentBinary, Fleet, HostName, Launcher, SshOptions, Unreachable};
 use fathom_model::Schedule;
+use fathom_model::workload::{KeySource, ObjectStore};
 
 use crate::command::site::SiteArgs;
 
@@ -160,6 +161,17 @@ impl HostArgs {
         Ok((hosts, launcher.map_err(anyhow::Error::msg)?))
     }
 
+    /// How many hosts are named; 1 without any.
+    ///
+    /// # Errors
+    /// What is wrong with the list.
+    pub(crate) fn count(&self) -> anyhow::Result<u64> {
+        match self.are_given() {
+            true => Ok(self.list()?.len().max(1) as u64),
+            false => Ok(1),
+        }
+    }
+
     fn list(&self) -> anyhow::Result<Vec<HostName>> {
         match (&self.hosts, &self.hosts_file) {
             (Some(list), _) => Ok(list.0.clone()),
@@ -228,7 +240,10 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
     for spec in &schedule.trials {
         let named = spec.workload.named.iter().flat_map(|named| &named.paths);
         let replay = spec.workload.replay.iter().map(|replay| &replay.path);
+        let store = spec.workload.store.iter();
+        let of_store = store.flat_map(|store| [store.ca_file.as_deref(), key_file(store)]);
         let others = named.chain(replay).map(PathBuf::as_path);
+        let others = others.chain(of_store.flatten().map(Path::new));
         for path in spec.target.path().into_iter().chain(others) {
             if path.is_absolute() && !paths.contains(&path) {
                 paths.push(path);
@@ -236,6 +251,18 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
         }
     }
     let mut arguments = Vec::new();
+    let mut buckets: Vec<String> = Vec::new();
+    for spec in &schedule.trials {
+        if matches!(spec.target, fathom_model::Target::Bucket(_)) {
+            let bucket = spec.target.to_string();
+            if !buckets.contains(&bucket) {
+                buckets.push(bucket);
+            }
+        }
+    }
+    for bucket in buckets {
+        arguments.extend(["--allow".to_owned(), bucket]);
+    }
     for path in paths {
         let text = path.to_str();
         let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
@@ -245,6 +272,14 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
         arguments.push("--allow-destructive".to_owned());
     }
     Ok(arguments)
+}
+
+/// The file in which the keys of a store are looked for, if one was named.
+fn key_file(store: &ObjectStore) -> Option<&str> {
+    match &store.keys {
+        KeySource::Usual { file, .. } => file.as_deref(),
+        KeySource::Anonymous | KeySource::Given(_) => None,
+    }
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

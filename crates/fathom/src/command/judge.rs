@@ -8,7 +8,8 @@ use clap::Args;
 use fathom_model::foreign::ForeignResult;
 use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
 use fathom_observe::foreign::{
-    ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, SeriesLog, gather, read_foreign,
+    ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, SeriesLog, gather, is_packed,
+    read_foreign, unpack,
 };
 use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
@@ -18,12 +19,13 @@ use crate::cli::Color;
 use crate::exit::Exit;
 use crate::{pipeline, present};
 
-/// Say what can be believed of results that fio has measured.
+/// Say what can be believed of results that fio or warp has measured.
 ///
 /// Reads fio's JSON and json+ output, its terse output and its logs of
 /// bandwidth, IOPS, latency and histograms; logs that are given with the
-/// result of their run are matched to its jobs by name. Also reads what
-/// `fathom ... --json` printed, and the raw series of `fathom runs export`,
+/// result of their run are matched to its jobs by name. Also reads
+/// warp's files of single requests (--full, *.csv.zst), what `fathom ... --json`
+/// printed, and the raw series of `fathom runs export`,
 /// which are judged anew. Figures stay those of the tool; nothing is measured.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,6 +34,7 @@ Examples:
   fathom judge result.json randread_iops.*.log
                                      With logs: intervals, cliffs
   fio --output-format=json job.fio | fathom judge -
+  fathom judge warp-get-*.csv.zst    Each request of warp --full
   fathom judge --json --strict *.json
                                      For a gate: status 0 trusted, 3 caveats,
                                      4 not trusted, 2 not understood")]
@@ -168,9 +171,10 @@ fn read(path: &Path, files: &mut Files) -> Result<(), String> {
 
 /// The text of a file, up to the size that its kind may have.
 fn load(path: &Path) -> Result<String, String> {
-    let is_log = path
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().contains(".log"));
+    let is_log = path.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        name.contains(".log") || name.contains(".csv")
+    });
     let limit = match is_log {
         true => LARGEST_LOG_BYTES,
         false => LARGEST_DOCUMENT_BYTES,
@@ -189,6 +193,9 @@ fn load(path: &Path) -> Result<String, String> {
             "larger than {}; nothing was read",
             fathom_model::unit::bytes_exact(limit)
         ));
+    }
+    if is_packed(&bytes) {
+        bytes = unpack(&bytes, LARGEST_LOG_BYTES)?;
     }
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,

@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::{pipeline, present};
 
 mod exam;
+mod link;
 mod store;
 
 /// How often the end is looked for.
@@ -32,6 +33,7 @@ pub(crate) enum Lab {
     #[command(after_help = "Example:\n  fathom lab models")]
     Models,
     S3(Box<store::Store>),
+    Link(Box<link::Link>),
     Exam(exam::Exam),
     Accuracy(exam::Accuracy),
 }
@@ -101,6 +103,7 @@ pub(crate) fn run(lab: Lab) -> anyhow::Result<Exit> {
     match lab {
         Lab::Drive(drive) => serve(&drive),
         Lab::S3(store) => store::serve(&store),
+        Lab::Link(link) => link::serve(&link),
         Lab::Exam(exam) => exam::sit(&exam),
         Lab::Accuracy(accuracy) => exam::accuracy(&accuracy),
         Lab::Models => {

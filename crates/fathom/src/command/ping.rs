@@ -9,6 +9,7 @@ mod bins;
 mod described;
 mod json;
 mod lines;
+mod one;
 mod serve;
 mod tally;
 
@@ -23,6 +24,7 @@ use fathom_model::workload::{
     BlockSizes, CacheMode, Distribution, EngineKind, OpMix, Pattern, Precondition,
 };
 use fathom_model::{Job, Target, Workload, unit};
+use fathom_plan::StoreFlags;
 
 use crate::cli::Color;
 use crate::exit::Exit;
@@ -63,6 +65,8 @@ Examples:
   fathom ping /dev/sda -c 20         A device, only read from
   fathom ping /data --cached         With the page cache in between
   fathom ping . -i 0 -w 5s -q        As fast as it goes, only the summary
+  fathom ping s3://bench/try --endpoint http://127.0.0.1:9000
+                                     GETs of a few objects of its own
   fathom ping sim:hdd                A simulated disk
   fathom ping /data --json | jq .    One JSON object a line
 
@@ -70,7 +74,8 @@ The numbers of the summary: requests, their time, operations and throughput
 while a request was in flight, then min/avg/max/mdev of the latency (mdev is
 the standard deviation).")]
 pub(crate) struct Ping {
-    /// A directory, file, device, `null:` or `sim:MODEL`.
+    /// A directory, file, device, bucket (s3://BUCKET/PREFIX), `null:` or
+    /// `sim:MODEL`.
     target: String,
     /// Stop after this many requests.
     #[arg(short, long, value_parser = parse_count)]
@@ -122,6 +127,8 @@ pub(crate) struct Ping {
     /// When to use colour.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
+    #[command(flatten)]
+    reached: StoreFlags,
 }
 
 /// Where requests and the end are shown.
@@ -194,7 +201,12 @@ impl Session {
                     opened = Some(Instant::now());
                     self.opened(facts)?;
                 }
-                Some(News::Ended(single)) => self.ended(&single)?,
+                Some(News::Ended(single, said)) => {
+                    self.ended(&single)?;
+                    if let Some(said) = said {
+                        present::complain(&said);
+                    }
+                }
                 Some(News::Failed(problem)) => {
                     self.clear();
                     present::complain(&problem);
@@ -269,6 +281,12 @@ impl Session {
 /// What the requests are made of.
 fn job(ping: &Ping) -> Result<Job, String> {
     let target = parse_target(&ping.target)?;
+    if ping.size == 0 || ping.size > 1 << 30 {
+        return Err("a request has 1 byte to 1 GiB: give another --size".to_owned());
+    }
+    if let Target::Bucket(_) = &target {
+        return one::job_on_bucket(ping, target);
+    }
     // Neither a directory nor /dev/zero has a size of its own.
     let sizeless = target
         .path()
@@ -303,9 +321,6 @@ fn job(ping: &Ping) -> Result<Job, String> {
         precondition: Precondition::None,
         ..Workload::example("ping")
     };
-    if ping.size == 0 || ping.size > 1 << 30 {
-        return Err("a request has 1 byte to 1 GiB: give another --size".to_owned());
-    }
     Ok(Job {
         workload,
         target,
@@ -318,10 +333,10 @@ fn job(ping: &Ping) -> Result<Job, String> {
 }
 
 fn parse_target(text: &str) -> Result<Target, String> {
-    if text.contains("://") {
+    if text.contains("://") && !text.starts_with("s3://") {
         return Err(format!(
-            "'{text}': buckets and hosts cannot be pinged yet; name a directory, a file, a \
-             device, null: or sim:MODEL"
+            "'{text}': hosts cannot be pinged yet; name a directory, a file, a device, \
+             s3://BUCKET/PREFIX, null: or sim:MODEL"
         ));
     }
     let target: Target = text.parse().map_err(|error| format!("{error}"))?;
@@ -380,11 +395,12 @@ mod tests {
 
     #[test]
     fn what_comes_later_is_said() {
-        for later in ["s3://bucket", "http://host:80", "storage.example.com"] {
+        for later in ["http://host:80", "storage.example.com"] {
             let told = parse_target(later).unwrap_err();
             assert!(told.contains("cannot be pinged yet"), "{told}");
         }
         assert!(parse_target("sim:hdd").is_ok());
         assert!(parse_target("/data").is_ok());
+        assert!(parse_target("s3://bucket").is_ok());
     }
 }

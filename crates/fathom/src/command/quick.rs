@@ -32,6 +32,13 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
+    if matches!(target, Target::Bucket(_)) && (quick.sustained || quick.size.is_some()) {
+        present::complain(
+            "--size and --sustained are about test files; for a bucket say what is measured with \
+             `fathom s3 put --objects N --object-size SIZE`",
+        );
+        return Ok(Exit::Usage);
+    }
     let size_bytes = quick.size.unwrap_or_else(|| match quick.hosts.are_given() {
         // What is free here says nothing about other hosts.
         true => DEFAULT_SIZE_BYTES,
@@ -56,6 +63,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         sustained: quick.sustained,
         seed: pipeline::fresh_seed(),
     });
+    plan.reach(&quick.reached);
     plan.set_destructive(quick.destructive);
     plan.set_keep_files(quick.keep_files);
     let label = if quick.sustained {

@@ -5,7 +5,9 @@ use fathom_model::Target;
 use fathom_plan::{ObjectsFlags, PlanFlags};
 
 use crate::cli::Output;
-use crate::command::run::execute_plan;
+use crate::command::host_mode::HostModeArgs;
+use crate::command::hosts::HostArgs;
+use crate::command::run::execute_plan_on;
 use crate::exit::Exit;
 use crate::present;
 
@@ -31,6 +33,7 @@ Examples:
       --numjobs 4 --iodepth 16 --runtime 60s
   fathom s3 mixed s3://bench/try --objects 10k --object-size log2:1m --retries 3
   fathom s3 get s3://archive/2024 --existing          What is there, in place
+  fathom s3 get s3://bench/try --hosts node[01-04]    On four hosts at the same time
   fathom s3 get null: --object-size 4k --iodepth 8    What the client itself can do
   fathom clean s3://bench/try --yes                   What a killed run left behind")]
 pub(crate) struct S3 {
@@ -44,6 +47,10 @@ pub(crate) struct S3 {
     pub(crate) flags: ObjectsFlags,
     #[command(flatten)]
     pub(crate) plan: PlanFlags,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) host_mode: HostModeArgs,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -59,9 +66,10 @@ pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
     let plan = s3
         .flags
         .to_plan(target, &s3.mode)
-        .and_then(|plan| s3.plan.apply(&plan));
+        .and_then(|plan| s3.plan.apply(&plan))
+        .and_then(|plan| s3.host_mode.apply(plan));
     match plan {
-        Ok(plan) => execute_plan(plan, None, s3.output),
+        Ok(plan) => execute_plan_on(&s3.hosts, plan, s3.output),
         Err(problems) => {
             let color = present::use_color(s3.output.format.color, &std::io::stderr());
             present::write_stderr(&problems.render(color));

@@ -35,6 +35,7 @@ fn every_console_line_of_the_documents_runs() {
         "docs/accuracy.md",
         "docs/fleet.md",
         "docs/objects.md",
+        "docs/gosbench.md",
         "docs/metadata.md",
         "CONTRIBUTING.md",
     ];

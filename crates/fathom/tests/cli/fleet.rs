@@ -27,6 +27,11 @@ impl Agent {
 
     /// The same by way of a command that runs what it is given.
     pub(crate) fn start_in(bench: &Bench, number: usize, by: &[&str]) -> Agent {
+        Agent::start_for(bench, number, by, &bench.data().display().to_string())
+    }
+
+    /// One that may touch this, and nothing else.
+    pub(crate) fn start_for(bench: &Bench, number: usize, by: &[&str], allowed: &str) -> Agent {
         let token = fleet(bench, &["token"]);
         token.expect_status(0);
         let keys = bench.path().join(format!("agent{number}"));
@@ -34,7 +39,7 @@ impl Agent {
         let mut child = through(by, agent)
             .arg(token.stdout.trim())
             .arg("--allow")
-            .arg(bench.data())
+            .arg(allowed)
             .arg("--keys")
             .arg(keys)
             .spawn()

@@ -1,27 +1,17 @@
 //! Object stores from the command line: the one in memory, and versitygw where
 //! it can be had.
 
-use std::net::TcpListener;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
 use fathom_engine::object::{Script, StoreServer};
 
 use crate::bench::Bench;
-
-/// Signs for the gateway of the tests, and nowhere else.
-const KEYS: [(&str, &str); 2] = [
-    ("AWS_ACCESS_KEY_ID", "fathomtest"),
-    ("AWS_SECRET_ACCESS_KEY", "fathomtestsecret"),
-];
-/// How long a server may take to listen.
-const START: Duration = Duration::from_secs(30);
+use crate::gateway::{SIGN, gateway};
 
 fn fathom(bench: &Bench, words: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(words)
-        .envs(KEYS)
+        .envs(SIGN)
         .env_remove("AWS_ENDPOINT_URL")
         .env("FATHOM_STORE", bench.store())
         .stdin(Stdio::null())
@@ -147,77 +137,6 @@ fn job_files_of_fio_reach_every_kind_of_store() {
     let stored = std::fs::read(bench.store()).expect("a store of runs");
     let secret = stored.windows(9).any(|window| window == b"topsecret");
     assert!(!secret, "a secret was stored");
-}
-
-/// A gateway to a directory, ended when dropped.
-struct Gateway {
-    child: Child,
-    endpoint: String,
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// versitygw, if this host has it: on the path, or named by the environment.
-fn gateway(bench: &Bench) -> Option<Gateway> {
-    let named = std::env::var_os("FATHOM_VERSITYGW").map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join("versitygw"));
-    let Some(program) = named.into_iter().chain(found).find(|path| path.is_file()) else {
-        println!(
-            "skipped: there is no versitygw; go install github.com/versity/versitygw/cmd/versitygw@latest"
-        );
-        return None;
-    };
-    let root = bench.path().join("gateway");
-    std::fs::create_dir_all(root.join("bucket")).unwrap();
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let child = Command::new(program)
-        .args(["--access", KEYS[0].1, "--secret", KEYS[1].1, "--port"])
-        .arg(format!("127.0.0.1:{port}"))
-        .args(["--keep-alive", "--quiet", "posix"])
-        .arg(&root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("versitygw starts");
-    let gateway = Gateway {
-        child,
-        endpoint: format!("http://127.0.0.1:{port}"),
-    };
-    let until = Instant::now() + START;
-    while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-        if Instant::now() > until {
-            println!("skipped: versitygw does not listen");
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    // A file system without extended attributes cannot hold objects.
-    let put = [
-        "s3",
-        "put",
-        "s3://bucket/probe",
-        "--objects",
-        "1",
-        "--endpoint",
-        &gateway.endpoint,
-    ];
-    let (status, _, err) = fathom(bench, &put);
-    if !matches!(status, Some(0 | 4)) {
-        println!("skipped: versitygw cannot keep an object here: {err}");
-        return None;
-    }
-    Some(gateway)
 }
 
 #[test]

@@ -146,7 +146,7 @@ fn the_page_cache_is_named_when_it_answers() {
 fn what_comes_later_and_what_is_wrong_is_told() {
     let bench = Bench::new();
     for (target, words) in [
-        ("s3://bucket/prefix", "cannot be pinged yet"),
+        ("http://host:80", "cannot be pinged yet"),
         ("storage.example.com", "cannot be pinged yet"),
         ("sim:nothing", "no simulated drive"),
         ("./nowhere/at/all", "does not exist"),

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use fathom_model::OpKind;
 use fuser::{Errno, ReplyData, ReplyEmpty, ReplyWrite};
 
-use super::punctual::{Priority, be_punctual};
 use super::record::{Answered, Record};
+use crate::punctual::{Priority, be_punctual};
 
 /// Nothing is due.
 const NEVER: u64 = u64::MAX;

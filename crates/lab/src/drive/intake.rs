@@ -12,8 +12,8 @@ use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use super::content::content_of;
 use super::delivery::{Delivery, Pending, Reply, lock};
 use super::path_cost::PathCost;
-use super::punctual::{Priority, be_punctual};
 use super::store::Store;
+use crate::punctual::{Priority, be_punctual};
 
 /// A longer trim is several for the model.
 const TRIM_BYTES_MAX: u64 = 1 << 30;

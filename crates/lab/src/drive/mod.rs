@@ -10,7 +10,6 @@ mod delivery;
 mod files;
 mod intake;
 mod path_cost;
-mod punctual;
 mod record;
 mod store;
 mod unmount;

@@ -1,5 +1,5 @@
 //! Results of other tools, as data to judge: fio's JSON, json+ and terse
-//! output and its logs.
+//! output and its logs, and warp's operation files.
 //!
 //! Formats: fio's HOWTO, sections "JSON output", "Terse output" and "Log File
 //! Formats". Parsers are pure functions on text. Whatever a file lacks, or
@@ -15,6 +15,8 @@ mod gather;
 mod histograms;
 mod number;
 mod terse;
+mod unpack;
+mod warp;
 
 #[cfg(test)]
 mod foreign_tests;
@@ -22,6 +24,7 @@ mod foreign_tests;
 pub use fio_histogram::HistogramLines;
 pub use fio_log::{LogKind, SeriesLog};
 pub use gather::gather;
+pub use unpack::{is_packed, unpack};
 
 use fathom_model::foreign::ForeignResult;
 
@@ -57,7 +60,8 @@ pub enum ForeignError {
     /// Something else.
     #[error(
         "found {0}; understood are fio's JSON and json+ output, its terse output (version 3 or \
-         later), its logs (bandwidth, IOPS, latency, histograms), and fathom's own --json"
+         later), its logs (bandwidth, IOPS, latency, histograms), warp's operation files (--full), and \
+         fathom's own --json"
     )]
     Unknown(String),
 }
@@ -79,6 +83,14 @@ pub fn read_foreign(name: &str, text: &str) -> Result<ForeignFile, ForeignError>
     }
     if fio_log::looks_like_log(start) {
         return SeriesLog::read(name, text).map(ForeignFile::Log);
+    }
+    if warp::looks_like(start) {
+        return match warp::read(name, start) {
+            Some(result) => Ok(ForeignFile::Results(vec![result])),
+            None => Err(ForeignError::Unknown(
+                "a list of requests without their times".to_owned(),
+            )),
+        };
     }
     if let Some(results) = terse::read(name, text) {
         return Ok(ForeignFile::Results(results));

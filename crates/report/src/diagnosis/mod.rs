@@ -7,7 +7,7 @@ mod text;
 use fathom_model::diagnosis::{Answer, Diagnosis, Shortage};
 
 pub use self::html::html;
-pub use self::text::text;
+pub use self::text::{devices, text};
 
 /// The answer as JSON.
 ///
@@ -15,6 +15,11 @@ pub use self::text::text;
 /// A figure that is not finite.
 pub fn json(diagnosis: &Diagnosis) -> crate::Result<String> {
     Ok(serde_json::to_string_pretty(diagnosis)? + "\n")
+}
+
+/// The answer in one line: `NO: the storage has room, …`.
+pub fn headline(diagnosis: &Diagnosis) -> String {
+    format!("{}: {}", word(diagnosis.answer), meaning(diagnosis))
 }
 
 fn word(answer: Answer) -> &'static str {

@@ -3,7 +3,7 @@
 use fathom_model::diagnosis::{Diagnosis, DiskLoad};
 use fathom_model::unit;
 
-use super::{graph, meaning, word};
+use super::graph;
 use crate::table::{Align, Table, clean, wrap};
 
 /// More devices are in the JSON.
@@ -11,11 +11,11 @@ const MOST_DISKS: usize = 10;
 
 /// The answer, its evidence, the devices, and a graph of the first one.
 pub fn text(diagnosis: &Diagnosis, width: usize) -> String {
-    let mut out = format!("{}: {}\n", word(diagnosis.answer), meaning(diagnosis));
+    let mut out = super::headline(diagnosis) + "\n";
     list(&mut out, "", &diagnosis.evidence, width);
     list(&mut out, "What would settle it:", &diagnosis.settle, width);
     out.push_str(&format!("\n{}\n", recorded(diagnosis)));
-    if let Some(table) = disks(diagnosis) {
+    if let Some(table) = devices(diagnosis) {
         out.push_str(&format!("\n{table}"));
     }
     if let Some(disk) = diagnosis.disks.first().filter(|disk| disk.series.len() > 1) {
@@ -60,7 +60,8 @@ fn recorded(diagnosis: &Diagnosis) -> String {
     )
 }
 
-fn disks(diagnosis: &Diagnosis) -> Option<String> {
+/// The devices as a table; nothing where none did anything.
+pub fn devices(diagnosis: &Diagnosis) -> Option<String> {
     let columns = [
         ("device", Align::Left),
         ("IOPS", Align::Right),

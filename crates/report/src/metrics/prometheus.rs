@@ -25,6 +25,9 @@ impl Metrics {
                 write_series(&mut out, name, labels, &value);
             }
         }
+        if let Some(gosbench) = &self.gosbench {
+            gosbench.write(&mut out);
+        }
         out
     }
 }
@@ -65,7 +68,7 @@ fn braces(labels: &Labels, bound: Option<&str>) -> String {
     }
 }
 
-fn escaped(value: &str) -> String {
+pub(super) fn escaped(value: &str) -> String {
     value
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

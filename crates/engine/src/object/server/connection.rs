@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::kept::{Answer, Asked};
 use super::script::Action;
+use super::wire::Wire;
 use super::{Kind, Shared};
 
 /// Bytes that a head has at most.
@@ -18,7 +19,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// A connection.
 pub(super) struct Connection<'s> {
-    stream: TcpStream,
+    stream: Wire,
     shared: &'s Shared,
     /// What was received and not used yet.
     held: Vec<u8>,
@@ -28,20 +29,22 @@ pub(super) struct Connection<'s> {
 }
 
 impl<'s> Connection<'s> {
-    pub(super) fn new(stream: TcpStream, shared: &'s Shared) -> Connection<'s> {
+    /// A connection that was accepted; `None` when TLS cannot be had on it.
+    pub(super) fn new(stream: TcpStream, shared: &'s Shared) -> Option<Connection<'s>> {
         let _ = stream.set_nodelay(true);
+        let stream = Wire::over(stream, shared.tls.as_ref()).ok()?;
         let zeros = match shared.kind {
             Kind::Null(bytes) => vec![0; bytes.min(1 << 20) as usize],
             Kind::Store(_) => Vec::new(),
         };
-        Connection {
+        Some(Connection {
             stream,
             shared,
             held: Vec::with_capacity(CHUNK_BYTES),
             chunk: vec![0; CHUNK_BYTES],
             out: Vec::with_capacity(1024),
             zeros,
-        }
+        })
     }
 
     /// Answers until the other end goes.
@@ -72,8 +75,11 @@ impl<'s> Connection<'s> {
             self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
         let body = self.body(asked.length)?;
-        let (delay, action) = self.shared.script.next(&asked.method);
+        let (delay, action) = self.shared.script.next(asked.name());
         wait_until(came + delay);
+        if let Some(action) = action {
+            self.shared.log.did(action);
+        }
         match action {
             Some(Action::Close) => return Ok(false),
             Some(Action::Hang(time)) => {
@@ -92,6 +98,10 @@ impl<'s> Connection<'s> {
             Kind::Store(kept) => {
                 let answer = kept.answer(&asked, body);
                 self.answer(&asked, &answer, action)?;
+                let whole = answer.status / 100 == 2 && action != Some(Action::Truncate);
+                if whole {
+                    self.shared.log.delivered(asked.name(), came.elapsed());
+                }
             }
         }
         Ok(!asked.closes && action != Some(Action::Truncate))

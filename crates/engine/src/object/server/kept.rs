@@ -60,6 +60,16 @@ impl Asked {
         Some(asked)
     }
 
+    /// What scripts and the log call it: its method, and `LIST` for listings.
+    pub(super) fn name(&self) -> &str {
+        let lists = ["list-type", "versions", "uploads"];
+        let asks = |name: &&str| self.parameter(name).is_some();
+        match self.method == "GET" && lists.iter().any(asks) {
+            true => "LIST",
+            false => &self.method,
+        }
+    }
+
     /// A parameter of the query, decoded.
     fn parameter(&self, name: &str) -> Option<String> {
         self.query.split('&').find_map(|part| {
@@ -173,7 +183,7 @@ impl Kept {
                 Answer::status(200)
             }
             // A bucket is made by its first object.
-            "PUT" if of_bucket && asked.is_s3 => Answer::status(200),
+            "PUT" if of_bucket && (asked.is_s3 || asked.length == 0) => Answer::status(200),
             "PUT" => self.put(&mut state, asked, body),
             "DELETE" if has("uploadId") => {
                 let upload = asked.parameter("uploadId").unwrap_or_default();

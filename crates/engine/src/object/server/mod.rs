@@ -9,7 +9,9 @@
 
 mod connection;
 mod kept;
+mod log;
 mod script;
+mod wire;
 
 pub use script::{Action, Rule, Script};
 
@@ -21,7 +23,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use connection::Connection;
+use fathom_model::Histogram;
 use kept::Kept;
+use log::Log;
 
 /// Connections at the same time at most.
 const MOST_CONNECTIONS: usize = 4096;
@@ -40,6 +44,8 @@ enum Kind {
 struct Shared {
     kind: Kind,
     script: Script,
+    log: Log,
+    tls: Option<Arc<rustls::ServerConfig>>,
     /// Requests so far.
     requests: AtomicU64,
     ends: AtomicBool,
@@ -62,7 +68,23 @@ impl StoreServer {
     /// When the address cannot be had.
     pub fn start(address: SocketAddr, most_bytes: u64, script: Script) -> io::Result<StoreServer> {
         let kept = Box::new(Kept::new(most_bytes));
-        StoreServer::listen(address, Kind::Store(kept), script)
+        StoreServer::listen(address, Kind::Store(kept), script, None)
+    }
+
+    /// The same over TLS 1.3, with a certificate (its own first, then those
+    /// that vouch for it) and its key (PKCS 8), both DER.
+    ///
+    /// # Errors
+    /// When the address cannot be had or the certificate does not fit the key.
+    pub fn start_tls(
+        address: SocketAddr,
+        most_bytes: u64,
+        script: Script,
+        (chain, key): (Vec<Vec<u8>>, Vec<u8>),
+    ) -> io::Result<StoreServer> {
+        let kept = Box::new(Kept::new(most_bytes));
+        let config = wire::server_config(chain, key)?;
+        StoreServer::listen(address, Kind::Store(kept), script, Some(config))
     }
 
     /// A store that keeps nothing and answers every GET with `bytes` bytes.
@@ -71,15 +93,22 @@ impl StoreServer {
     /// When no port can be had.
     pub fn null(bytes: u64) -> io::Result<StoreServer> {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        StoreServer::listen(any, Kind::Null(bytes), Script::default())
+        StoreServer::listen(any, Kind::Null(bytes), Script::default(), None)
     }
 
-    fn listen(address: SocketAddr, kind: Kind, script: Script) -> io::Result<StoreServer> {
+    fn listen(
+        address: SocketAddr,
+        kind: Kind,
+        script: Script,
+        tls: Option<Arc<rustls::ServerConfig>>,
+    ) -> io::Result<StoreServer> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             kind,
             script,
+            log: Log::default(),
+            tls,
             requests: AtomicU64::new(0),
             ends: AtomicBool::new(false),
             open: Mutex::new(BTreeMap::new()),
@@ -102,7 +131,21 @@ impl StoreServer {
 
     /// The same as an endpoint.
     pub fn endpoint(&self) -> String {
-        format!("http://{}", self.address)
+        match self.shared.tls {
+            None => format!("http://{}", self.address),
+            Some(_) => format!("https://{}", self.address),
+        }
+    }
+
+    /// How long successful requests with a method took here: from the end of
+    /// their heads to the end of their answers.
+    pub fn delivered(&self, method: &str) -> Histogram {
+        self.shared.log.of(method)
+    }
+
+    /// How often each thing was done to a request by the script.
+    pub fn done_to(&self, action: Action) -> u64 {
+        self.shared.log.times(action)
     }
 
     /// Requests that it has seen.
@@ -170,7 +213,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             .name("store-c".to_owned())
             .stack_size(256 << 10)
             .spawn(move || {
-                Connection::new(stream, &of_thread).serve();
+                if let Some(mut connection) = Connection::new(stream, &of_thread) {
+                    connection.serve();
+                }
                 lock(&of_thread.open).remove(&number);
             });
         if spawned.is_err() {

@@ -18,13 +18,15 @@ use crate::present;
 /// Speaks enough of S3 for measuring (objects, ranges, listings, batch deletes,
 /// uploads in parts, copies, tags) and plain PUT, GET and DELETE besides. It
 /// checks no keys, so it listens on this host alone unless told otherwise. A
-/// script makes some requests slow or fail: METHOD:ACTION@EVERY, where ACTION
-/// is delay=20ms, a status, close, truncate, corrupt or hang=5s.
+/// script makes some requests slow or fail: METHOD:ACTION@EVERY, where METHOD
+/// is GET, PUT, HEAD, DELETE, POST or LIST, and ACTION is delay=20ms, a status,
+/// close, truncate, corrupt or hang=5s.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   fathom lab s3
   fathom lab s3 --listen 127.0.0.1:9000 --script GET:delay=20ms@100,PUT:503@50
+  fathom lab s3 --tls /tmp/ca.pem
   fathom lab s3 -- sh -c 'fathom s3 put s3://b/p --endpoint http://$ADDRESS --anonymous'")]
 pub(crate) struct Store {
     /// Where it listens; port 0 is any that is free.
@@ -33,15 +35,31 @@ pub(crate) struct Store {
     /// What is done to which requests.
     #[arg(long, value_name = "RULES", default_value = "")]
     pub(crate) script: String,
+    /// Speak TLS 1.3, with an authority made for this server. Its certificate is
+    /// written to this file, for --ca-file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls: Option<PathBuf>,
     /// Memory for objects at most.
     #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = fathom_model::unit::parse_bytes)]
     pub(crate) keep_at_most: u64,
     /// Write the address to this file once it is served.
     #[arg(long, value_name = "FILE")]
     pub(crate) address_file: Option<PathBuf>,
-    /// Serve while this command runs, with ADDRESS in its environment.
+    /// Serve while this command runs, with ADDRESS and ENDPOINT in its environment.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
+}
+
+fn start(store: &Store, script: Script) -> anyhow::Result<StoreServer> {
+    let what = || format!("cannot listen on {}", store.listen);
+    let Some(file) = &store.tls else {
+        return StoreServer::start(store.listen, store.keep_at_most, script).with_context(what);
+    };
+    let identity = fathom_lab::server_identity(store.listen.ip())?;
+    std::fs::write(file, &identity.authority_pem)
+        .with_context(|| format!("cannot write {}", file.display()))?;
+    let pair = (vec![identity.certificate_der], identity.key_der);
+    StoreServer::start_tls(store.listen, store.keep_at_most, script, pair).with_context(what)
 }
 
 pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
@@ -53,17 +71,22 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
         }
     };
     let signals = Signals::listen()?;
-    let server = StoreServer::start(store.listen, store.keep_at_most, script)
-        .with_context(|| format!("cannot listen on {}", store.listen))?;
+    let server = start(store, script)?;
     let address = server.address();
+    let endpoint = server.endpoint();
     if let Some(file) = &store.address_file {
         std::fs::write(file, format!("{address}\n"))
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
+    let trust = match &store.tls {
+        Some(file) => format!(" --ca-file {}", file.display()),
+        None => String::new(),
+    };
     let Some((program, words)) = store.command.split_first() else {
         present::write_stdout(&format!(
-            "an object store in memory is served at\n  http://{address}\n\nTry:\n  \
-             fathom s3 mixed s3://bucket/try --endpoint http://{address} --anonymous --runtime 5s\n\n\
+            "an object store in memory is served at\n  {endpoint}\n\nTry:\n  \
+             fathom s3 mixed s3://bucket/try --endpoint {endpoint}{trust} --anonymous \
+             --runtime 5s\n\n\
              Ctrl-C ends it.\n"
         ))?;
         while signals.count() == 0 {
@@ -75,6 +98,7 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
     let mut child = std::process::Command::new(program)
         .args(words)
         .env("ADDRESS", address.to_string())
+        .env("ENDPOINT", endpoint)
         .spawn()
         .with_context(|| format!("cannot run {}", program.display()))?;
     let status = child.wait().context("cannot wait for the command")?;

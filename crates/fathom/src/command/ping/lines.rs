@@ -167,7 +167,7 @@ pub(super) fn failure(errno: i32) -> String {
 
 fn arrow(kind: OpKind) -> &'static str {
     match kind {
-        OpKind::Write => ">>>",
+        OpKind::Write | OpKind::Put => ">>>",
         _ => "<<<",
     }
 }

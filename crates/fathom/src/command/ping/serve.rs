@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress};
-use fathom_engine::{OneByOne, OneByOneFacts, Single};
+use fathom_engine::{OneByOneFacts, Single};
 use fathom_model::Job;
+
+use super::one::One;
 
 /// News that may wait to be shown.
 const NEWS_MAX: usize = 1024;
@@ -26,8 +28,8 @@ pub(super) struct Pace {
 pub(super) enum News {
     /// The target is ready.
     Opened(OneByOneFacts),
-    /// A request has ended.
-    Ended(Single),
+    /// A request has ended, with what was said of its failure.
+    Ended(Single, Option<String>),
     /// The target cannot be used.
     Failed(String),
     /// No more requests come.
@@ -112,8 +114,8 @@ struct Work {
 impl Work {
     fn serve(self, job: &Job) {
         let mut hooks = Hooks(Arc::clone(&self.flight));
-        match OneByOne::open(job, &mut hooks) {
-            Ok(one) => self.requests(one),
+        match One::open(job, &mut hooks) {
+            Ok(one) => self.requests(one, &mut hooks),
             Err(fathom_engine::Error::Stopped) => self.tell(News::Done),
             Err(error) => self.tell(News::Failed(error.to_string())),
         };
@@ -124,8 +126,8 @@ impl Work {
         self.news.send(news).is_ok()
     }
 
-    fn requests(&self, mut one: OneByOne) -> bool {
-        if !self.tell(News::Opened(one.facts().clone())) {
+    fn requests(&self, mut one: One, hooks: &mut Hooks) -> bool {
+        if !self.tell(News::Opened(one.facts())) {
             return false;
         }
         let begun_ns = one.now_ns();
@@ -137,10 +139,10 @@ impl Work {
                 .since_ns
                 .store(self.started.elapsed().as_nanos() as u64, Ordering::Release);
             self.flight.number.store(number, Ordering::Release);
-            let single = one.next();
+            let (single, said) = one.next();
             self.flight.number.store(0, Ordering::Release);
-            if !self.tell(News::Ended(single)) {
-                return false;
+            if !self.tell(News::Ended(single, said)) {
+                break;
             }
             let due_ns = single.started_ns.saturating_add(self.pace.interval_ns);
             let enough = self.pace.count.is_some_and(|count| number >= count);
@@ -152,14 +154,17 @@ impl Work {
                 break;
             }
         }
-        self.tell(News::Done)
+        match one.finish(hooks) {
+            Ok(()) => self.tell(News::Done),
+            Err(error) => self.tell(News::Failed(error.to_string())),
+        }
     }
 
     fn ends_before(&self, due_ns: u64, end_ns: Option<u64>) -> bool {
         end_ns.is_some_and(|end_ns| due_ns >= end_ns)
     }
 
-    fn wait_until(&self, one: &mut OneByOne, due_ns: u64) {
+    fn wait_until(&self, one: &mut One, due_ns: u64) {
         if one.is_simulated() {
             one.rest_until(due_ns);
             return;

@@ -1,0 +1,141 @@
+//! Who causes what was seen: processes and control groups, where they were
+//! recorded.
+//!
+//! What a process writes is counted when it makes a page dirty, and what it
+//! reads when a device is asked, so shares are of what processes asked for and
+//! not of what one device did.
+
+use std::collections::BTreeMap;
+
+use fathom_model::diagnosis::{Answer, Shortage};
+use fathom_model::unit;
+
+use crate::load::{self, seconds};
+use crate::recording::{DoerMoment, Moment, Recording};
+
+/// Lines of evidence.
+const MOST_LINES: usize = 3;
+/// Who does less than this share is not named.
+const LEAST_SHARE: f64 = 0.10;
+/// Less than this is no I/O to speak of, in bytes per second.
+const LEAST_BYTES: f64 = 65_536.0;
+/// A thread that computes without a pause.
+const ONE_CPU: std::ops::RangeInclusive<f64> = 0.90..=1.10;
+/// Share of the time from which it does so all the time.
+const MOST_OF_THE_TIME: f64 = 0.6;
+/// A CPU that has no time for anything but interrupts.
+const FULL_OF_INTERRUPTS: f64 = 0.80;
+
+/// Adds who it was to the evidence, which stays at three lines.
+pub(crate) fn name(
+    recording: &Recording,
+    answer: Answer,
+    limiter: Shortage,
+    evidence: &mut Vec<String>,
+) {
+    evidence.truncate(MOST_LINES);
+    let who = match (answer, limiter) {
+        (_, Shortage::CpuQueue) => {
+            if let (Some(first), Some(who)) = (evidence.first_mut(), by_cpu(recording)) {
+                first.push_str(&format!("; most of it by {who}"));
+            }
+            None
+        }
+        (Answer::No, Shortage::Nothing) => one_thread(recording),
+        (Answer::Yes | Answer::NotProven, _) | (_, Shortage::OneByOne) => by_bytes(recording),
+        _ => None,
+    };
+    let Some(who) = who else { return };
+    if evidence.len() < MOST_LINES {
+        evidence.push(who);
+    } else if let Some(last) = evidence.last_mut() {
+        last.push_str(&format!("; {who}"));
+    }
+}
+
+/// Sums over time of each process or group, the largest first, and of all.
+fn sums<'a>(
+    recording: &'a Recording,
+    doers: impl Fn(&'a Moment) -> &'a [DoerMoment],
+    value: impl Fn(&DoerMoment) -> f64,
+) -> (Vec<(&'a str, f64)>, f64) {
+    let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut all_seconds = 0.0;
+    for moment in &recording.moments {
+        all_seconds += seconds(moment);
+        for doer in doers(moment) {
+            *by_name.entry(&doer.name).or_default() += value(doer) * seconds(moment);
+        }
+    }
+    let mut order: Vec<(&str, f64)> = by_name
+        .into_iter()
+        .map(|(name, sum)| (name, sum / all_seconds.max(f64::MIN_POSITIVE)))
+        .filter(|(_, mean)| *mean > 0.0)
+        .collect();
+    order.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all = order.iter().map(|(_, mean)| mean).sum();
+    (order, all)
+}
+
+/// `812 postgres: 71 % of the I/O of processes, 32 MiB/s; 900 tar: 12 %`.
+fn by_bytes(recording: &Recording) -> Option<String> {
+    let of_processes = sums(recording, |m| &m.processes, DoerMoment::bytes);
+    let of_groups = sums(recording, |m| &m.groups, DoerMoment::bytes);
+    let (kind, (order, all)) = match of_processes.1 >= LEAST_BYTES {
+        true => ("processes", of_processes),
+        false => ("control groups", of_groups),
+    };
+    let (first, bytes) = *order.first()?;
+    if all < LEAST_BYTES || bytes < LEAST_SHARE * all {
+        return None;
+    }
+    let percent = |bytes: f64| format!("{:.0} %", 100.0 * bytes / all);
+    let mut line = format!(
+        "{first} causes {} of the I/O of {kind}, {}",
+        percent(bytes),
+        unit::throughput(bytes)
+    );
+    if let Some((second, bytes)) = order.get(1).filter(|(_, b)| *b >= LEAST_SHARE * all) {
+        line.push_str(&format!("; {second} {}", percent(*bytes)));
+    }
+    Some(line)
+}
+
+/// `4123 ffmpeg (1.8 CPUs)`.
+fn by_cpu(recording: &Recording) -> Option<String> {
+    let (order, all) = sums(recording, |m| &m.processes, |doer| doer.cpus);
+    let (name, cpus) = *order.first()?;
+    (cpus >= LEAST_SHARE * all).then(|| format!("{name} ({cpus:.1} CPUs)"))
+}
+
+/// A program that computes on one CPU and could not use another.
+fn one_thread(recording: &Recording) -> Option<String> {
+    let (order, _) = sums(recording, |m| &m.processes, |doer| doer.cpus);
+    let (name, _) = *order.first()?;
+    let cpus = load::series(recording, |m| {
+        let doer = m.processes.iter().find(|doer| doer.name == name);
+        Some(doer.map_or(0.0, |doer| doer.cpus))
+    });
+    let always = cpus.share_from(*ONE_CPU.start()) >= MOST_OF_THE_TIME;
+    let never_more = cpus.quantile(0.95)? <= *ONE_CPU.end();
+    (always && never_more).then(|| {
+        format!("{name} computes on one CPU without a pause: a single thread sets its pace")
+    })
+}
+
+/// A CPU that interrupts keep busy, in words.
+pub(crate) fn interrupts(recording: &Recording) -> Option<String> {
+    let share = load::series(recording, |m| Some(m.busiest_cpu?.interrupts));
+    let usual = share.quantile(0.5)?;
+    let number = recording.moments.last()?.busiest_cpu?.number;
+    (usual >= FULL_OF_INTERRUPTS).then(|| {
+        format!(
+            "CPU {number} serves interrupts {:.0} % of its time: they are not spread over the CPUs",
+            100.0 * usual
+        )
+    })
+}
+
+#[cfg(test)]
+#[path = "who_tests.rs"]
+mod tests;

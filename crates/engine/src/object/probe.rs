@@ -1,0 +1,182 @@
+//! Requests to a store one by one, each told to the caller as it ends: what a
+//! ping of a bucket needs.
+//!
+//! A few small objects are made below a prefix of the run and are asked for, or
+//! put again, in turns, over one connection that stays open. Time is read as
+//! it is under load: right before the first byte is sent, and after the last
+//! byte of the answer.
+
+use fathom_model::{ErrorClass, Job, OpKind, Target};
+
+use super::ask::{Ask, Asker};
+use super::hub::Hub;
+use super::lane::Fault;
+use super::picker::Task;
+use super::prepare::prepare;
+use super::remove::remove_objects_of_run;
+use super::work::Work;
+use crate::Error;
+use crate::clock::{Clock, HostClock};
+use crate::one_by_one::Single;
+use crate::prepare::PrepareHooks;
+
+const LONGEST_WAIT_NS: u64 = 100_000_000;
+
+/// A bucket that is asked one request at a time.
+pub struct ObjectProbe {
+    work: Work,
+    hub: Hub,
+    asker: Asker,
+    clock: HostClock,
+    opened_ns: u64,
+    kind: OpKind,
+    number: u64,
+    bytes: u32,
+    fault: Option<String>,
+    target: String,
+    run_tag: u64,
+}
+
+impl ObjectProbe {
+    /// Makes the objects of a job on a bucket, whose work is one kind of request
+    /// on objects of one size, and connects.
+    ///
+    /// # Errors
+    /// Every reason why the bucket cannot be used so, in words.
+    pub fn open(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<ObjectProbe, Error> {
+        let (Some(object), Target::Bucket(target)) = (&job.workload.object, &job.target) else {
+            return Err(Error::Workload("this is no work on a bucket".to_owned()));
+        };
+        let kind = object.phase().unwrap_or(OpKind::Get);
+        let bytes = u32::try_from(object.sizes.max_bytes()).unwrap_or(u32::MAX);
+        let work = prepare(job, hooks)?.work;
+        let mut hub = Hub::new(&work.access, 1, 0)?;
+        hub.connect_all()?;
+        let clock = HostClock::new();
+        Ok(ObjectProbe {
+            opened_ns: clock.now(),
+            clock,
+            work,
+            hub,
+            asker: Asker::default(),
+            kind,
+            number: 0,
+            bytes,
+            fault: None,
+            target: target.clone(),
+            run_tag: job.run_tag,
+        })
+    }
+
+    /// Time since the bucket was opened, nanoseconds.
+    pub fn now_ns(&self) -> u64 {
+        self.clock.now().saturating_sub(self.opened_ns)
+    }
+
+    /// Bytes of all objects together.
+    pub fn active_bytes(&self) -> u64 {
+        self.work.work.objects.saturating_mul(u64::from(self.bytes))
+    }
+
+    /// What the store or the connection said of the last request that failed.
+    pub fn take_fault(&mut self) -> Option<String> {
+        self.fault.take()
+    }
+
+    /// Sends the next request and waits for the end of its answer.
+    #[allow(clippy::should_implement_trait)] // It never ends: an Option would be noise.
+    pub fn next(&mut self) -> Single {
+        let number = self.number % self.work.work.objects.max(1);
+        self.number += 1;
+        let task = Task {
+            kind: self.kind,
+            number,
+            count: 1,
+        };
+        let hub = &mut self.hub;
+        self.asker
+            .make(&self.work, 0, &task, &Ask::Whole, |request| {
+                let _ = hub.make_ready(0, request);
+            });
+        let start_ns = self.clock.now();
+        self.hub.start(0, start_ns);
+        let mut ended = Vec::with_capacity(1);
+        while ended.is_empty() {
+            self.hub.poll(Some(LONGEST_WAIT_NS), false, &mut ended);
+        }
+        let end_ns = ended.first().map_or(start_ns, |end| end.end_ns);
+        let fault = ended.pop().and_then(|end| end.outcome.err());
+        let failed = fault.as_ref().map(errno);
+        self.fault = fault.map(|fault| fault.text);
+        Single {
+            kind: self.kind,
+            offset: number,
+            bytes: self.bytes,
+            started_ns: start_ns.saturating_sub(self.opened_ns),
+            latency_ns: end_ns.saturating_sub(start_ns).max(1),
+            flush_ns: None,
+            failed,
+        }
+    }
+
+    /// Removes what was made.
+    ///
+    /// # Errors
+    /// When the store refuses; `fathom clean` tries again.
+    pub fn finish(self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
+        let store = self.work.access.store.clone();
+        remove_objects_of_run(&store, &self.target, self.run_tag, hooks).map(|_| ())
+    }
+}
+
+/// The errno that comes nearest.
+fn errno(fault: &Fault) -> i32 {
+    match (fault.class, fault.status) {
+        (ErrorClass::Timeout, _) => libc::ETIMEDOUT,
+        (ErrorClass::SlowDown, _) => libc::EAGAIN,
+        (ErrorClass::Short, _) => 0,
+        (_, 404) => libc::ENOENT,
+        (_, 401 | 403) => libc::EACCES,
+        (_, 400..=499) => libc::EINVAL,
+        (_, 500..) => libc::EIO,
+        _ => libc::ECONNRESET,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{job, object, server};
+    use super::*;
+    use crate::prepare::NoHooks;
+    use fathom_model::workload::ObjectSizes;
+
+    #[test]
+    fn requests_come_one_by_one_and_nothing_stays() {
+        for (kind, script) in [(OpKind::Get, "GET:503@4"), (OpKind::Put, "PUT:404@9")] {
+            let server = server(script);
+            let mut job = job(&server, 200, &[(kind, 1)]);
+            job.workload.workers = 1;
+            object(&mut job).objects = 3;
+            object(&mut job).sizes = ObjectSizes::Fixed(4096);
+            // The listings that look at the bucket are GETs, too.
+            let mut probe = ObjectProbe::open(&job, &mut NoHooks).unwrap();
+            let all: Vec<Single> = (0..9).map(|_| probe.next()).collect();
+            assert!(
+                all.iter()
+                    .all(|one| one.latency_ns > 0 && one.bytes == 4096)
+            );
+            let failed: Vec<i32> = all.iter().filter_map(|one| one.failed).collect();
+            match kind {
+                OpKind::Get => assert_eq!(failed, [libc::EAGAIN; 2]),
+                _ => assert_eq!(failed, [libc::ENOENT]),
+            }
+            assert!(
+                all.windows(2)
+                    .all(|pair| pair[0].started_ns < pair[1].started_ns)
+            );
+            assert_eq!(server.keys().len(), 3);
+            probe.finish(&mut NoHooks).unwrap();
+            assert!(server.keys().is_empty());
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What the store in memory really did: the truth that tests measure against,
+//! also where the host was too busy to keep to the script.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use fathom_model::Histogram;
+
+use super::lock;
+use super::script::Action;
+
+/// Methods that are told apart at most; requests invent names.
+const MOST_METHODS: usize = 16;
+
+/// What was done so far.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    delivered: Mutex<BTreeMap<String, Histogram>>,
+    actions: Mutex<Vec<(Action, u64)>>,
+}
+
+impl Log {
+    /// A request was answered.
+    pub(super) fn delivered(&self, method: &str, took: Duration) {
+        let ns = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        let mut all = lock(&self.delivered);
+        if let Some(known) = all.get_mut(method) {
+            known.record(ns);
+        } else if all.len() < MOST_METHODS {
+            all.entry(method.to_owned()).or_default().record(ns);
+        }
+    }
+
+    /// The script did something to a request.
+    pub(super) fn did(&self, action: Action) {
+        let mut all = lock(&self.actions);
+        match all.iter_mut().find(|(known, _)| *known == action) {
+            Some((_, times)) => *times += 1,
+            None => all.push((action, 1)),
+        }
+    }
+
+    pub(super) fn of(&self, method: &str) -> Histogram {
+        lock(&self.delivered)
+            .get(method)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    pub(super) fn times(&self, action: Action) -> u64 {
+        let all = lock(&self.actions);
+        let known = all.iter().find(|(known, _)| *known == action);
+        known.map_or(0, |(_, times)| *times)
+    }
+}

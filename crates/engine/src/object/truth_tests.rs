@@ -1,0 +1,117 @@
+//! What a scripted store did, and what is found again of it.
+
+use super::tests::{MS, done, errors, job, latency, object, run, server};
+use super::{Action, StoreServer};
+use fathom_model::{ErrorClass, Histogram, OpKind, Phase};
+
+/// A busy host delays both ends; it does so in one of these rounds at most.
+const ROUNDS: u32 = 4;
+const TOLERANCE: f64 = 0.03;
+
+/// Latencies of 300 GETs of a store with this script, and what it delivered.
+fn round(script: &str, tag: u64) -> (Histogram, Histogram) {
+    let server = server(script);
+    let mut job = job(&server, tag, &[(OpKind::Get, 1)]);
+    object(&mut job).objects = 150;
+    object(&mut job).sizes = fathom_model::workload::ObjectSizes::Fixed(512);
+    job.workload.queue_depth = 16;
+    let end = run(&job);
+    assert_eq!(end.report.errors, []);
+    assert_eq!(done(&end, OpKind::Get).0, 300);
+    (latency(&end, OpKind::Get), server.delivered("GET"))
+}
+
+#[test]
+fn each_injected_latency_is_found_within_3_percent_of_what_was_delivered() {
+    // 5 % wait 900 ms, 20 % 600 ms, 50 % 300 ms: delays add up where they meet,
+    // so each class is looked at in its middle.
+    let script = "GET:delay=300ms@2,GET:delay=600ms@5,GET:delay=900ms@20";
+    let mut told = String::new();
+    for attempt in 0..ROUNDS {
+        let (found, delivered) = round(script, 100 + u64::from(attempt));
+        assert_eq!(delivered.count(), 300);
+        let mut close = true;
+        for percent in [60.0, 70.0, 85.0, 92.0, 97.0, 99.0] {
+            let of = |all: &Histogram| all.quantile(percent / 100.0).unwrap() as f64;
+            let ratio = of(&found) / of(&delivered);
+            // Nothing is seen earlier than it happened, but for the buckets.
+            assert!(ratio > 1.0 - 0.008, "p{percent}: {ratio}");
+            close &= ratio < 1.0 + TOLERANCE;
+            told += &format!("round {attempt} p{percent}: {ratio:.4}\n");
+        }
+        if close {
+            return;
+        }
+    }
+    panic!("never within 3 %:\n{told}");
+}
+
+#[test]
+fn failures_are_as_many_as_the_script_made() {
+    let script = "GET:503@7,GET:404@11,GET:500@13,GET:close@17,GET:truncate@19";
+    let server = server(script);
+    let mut job = job(&server, 120, &[(OpKind::Get, 1)]);
+    object(&mut job).objects = 400;
+    object(&mut job).sizes = fathom_model::workload::ObjectSizes::Fixed(4000);
+    let end = run(&job);
+    let truth = |action| server.done_to(action);
+    let (slow, refused) = (truth(Action::Status(503)), truth(Action::Status(404)));
+    let (failed, closed) = (truth(Action::Status(500)), truth(Action::Close));
+    let cut = truth(Action::Truncate);
+    assert!([slow, refused, failed, closed, cut].iter().all(|n| *n > 20));
+    assert_eq!(errors(&end, ErrorClass::SlowDown), slow);
+    assert_eq!(errors(&end, ErrorClass::Refused), refused);
+    assert_eq!(errors(&end, ErrorClass::Failed), failed);
+    // What is cut off in the middle is a connection that was closed, or short.
+    let broken = errors(&end, ErrorClass::Reset) + errors(&end, ErrorClass::Short);
+    assert_eq!(broken, closed + cut);
+    let (ops, bytes, all) = done(&end, OpKind::Get);
+    assert_eq!(all, slow + refused + failed + closed + cut);
+    assert_eq!((ops, bytes), (800 - all, (800 - all) * 4000));
+    assert_eq!(latency(&end, OpKind::Get).count(), ops);
+    assert_eq!(server.delivered("GET").count(), ops);
+}
+
+#[test]
+fn the_tail_of_one_client_of_eight_is_in_their_merged_histogram() {
+    // One server of eight has the tail: 1 in 125 of its answers, 1 in 1,000 of
+    // all. An average of the eight p99.9 would show an eighth of it.
+    let mut merged = Histogram::new();
+    let mut truth = Histogram::new();
+    let mut tail_alone = Vec::new();
+    for client in 0..8_u64 {
+        let script = if client == 3 {
+            "GET:delay=400ms@125"
+        } else {
+            ""
+        };
+        let server: StoreServer = server(script);
+        let mut job = job(&server, 140 + client, &[(OpKind::Get, 1)]);
+        object(&mut job).objects = 250;
+        object(&mut job).sizes = fathom_model::workload::ObjectSizes::Fixed(256);
+        let end = run(&job);
+        assert_eq!(end.report.errors, []);
+        let own = latency(&end, OpKind::Get);
+        tail_alone.push(own.quantile(0.999).unwrap());
+        merged.merge(&own);
+        truth.merge(&server.delivered("GET"));
+        assert!(end.samples.iter().any(|s| s.phase == Phase::Measure));
+    }
+    assert_eq!((merged.count(), truth.count()), (4000, 4000));
+    // The slowest four of 4,000 are the injected ones.
+    let above = 390 * MS;
+    assert!(truth.count_above(above) >= 4 && merged.count_above(above) >= truth.count_above(above));
+    let (found, expected) = (
+        merged.quantile(0.9992).unwrap(),
+        truth.quantile(0.9992).unwrap(),
+    );
+    assert!(
+        found as f64 >= expected as f64 * 0.992,
+        "{found} {expected}"
+    );
+    let averaged = tail_alone.iter().sum::<u64>() as f64 / 8.0;
+    assert!(
+        found as f64 > averaged,
+        "{found} against {averaged} averaged"
+    );
+}

@@ -1,0 +1,80 @@
+//! `fathom record export`: a recording for other programs.
+
+use std::io::{BufWriter, Write, stdout};
+use std::path::PathBuf;
+
+use clap::Args;
+use fathom_recorder::RecordingReader;
+use fathom_recorder::export::{self, CSV_HEAD};
+
+use crate::exit::Exit;
+use crate::present;
+
+/// Export a recording as JSON lines or CSV.
+///
+/// One line for each thing and reading, with the growth of counters per second
+/// and gauges as they are; in CSV one line for each value.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom record export db1.frec > db1.jsonl
+  fathom record export db1.frec --kind disk --csv > db1.csv")]
+pub(crate) struct Export {
+    /// The recording.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// As CSV: at,kind,name,field,value.
+    #[arg(long)]
+    csv: bool,
+    /// Only this kind: host, cpu, memory, pressure, disk, link, tcp, process,
+    /// group, nfs, filesystem, raid, cache, mapped, health.
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<&'static str>,
+}
+
+fn kind(text: &str) -> Result<&'static str, String> {
+    let known = fathom_recorder::kind::Kind::of_name(text);
+    known.map(fathom_recorder::kind::Kind::name).ok_or_else(|| {
+        let names = fathom_recorder::kind::Kind::ALL.map(fathom_recorder::kind::Kind::name);
+        format!("there are {}", names.join(", "))
+    })
+}
+
+pub(super) fn run(args: &Export) -> anyhow::Result<Exit> {
+    let reader = match RecordingReader::open(&args.file) {
+        Ok(reader) => reader,
+        Err(error) => {
+            present::complain(&format!("{}: {error}", args.file.display()));
+            return Ok(Exit::Usage);
+        }
+    };
+    match write(reader, args, BufWriter::new(stdout().lock())) {
+        // A reader that went away (`| head`) is no error.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Success),
+        written => Ok(written.map(|()| Exit::Success)?),
+    }
+}
+
+fn write(reader: RecordingReader, args: &Export, mut out: impl Write) -> std::io::Result<()> {
+    let mut lines = export::Export::default();
+    let mut text = String::new();
+    if args.csv {
+        out.write_all(CSV_HEAD.as_bytes())?;
+    }
+    for frame in reader {
+        for line in lines.advance(&frame) {
+            if args.kind.is_some_and(|kind| kind != line.kind) {
+                continue;
+            }
+            text.clear();
+            if args.csv {
+                line.csv(&mut text);
+            } else {
+                text = line.json().to_string();
+                text.push('\n');
+            }
+            out.write_all(text.as_bytes())?;
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,153 @@
+//! `fathom watch`: what this host does, live.
+
+mod cells;
+mod history;
+mod keys;
+mod plain;
+mod screen;
+
+use std::io::{IsTerminal, stdin, stdout};
+use std::time::Duration;
+
+use clap::Args;
+use fathom_fleet::Interrupt;
+use fathom_observe::{Sysroot, monotonic_ns};
+use fathom_recorder::{Instant, Moments, Sampler, recorded_host};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use self::cells::Sort;
+use self::history::History;
+use self::keys::View;
+use crate::exit::Exit;
+use crate::pace::Pace;
+use crate::{present, signals};
+
+/// How often it is looked whether somebody wants it to end.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Watch this host: devices, who causes the I/O, and what is the matter.
+///
+/// On a terminal a screen that is drawn again with each reading; elsewhere one
+/// block of text for each. The first lines say in words what holds the host
+/// back, judged as by `fathom diagnose` over the last half minute.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Keys:
+  q quit   s sort   f or space freeze   left, right back and forth in time
+  home, end oldest and live   tab next pane   ? help
+
+Examples:
+  fathom watch                       A screen, a reading each second
+  fathom watch --every 5s --sort bytes
+  fathom watch --count 3 > now.txt   Three blocks of text")]
+pub(crate) struct Watch {
+    /// Distance between two readings, 100ms to 1h.
+    #[arg(long = "every", value_name = "TIME", default_value = "1s")]
+    #[arg(value_parser = super::record::interval)]
+    every_ns: u64,
+    /// End after so many readings.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+    /// Order of devices and processes.
+    #[arg(long, value_enum, default_value_t, value_name = "ORDER")]
+    sort: Sort,
+    /// Blocks of text, also on a terminal.
+    #[arg(long)]
+    plain: bool,
+}
+
+pub(crate) fn run(watch: &Watch) -> anyhow::Result<Exit> {
+    let interrupt = Interrupt::new();
+    signals::raise_on_signals(&interrupt)?;
+    let sampler = Sampler::new(&Sysroot::host());
+    let source = Source {
+        history: History::new(recorded_host(&sampler.host())),
+        moments: Moments::new(watch.every_ns),
+        sampler,
+    };
+    if watch.plain || !stdout().is_terminal() || !stdin().is_terminal() {
+        return in_plain_text(watch, source, &interrupt);
+    }
+    let mut terminal = ratatui::try_init()?;
+    let ended = on_screen(watch, source, &interrupt, &mut terminal);
+    ratatui::restore();
+    ended.map(|()| Exit::Success)
+}
+
+/// Where moments come from, and where they go.
+struct Source {
+    sampler: Sampler,
+    moments: Moments,
+    history: History,
+}
+
+impl Source {
+    /// Takes a reading; true where it made a moment.
+    fn read(&mut self) -> bool {
+        let frame = self.sampler.sample(Instant::now());
+        match self.moments.advance(&frame) {
+            Some(moment) => {
+                self.history.push(moment);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+fn in_plain_text(watch: &Watch, mut source: Source, interrupt: &Interrupt) -> anyhow::Result<Exit> {
+    let mut pace = Pace::new(watch.every_ns, None);
+    let mut shown = 0;
+    while watch.count.is_none_or(|count| shown < count) && pace.wait(interrupt) {
+        if source.read()
+            && let Some(seen) = source.history.live()
+        {
+            present::write_stdout(&plain::block(source.history.host(), &seen, watch.sort))?;
+            shown += 1;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn on_screen(
+    watch: &Watch,
+    mut source: Source,
+    interrupt: &Interrupt,
+    terminal: &mut DefaultTerminal,
+) -> anyhow::Result<()> {
+    let mut view = View::new(watch.sort);
+    let mut next_ns = monotonic_ns();
+    let mut shown = 0;
+    let mut stale = true;
+    while !interrupt.is_raised() && !view.quits {
+        let now_ns = monotonic_ns();
+        if now_ns >= next_ns {
+            let missed = (now_ns - next_ns) / watch.every_ns;
+            next_ns = next_ns.saturating_add((missed + 1).saturating_mul(watch.every_ns));
+            shown += u64::from(source.read());
+            stale = true;
+        }
+        if stale {
+            let seen = source.history.at(view.position);
+            terminal.draw(|frame| {
+                screen::draw(frame, source.history.host(), seen.as_ref(), &view);
+            })?;
+            stale = false;
+        }
+        if watch.count.is_some_and(|count| shown >= count) {
+            break;
+        }
+        let left = Duration::from_nanos(next_ns.saturating_sub(monotonic_ns()));
+        if event::poll(left.min(LOOK))? {
+            match event::read()? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => {
+                    view.press(key, &source.history);
+                }
+                _ => {}
+            }
+            stale = true;
+        }
+    }
+    Ok(())
+}

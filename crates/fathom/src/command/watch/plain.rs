@@ -1,0 +1,74 @@
+//! One block of text for each reading, for pipes and files.
+
+use fathom_diagnose::recording::RecordedHost;
+use fathom_report::table::{Align, Table, wrap};
+
+use super::cells::{
+    self, DEVICE_HEADS, DOER_HEADS, LINK_HEADS, MOUNT_HEADS, Sort, cpu_line, memory_line,
+    pressure_line, words,
+};
+use super::history::Seen;
+
+const WIDTH: usize = 80;
+/// Devices and processes in a block.
+const MOST_ROWS: usize = 10;
+
+/// The block of a moment.
+pub(super) fn block(host: &RecordedHost, seen: &Seen<'_>, sort: Sort) -> String {
+    let moment = seen.moment;
+    let name = host.name.as_deref().unwrap_or("this host");
+    let mut out = format!(
+        "== {} {}\n",
+        fathom_report::table::clean(name),
+        cells::clock(moment)
+    );
+    let (headline, evidence) = words(seen);
+    for line in std::iter::once(headline).chain(evidence) {
+        for part in wrap(&line, WIDTH) {
+            out.push_str(&format!("{part}\n"));
+        }
+    }
+    out.push_str(&format!("CPU     {}\n", cpu_line(moment, host.cpus)));
+    out.push_str(&format!("stalls  {}\n", pressure_line(moment)));
+    out.push_str(&format!("memory  {}\n", memory_line(moment)));
+    let devices = cells::devices(moment, sort);
+    table(
+        &mut out,
+        DEVICE_HEADS,
+        devices.iter().map(|disk| cells::device(disk)),
+    );
+    let (order, all) = cells::doers(&moment.processes, sort);
+    table(
+        &mut out,
+        DOER_HEADS,
+        order.iter().map(|d| cells::doer(d, all)),
+    );
+    table(&mut out, LINK_HEADS, moment.links.iter().map(cells::link));
+    table(&mut out, MOUNT_HEADS, moment.nfs.iter().map(cells::mount));
+    out.push('\n');
+    out
+}
+
+fn table<const N: usize>(
+    out: &mut String,
+    heads: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) {
+    let columns = heads.iter().enumerate().map(|(place, head)| {
+        (
+            *head,
+            if place == 0 {
+                Align::Left
+            } else {
+                Align::Right
+            },
+        )
+    });
+    let mut table = Table::new(columns);
+    for row in rows.take(MOST_ROWS) {
+        table.row(row);
+    }
+    if !table.is_empty() {
+        out.push_str(&format!("\n{}", table.render()));
+    }
+}

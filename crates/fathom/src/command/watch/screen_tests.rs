@@ -1,0 +1,205 @@
+//! Screens as their users see them, on a terminal in memory.
+
+use fathom_diagnose::recording::{
+    BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, MemoryMoment, Moment, NfsMoment,
+};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::*;
+use crate::command::watch::cells::Sort;
+use crate::command::watch::history::History;
+
+fn host() -> RecordedHost {
+    RecordedHost {
+        name: Some("db1".to_owned()),
+        cpus: Some(4),
+        ..RecordedHost::default()
+    }
+}
+
+fn disk(name: &str, writes: f64, queue: f64) -> DiskMoment {
+    DiskMoment {
+        name: name.to_owned(),
+        writes,
+        write_bytes: writes * 8192.0,
+        write_wait_ms: Some(1000.0 * queue / writes.max(1.0)),
+        queue: Some(queue),
+        ..DiskMoment::default()
+    }
+}
+
+fn moment(second: i8) -> Moment {
+    let doer = |name: &str, write_bytes: f64, io_wait: f64| DoerMoment {
+        name: name.to_owned(),
+        write_bytes,
+        io_wait: Some(io_wait),
+        cpus: 0.25,
+        ..DoerMoment::default()
+    };
+    Moment {
+        at: Some(jiff::civil::date(2026, 11, 21).at(15, 30, second, 0)),
+        seconds: Some(1.0),
+        cpu: Some(CpuShares {
+            user: 0.2,
+            system: 0.1,
+            iowait: 0.3,
+            steal: 0.0,
+            idle: 0.4,
+        }),
+        busiest_cpu: Some(BusiestCpu {
+            number: 2,
+            busy: 0.55,
+            interrupts: 0.0,
+        }),
+        load: Some(3.2),
+        runnable: Some(2.0),
+        blocked: Some(5.0),
+        io_pressure_some: Some(0.62),
+        io_pressure_full: Some(0.3),
+        memory: Some(MemoryMoment {
+            total_bytes: 8 << 30,
+            available_bytes: 3 << 30,
+            dirty_bytes: 120 << 20,
+            writeback_bytes: 4 << 20,
+        }),
+        disks: vec![disk("sda", 100.0, 0.1), disk("nvme0n1", 4000.0, 12.5)],
+        processes: vec![
+            doer("812 postgres", 30e6, 0.9),
+            doer("9 tar \u{1b}[2J", 1e6, 0.0),
+        ],
+        groups: vec![doer("system.slice/postgresql.service", 30e6, 0.5)],
+        links: vec![LinkMoment {
+            name: "eth0".to_owned(),
+            sent_bytes: 5e6,
+            speed_bits: Some(1e9),
+            ..LinkMoment::default()
+        }],
+        nfs: vec![NfsMoment {
+            name: "nas:/data on /mnt".to_owned(),
+            operations: 12.0,
+            ..NfsMoment::default()
+        }],
+        ..Moment::default()
+    }
+}
+
+/// The screen of a view as lines.
+fn screen(width: u16, height: u16, moments: i8, view: &View) -> Vec<String> {
+    let mut history = History::new(host());
+    for second in 0..moments {
+        history.push(moment(second));
+    }
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let seen = history.at(view.position);
+    terminal
+        .draw(|frame| draw(frame, history.host(), seen.as_ref(), view))
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    let rows = buffer.content().chunks(usize::from(width));
+    rows.map(|row| {
+        row.iter()
+            .map(ratatui::buffer::Cell::symbol)
+            .collect::<String>()
+    })
+    .collect()
+}
+
+fn has(lines: &[String], part: &str) -> bool {
+    lines.iter().any(|line| line.contains(part))
+}
+
+#[test]
+fn a_small_terminal_shows_a_part_of_everything() {
+    let lines = screen(80, 24, 10, &View::new(Sort::Queue));
+    let text = lines.join("\n");
+    assert!(lines[0].starts_with("db1  15:30:09 UTC  live"), "{text}");
+    assert!(lines[1].starts_with("NOT PROVEN: "), "{text}");
+    for part in [
+        "20 user 10 system 30 I/O wait %",
+        "I/O 62 %  (all 30 %)",
+        "3.00 GiB of 8.00 GiB available",
+        "812 postgres",
+        "eth0",
+        "nas:/data on /mnt",
+        "q quit",
+        "sorted by queue",
+    ] {
+        assert!(has(&lines, part), "{part}:\n{text}");
+    }
+    // The longest queue first.
+    let place = |name: &str| lines.iter().position(|line| line.starts_with(name));
+    assert!(place("nvme0n1") < place("sda"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn a_wide_terminal_shows_queues_over_time_and_all_evidence() {
+    let lines = screen(160, 50, 40, &View::new(Sort::Name));
+    let text = lines.join("\n");
+    assert!(has(&lines, "queue of the last readings"), "{text}");
+    assert!(has(&lines, "██████████"), "{text}");
+    assert!(has(&lines, "causes 97 % of the I/O"), "{text}");
+}
+
+#[test]
+fn panes_time_and_help_are_shown() {
+    let mut view = View::new(Sort::Queue);
+    view.position = Some(2);
+    view.pane = Pane::Doers;
+    let lines = screen(80, 24, 10, &view);
+    assert!(lines[0].contains("frozen, 7 readings ago"), "{}", lines[0]);
+    assert!(has(&lines, "system.slice/postgresql.service"));
+    assert!(!has(&lines, "eth0"));
+    view.pane = Pane::Network;
+    assert!(has(&screen(80, 24, 10, &view), "eth0"));
+    view.pane = Pane::Devices;
+    assert!(has(&screen(80, 24, 10, &view), "nvme0n1"));
+    view.helps = true;
+    assert!(has(&screen(80, 24, 10, &view), "back and forth in time"));
+}
+
+#[test]
+fn no_terminal_is_too_small() {
+    let mut view = View::new(Sort::Queue);
+    for pane in [Pane::All, Pane::Devices, Pane::Doers, Pane::Network] {
+        view.pane = pane;
+        for (width, height) in [(1, 1), (5, 3), (20, 8), (300, 2), (79, 12)] {
+            for helps in [false, true] {
+                view.helps = helps;
+                assert_eq!(screen(width, height, 4, &view).len(), usize::from(height));
+            }
+        }
+    }
+    assert!(has(
+        &screen(40, 5, 0, &view),
+        "the first reading comes soon"
+    ));
+}
+
+#[test]
+fn plain_text_says_the_same() {
+    let mut history = History::new(host());
+    for second in 0..10 {
+        history.push(moment(second));
+    }
+    let seen = history.live().unwrap();
+    let text = crate::command::watch::plain::block(history.host(), &seen, Sort::Queue);
+    assert!(
+        text.starts_with("== db1 15:30:09 UTC\nNOT PROVEN: "),
+        "{text}"
+    );
+    for part in [
+        "nvme0n1",
+        "812 postgres",
+        "eth0",
+        "nas:/data on /mnt",
+        "I/O 62 %",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
+}

@@ -1,0 +1,78 @@
+//! Ticks at an even distance, until the time is over or the user says stop.
+
+use fathom_fleet::Interrupt;
+use rustix::thread::nanosleep;
+use rustix::time::Timespec;
+
+/// The longest sleep at once: a signal that comes just before one is seen after
+/// it.
+const LONGEST_NS: u64 = 500_000_000;
+
+/// Gives ticks by the monotonic clock. A tick that is missed is left out, so
+/// that a host that stood still does not get them all at once.
+pub(crate) struct Pace {
+    every_ns: u64,
+    next_ns: u64,
+    end_ns: Option<u64>,
+}
+
+impl Pace {
+    /// The first tick is now; the last one when `for_ns` are over.
+    pub(crate) fn new(every_ns: u64, for_ns: Option<u64>) -> Pace {
+        let now_ns = fathom_observe::monotonic_ns();
+        Pace {
+            every_ns: every_ns.max(1),
+            next_ns: now_ns,
+            end_ns: for_ns.map(|for_ns| now_ns.saturating_add(for_ns)),
+        }
+    }
+
+    /// Waits for the next tick. False when there is none more.
+    pub(crate) fn wait(&mut self, interrupt: &Interrupt) -> bool {
+        if self.end_ns.is_some_and(|end_ns| self.next_ns > end_ns) {
+            return false;
+        }
+        loop {
+            if interrupt.is_raised() {
+                return false;
+            }
+            let now_ns = fathom_observe::monotonic_ns();
+            if now_ns >= self.next_ns {
+                let missed = (now_ns - self.next_ns) / self.every_ns;
+                self.next_ns = self
+                    .next_ns
+                    .saturating_add((missed + 1).saturating_mul(self.every_ns));
+                return true;
+            }
+            // A signal ends the sleep early; then the loop looks at it.
+            let _ = nanosleep(&timespec((self.next_ns - now_ns).min(LONGEST_NS)));
+        }
+    }
+}
+
+fn timespec(ns: u64) -> Timespec {
+    Timespec {
+        tv_sec: (ns / 1_000_000_000) as i64,
+        tv_nsec: (ns % 1_000_000_000) as _,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_end_with_the_time_and_with_the_user() {
+        let interrupt = Interrupt::new();
+        let mut pace = Pace::new(1_000_000, Some(3_000_000));
+        let mut ticks = 0;
+        while pace.wait(&interrupt) {
+            ticks += 1;
+        }
+        assert!((1..=4).contains(&ticks), "{ticks}");
+        let mut endless = Pace::new(1_000_000, None);
+        assert!(endless.wait(&interrupt));
+        interrupt.raise();
+        assert!(!endless.wait(&interrupt));
+    }
+}

@@ -1,0 +1,196 @@
+//! `fathom record`: recordings of this host, and the answer that they give.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::bench::Bench;
+
+/// Waits until something is so; a minute at most.
+fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn record(bench: &Bench, name: &str, flags: &[&str]) -> PathBuf {
+    let path = bench.path().join(name);
+    let mut args = vec!["record", "--output", name];
+    args.extend(flags);
+    let output = bench.fathom(args);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    assert_eq!(output.stdout, "");
+    path
+}
+
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
+}
+
+#[test]
+fn a_recording_is_shown_exported_and_diagnosed() {
+    let bench = Bench::new();
+    let flags = ["--for", "2s", "--every", "100ms"];
+    let path = record(&bench, "a.frec", &flags);
+    let mode = std::os::unix::fs::MetadataExt::mode(&path.metadata().unwrap());
+    assert_eq!(mode & 0o777, 0o600);
+
+    let shown = bench.fathom(["record", "show", "a.frec"]);
+    assert_eq!(shown.status, Some(0), "{}", shown.stderr);
+    for part in ["readings from", "stopped in order", "cpu ", "memory "] {
+        assert!(shown.stdout.contains(part), "{part}: {}", shown.stdout);
+    }
+
+    let lines = bench
+        .fathom(["record", "export", "a.frec", "--kind", "cpu"])
+        .stdout;
+    let values: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(values.len() >= 2, "{lines}");
+    assert!(values.iter().all(|value| value["kind"] == "cpu"));
+    assert!(
+        values[0]["idle_ticks_per_second"].is_number(),
+        "{}",
+        values[0]
+    );
+    let csv = bench.fathom(["record", "export", "a.frec", "--csv"]).stdout;
+    assert!(csv.starts_with("at,kind,name,field,value\n"), "{csv}");
+    assert!(
+        csv.lines().all(|line| line.split(',').count() >= 5),
+        "{csv}"
+    );
+
+    let found = bench.fathom(["diagnose", "a.frec", "--json"]);
+    assert_eq!(found.status, Some(0), "{}", found.stderr);
+    let found = found.json();
+    assert_eq!(found["schema"], "fathom.diagnosis/1");
+    assert!(found["samples"].as_u64().unwrap() >= 1, "{found}");
+    assert!(found["cpu"]["cpus"].as_u64().unwrap() >= 1);
+}
+
+#[test]
+fn an_existing_file_is_never_overwritten() {
+    let bench = Bench::new();
+    std::fs::write(bench.path().join("letter"), "dear").unwrap();
+    let refused = bench.fathom(["record", "--for", "1s", "--output", "letter"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(
+        refused.stderr.contains("not overwritten"),
+        "{}",
+        refused.stderr
+    );
+    let args = [
+        "record",
+        "--for",
+        "1s",
+        "--output",
+        "letter",
+        "--rotate-size",
+        "64KiB",
+    ];
+    let refused = bench.fathom(args);
+    assert_eq!(refused.status, Some(1));
+    assert!(
+        refused.stderr.contains("is no recording, and stays"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        std::fs::read_to_string(bench.path().join("letter")).unwrap(),
+        "dear"
+    );
+}
+
+#[test]
+fn with_rotation_the_recording_before_is_kept_beside() {
+    let bench = Bench::new();
+    let flags = [
+        "--for",
+        "300ms",
+        "--every",
+        "100ms",
+        "--rotate-size",
+        "1MiB",
+        "--keep",
+        "2",
+    ];
+    for _ in 0..3 {
+        record(&bench, "host.frec", &flags);
+    }
+    let folder = bench.path().to_str().unwrap().to_owned();
+    let listed = bench.fathom(["record", "list", "--folder", &folder]).stdout;
+    assert!(listed.contains("host.frec"), "{listed}");
+    assert!(listed.contains("host.1.frec"), "{listed}");
+    assert!(!listed.contains("host.2.frec"), "{listed}");
+}
+
+#[test]
+fn without_a_name_it_lies_beside_the_store_and_is_listed() {
+    let bench = Bench::new();
+    assert!(
+        bench
+            .fathom(["record", "list"])
+            .stdout
+            .contains("no recordings")
+    );
+    let output = bench.fathom(["record", "--for", "300ms", "--every", "100ms"]);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("fathom diagnose "),
+        "{}",
+        output.stderr
+    );
+    let listed = bench.fathom(["record", "list"]).stdout;
+    assert!(listed.contains(".frec"), "{listed}");
+}
+
+#[test]
+fn a_killed_recorder_leaves_what_it_recorded() {
+    let bench = Bench::new();
+    let path = bench.path().join("k.frec");
+    let args = ["record", "--every", "100ms", "--output", "k.frec"];
+    let mut child = bench.command(args).spawn().unwrap();
+    // The header takes less than 8 KiB, and then there are readings.
+    wait_until("readings", || size(&path) > 12_000);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = bench.fathom(["record", "show", "k.frec"]).stdout;
+    assert!(
+        shown.contains("not stopped") || shown.contains("cut off"),
+        "{shown}"
+    );
+    assert!(shown.contains("readings from"), "{shown}");
+    assert_eq!(bench.fathom(["diagnose", "k.frec"]).status, Some(0));
+}
+
+#[test]
+fn sigterm_ends_a_recording_in_order() {
+    let bench = Bench::new();
+    let path = bench.path().join("t.frec");
+    let args = ["record", "--every", "100ms", "--output", "t.frec"];
+    let mut child = bench.command(args).spawn().unwrap();
+    wait_until("readings", || size(&path) > 8_000);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let mut status = None;
+    wait_until("the end", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert!(status.unwrap().success());
+    let shown = bench.fathom(["record", "show", "t.frec"]).stdout;
+    assert!(shown.contains("stopped in order"), "{shown}");
+}
+
+#[test]
+fn this_host_is_diagnosed_live() {
+    let bench = Bench::new();
+    let output = bench.fathom(["diagnose", "--for", "3s", "--json"]);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    let found = output.json();
+    assert_eq!(found["sources"][0], "this host, live");
+    assert!(found["samples"].as_u64().unwrap() >= 1, "{found}");
+}

@@ -1,0 +1,127 @@
+//! Takes one frame after the other from `/proc` and `/sys`.
+//!
+//! Files stay open and buffers are kept, since the recorder runs beside the
+//! work that it watches. Three paces: each frame; every tenth for what changes
+//! slowly (mounts, groups, file systems); every sixtieth for drives' health.
+
+mod cgroups;
+mod devices;
+mod filesystems;
+mod health;
+mod layers;
+mod links;
+mod nfs;
+mod process_files;
+mod processes;
+mod raid;
+mod system;
+
+use fathom_observe::Sysroot;
+
+use crate::frame::{Frame, HostFacts, Instant, Row};
+
+/// Every how many frames the list of mounts, groups and devices is looked at.
+const SLOW: u64 = 10;
+/// Every how many frames drives are asked for their health.
+const VERY_SLOW: u64 = 60;
+
+/// What all readers get.
+pub(crate) struct Reading<'a> {
+    sys: &'a Sysroot,
+    buffer: &'a mut Vec<u8>,
+    rows: &'a mut Vec<Row>,
+    now_ns: u64,
+    /// Frames before this one.
+    count: u64,
+}
+
+impl Reading<'_> {
+    fn slow(&self) -> bool {
+        self.count.is_multiple_of(SLOW)
+    }
+
+    fn very_slow(&self) -> bool {
+        self.count.is_multiple_of(VERY_SLOW)
+    }
+}
+
+/// Reads a host again and again.
+#[derive(Debug)]
+pub struct Sampler {
+    sys: Sysroot,
+    buffer: Vec<u8>,
+    system: system::System,
+    devices: devices::Devices,
+    links: links::Links,
+    processes: processes::Processes,
+    cgroups: cgroups::Cgroups,
+    nfs: nfs::NfsMounts,
+    filesystems: filesystems::Filesystems,
+    raid: raid::Raids,
+    layers: layers::Layers,
+    health: health::Drives,
+    count: u64,
+    rows_last: usize,
+}
+
+impl Sampler {
+    /// Opens what there is to be read below `sys`.
+    pub fn new(sys: &Sysroot) -> Sampler {
+        Sampler {
+            buffer: Vec::new(),
+            system: system::System::open(sys),
+            devices: devices::Devices::open(sys),
+            links: links::Links::open(sys),
+            processes: processes::Processes::open(sys),
+            cgroups: cgroups::Cgroups::default(),
+            nfs: nfs::NfsMounts::default(),
+            filesystems: filesystems::Filesystems::default(),
+            raid: raid::Raids::open(sys),
+            layers: layers::Layers::open(sys),
+            health: health::Drives,
+            count: 0,
+            rows_last: 64,
+            sys: sys.clone(),
+        }
+    }
+
+    /// What the host is.
+    pub fn host(&self) -> HostFacts {
+        system::host_facts(&self.sys)
+    }
+
+    /// One frame.
+    pub fn sample(&mut self, at: Instant) -> Frame {
+        let mut rows = Vec::with_capacity(self.rows_last + 8);
+        let mut reading = Reading {
+            sys: &self.sys,
+            buffer: &mut self.buffer,
+            rows: &mut rows,
+            now_ns: at.monotonic_ns,
+            count: self.count,
+        };
+        self.system.read(&mut reading);
+        self.devices.read(&mut reading);
+        self.links.read(&mut reading);
+        self.processes.read(&mut reading);
+        self.cgroups.read(&mut reading);
+        self.nfs.read(&mut reading);
+        self.filesystems.read(&mut reading);
+        self.raid.read(&mut reading);
+        self.layers.read(&mut reading);
+        self.health.read(&mut reading);
+        self.count += 1;
+        self.rows_last = rows.len();
+        Frame { at, rows }
+    }
+}
+
+/// The first of a text's numbers, in any of its fields.
+fn numbers(text: &str) -> impl Iterator<Item = Option<u64>> {
+    text.split_ascii_whitespace()
+        .map(|field| field.parse().ok())
+}
+
+#[cfg(test)]
+#[path = "../sampler_tests.rs"]
+mod tests;
