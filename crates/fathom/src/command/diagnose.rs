@@ -1,7 +1,7 @@
 //! `fathom diagnose`: is the storage the bottleneck, yes or no.
 
-mod live;
 mod cluster;
+mod live;
 
 use std::fs::File;
 use std::io::Read;
@@ -22,11 +22,10 @@ use crate::present;
 ///
 /// Without files it watches this host for a while and answers. With files it
 /// reads what `fathom record` or other tools recorded on the host that is slow:
-/// iostat (text, or JSON with `-x -t -o JSON`), `sadf -j`, vmstat, and the first
-/// lines of `top -b` or uptime. The first recording with devices is of the real load; a
-/// Reads what other tools recorded on the host that is slow: iostat (text, or
-/// JSON with `-x -t -o JSON`), sar, `sadf -j`, vmstat, and the first lines of
-/// `top -b` or uptime. The first recording with devices is of the real load; a
+/// iostat (text, or JSON with `-x -t -o JSON`), sar, `sadf -j`, vmstat, and the
+/// first lines of `top -b` or uptime.
+///
+/// The first recording with devices is of the real load; a
 /// second one is of a test load on the same volume, and what it reached is
 /// what the volume can give. Recordings without devices are joined to the
 /// first.
@@ -111,6 +110,7 @@ fn iops(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     if args.files.is_empty() {
         return answer(args, live::record(args.for_ns)?, None);
+    }
     match cluster::judged(&args.files, args.gluster_version) {
         Ok(None) => {}
         Ok(Some(look)) => return print_cluster(args, &look),

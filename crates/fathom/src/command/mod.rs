@@ -43,7 +43,7 @@ pub(crate) mod site;
 pub(crate) mod size;
 pub(crate) mod smallfile;
 pub(crate) mod snia;
-pub(crate) mod watch;
 pub(crate) mod stack;
 pub(crate) mod use_table;
+pub(crate) mod watch;
 pub(crate) mod watched;
