@@ -29,13 +29,8 @@ fn push(
     if depth > DEPTH_MAX {
         return;
     }
-    let link = node
-        .link
-        .as_ref()
-        .map_or(String::new(), |link| format!("  {}", words(link)));
-    let line = format!("{lead}{}: {}{link}", clean(&node.name), clean(&node.label));
-    out.push_str(&line);
-    out.push('\n');
+    let title = format!("{lead}{}: {}\n", clean(&node.name), clean(&node.label));
+    out.push_str(&title);
     let below: Vec<&MachineNode> = nodes
         .iter()
         .filter(|other| other.above.as_deref() == Some(&node.name))
