@@ -29,7 +29,7 @@ fn interfaces_are_there_as_long_as_the_link() {
     };
     assert!(is_there(&a) && is_there(&b));
     let again = SimulatedLink::make((&a, "other"), WIRE, 1);
-    let told = again.err().expect("it is taken").to_string();
+    let told = again.expect_err("it is taken").to_string();
     assert!(told.contains("already"), "{told}");
     assert_eq!(link.truth(), (WayTruth::default(), WayTruth::default()));
     drop(link);
