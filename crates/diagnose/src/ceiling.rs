@@ -8,6 +8,8 @@ use crate::series::Series;
 
 /// Blocks that differ by more are another workload.
 const SAME_BLOCK: f64 = 4.0;
+/// Shares of reads that differ by more are another workload as well.
+const SAME_MIX: f64 = 0.3;
 /// At the ceiling from here on.
 pub(crate) const AT_CEILING: f64 = 0.9;
 
@@ -20,6 +22,8 @@ pub struct Ceiling {
     pub operations: f64,
     /// Bytes of a mean operation, where they were measured.
     pub block_bytes: Option<f64>,
+    /// Of all operations, 0 to 1, where it is known.
+    pub read_share: Option<f64>,
     /// Mean time of an operation there, in milliseconds.
     pub wait_ms: Option<f64>,
 }
@@ -44,25 +48,114 @@ impl Ceiling {
         Some(Ceiling {
             source: "the test load of the second recording".to_owned(),
             operations,
+            read_share: None,
             block_bytes: mean(&|d| Some(d.bytes() / d.operations())).filter(|bytes| *bytes > 0.0),
             wait_ms: mean(&crate::recording::DiskMoment::mean_wait_ms),
         })
     }
 
+    /// Of what several measurements reached, that of the workload most like the
+    /// load: by block size and mix, and among equals the highest rate.
+    pub fn nearest(measured: Vec<Ceiling>, load: &DiskLoad) -> Option<Ceiling> {
+        let far = |ceiling: &Ceiling| {
+            let octaves = ceiling.block_ratio(load).map_or(0.0, f64::log2);
+            // Half an octave is the same block.
+            (2.0 * octaves).round() + 4.0 * ceiling.mix_difference(load).unwrap_or(0.0)
+        };
+        let order = |a: &Ceiling, b: &Ceiling| {
+            let nearer = far(a).total_cmp(&far(b));
+            nearer.then(b.operations.total_cmp(&a.operations))
+        };
+        measured
+            .into_iter()
+            .filter(|ceiling| ceiling.operations > 0.0)
+            .min_by(order)
+    }
+
+    /// The larger block over the smaller one.
+    fn block_ratio(&self, load: &DiskLoad) -> Option<f64> {
+        let (a, b) = self.block_bytes.zip(load.block_bytes)?;
+        Some(if a > b { a / b } else { b / a })
+    }
+
+    fn mix_difference(&self, load: &DiskLoad) -> Option<f64> {
+        let (a, b) = self.read_share.zip(load.read_share)?;
+        Some((a - b).abs())
+    }
+
     /// How much of it a load used.
     pub(crate) fn used(&self, load: &DiskLoad, samples: &Samples<'_>) -> CeilingUse {
         let rates: Series = samples.iter().map(|(d, s)| (d.operations(), *s)).collect();
-        let ratio = self
-            .block_bytes
-            .zip(load.block_bytes)
-            .map(|(a, b)| if a > b { a / b } else { b / a });
         CeilingUse {
             source: self.source.clone(),
             operations: self.operations,
             block_bytes: self.block_bytes,
             peak_share: load.operations_peak / self.operations,
             time_at_ceiling: rates.share_from(AT_CEILING * self.operations),
-            comparable: ratio.is_none_or(|ratio| ratio <= SAME_BLOCK),
+            comparable: self.block_ratio(load).is_none_or(|r| r <= SAME_BLOCK)
+                && self.mix_difference(load).is_none_or(|d| d <= SAME_MIX),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(block_bytes: f64, read_share: f64) -> DiskLoad {
+        DiskLoad {
+            name: "sda".to_owned(),
+            operations: 100.0,
+            read_share: Some(read_share),
+            operations_p95: 200.0,
+            reads_peak: 150.0,
+            writes_peak: 90.0,
+            operations_peak: 240.0,
+            bytes: 100.0 * block_bytes,
+            block_bytes: Some(block_bytes),
+            wait_ms: None,
+            wait_peak_ms: None,
+            queue: None,
+            queue_peak: None,
+            util: None,
+            series: Vec::new(),
+        }
+    }
+
+    fn measured(source: &str, operations: f64, block_bytes: f64, read_share: f64) -> Ceiling {
+        Ceiling {
+            source: source.to_owned(),
+            operations,
+            block_bytes: Some(block_bytes),
+            read_share: Some(read_share),
+            wait_ms: None,
+        }
+    }
+
+    #[test]
+    fn the_measurement_most_like_the_load_counts() {
+        let all = || {
+            vec![
+                measured("large reads", 400.0, 1e6, 1.0),
+                measured("slow small reads", 900.0, 4096.0, 1.0),
+                measured("small reads", 1000.0, 4096.0, 1.0),
+                measured("small writes", 700.0, 4096.0, 0.0),
+                measured("nothing", 0.0, 4096.0, 1.0),
+            ]
+        };
+        let nearest = |load: &DiskLoad| Ceiling::nearest(all(), load).map(|c| c.source);
+        assert_eq!(nearest(&load(4000.0, 0.9)).as_deref(), Some("small reads"));
+        assert_eq!(nearest(&load(8192.0, 0.1)).as_deref(), Some("small writes"));
+        assert_eq!(nearest(&load(5e5, 1.0)).as_deref(), Some("large reads"));
+        assert_eq!(Ceiling::nearest(Vec::new(), &load(4096.0, 1.0)), None);
+    }
+
+    #[test]
+    fn another_block_or_mix_is_no_comparison() {
+        let ceiling = measured("small reads", 1000.0, 4096.0, 1.0);
+        let comparable = |load: DiskLoad| ceiling.used(&load, &Samples::new()).comparable;
+        assert!(comparable(load(8192.0, 0.8)));
+        assert!(!comparable(load(65_536.0, 1.0)));
+        assert!(!comparable(load(4096.0, 0.5)));
     }
 }

@@ -91,6 +91,12 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     who::name(recording, answer, limiter, &mut evidence);
     let mut remarks = recording.remarks.clone();
     remarks.extend(contradictions(&disks));
+    if let Some(used) = facts.ceiling.as_ref().filter(|used| !used.comparable) {
+        remarks.push(format!(
+            "the ceiling ({}) is of other blocks or another mix than the load's: it judges nothing",
+            used.source
+        ));
+    }
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
             "only {} samples: what was recorded may not be what is usual; ten minutes are better",
@@ -115,6 +121,14 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
         ceiling: facts.ceiling,
         remarks,
         disks,
+    }
+}
+
+/// A share in percent, also a small one.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 1.0 => format!("{percent:.1}"),
+        percent => format!("{percent:.0}"),
     }
 }
 
@@ -329,11 +343,11 @@ impl Facts<'_> {
         let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0);
         (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
             format!(
-                "{}: peaks at {} of {} ({:.0} %; {}), {:.0} reads and {:.0} writes per second at most",
+                "{}: peaks at {} of {} ({} %; {}), {:.0} reads and {:.0} writes per second at most",
                 disk.name,
                 unit::count(disk.operations_peak),
                 per_second(used.operations),
-                100.0 * used.peak_share,
+                percent(used.peak_share),
                 used.source,
                 disk.reads_peak,
                 disk.writes_peak,
@@ -415,12 +429,12 @@ impl Facts<'_> {
         match &self.ceiling {
             None => settle.push(
                 "what the volume can give: a second recording under a test load, --ceiling-iops \
-                 LIMIT, or a measurement with `fathom io`"
+                 LIMIT, or --ceiling with a measurement by `fathom io`"
                     .to_owned(),
             ),
             Some(used) if !used.comparable => settle.push(
-                "a test load with blocks of the load's own size: this one's differ by more than \
-                 four times"
+                "a test load with blocks and a mix like the load's own: this one's blocks differ \
+                 by more than four times, or its share of reads by more than 30 %"
                     .to_owned(),
             ),
             Some(_) => {}

@@ -79,6 +79,7 @@ fn limit_of(operations: f64) -> impl Fn(&str) -> Option<Ceiling> {
             source: "the limit of the volume, as given".to_owned(),
             operations,
             block_bytes: None,
+            read_share: None,
             wait_ms: None,
         })
     }
@@ -170,13 +171,14 @@ fn blocks_of_another_size_compare_nothing() {
             source: "a test".to_owned(),
             operations: 1_000.0,
             block_bytes: Some(4096.0),
+            read_share: None,
             wait_ms: None,
         })
     };
     let diagnosis = diagnose(&load, of_small_blocks);
     assert_eq!(diagnosis.answer, Answer::NotProven);
     assert!(
-        diagnosis.settle[0].contains("blocks of the load's own size"),
+        diagnosis.settle[0].contains("blocks and a mix like the load's own"),
         "{:?}",
         diagnosis.settle
     );

@@ -2,6 +2,7 @@
 
 mod cluster;
 mod live;
+mod measured;
 
 use std::fs::File;
 use std::io::Read;
@@ -15,6 +16,7 @@ use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
 use fathom_report::diagnosis;
 
+use crate::cli::StorePath;
 use crate::exit::Exit;
 use crate::present;
 
@@ -49,6 +51,8 @@ Examples:
                                                    test load
   fathom diagnose iostat-1.json uptime.txt --ceiling-iops 1000
                                                    With the limit of the volume
+  fathom io /data --rw randrw --rwmixread 70 --bs 16k --iodepth 16 --runtime 1m
+  fathom diagnose --ceiling latest                 With what a run of it reached
   sadf -j /var/log/sysstat/sa21 -- -A > day.json
   fathom diagnose day.json --format html > diagnosis.html
   sar -A -f /var/log/sysstat/sa21 > day.txt && fathom diagnose day.txt
@@ -71,6 +75,13 @@ pub(crate) struct Diagnose {
     /// a benchmark of it reached.
     #[arg(long, value_name = "NUMBER", value_parser = iops)]
     ceiling_iops: Option<f64>,
+    /// What the volume gave when it was measured: a stored run (its id, the
+    /// start of one, or `latest`), or a result of fathom or fio in JSON. Of its
+    /// workloads the one most like the load is taken.
+    #[arg(long, value_name = "RUN|FILE", conflicts_with = "ceiling_iops")]
+    ceiling: Option<String>,
+    #[command(flatten)]
+    store: StorePath,
     /// Only this device (by default the one with the longest queue is judged).
     #[arg(long, value_name = "NAME")]
     disk: Option<String>,
@@ -147,7 +158,14 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
             return Ok(Exit::Usage);
         }
     };
-    let found = diagnose(&load, |disk| ceiling(args, test, disk));
+    let measured = match measured::nearest(args, &load) {
+        Ok(measured) => measured,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
+    let found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
     let shown = match (args.json, args.format) {
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
         (_, Format::Html) => diagnosis::html(&found)?,
@@ -174,6 +192,12 @@ fn load(path: &Path) -> Result<Recording, String> {
     if is_ours(path) {
         return fathom_recorder::recording(path).map_err(|error| error.to_string());
     }
+    let text = text_of(path)?;
+    fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())
+}
+
+/// The text of a file, or of standard input.
+fn text_of(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = match path == Path::new("-") {
         true => std::io::stdin()
@@ -187,8 +211,7 @@ fn load(path: &Path) -> Result<Recording, String> {
         let most = unit::bytes_exact(MOST_BYTES);
         return Err(format!("larger than {most}; cut it into parts of a day"));
     }
-    let text = String::from_utf8_lossy(&bytes);
-    fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether it is a file that `fathom record` wrote.
@@ -250,14 +273,23 @@ fn only(mut load: Recording, args: &Diagnose) -> Result<Recording, String> {
     Ok(load)
 }
 
-fn ceiling(args: &Diagnose, test: Option<&Recording>, disk: &str) -> Option<Ceiling> {
+fn ceiling(
+    args: &Diagnose,
+    test: Option<&Recording>,
+    measured: Option<&Ceiling>,
+    disk: &str,
+) -> Option<Ceiling> {
     if let Some(operations) = args.ceiling_iops {
         return Some(Ceiling {
             source: "the limit of the volume, as given".to_owned(),
             operations,
             block_bytes: None,
+            read_share: None,
             wait_ms: None,
         });
     }
-    Ceiling::of_test(test?, disk)
+    match test {
+        Some(test) => Ceiling::of_test(test, disk),
+        None => measured.cloned(),
+    }
 }

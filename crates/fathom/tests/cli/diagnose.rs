@@ -117,3 +117,60 @@ fn wrong_calls_are_told() {
         three.stderr
     );
 }
+
+#[test]
+fn what_was_measured_is_a_ceiling() {
+    let bench = Bench::new();
+    let of_fio = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fio/randread.json");
+    let of_fio = of_fio.to_str().unwrap();
+    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", of_fio, "--json"]).json();
+    let ceiling = &found["ceiling"];
+    assert!(
+        ceiling["source"].as_str().unwrap().contains("of fio-3"),
+        "{ceiling}"
+    );
+    assert_eq!(ceiling["comparable"], true, "{ceiling}");
+
+    // The article's volume, and the mix and the blocks of the ticket.
+    let drive = "sim:ideal?latency_us=1000,parallel=1";
+    let args = [
+        "io",
+        drive,
+        "--rw",
+        "randrw",
+        "--rwmixread",
+        "83",
+        "--bs",
+        "4k",
+    ];
+    bench
+        .fathom(args.iter().chain(&["--runtime", "60s"]))
+        .expect_status(0);
+    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", "latest", "--json"]).json();
+    let ceiling = &found["ceiling"];
+    assert_eq!(ceiling["comparable"], true, "{ceiling}");
+    let share = ceiling["peak_share"].as_f64().unwrap();
+    assert!((share - 0.24).abs() < 0.01, "{ceiling}");
+    let evidence = found["evidence"].to_string();
+    assert!(evidence.contains("peaks at 240 of"), "{evidence}");
+
+    // Another workload is shown, and judges nothing.
+    let args = [
+        "io",
+        drive,
+        "--rw",
+        "write",
+        "--bs",
+        "1M",
+        "--runtime",
+        "60s",
+    ];
+    bench.fathom(args).expect_status(0);
+    let found = diagnose(&bench, &["ticket.json"], &["--ceiling", "latest", "--json"]).json();
+    assert_eq!(found["ceiling"]["comparable"], false);
+    let remarks = found["remarks"].to_string();
+    assert!(remarks.contains("judges nothing"), "{remarks}");
+    diagnose(&bench, &["ticket.json"], &["--ceiling", "nothing"])
+        .expect_status(2)
+        .expect_in_stderr("no such file");
+}
