@@ -9,6 +9,7 @@
 //!   the CPUs.
 
 pub mod alarm;
+mod anonymous;
 mod ceiling;
 pub mod cluster;
 mod decide;
@@ -25,6 +26,7 @@ mod stack;
 mod use_table;
 mod who;
 
+pub use anonymous::anonymised;
 pub use ceiling::Ceiling;
 pub use decide::diagnose;
 pub use join::join;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use fathom_diagnose::foreign::MOST_BYTES;
 use fathom_diagnose::recording::Recording;
-use fathom_diagnose::{Ceiling, diagnose, join};
+use fathom_diagnose::{Ceiling, anonymised, diagnose, join};
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
 use fathom_report::diagnosis;
@@ -97,6 +97,9 @@ pub(crate) struct Diagnose {
     /// The same as --format json (schema fathom.diagnosis/1).
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Leave out the names of the host and of network mounts, and IP addresses.
+    #[arg(long, visible_alias = "anonymize")]
+    anonymise: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -106,6 +109,8 @@ enum Format {
     Text,
     /// One document.
     Json,
+    /// For a ticket that takes Markdown.
+    Markdown,
     /// One page, for the ticket.
     Html,
 }
@@ -124,6 +129,10 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     }
     match cluster::judged(&args.files, args.gluster_version) {
         Ok(None) => {}
+        Ok(Some(_)) if args.anonymise => {
+            present::complain("dumps of a cluster are not anonymised: they name hosts everywhere");
+            return Ok(Exit::Usage);
+        }
         Ok(Some(look)) => return print_cluster(args, &look),
         Err(reason) => {
             present::complain(&reason);
@@ -166,8 +175,13 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
         }
     };
     let found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
+    let found = match args.anonymise {
+        true => anonymised(found, &load),
+        false => found,
+    };
     let shown = match (args.json, args.format) {
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
+        (_, Format::Markdown) => diagnosis::markdown(&found),
         (_, Format::Html) => diagnosis::html(&found)?,
         (_, Format::Text) => diagnosis::text(&found, 80),
     };
@@ -178,7 +192,7 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
 fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
     let shown = match (args.json, args.format) {
         (true, _) | (_, Format::Json) => fathom_report::cluster::json(look)?,
-        (_, Format::Html) => {
+        (_, Format::Html | Format::Markdown) => {
             present::complain("dumps of a cluster are printed as text or JSON");
             return Ok(Exit::Usage);
         }

@@ -174,3 +174,22 @@ fn what_was_measured_is_a_ceiling() {
         .expect_status(2)
         .expect_in_stderr("no such file");
 }
+
+#[test]
+fn a_ticket_can_be_read_by_strangers() {
+    let bench = Bench::new();
+    let files = ["ticket.json", "uptime.txt"];
+    let named = diagnose(&bench, &files, &[]).stdout;
+    assert!(named.contains("cubes"), "{named}");
+    for format in ["text", "json", "markdown", "html"] {
+        let output = diagnose(&bench, &files, &["--format", format, "--anonymise"]);
+        output.expect_status(0);
+        assert!(output.stdout.contains("host-1"), "{}", output.stdout);
+        assert!(!output.stdout.contains("cubes"), "{}", output.stdout);
+    }
+    let markdown = diagnose(&bench, &files, &["--format", "markdown"]).stdout;
+    assert!(
+        markdown.starts_with("# N") && markdown.contains("\n| sda | "),
+        "{markdown}"
+    );
+}

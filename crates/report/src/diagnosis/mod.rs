@@ -1,12 +1,14 @@
-//! Is the storage the bottleneck: the answer as text, JSON and a page.
+//! Is the storage the bottleneck: the answer as text, Markdown, JSON and a page.
 
 mod graph;
 mod html;
+mod markdown;
 mod text;
 
 use fathom_model::diagnosis::{Answer, Diagnosis, Shortage};
 
 pub use self::html::html;
+pub use self::markdown::markdown;
 pub use self::text::{devices, text};
 
 /// The answer as JSON.

@@ -7,7 +7,20 @@ use super::graph;
 use crate::table::{Align, Table, clean, wrap};
 
 /// More devices are in the JSON.
-const MOST_DISKS: usize = 10;
+pub(super) const MOST_DISKS: usize = 10;
+
+/// Columns of the table of devices.
+pub(super) const COLUMNS: [(&str, Align); 9] = [
+    ("device", Align::Left),
+    ("IOPS", Align::Right),
+    ("p95", Align::Right),
+    ("peak", Align::Right),
+    ("reads", Align::Right),
+    ("block", Align::Right),
+    ("wait ms", Align::Right),
+    ("queue", Align::Right),
+    ("at most", Align::Right),
+];
 
 /// The answer, its evidence, the devices, and a graph of the first one.
 pub fn text(diagnosis: &Diagnosis, width: usize) -> String {
@@ -45,7 +58,8 @@ fn list(out: &mut String, title: &str, lines: &[String], width: usize) {
     }
 }
 
-fn recorded(diagnosis: &Diagnosis) -> String {
+/// Who was recorded, for how long, and by what.
+pub(super) fn recorded(diagnosis: &Diagnosis) -> String {
     let span = match diagnosis.seconds > 0.0 {
         true => format!(" over {}", unit::span((diagnosis.seconds * 1e9) as u64)),
         false => String::new(),
@@ -62,25 +76,15 @@ fn recorded(diagnosis: &Diagnosis) -> String {
 
 /// The devices as a table; nothing where none did anything.
 pub fn devices(diagnosis: &Diagnosis) -> Option<String> {
-    let columns = [
-        ("device", Align::Left),
-        ("IOPS", Align::Right),
-        ("p95", Align::Right),
-        ("peak", Align::Right),
-        ("reads", Align::Right),
-        ("block", Align::Right),
-        ("wait ms", Align::Right),
-        ("queue", Align::Right),
-        ("at most", Align::Right),
-    ];
-    let mut table = Table::new(columns);
+    let mut table = Table::new(COLUMNS);
     for disk in diagnosis.disks.iter().take(MOST_DISKS) {
         table.row(row(disk));
     }
     (!table.is_empty()).then(|| table.render())
 }
 
-fn row(disk: &DiskLoad) -> [String; 9] {
+/// The cells of a device.
+pub(super) fn row(disk: &DiskLoad) -> [String; 9] {
     let some = |value: Option<f64>, digits: usize| match value {
         Some(value) => format!("{value:.digits$}"),
         None => "-".to_owned(),

@@ -1,0 +1,72 @@
+//! For a ticket that takes Markdown.
+
+use fathom_model::diagnosis::Diagnosis;
+
+use super::text::{COLUMNS, MOST_DISKS, recorded, row};
+use crate::table::clean;
+
+/// The answer, its evidence and the devices.
+pub fn markdown(diagnosis: &Diagnosis) -> String {
+    let mut out = format!("# {}\n\n", escaped(&super::headline(diagnosis)));
+    list(&mut out, "", &diagnosis.evidence);
+    list(&mut out, "What would settle it", &diagnosis.settle);
+    out.push_str(&format!("{}\n\n", escaped(&recorded(diagnosis))));
+    if !diagnosis.disks.is_empty() {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let names = COLUMNS.map(|(name, _)| name.to_owned());
+        out.push_str(&line(&names));
+        let rules = names.map(|name| match name.as_str() {
+            "device" => "---".to_owned(),
+            _ => "---:".to_owned(),
+        });
+        out.push_str(&line(&rules));
+        for disk in diagnosis.disks.iter().take(MOST_DISKS) {
+            out.push_str(&line(&row(disk).map(|cell| escaped(&cell))));
+        }
+        out.push('\n');
+    }
+    list(&mut out, "Remarks", &diagnosis.remarks);
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    if !title.is_empty() {
+        out.push_str(&format!("## {title}\n\n"));
+    }
+    for line in lines {
+        out.push_str(&format!("- {}\n", escaped(line)));
+    }
+    out.push('\n');
+}
+
+/// Names of others are no markup.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        if matches!(
+            c,
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#'
+        ) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn markup_of_others_stays_text() {
+        assert_eq!(
+            escaped("a|b <i> [x](y) `z`"),
+            "a\\|b \\<i\\> \\[x\\](y) \\`z\\`"
+        );
+    }
+}
