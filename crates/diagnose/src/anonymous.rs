@@ -120,8 +120,7 @@ fn replaced(text: &str, name: &str, word: &str) -> String {
         let (before, found) = rest.split_at(at);
         let after = &found[name.len()..];
         out.push_str(before);
-        let begins = !before.ends_with(inside) && !(before.is_empty() && out.ends_with(inside));
-        let alone = begins && !after.starts_with(inside);
+        let alone = !out.ends_with(inside) && !after.starts_with(inside);
         out.push_str(if alone { word } else { name });
         rest = after;
     }

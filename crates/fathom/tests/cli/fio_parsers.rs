@@ -2,10 +2,11 @@
 //! installed from the package index when the test runs; without one it is
 //! skipped.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::bench::Bench;
+use crate::python::environment;
 
 const PACKAGES: [&str; 3] = ["fio-plot==1.1.21", "cdmpy==0.3.2", "disk-bench==0.2.1"];
 
@@ -25,35 +26,6 @@ fn call(program: &Path, args: &[&str], folder: &Path, path: Option<&str>) -> Out
         String::from_utf8_lossy(&output.stderr),
     );
     output
-}
-
-/// A Python environment with the packages; nothing, and a word why, where it
-/// cannot be had.
-fn environment(folder: &Path) -> Option<PathBuf> {
-    let venv = folder.join("venv");
-    let made = Command::new("python3")
-        .args(["-m", "venv"])
-        .arg(&venv)
-        .output();
-    if !made.is_ok_and(|made| made.status.success()) {
-        println!("skipped: python3 -m venv does not work here");
-        return None;
-    }
-    let installed = Command::new("timeout")
-        .arg("240")
-        .arg(venv.join("bin/pip"))
-        .args(["install", "--quiet", "--retries", "1", "--timeout", "15"])
-        .args(["--disable-pip-version-check", "--no-input"])
-        .args(PACKAGES)
-        .output()
-        .unwrap();
-    if !installed.status.success() {
-        let said = String::from_utf8_lossy(&installed.stderr);
-        let last = said.lines().last().unwrap_or("no answer");
-        println!("skipped: no package index: {last}");
-        return None;
-    }
-    Some(venv.join("bin"))
 }
 
 /// Depths and workers as fio-plot wants them, then the jobs that the other two
@@ -95,7 +67,7 @@ fn export(bench: &Bench, args: &[&str]) -> String {
 #[test]
 fn parsers_of_others_take_our_results_for_those_of_fio() {
     let bench = Bench::new();
-    let Some(bin) = environment(bench.path()) else {
+    let Some(bin) = environment(bench.path(), &PACKAGES) else {
         return;
     };
     std::fs::write(bench.path().join("sweep.yaml"), SWEEP).unwrap();
