@@ -68,6 +68,25 @@ fn assert_counts(result: &Value, given: &OperationTruth) {
     assert!(bytes <= given.bytes, "{bytes} of {}", given.bytes);
 }
 
+/// Time of all CPUs, and of it what the hypervisor took, in ticks.
+fn cpu_ticks() -> (u64, u64) {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let line = stat.lines().next().unwrap_or_default();
+    let ticks: Vec<u64> = line
+        .split_whitespace()
+        .skip(1)
+        .filter_map(|field| field.parse().ok())
+        .collect();
+    (
+        ticks.iter().take(8).sum(),
+        ticks.get(7).copied().unwrap_or(0),
+    )
+}
+
+/// More than this share of the CPUs' time taken by the hypervisor, and the
+/// machine stood still between the drive and the program that measured it.
+const STOLEN_SHARE: f64 = 0.01;
+
 /// The smallest value that a share of the counts does not exceed.
 fn quantile(buckets: &[(u64, u64)], share: f64) -> f64 {
     let total: u64 = buckets.iter().map(|(_, count)| count).sum();
@@ -135,11 +154,14 @@ fn percentiles_are_measured_as_the_drive_gave_them() {
         return;
     };
     let flags = ["--rw", "randread", "--bs", "4k", "--iodepth", "8"];
+    let before = cpu_ticks();
     let result = measure(
         &bench,
         &drive,
         &[&flags[..], &["--number-ios", "3000"]].concat(),
     );
+    let after = cpu_ticks();
+    let stolen = (after.1 - before.1) as f64 / (after.0 - before.0).max(1) as f64;
     let truth = drive.unmount();
     let given = &truth.operations["read"];
     assert_near(
@@ -162,12 +184,12 @@ fn percentiles_are_measured_as_the_drive_gave_them() {
     for share in [0.5, 0.99] {
         let in_truth = quantile(&given.delivered.buckets, share);
         let bound = 0.03 + waited_per_op / in_truth;
-        assert_near(
-            quantile(&measured, share),
-            in_truth,
-            bound,
-            &format!("p{share}"),
-        );
+        let found = quantile(&measured, share);
+        // A machine that stands still makes latencies longer, never shorter.
+        assert!(found >= 0.97 * in_truth, "p{share}: {found} of {in_truth}");
+        if stolen <= STOLEN_SHARE {
+            assert_near(found, in_truth, bound, &format!("p{share}"));
+        }
     }
     // The drive spreads as its model says, within what 3000 draws allow.
     let spread = |of: &HistogramTruth| quantile(&of.buckets, 0.9) / quantile(&of.buckets, 0.5);
