@@ -68,24 +68,36 @@ fn assert_counts(result: &Value, given: &OperationTruth) {
     assert!(bytes <= given.bytes, "{bytes} of {}", given.bytes);
 }
 
-/// Time of all CPUs, and of it what the hypervisor took, in ticks.
-fn cpu_ticks() -> (u64, u64) {
-    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let line = stat.lines().next().unwrap_or_default();
-    let ticks: Vec<u64> = line
-        .split_whitespace()
-        .skip(1)
-        .filter_map(|field| field.parse().ok())
-        .collect();
-    (
-        ticks.iter().take(8).sum(),
-        ticks.get(7).copied().unwrap_or(0),
-    )
+/// What the hypervisor takes of the CPUs from now on.
+struct Stolen {
+    /// Ticks of all CPUs, and of them the stolen ones.
+    before: (u64, u64),
 }
 
-/// More than this share of the CPUs' time taken by the hypervisor, and the
-/// machine stood still between the drive and the program that measured it.
-const STOLEN_SHARE: f64 = 0.01;
+impl Stolen {
+    fn from_now() -> Stolen {
+        Stolen {
+            before: Stolen::ticks(),
+        }
+    }
+
+    fn ticks() -> (u64, u64) {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = stat.lines().next().unwrap_or_default();
+        let fields = line.split_whitespace().skip(1);
+        let ticks: Vec<u64> = fields.filter_map(|field| field.parse().ok()).collect();
+        let stolen = ticks.get(7).copied().unwrap_or(0);
+        (ticks.iter().take(8).sum(), stolen)
+    }
+
+    /// Whether it took so much that the machine stood still now and then,
+    /// between the drive and the program that measured it.
+    fn was_much(&self) -> bool {
+        let (all, stolen) = Stolen::ticks();
+        let (all, stolen) = (all - self.before.0, stolen - self.before.1);
+        stolen as f64 > 0.01 * all as f64
+    }
+}
 
 /// The smallest value that a share of the counts does not exceed.
 fn quantile(buckets: &[(u64, u64)], share: f64) -> f64 {
@@ -154,14 +166,13 @@ fn percentiles_are_measured_as_the_drive_gave_them() {
         return;
     };
     let flags = ["--rw", "randread", "--bs", "4k", "--iodepth", "8"];
-    let before = cpu_ticks();
+    let stolen = Stolen::from_now();
     let result = measure(
         &bench,
         &drive,
         &[&flags[..], &["--number-ios", "3000"]].concat(),
     );
-    let after = cpu_ticks();
-    let stolen = (after.1 - before.1) as f64 / (after.0 - before.0).max(1) as f64;
+    let stood_still = stolen.was_much();
     let truth = drive.unmount();
     let given = &truth.operations["read"];
     assert_near(
@@ -187,7 +198,7 @@ fn percentiles_are_measured_as_the_drive_gave_them() {
         let found = quantile(&measured, share);
         // A machine that stands still makes latencies longer, never shorter.
         assert!(found >= 0.97 * in_truth, "p{share}: {found} of {in_truth}");
-        if stolen <= STOLEN_SHARE {
+        if !stood_still {
             assert_near(found, in_truth, bound, &format!("p{share}"));
         }
     }
@@ -208,6 +219,7 @@ fn zones_of_a_hard_disk_are_measured_as_the_drive_gave_them() {
     let Some(drive) = mount(&bench, "hdd?outer_mibs=40,inner_mibs=20,size=256MiB") else {
         return;
     };
+    let stolen = Stolen::from_now();
     let mut spells_before = 0;
     let mut rates = |offset: &str| {
         let flags = ["--rw", "read", "--bs", "1m", "--iodepth", "1"];
@@ -232,7 +244,7 @@ fn zones_of_a_hard_disk_are_measured_as_the_drive_gave_them() {
     assert_near(
         outer / inner,
         outer_given / inner_given,
-        0.03,
+        if stolen.was_much() { 0.15 } else { 0.03 },
         "outer over inner",
     );
     let truth = drive.unmount();
@@ -255,6 +267,7 @@ fn fio_finds_the_same_truth() {
     let Some(drive) = mount(&bench, "cloud?iops=400,latency_us=3000,tail=0.3,size=64MiB") else {
         return;
     };
+    let stolen = Stolen::from_now();
     let output = Command::new(fio)
         .args(["--name=x", "--direct=1", "--rw=randread", "--bs=4k"])
         .args(["--ioengine=libaio", "--iodepth=8", "--number_ios=800"])
@@ -279,7 +292,10 @@ fn fio_finds_the_same_truth() {
     let median = read["clat_ns"]["percentile"]["50.000000"].as_f64().unwrap();
     let in_truth = given.delivered.p50_ns.unwrap() as f64;
     // Fio does not say how long it waited for a processor itself.
-    assert_near(median, in_truth, 0.06, "p50");
+    assert!(median >= 0.94 * in_truth, "p50: {median} of {in_truth}");
+    if !stolen.was_much() {
+        assert_near(median, in_truth, 0.06, "p50");
+    }
 }
 
 #[test]
