@@ -43,7 +43,7 @@ fn what_mkfs_was_told_is_read_again() {
         assert_eq!(layout.stripe_unit_bytes, Some(65_536));
         assert_eq!(layout.stripe_width_bytes, Some(3 * 65_536));
     }
-    if let Some(layout) = made("mkfs.xfs", &["-q", "-f", "-d", "su=64k,sw=3"], 320) {
+    if let Some(layout) = made("mkfs.xfs", &["-q", "-f", "-d", "su=64k,sw=3"], 1024) {
         assert_eq!(
             (layout.kind.as_str(), layout.block_bytes),
             ("xfs", Some(4096))
