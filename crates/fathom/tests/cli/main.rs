@@ -51,5 +51,6 @@ mod signals;
 mod smallfile;
 mod snia;
 mod stack;
+mod stolen;
 mod store;
 mod together;
