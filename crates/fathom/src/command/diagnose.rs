@@ -9,7 +9,6 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fathom_diagnose::foreign::MOST_BYTES;
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, anonymised, diagnose, join};
 use fathom_model::cluster::ClusterLook;
@@ -17,6 +16,7 @@ use fathom_model::unit;
 use fathom_report::diagnosis;
 
 use crate::cli::StorePath;
+use crate::command::given;
 use crate::exit::Exit;
 use crate::present;
 
@@ -206,26 +206,8 @@ fn load(path: &Path) -> Result<Recording, String> {
     if is_ours(path) {
         return fathom_recorder::recording(path).map_err(|error| error.to_string());
     }
-    let text = text_of(path)?;
+    let text = given::text(path)?;
     fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())
-}
-
-/// The text of a file, or of standard input.
-fn text_of(path: &Path) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin()
-            .lock()
-            .take(MOST_BYTES + 1)
-            .read_to_end(&mut bytes),
-        false => File::open(path).and_then(|f| f.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
-    };
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let most = unit::bytes_exact(MOST_BYTES);
-        return Err(format!("larger than {most}; cut it into parts of a day"));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Whether it is a file that `fathom record` wrote.

@@ -9,8 +9,8 @@ use fathom_model::judged::OpSummary;
 use fathom_model::{JudgedRun, OpKind, RUN_SCHEMA, Validity};
 use fathom_observe::foreign::{ForeignFile, read_foreign};
 
-use super::{Diagnose, text_of};
-use crate::command::runs;
+use super::Diagnose;
+use crate::command::{given, runs};
 use crate::present;
 
 /// Of what `--ceiling` names, the workload most like the load; `None` where
@@ -39,7 +39,7 @@ fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
         return Ok(of_run(&fathom_analysis::judge(&record)));
     }
     let told = |why: String| format!("{named}: {why}");
-    let text = text_of(path).map_err(told)?;
+    let text = given::text(path).map_err(told)?;
     match read_foreign(named, &text).map_err(|error| told(error.to_string()))? {
         ForeignFile::Results(results) => Ok(of_results(&results)),
         ForeignFile::Own(schema) if schema == RUN_SCHEMA => {
