@@ -3,12 +3,12 @@
 use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice, KeyLayoutValue,
-    KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice, OperationsValue,
-    PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice,
-    RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time,
-    UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
+    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, ContentValue, Count,
+    CpuList, DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice,
+    KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice,
+    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue,
+    RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch,
+    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
 };
 
 const WHAT: &str = "What is done";
@@ -352,6 +352,10 @@ section! {
         /// The payload is part of the signature. Costs a SHA-256 of every byte that is put.
         [OBJECTS; default "false"; example "true"]
         sign_payload: Switch,
+        /// Checksum that whole objects are put with and that the store compares: crc32, crc32c or
+        /// sha256. It is computed before the request is timed.
+        [OBJECTS; default "none"; example "crc32c"]
+        checksum: ChecksumChoice,
         /// Storage class of what is put.
         [OBJECTS; default "the bucket's"; example "STANDARD_IA"]
         storage_class: Name,
