@@ -45,9 +45,13 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Command {
     let arguments = arguments::join_switch_values(arguments);
     let mut all = Cli::command();
     let word = arguments.get(1).and_then(|word| word.to_str());
-    let named = word.filter(|name| *name != "help");
-    if named.is_none_or(|name| all.find_subcommand(name).is_none()) {
-        // What each command is for is shown.
+    // Its own flags are made when it is the one; those of a group of commands are
+    // made with what each of them is for.
+    let one = |name: &str| match all.find_subcommand(name) {
+        Some(found) => name != "help" && !found.has_subcommands(),
+        None => name == "--version",
+    };
+    if !word.is_some_and(one) {
         all.build();
     }
     let matches = all.get_matches_from(arguments);

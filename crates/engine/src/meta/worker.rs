@@ -59,6 +59,8 @@ pub(crate) struct Worker {
     allowance: Allowance,
     done: Done,
     first_seen: bool,
+    /// The shortest wait for somebody else's file; 0 before the first.
+    shortest_wait_ns: u64,
 }
 
 impl Worker {
@@ -80,6 +82,7 @@ impl Worker {
             allowance: Allowance::new(BUDGET_CHUNK, parts.workers),
             done: Done::default(),
             first_seen: false,
+            shortest_wait_ns: 0,
             parts,
         }
     }

@@ -126,19 +126,13 @@ impl Asker {
             OpKind::PutRetention => {
                 method = Method::Put;
                 self.query.extend_from_slice(b"retention=");
-                let document = retention();
-                self.text = encode::base64(&super::md5::md5(&document)).into_bytes();
-                header = Some(&b"content-md5"[..]);
-                body = Body::Bytes(document);
+                (header, body) = self.summed(retention());
             }
             OpKind::DeleteMany => {
                 method = Method::Post;
                 self.path = Names::bucket_path(&work.access.bucket, work.access.store.virtual_host);
                 self.query.extend_from_slice(b"delete=");
-                let list = batch(work, rank, task);
-                self.text = encode::base64(&super::md5::md5(&list)).into_bytes();
-                header = Some(&b"content-md5"[..]);
-                body = Body::Bytes(list);
+                (header, body) = self.summed(batch(work, rank, task));
                 sink = Sink::Keep;
             }
             _ => {}
@@ -153,6 +147,12 @@ impl Asker {
             sink,
         });
         expected
+    }
+
+    /// A document with the header of its checksum, which S3 wants.
+    fn summed(&mut self, document: Vec<u8>) -> (Option<&'static [u8]>, Body) {
+        self.text = encode::base64(&super::md5::md5(&document)).into_bytes();
+        (Some(b"content-md5"), Body::Bytes(document))
     }
 
     /// The path becomes that of the copy, the text that of the source, which

@@ -1,8 +1,9 @@
 //! Waiting for files that another host (or another run) creates: how long it
 //! takes until what one has made can be read by the other.
 //!
-//! The worker looks again and again, ever more seldom, so that the resolution
-//! is about a sixteenth of what it measures. A file of the same run begins with
+//! The worker looks again and again: every tenth of a millisecond, or an eighth
+//! of the shortest time that it has found so far, and more seldom where it waits
+//! for long. A file of the same run begins with
 //! the time of its creation, counted from the opening of the gate, which all
 //! hosts share as well as their clocks are known; that of another run tells
 //! only how long it was waited for.
@@ -14,9 +15,11 @@ use crate::clock::Clock;
 use crate::engine::Op;
 use crate::meta::task::Task;
 
-/// Pauses between two looks: a part of what was waited so far, within bounds.
-const PART: u64 = 16;
-const SHORTEST_NS: u64 = 50_000;
+/// The pause between two looks: a part of the shortest time found so far, or of
+/// what was waited for this file, within bounds.
+const PART_OF_SHORTEST: u64 = 8;
+const PART_OF_WAIT: u64 = 256;
+const SHORTEST_NS: u64 = 100_000;
 const LONGEST_NS: u64 = 20_000_000;
 
 impl Worker {
@@ -51,7 +54,8 @@ impl Worker {
             if self.parts.control.must_end() || self.recorder.phase() == Phase::Settle {
                 break None;
             }
-            let pause_ns = (now_ns - start_ns) / PART;
+            let pause_ns = (now_ns - start_ns) / PART_OF_WAIT;
+            let pause_ns = pause_ns.max(self.shortest_wait_ns / PART_OF_SHORTEST);
             let until_ns = now_ns + pause_ns.clamp(SHORTEST_NS, LONGEST_NS);
             self.sleeper.sleep_until(&self.clock, until_ns);
         };
@@ -73,6 +77,10 @@ impl Worker {
             // Seen before it was made: the clocks are not known that well.
             self.recorder.impossible();
         }
+        self.shortest_wait_ns = match self.shortest_wait_ns {
+            0 => took_ns,
+            shortest => shortest.min(took_ns),
+        };
         self.recorder.complete(task.kind, 0, took_ns.max(1));
         if self.parts.detailed {
             self.detail(task, 0, took_ns.max(1), seen_ns);
