@@ -72,7 +72,7 @@ pub(super) fn header(kind: ObjectChecksum) -> &'static [u8] {
 /// A checksum under way.
 pub(super) enum Sum {
     Crc(&'static Tables, u32),
-    Sha(digest::Context),
+    Sha(Box<digest::Context>),
 }
 
 impl Sum {
@@ -80,7 +80,7 @@ impl Sum {
         match kind {
             ObjectChecksum::Crc32 => Sum::Crc(&CRC32, u32::MAX),
             ObjectChecksum::Crc32c => Sum::Crc(&CRC32C, u32::MAX),
-            ObjectChecksum::Sha256 => Sum::Sha(digest::Context::new(&digest::SHA256)),
+            ObjectChecksum::Sha256 => Sum::Sha(Box::new(digest::Context::new(&digest::SHA256))),
         }
     }
 

@@ -425,3 +425,13 @@ fn a_store_compares_the_checksums_of_what_is_put() {
         "{answer}"
     );
 }
+
+#[test]
+fn the_null_store_takes_objects_of_all_sizes() {
+    let server = server("");
+    let mut job = job(&server, 70, &[(OpKind::Get, 1)]);
+    job.target = Target::Null;
+    let end = run(&job);
+    assert_eq!(end.report.errors, []);
+    assert_eq!(done(&end, OpKind::Get).0, 40);
+}

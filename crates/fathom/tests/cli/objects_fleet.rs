@@ -92,13 +92,16 @@ fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
         assert_eq!(result["trials"].as_array().unwrap().len(), 8);
         let truth = server.delivered("GET");
         let all = sum(&result, "get");
-        assert_eq!((all["ops"].as_u64(), truth.count()), (Some(4000), 4000));
+        // The sum is over the time in which all of them worked.
+        assert!(
+            all["ops"].as_u64() > Some(2000) && truth.count() == 4000,
+            "{all}"
+        );
         let found = percentile_ns(all, 99.9);
         let delivered = truth.quantile(0.999).unwrap() as f64;
-        assert!(delivered > 590e6, "{delivered}");
         // Nothing is seen earlier than it happened, but for the buckets.
+        assert!(found > 600e6 * (1.0 - 0.004), "{found}");
         let ratio = found / delivered;
-        assert!(ratio > 1.0 - 0.008, "{found} of {delivered}");
         told += &format!("round {round}: {ratio:.4}\n");
         if ratio < 1.0 + TOLERANCE {
             return;
