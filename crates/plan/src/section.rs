@@ -215,20 +215,71 @@ fn unknown<S: Section>(name: &str, key: &Node) -> Problem {
     let names = S::keys()
         .iter()
         .flat_map(|key| std::iter::once(key.name).chain(key.aliases.iter().copied()));
-    let help = match nearest(name, names) {
+    let help = match other_word::<S>(name).or_else(|| nearest(name, names)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let all: Vec<&str> = S::keys().iter().map(|key| key.name).collect();
-            format!("a {} has the keys {}", S::TITLE, all.join(", "))
-        }
+        None => keys_in_words::<S>(),
     };
     let message = format!("unknown key `{}` in a {}", shorten(name), S::TITLE);
     error("unknown_key", key.span, message).help(help)
+}
+
+/// What people call a thing that has another name here.
+const OTHER_WORDS: [(&str, &str); 12] = [
+    ("block", "bs"),
+    ("block_bytes", "bs"),
+    ("transfer_size", "bs"),
+    ("io_depth", "iodepth"),
+    ("depth", "iodepth"),
+    ("duration", "runtime"),
+    ("seconds", "runtime"),
+    ("time", "runtime"),
+    ("read", "rwmixread"),
+    ("read_percent", "rwmixread"),
+    ("reads", "rwmixread"),
+    ("compressible", "payload"),
+];
+
+/// The key of this section that is meant by a word of other tools.
+fn other_word<S: Section>(name: &str) -> Option<&'static str> {
+    let name = name.replace('-', "_").to_lowercase();
+    let (_, meant) = OTHER_WORDS.iter().find(|(word, _)| *word == name)?;
+    find::<S>(meant).map(|key| key.name)
+}
+
+/// So many keys can be read in one breath.
+const KEYS_LISTED: usize = 24;
+
+fn keys_in_words<S: Section>() -> String {
+    let all: Vec<&str> = S::keys().iter().map(|key| key.name).collect();
+    let first = all[..all.len().min(KEYS_LISTED)].join(", ");
+    match all.len() > KEYS_LISTED {
+        false => format!("a {} has the keys {first}", S::TITLE),
+        true => format!(
+            "a {} has {} keys, among them {first}; docs/plan.md lists them all, as does `fathom \
+             plan schema`",
+            S::TITLE,
+            all.len()
+        ),
+    }
 }
 
 fn shorten(name: &str) -> String {
     match name.chars().count() {
         0..=40 => name.to_owned(),
         _ => name.chars().take(40).chain(['…']).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::WorkloadKeys;
+
+    #[test]
+    fn every_other_word_is_none_of_ours_and_means_a_key() {
+        for (word, meant) in OTHER_WORDS {
+            assert!(find::<WorkloadKeys>(word).is_none(), "`{word}` is a key");
+            assert!(find::<WorkloadKeys>(meant).is_some(), "no key `{meant}`");
+        }
     }
 }
