@@ -14,7 +14,7 @@ use fathom_model::{Estimate, JudgedRun, OpKind, unit};
 
 use crate::statistics::quantiles::student_975;
 
-/// Smaller directories are not part of the line.
+/// Smaller directories and prefixes are not part of the line.
 const LEAST_ENTRIES: u64 = 1000;
 
 /// Draws what listings of a run say, where that is what it is for.
@@ -103,7 +103,7 @@ fn grows(kind: OpKind, points: &[&EnumerationPoint]) -> EnumerationGrowth {
 fn slope(points: &[(f64, f64)]) -> Estimate {
     let count = points.len() as f64;
     if points.len() < 2 {
-        let why = format!("needs two directories of at least {LEAST_ENTRIES} entries");
+        let why = format!("needs two sizes of at least {LEAST_ENTRIES} entries");
         return Estimate::unknown(Unit::Ratio, why);
     }
     let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
@@ -114,11 +114,11 @@ fn slope(points: &[(f64, f64)]) -> Estimate {
         .map(|(x, y)| (x - mean_x) * (y - mean_y))
         .sum();
     if xx <= 0.0 {
-        return Estimate::unknown(Unit::Ratio, "the directories are all of the same size");
+        return Estimate::unknown(Unit::Ratio, "all are of the same size");
     }
     let slope = xy / xx;
     if points.len() == 2 {
-        let why = "two directories have a line through them whatever they are";
+        let why = "two sizes have a line through them whatever they are";
         return Estimate::point(Unit::Ratio, slope, why);
     }
     let rest: f64 = points

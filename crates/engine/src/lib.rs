@@ -6,6 +6,7 @@
 //! lock and no log in any worker; nothing here is asynchronous in Rust's sense.
 
 mod affinity;
+mod any_certificate;
 mod arena;
 mod ceiling;
 mod clock;
@@ -33,6 +34,7 @@ pub mod prepare;
 pub mod sim;
 pub mod verify;
 
+pub use any_certificate::AnyCertificate;
 pub use ceiling::measure_ceiling;
 pub use clock::calibrate_clock;
 pub use error::Error;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use clap::Command;
+use clap::{Command, CommandFactory};
 
 /// Words that a switch takes as its value.
 const SWITCH_VALUES: [&str; 8] = ["0", "1", "true", "false", "yes", "no", "on", "off"];
@@ -29,11 +29,8 @@ pub(crate) fn name_the_command(arguments: impl IntoIterator<Item = OsString>) ->
 ///
 /// Switches take their value after `=`, so that `--direct /data` leaves the
 /// target alone. A lone `0` or `yes` after a switch can only be its value.
-pub(crate) fn join_switch_values(
-    arguments: impl IntoIterator<Item = OsString>,
-    command: &Command,
-) -> Vec<OsString> {
-    let switches = switches(command);
+pub(crate) fn join_switch_values(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut known: Option<BTreeSet<String>> = None;
     let mut joined: Vec<OsString> = Vec::new();
     for argument in arguments {
         let value = argument
@@ -43,8 +40,12 @@ pub(crate) fn join_switch_values(
             .last()
             .and_then(|last| last.to_str())
             .is_some_and(|last| {
-                last.strip_prefix("--")
-                    .is_some_and(|name| switches.contains(name))
+                let name = last.strip_prefix("--").filter(|_| value.is_some());
+                name.is_some_and(|name| {
+                    let command = joined.get(1).and_then(|word| word.to_str());
+                    let switches = known.get_or_insert_with(|| switches_of(command));
+                    switches.contains(name)
+                })
             });
         match (value, joined.last_mut()) {
             (Some(value), Some(last)) if after_switch => {
@@ -55,6 +56,16 @@ pub(crate) fn join_switch_values(
         }
     }
     joined
+}
+
+/// Those of a command, which are made for the first value that needs them.
+fn switches_of(command: Option<&str>) -> BTreeSet<String> {
+    let mut all = crate::cli::Cli::command();
+    let Some(command) = command.and_then(|name| all.find_subcommand_mut(name)) else {
+        return BTreeSet::new();
+    };
+    command.build();
+    switches(command)
 }
 
 /// Names of the flags that take an optional value after `=`.
@@ -78,13 +89,11 @@ fn switches(command: &Command) -> BTreeSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn joined(line: &str) -> String {
         let arguments = line.split(' ').map(OsString::from);
-        let joined = join_switch_values(arguments, &crate::cli::Cli::command());
+        let joined = join_switch_values(arguments);
         joined
             .iter()
             .map(|a| a.to_string_lossy())

@@ -53,8 +53,11 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// What to do.
+/// What to do. The flags of a command are made when it is the one: there are so
+/// many that making all of them would take longer than everything else before
+/// the first operation.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Quick(Box<Quick>),
     Io(Box<Io>),

@@ -18,7 +18,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command};
 use crate::exit::Exit;
@@ -42,7 +42,23 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Command {
         });
     }
     let arguments = arguments::name_the_command(arguments);
-    Cli::parse_from(arguments::join_switch_values(arguments, &Cli::command())).command
+    let arguments = arguments::join_switch_values(arguments);
+    let mut all = Cli::command();
+    let word = arguments.get(1).and_then(|word| word.to_str());
+    // Its own flags are made when it is the one; those of a group of commands are
+    // made with what each of them is for.
+    let one = |name: &str| match all.find_subcommand(name) {
+        Some(found) => name != "help" && !found.has_subcommands(),
+        None => name == "--version",
+    };
+    if !word.is_some_and(one) {
+        all.build();
+    }
+    let matches = all.get_matches_from(arguments);
+    match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.command,
+        Err(error) => error.format(&mut Cli::command()).exit(),
+    }
 }
 
 fn dispatch(command: Command) -> anyhow::Result<Exit> {
@@ -93,7 +109,9 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         }
         Command::Man => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+            let mut all = Cli::command();
+            all.build();
+            clap_mangen::Man::new(all).render(&mut page)?;
             present::write_stdout(&String::from_utf8_lossy(&page))?;
             Ok(Exit::Success)
         }

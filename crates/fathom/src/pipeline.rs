@@ -11,7 +11,7 @@ use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::fleet::FleetHost;
 use fathom_model::rng::splitmix64;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
-use fathom_model::{JudgedRun, Schedule};
+use fathom_model::{JudgedRun, OpKind, Schedule, ScheduledTrial};
 use fathom_observe::Sysroot;
 use fathom_plan::Plan;
 use fathom_store::Store;
@@ -51,6 +51,17 @@ pub(crate) struct Measured {
 /// Runs a schedule in order, judges it and shows the result.
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     let schedule = &request.schedule;
+    let awaits = |trial: &ScheduledTrial| {
+        let meta = trial.workload.meta.as_deref();
+        meta.is_some_and(|meta| meta.does(OpKind::AwaitCreate))
+    };
+    if schedule.trials.iter().any(awaits) {
+        present::complain(
+            "await_create needs two hosts at least (--hosts): the first one creates the files, the \
+             others wait for them",
+        );
+        return Ok(Exit::Usage);
+    }
     if schedule.depth_probe {
         let host = fathom_observe::host_fingerprint(&Sysroot::host());
         let mut probing = Probing::new(schedule, host);

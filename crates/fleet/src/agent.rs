@@ -9,8 +9,8 @@ use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_fil
 use fathom_engine::sim::KeptDrive;
 use fathom_model::run::ErrorDetail;
 use fathom_model::sample::Phase;
-use fathom_model::workload::ObjectStore;
-use fathom_model::{ErrorClass, Job, RunState, ScheduledTrial, Target};
+use fathom_model::workload::{MetaWork, ObjectStore};
+use fathom_model::{ErrorClass, Job, OpKind, RunState, ScheduledTrial, Target};
 use fathom_observe::{Observer, Sysroot};
 
 use crate::ceiling::Ceilings;
@@ -161,10 +161,10 @@ impl Agent {
         if of_another {
             // Whoever made files removes them.
             let seen = directory.is_none_or(|place| list_of(place, &job.file_prefix).exists());
-            if !seen {
+            if !seen && !awaits(job) {
                 return Err(Early::failed(part::unseen(&job.target)));
             }
-        } else if let Some(directory) = directory {
+        } else if let Some(directory) = directory.filter(|_| !awaits(job)) {
             let place = (directory.to_owned(), job.file_prefix.clone());
             self.directories.insert(place);
         }
@@ -252,6 +252,12 @@ impl Agent {
             }
         }
     }
+}
+
+/// Whether a job waits for files that somebody else makes.
+fn awaits(job: &Job) -> bool {
+    let meta = job.workload.meta.as_deref();
+    meta.and_then(MetaWork::phase) == Some(OpKind::AwaitCreate)
 }
 
 /// The list of the test files of a directory.

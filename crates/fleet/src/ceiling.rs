@@ -38,7 +38,7 @@ impl Ceilings {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);
         }
-        let ceiling = look(job, duration_ns)?;
+        let ceiling = look(job, duration_ns, LOOKS)?;
         self.known.insert(key, ceiling);
         Some(ceiling)
     }
@@ -56,7 +56,7 @@ impl Ceilings {
         if ops_per_second < glance.ops_per_second * NEAR {
             return Some(glance);
         }
-        let longer = look(job, duration_ns * LONGER).unwrap_or(glance);
+        let longer = look(job, duration_ns * LONGER, 1).unwrap_or(glance);
         let best = if longer.ops_per_second > glance.ops_per_second {
             longer
         } else {
@@ -67,13 +67,14 @@ impl Ceilings {
     }
 }
 
-fn look(job: &Job, duration_ns: u64) -> Option<Ceiling> {
+/// A store in this process is looked at `at_store` times.
+fn look(job: &Job, duration_ns: u64, at_store: u64) -> Option<Ceiling> {
     // Phases on files are short and begin at once: one look, which is repeated
     // for longer where the load came near. A server in this process takes
     // longer to come to speed.
     let (looks, each_ns) = match (&job.workload.meta, &job.workload.object) {
         (Some(_), _) => (1, duration_ns / LOOKS / LOOKS),
-        (None, Some(_)) => (LOOKS, duration_ns),
+        (None, Some(_)) => (at_store, duration_ns),
         (None, None) => (LOOKS, duration_ns / LOOKS),
     };
     let looks = (0..looks).filter_map(|_| fathom_engine::measure_ceiling(job, each_ns).ok());

@@ -169,19 +169,8 @@ mod tests {
         assert_eq!(spec.workload.size_bytes, Some(1 << 20));
         assert_eq!(spec.workload.bounds.ops, Some(100));
         assert_eq!(spec.workload.offset_bytes, 0);
-        meta.workload.meta = Some(Box::new(fathom_model::workload::MetaWork {
-            ops: Vec::new(),
-            tree: MetaTree::flat(10, 0),
-            order: Default::default(),
-            paths: Default::default(),
-            shift: 0,
-            repeat: false,
-            stop_with_first: false,
-            fsync: false,
-            append_bytes: 0,
-            handing: Default::default(),
-            xattrs: 1,
-        }));
+        let work = fathom_model::workload::MetaWork::new([], MetaTree::flat(10, 0));
+        meta.workload.meta = Some(Box::new(work));
         take(&mut meta).unwrap();
         assert_eq!(meta.workload.meta.unwrap().tree.files, 4);
     }

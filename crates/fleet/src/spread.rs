@@ -1,6 +1,7 @@
 //! A schedule for one host, made one for many: whose data each host uses and
 //! who works when ([`HostMode`]).
 
+mod cast;
 mod rotation;
 mod steps;
 
@@ -137,6 +138,7 @@ impl Spread<'_> {
                 places.len()
             ));
         }
+        cast::check(step, places)?;
         if self.trials.len() + size > MAX_TRIALS {
             return Err(format!(
                 "more than {MAX_TRIALS} trials on all hosts together"
@@ -152,38 +154,39 @@ impl Spread<'_> {
                 divided: self.mode.data == HostData::Divided,
             };
             let part = (self.mode.data != HostData::Own).then_some(part);
-            self.part(step, *place, part);
+            self.part(step, *place, (part, places));
         }
         self.set += 1;
         Ok(())
     }
 
     /// The part of one host.
-    fn part(&mut self, step: &Step, place: u32, part: Option<HostPart>) {
+    fn part(&mut self, step: &Step, place: u32, (part, places): (Option<HostPart>, &[u32])) {
         let begin = self.trials.len();
         let moved = step.set.iter().zip(begin..);
         let indexes: HashMap<u32, u32> = moved.map(|(spec, at)| (spec.index, at as u32)).collect();
         let name = self.hosts.get(place as usize).map_or("?", |h| &h.name);
         let of_number = (step.number * self.hosts.len()) as u32 + place;
         let (rows, set, growing) = (self.rows as u32, self.set, self.growing);
-        self.trials
-            .extend(step.set.iter().map(|spec| ScheduledTrial {
-                index: indexes[&spec.index],
-                row: spec.row.saturating_mul(rows).saturating_add(of_number),
-                label: match growing {
-                    true => format!("{} by {} on {name}", spec.label, step.hosts.len()),
-                    false => format!("{} on {name}", spec.label),
-                },
-                seed: match place {
-                    0 => spec.seed,
-                    _ => derive_seed(spec.seed, u64::from(place)),
-                },
-                together: Some(set),
-                follows: spec.follows.and_then(|of| indexes.get(&of).copied()),
-                host: Some(place),
-                part,
-                ..spec.clone()
-            }));
+        let parts = step.set.iter().map(|spec| ScheduledTrial {
+            index: indexes[&spec.index],
+            row: spec.row.saturating_mul(rows).saturating_add(of_number),
+            label: match growing {
+                true => format!("{} by {} on {name}", spec.label, step.hosts.len()),
+                false => format!("{} on {name}", spec.label),
+            },
+            seed: match place {
+                0 => spec.seed,
+                _ => derive_seed(spec.seed, u64::from(place)),
+            },
+            together: Some(set),
+            follows: spec.follows.and_then(|of| indexes.get(&of).copied()),
+            host: Some(place),
+            part,
+            ..spec.clone()
+        });
+        let cast = parts.map(|spec| cast::take(spec, places));
+        self.trials.extend(cast);
     }
 }
 

@@ -249,3 +249,35 @@ mod properties {
         }
     }
 }
+
+#[test]
+fn of_those_that_wait_for_files_the_first_makes_them() {
+    use fathom_model::OpKind;
+    use fathom_model::workload::{MetaTree, MetaWork};
+
+    let mut waits = trial(0, None, None);
+    let work = MetaWork::new([(OpKind::AwaitCreate, 1)], MetaTree::flat(10, 100));
+    waits.workload.meta = Some(Box::new(work));
+    let mut hosts = ["a", "b", "c"].map(host);
+    hosts[0].lost = Some("it does not answer".to_owned());
+    let spread = on_hosts(&schedule(vec![waits.clone()]), &hosts).unwrap();
+    let facts: Vec<_> = spread
+        .trials
+        .iter()
+        .map(|t| {
+            let meta = t.workload.meta.as_deref().unwrap();
+            assert!(meta.stamped);
+            let paced = t.workload.rate.is_some();
+            (t.host, meta.phase(), paced, t.part.map(|part| part.whose))
+        })
+        .collect();
+    assert_eq!(
+        facts,
+        [
+            (Some(1), Some(OpKind::Create), true, None),
+            (Some(2), Some(OpKind::AwaitCreate), false, Some(1)),
+        ]
+    );
+    let alone = on_hosts(&schedule(vec![waits]), &hosts[1..2]).unwrap_err();
+    assert!(alone.contains("needs two hosts"), "{alone}");
+}

@@ -5,15 +5,16 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fathom_engine::AnyCertificate;
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
 use rustls::version::TLS13;
 use rustls::{
-    AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection,
-    DigitallySignedStruct, RootCertStore, ServerConfig, ServerConnection, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection, RootCertStore,
+    ServerConfig, ServerConnection,
 };
 
 use crate::credentials::{CoordinatorKeys, Identity};
@@ -59,7 +60,7 @@ pub(crate) fn connect_to_join(
     host: &HostName,
     keys: &CoordinatorKeys,
 ) -> Result<(Transport, Binding), String> {
-    let verifier = Arc::new(Anybody(provider()));
+    let verifier = Arc::new(AnyCertificate::new(provider()));
     let (connection, socket) = open(host, &keys.identity, verifier)?;
     let binding = binding(&connection)?;
     let transport = tls_stream::transport(connection, socket);
@@ -72,7 +73,7 @@ pub(crate) fn call(
     name: &str,
     identity: &Identity,
 ) -> Result<(Transport, Binding), String> {
-    let connection = client(name, identity, Arc::new(Anybody(provider())))?;
+    let connection = client(name, identity, Arc::new(AnyCertificate::new(provider())))?;
     let (connection, socket) = shake_hands(connection, socket)?;
     let binding = binding(&connection)?;
     let transport = tls_stream::transport(connection, socket);
@@ -237,44 +238,4 @@ fn binding(connection: &Connection) -> Result<Binding, String> {
     connection
         .export_keying_material([0; 32], b"EXPORTER-Channel-Binding", None)
         .map_err(|error| error.to_string())
-}
-
-/// Takes any certificate, but checks that the other side has its key.
-#[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anybody {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Err(rustls::Error::General("TLS 1.3 only".to_owned()))
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let supported = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signature, supported)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

@@ -115,11 +115,15 @@ pub enum OpKind {
     Transfer,
     /// From the failure of a request to when it was sent again.
     Retry,
+    /// From when one host began to create a file until another one could read it.
+    AwaitCreate,
+    /// An object kept from being removed for a time.
+    PutRetention,
 }
 
 impl OpKind {
     /// Every kind, in the order in which they are stored and shown.
-    pub const ALL: [OpKind; 50] = [
+    pub const ALL: [OpKind; 52] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Trim,
@@ -170,6 +174,8 @@ impl OpKind {
         OpKind::FirstByte,
         OpKind::Transfer,
         OpKind::Retry,
+        OpKind::AwaitCreate,
+        OpKind::PutRetention,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -222,6 +228,8 @@ impl OpKind {
             OpKind::FirstByte => "first_byte",
             OpKind::Transfer => "transfer",
             OpKind::Retry => "retry",
+            OpKind::AwaitCreate => "await_create",
+            OpKind::PutRetention => "put_retention",
             OpKind::TruncateOverwrite => "truncate_overwrite",
             OpKind::SwiftPut => "swift_put",
             OpKind::SwiftGet => "swift_get",
@@ -242,7 +250,8 @@ impl OpKind {
 
     /// Whether the kind is a request to an object store.
     pub fn is_object(self) -> bool {
-        self.index() >= OpKind::Put.index() && self.index() < OpKind::Part.index()
+        (OpKind::Put.index()..OpKind::Part.index()).contains(&self.index())
+            || self == OpKind::PutRetention
     }
 
     /// Whether a request to an object store changes nothing in it.
@@ -284,6 +293,7 @@ impl OpKind {
     /// files: those of the metadata engine.
     pub fn is_metadata(self) -> bool {
         (OpKind::Create.index()..=OpKind::SwiftGet.index()).contains(&self.index())
+            || self == OpKind::AwaitCreate
     }
 
     /// Whether an operation on a tree of files only looks at what is there.

@@ -28,12 +28,14 @@ pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use engine_kind::EngineKind;
 pub use fail_if::FailIf;
 pub use kinds::ByKind;
-pub use meta::{FileSizes, Handing, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork};
+pub use meta::{
+    CREATION_STAMP_BYTES, FileSizes, Handing, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork,
+};
 pub use mix::OpMix;
 pub use named::NamedFiles;
 pub use object::{
-    EndpointReport, KeyLayout, KeySource, ObjectOrder, ObjectProtocol, ObjectSizes, ObjectStore,
-    ObjectWork,
+    EndpointReport, KeyLayout, KeySource, ObjectChecksum, ObjectOrder, ObjectProtocol, ObjectSizes,
+    ObjectStore, ObjectWork,
 };
 pub use order::{Between, Distribution, Pattern, Sequencer, SteadyFill, Zone, ZoneSize};
 pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};

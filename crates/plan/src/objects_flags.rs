@@ -19,7 +19,7 @@ use crate::value::{
 const DEFAULT_RUNTIME_NS: u64 = 30_000_000_000;
 
 /// Modes that warp's users know, and what they are.
-const MODES: [(&str, &str); 17] = [
+const MODES: [(&str, &str); 18] = [
     ("get", "get"),
     ("put", "put"),
     ("delete", "delete_many"),
@@ -37,6 +37,7 @@ const MODES: [(&str, &str); 17] = [
     ("put-version", "put_version"),
     ("put-tags", "put_tags"),
     ("get-tags", "get_tags"),
+    ("retention", "put_retention"),
 ];
 
 /// Keys that say how a store is reached.

@@ -1,4 +1,4 @@
-//! Listings of growing directories as a table.
+//! Listings of growing directories, or prefixes of a bucket, as a table.
 
 use std::fmt::Write;
 

@@ -1,9 +1,7 @@
 use fathom_model::OpKind;
 use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
 use fathom_model::verdict::Limiter;
-use fathom_model::workload::{
-    EngineKind, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork, OpMix,
-};
+use fathom_model::workload::{EngineKind, MetaTree, MetaWork, OpMix};
 
 use crate::test_records::RecordBuilder;
 
@@ -13,17 +11,8 @@ fn files(kind: OpKind) -> RecordBuilder {
         b.workload.mix = OpMix::READ;
         b.workload.queue_depth = 1;
         b.workload.meta = Some(Box::new(MetaWork {
-            ops: vec![MetaShare { kind, weight: 1 }],
-            tree: MetaTree::flat(1000, 4096),
-            order: MetaOrder::AsMade,
-            paths: MetaPaths::Near,
-            shift: 0,
             repeat: true,
-            stop_with_first: false,
-            fsync: false,
-            append_bytes: 0,
-            handing: fathom_model::workload::Handing::Direct,
-            xattrs: 1,
+            ..MetaWork::new([(kind, 1)], MetaTree::flat(1000, 4096))
         }));
     });
     let builder = builder.with_end(|end| {

@@ -1,8 +1,7 @@
 use fathom_model::OpKind;
 use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
 use fathom_model::workload::{
-    EndpointReport, EngineKind, KeyLayout, KeySource, MetaShare, ObjectOrder, ObjectProtocol,
-    ObjectSizes, ObjectStore, ObjectWork, OpMix,
+    EndpointReport, EngineKind, KeySource, ObjectOrder, ObjectSizes, ObjectStore, ObjectWork, OpMix,
 };
 use fathom_model::{Target, host_load::HostLoad, host_load::LinkLoad};
 
@@ -16,39 +15,12 @@ fn gets(objects: u64) -> RecordBuilder {
         b.workload.engine = EngineKind::S3;
         b.workload.mix = OpMix::READ;
         b.workload.store = Some(Box::new(ObjectStore {
-            protocol: ObjectProtocol::S3,
-            endpoints: vec!["http://store:9000".to_owned()],
-            region: String::new(),
-            virtual_host: false,
             keys: KeySource::Anonymous,
-            ca_file: None,
-            unverified: false,
-            sign_payload: false,
-            storage_class: None,
-            sse_customer_algorithm: None,
-            timeout_ns: 1,
-            no_keep_alive: false,
+            ..ObjectStore::new(vec!["http://store:9000".to_owned()])
         }));
         b.workload.object = Some(Box::new(ObjectWork {
-            ops: vec![MetaShare {
-                kind: OpKind::Get,
-                weight: 1,
-            }],
-            objects,
-            sizes: ObjectSizes::Fixed(4096),
-            keys: KeyLayout::Flat,
-            order: ObjectOrder::EachOnce,
-            range_bytes: 0,
-            part_bytes: 1,
-            parts_at_once: 1,
-            page_keys: 1000,
-            delimiter: false,
-            delete_batch: 1,
-            existing: false,
             repeat: true,
-            shift: 0,
-            retries: 0,
-            backoff_ns: 0,
+            ..ObjectWork::new([(OpKind::Get, 1)], objects, ObjectSizes::Fixed(4096))
         }));
     });
     let builder = builder.with_end(|end| {

@@ -86,27 +86,12 @@ impl Held {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use fathom_model::workload::{Handing, MetaOrder, MetaPaths, MetaShare, MetaTree, Verify};
+    use fathom_model::workload::{MetaTree, Verify};
 
     use super::*;
 
     pub(crate) fn work(files: u64) -> MetaWork {
-        MetaWork {
-            ops: vec![MetaShare {
-                kind: OpKind::Stat,
-                weight: 1,
-            }],
-            tree: MetaTree::flat(files, 10),
-            order: MetaOrder::AsMade,
-            paths: MetaPaths::Near,
-            shift: 0,
-            repeat: false,
-            stop_with_first: false,
-            fsync: false,
-            append_bytes: 0,
-            handing: Handing::Direct,
-            xattrs: 1,
-        }
+        MetaWork::new([(OpKind::Stat, 1)], MetaTree::flat(files, 10))
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use fathom_model::workload::{
-    Bounds, CacheMode, EngineKind, FileSizes, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork,
-    OnError, OpMix, Verify, Workload,
+    Bounds, CacheMode, EngineKind, FileSizes, MetaPaths, MetaShare, MetaTree, MetaWork, OnError,
+    OpMix, Verify, Workload,
 };
 use fathom_model::{Job, OpKind, Target};
 
@@ -20,31 +20,15 @@ fn job(dir: &Path, kinds: &[OpKind]) -> Job {
     workload.workers = 2;
     workload.bounds = Bounds::default();
     workload.size_bytes = None;
-    workload.meta = Some(Box::new(MetaWork {
-        ops: kinds
-            .iter()
-            .map(|kind| MetaShare {
-                kind: *kind,
-                weight: 1,
-            })
-            .collect(),
-        tree: MetaTree {
-            depth: 2,
-            fan_out: 2,
-            leaves: 4,
-            record_bytes: 1000,
-            ..MetaTree::flat(50, 4096)
-        },
-        order: MetaOrder::AsMade,
-        paths: MetaPaths::Near,
-        shift: 0,
-        repeat: false,
-        stop_with_first: false,
-        fsync: false,
-        append_bytes: 0,
-        handing: fathom_model::workload::Handing::Direct,
-        xattrs: 1,
-    }));
+    let tree = MetaTree {
+        depth: 2,
+        fan_out: 2,
+        leaves: 4,
+        record_bytes: 1000,
+        ..MetaTree::flat(50, 4096)
+    };
+    let ops = kinds.iter().map(|kind| (*kind, 1));
+    workload.meta = Some(Box::new(MetaWork::new(ops, tree)));
     workload.verify = Some(Verify {
         on_read: true,
         ..Verify::default()
@@ -141,9 +125,15 @@ fn every_operation_is_done_as_a_phase_and_verified() {
     assert!(names(dir.path()).is_empty());
 }
 
+/// Every operation that needs nobody else.
+fn alone() -> impl Iterator<Item = OpKind> {
+    let own = |kind: &OpKind| kind.is_metadata() && *kind != OpKind::AwaitCreate;
+    OpKind::ALL.into_iter().filter(own)
+}
+
 #[test]
 fn every_operation_finds_what_it_needs_in_an_empty_directory() {
-    for kind in OpKind::ALL.into_iter().filter(|kind| kind.is_metadata()) {
+    for kind in alone() {
         for paths in [MetaPaths::Near, MetaPaths::Whole] {
             let dir = tempfile::tempdir().unwrap();
             let mut job = job(dir.path(), &[kind]);
@@ -166,10 +156,7 @@ fn every_operation_finds_what_it_needs_in_an_empty_directory() {
 #[test]
 fn mixes_of_everything_run_to_their_bound() {
     let dir = tempfile::tempdir().unwrap();
-    let kinds: Vec<OpKind> = OpKind::ALL
-        .into_iter()
-        .filter(|kind| kind.is_metadata())
-        .collect();
+    let kinds: Vec<OpKind> = alone().collect();
     let mut job = job(dir.path(), &kinds);
     job.workload.bounds.ops = Some(20_000);
     of(&mut job).tree.sizes = FileSizes::Exponential {
@@ -319,7 +306,7 @@ fn links_lead_nowhere_else() {
 
 #[test]
 fn the_null_target_has_a_ceiling_for_every_operation() {
-    for kind in OpKind::ALL.into_iter().filter(|kind| kind.is_metadata()) {
+    for kind in alone().chain([OpKind::AwaitCreate]) {
         let mut job = job(Path::new("/nonexistent"), &[kind]);
         of(&mut job).tree.files = 1000;
         let ceiling = crate::measure_ceiling(&job, 10_000_000).unwrap();
@@ -341,4 +328,40 @@ fn work_that_is_out_of_bounds_is_refused() {
     assert!(refused(&|meta| meta.tree.depth = 33).contains("32 levels"));
     assert!(refused(&|meta| meta.tree.record_bytes = 0).contains("records"));
     assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn files_that_somebody_else_makes_are_waited_for_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut waits = job(dir.path(), &[OpKind::AwaitCreate]);
+    of(&mut waits).stamped = true;
+    let waiting = std::thread::spawn(move || load(&waits).1);
+    let mut makes = job(dir.path(), &[OpKind::Create]);
+    of(&mut makes).stamped = true;
+    makes.workload.think_ns = 100_000;
+    let (mut prepared, made) = load(&makes);
+    let end = waiting.join().unwrap();
+    assert_eq!(ops(&made, OpKind::Create), (100, 100 * 4096));
+    assert_eq!(ops(&end, OpKind::AwaitCreate), (100, 0));
+    assert_eq!(end.end_reason, EndReason::Ops);
+    assert!(dir.path().join("fathom.tree/w1/n0/n0/f-1-0").exists());
+    cleanup(&mut prepared, false, &mut NoHooks).unwrap();
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn who_waits_for_what_never_comes_ends_in_time_and_counts_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut waits = job(dir.path(), &[OpKind::AwaitCreate]);
+    waits.workload.bounds.time_ns = Some(50_000_000);
+    let (_, end) = load(&waits);
+    assert_eq!(ops(&end, OpKind::AwaitCreate), (0, 0));
+    assert_eq!(end.end_reason, EndReason::Time);
+    assert!(names(dir.path()).is_empty());
+    of(&mut waits).ops.push(MetaShare {
+        kind: OpKind::Stat,
+        weight: 1,
+    });
+    let refused = prepare(&waits, &mut NoHooks).unwrap_err().to_string();
+    assert!(refused.contains("not as a part of a mix"), "{refused}");
 }

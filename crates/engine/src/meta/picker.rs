@@ -163,6 +163,8 @@ fn range(kind: OpKind, rank: &Rank, (files, listed): (u64, u64)) -> (u64, u64) {
         OpKind::Link => (rank.links.tail, rank.files.count()),
         OpKind::Symlink => (rank.symlinks.tail, files),
         OpKind::Mkdir => (rank.directories.tail, files),
+        // Somebody else makes them.
+        OpKind::AwaitCreate => (0, files),
         OpKind::Readlink => (rank.symlinks.head, rank.symlinks.count()),
         OpKind::Statdir | OpKind::Rmdir => (rank.directories.head, rank.directories.count()),
         OpKind::Readdir | OpKind::ReaddirStat => (0, listed),
@@ -277,6 +279,7 @@ impl Needs {
                 OpKind::Readlink => needs.symlinks = Some(true),
                 OpKind::Mkdir if alone => needs.directories = Some(false),
                 OpKind::Mkdir => {}
+                OpKind::AwaitCreate => {}
                 OpKind::Statdir | OpKind::Rmdir => needs.directories = Some(true),
                 // An empty directory is listed as well as it can be.
                 OpKind::Getxattr | OpKind::SwiftGet => {

@@ -1,30 +1,12 @@
 //! Which operations a phase or a mix consists of.
 
-use fathom_model::workload::{MetaPaths, MetaShare, MetaTree};
+use fathom_model::workload::MetaTree;
 
 use super::super::rank::Window;
 use super::*;
 
 fn work(kinds: &[(OpKind, u32)]) -> MetaWork {
-    MetaWork {
-        ops: kinds
-            .iter()
-            .map(|(kind, weight)| MetaShare {
-                kind: *kind,
-                weight: *weight,
-            })
-            .collect(),
-        tree: MetaTree::flat(10, 0),
-        order: MetaOrder::AsMade,
-        paths: MetaPaths::Near,
-        shift: 0,
-        repeat: false,
-        stop_with_first: false,
-        fsync: false,
-        append_bytes: 0,
-        handing: fathom_model::workload::Handing::Direct,
-        xattrs: 1,
-    }
+    MetaWork::new(kinds.iter().copied(), MetaTree::flat(10, 0))
 }
 
 fn picker(work: &MetaWork) -> Picker {

@@ -48,7 +48,11 @@ pub(crate) struct Tree {
     wants: Held,
     /// What they will hold after it, as far as they are not made anew.
     becomes: Held,
-    list: File,
+    /// Where somebody else makes the tree: its name in the directory whose
+    /// descriptor is `top`.
+    pub(crate) below: Option<Arc<str>>,
+    /// `None` where somebody else makes the tree and this one only waits for it.
+    list: Option<File>,
     ranks: Mutex<Vec<Option<Rank>>>,
 }
 
@@ -112,10 +116,34 @@ impl Tree {
             held: Mutex::new(held),
             wants,
             becomes,
-            list,
+            below: None,
+            list: Some(list),
             ranks: Mutex::new(ranks),
         };
         Ok((tree, fits))
+    }
+
+    /// The tree `name` that somebody else makes in a directory, perhaps later:
+    /// its files are found below the directory, and nothing is changed.
+    pub(crate) fn awaited(
+        (dir, dir_path): (OwnedFd, &Path),
+        name: &str,
+        (meta, workload): (&MetaWork, &Workload),
+        tag: u64,
+    ) -> Tree {
+        let held = Held::of(meta, workload);
+        Tree {
+            path: dir_path.join(name),
+            top: Arc::new(dir),
+            tag,
+            geometry: Geometry::new(&meta.tree, workload.workers, tag),
+            held: Mutex::new(held.clone()),
+            wants: held.clone(),
+            becomes: held,
+            below: Some(name.into()),
+            list: None,
+            ranks: Mutex::new(vec![Some(Rank::default()); workload.workers as usize]),
+        }
     }
 
     /// Everything in the tree is made anew.
@@ -166,9 +194,12 @@ impl Tree {
             self.tag,
             self.becomes().line()
         );
+        let Some(list) = &self.list else {
+            return Ok(());
+        };
         let write = || {
-            self.list.set_len(0)?;
-            self.list.write_all_at(text.as_bytes(), 0)
+            list.set_len(0)?;
+            list.write_all_at(text.as_bytes(), 0)
         };
         write().map_err(Error::io("write the list of", &self.path))
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use fathom_model::run::{Finishers, WorkerPart};
-use fathom_model::workload::MetaWork;
-use fathom_model::{Job, Workload};
+use fathom_model::workload::{CREATION_STAMP_BYTES, MetaWork};
+use fathom_model::{Job, OpKind, Workload};
 
 use super::geometry::Geometry;
 use super::hand::{Calls, Hand, Ways};
@@ -71,7 +71,7 @@ impl Work {
             },
             meta: meta.clone(),
             tree: tree.map(Arc::clone),
-            ways: Ways::new(workload, path.unwrap_or_default()),
+            ways: Ways::new(job, path.unwrap_or_default()),
             first_done_ns: AtomicU64::new(0),
         })
     }
@@ -130,6 +130,13 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
     } else if let Some(share) = meta.ops.iter().find(|share| !share.kind.is_metadata()) {
         let kind = share.kind.name();
         Some(format!("{kind} is no operation on files of engine meta"))
+    } else if meta.ops.len() > 1 && meta.does(OpKind::AwaitCreate) {
+        Some("waits for files by itself or not at all, not as a part of a mix".to_owned())
+    } else if meta.stamped && tree.record_bytes < CREATION_STAMP_BYTES {
+        Some(format!(
+            "files that somebody waits for have {CREATION_STAMP_BYTES} bytes at least, and their \
+             records as well"
+        ))
     } else if !(1..=MAX_FILES).contains(&tree.files) {
         Some(format!("files per worker must be 1 to {MAX_FILES}"))
     } else if tree.depth > MAX_DEPTH {

@@ -4,10 +4,12 @@
 //! right after; everything else lies outside. Nothing is allocated per
 //! operation.
 
+mod waiting;
+
 use std::sync::Arc;
 
-use fathom_model::Operation;
 use fathom_model::sample::Phase;
+use fathom_model::{OpKind, Operation};
 
 use super::hand::{Hand, Trouble};
 use super::picker::{self, Picker};
@@ -18,7 +20,7 @@ use crate::clock::{Clock, HostClock};
 use crate::engine::Op;
 use crate::record::{Cuts, Recorder};
 use crate::usage::ThreadMeter;
-use crate::worker::{Cause, Control, EndReason, Failure, Pace, Sleeper, Visible};
+use crate::worker::{Allowance, Cause, Control, EndReason, Failure, Pace, Sleeper, Visible};
 
 /// A waiting worker looks at least this often whether to end.
 const STOP_CHECK_NS: u64 = 100_000_000;
@@ -54,10 +56,11 @@ pub(crate) struct Worker {
     sleeper: Sleeper,
     origin_ns: u64,
     now_ns: u64,
-    /// Operations that may still be done of what was taken from the bound.
-    budget: u64,
+    allowance: Allowance,
     done: Done,
     first_seen: bool,
+    /// The shortest wait for somebody else's file; 0 before the first.
+    shortest_wait_ns: u64,
 }
 
 impl Worker {
@@ -76,9 +79,10 @@ impl Worker {
             clock,
             origin_ns: cuts.origin_ns,
             now_ns: cuts.origin_ns,
-            budget: 0,
+            allowance: Allowance::new(BUDGET_CHUNK, parts.workers),
             done: Done::default(),
             first_seen: false,
+            shortest_wait_ns: 0,
             parts,
         }
     }
@@ -109,7 +113,7 @@ impl Worker {
             let Some(due_ns) = self.until_due() else {
                 return self.over();
             };
-            if !self.has_budget() {
+            if !self.allowance.take(&self.parts.control) {
                 return Some(EndReason::Ops);
             }
             let Some(task) = self.parts.picker.next(&self.state) else {
@@ -117,7 +121,10 @@ impl Worker {
                 self.parts.work.done_at(now_ns);
                 return Some(EndReason::Ops);
             };
-            self.one(&task, due_ns);
+            match task.kind {
+                OpKind::AwaitCreate => self.wait_for_file(&task),
+                _ => self.one(&task, due_ns),
+            }
             if self.recorder.phase() == Phase::Settle {
                 return Some(EndReason::Time);
             }
@@ -163,20 +170,6 @@ impl Worker {
         }
     }
 
-    #[inline]
-    fn has_budget(&mut self) -> bool {
-        let Some(pool) = &self.parts.control.ops else {
-            return true;
-        };
-        if self.budget == 0 {
-            let workers = u64::from(self.parts.workers.max(1));
-            self.budget = pool.take(|left| BUDGET_CHUNK.min(left.div_ceil(workers)));
-        }
-        let some = self.budget > 0;
-        self.budget = self.budget.saturating_sub(1);
-        some
-    }
-
     /// Carries out one operation and counts it.
     #[inline]
     fn one(&mut self, task: &Task, due_ns: u64) {
@@ -198,6 +191,10 @@ impl Worker {
             self.recorder.late(start_ns.saturating_sub(due_ns));
         }
         let parts = &mut self.parts;
+        if parts.work.meta.stamped {
+            let created_ns = start_ns.saturating_sub(self.origin_ns);
+            parts.hand.set_created_ns(created_ns);
+        }
         parts.visible.in_flight.start(0, start_ns);
         let result = ready.and_then(|()| parts.hand.carry_out(task));
         let end_ns = self.clock.now();
@@ -320,9 +317,7 @@ impl Worker {
 
     fn end(&mut self, reason: Option<EndReason>) {
         let control = &self.parts.control;
-        if let (Some(pool), true) = (&control.ops, self.budget > 0) {
-            pool.give_back(self.budget);
-        }
+        self.allowance.give_back(control);
         match reason {
             Some(EndReason::Ops) => control.end_one(EndReason::Ops),
             Some(reason) => control.end(reason),
@@ -347,7 +342,7 @@ fn imagined(parts: &Parts) -> Rank {
         head: 0,
         tail: files,
     };
-    let creates = parts.work.meta.phase() == Some(fathom_model::OpKind::Create);
+    let creates = parts.work.meta.phase() == Some(OpKind::Create);
     Rank {
         files: if creates { Default::default() } else { all },
         marked: files,

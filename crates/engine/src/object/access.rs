@@ -67,24 +67,10 @@ fn told(store: &ObjectStore, variable: &dyn Fn(&str) -> Option<String>) -> Objec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_model::workload::{KeySource, ObjectProtocol};
 
     #[test]
     fn the_environment_says_what_nothing_else_does() {
-        let store = ObjectStore {
-            protocol: ObjectProtocol::S3,
-            endpoints: Vec::new(),
-            region: String::new(),
-            virtual_host: false,
-            keys: KeySource::Anonymous,
-            ca_file: None,
-            unverified: false,
-            sign_payload: false,
-            storage_class: None,
-            sse_customer_algorithm: None,
-            timeout_ns: 1,
-            no_keep_alive: false,
-        };
+        let store = ObjectStore::new(Vec::new());
         let found = told(&store, &|_| None);
         assert_eq!(found.endpoints, ["https://s3.us-east-1.amazonaws.com"]);
         let variable = |name: &str| match name {

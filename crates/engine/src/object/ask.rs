@@ -2,6 +2,7 @@
 
 use fathom_model::OpKind;
 
+use super::date::Stamp;
 use super::encode;
 use super::names::Names;
 use super::picker::Task;
@@ -122,14 +123,16 @@ impl Asker {
                     body = Body::Bytes(tags(number));
                 }
             }
+            OpKind::PutRetention => {
+                method = Method::Put;
+                self.query.extend_from_slice(b"retention=");
+                (header, body) = self.summed(retention());
+            }
             OpKind::DeleteMany => {
                 method = Method::Post;
                 self.path = Names::bucket_path(&work.access.bucket, work.access.store.virtual_host);
                 self.query.extend_from_slice(b"delete=");
-                let list = batch(work, rank, task);
-                self.text = encode::base64(&super::md5::md5(&list)).into_bytes();
-                header = Some(&b"content-md5"[..]);
-                body = Body::Bytes(list);
+                (header, body) = self.summed(batch(work, rank, task));
                 sink = Sink::Keep;
             }
             _ => {}
@@ -144,6 +147,12 @@ impl Asker {
             sink,
         });
         expected
+    }
+
+    /// A document with the header of its checksum, which S3 wants.
+    fn summed(&mut self, document: Vec<u8>) -> (Option<&'static [u8]>, Body) {
+        self.text = encode::base64(&super::md5::md5(&document)).into_bytes();
+        (Some(b"content-md5"), Body::Bytes(document))
     }
 
     /// The path becomes that of the copy, the text that of the source, which
@@ -327,6 +336,19 @@ fn range_of(work: &Work, rank: u32, number: u64, bytes: u64) -> (u64, u64) {
 fn tags(number: u64) -> Vec<u8> {
     format!(
         "<Tagging><TagSet><Tag><Key>fathom</Key><Value>{number}</Value></Tag></TagSet></Tagging>"
+    )
+    .into_bytes()
+}
+
+/// Seconds for which an object is kept: long enough for a clock that is wrong,
+/// short enough that nothing stays for long where nobody may lift it.
+const RETENTION_SECONDS: u64 = 300;
+
+/// Keeps an object from being removed, in the mode that its owner may lift.
+fn retention() -> Vec<u8> {
+    let until = Stamp::in_document(RETENTION_SECONDS);
+    format!(
+        "<Retention><Mode>GOVERNANCE</Mode><RetainUntilDate>{until}</RetainUntilDate></Retention>"
     )
     .into_bytes()
 }

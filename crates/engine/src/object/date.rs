@@ -49,6 +49,22 @@ impl Stamp {
         &self.text
     }
 
+    /// This many seconds from now on, as documents have it:
+    /// `YYYY-MM-DDTHH:MM:SSZ`.
+    pub(crate) fn in_document(seconds_ahead: u64) -> String {
+        let stamp = Stamp::of(unix_seconds() + seconds_ahead);
+        let part = |from: usize, to: usize| String::from_utf8_lossy(&stamp.text[from..to]);
+        format!(
+            "{}-{}-{}T{}:{}:{}Z",
+            part(0, 4),
+            part(4, 6),
+            part(6, 8),
+            part(9, 11),
+            part(11, 13),
+            part(13, 15)
+        )
+    }
+
     /// `YYYYMMDD`.
     pub(crate) fn day(&self) -> [u8; 8] {
         let mut day = [0; 8];

@@ -14,6 +14,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::Access;
+use super::checksum::Sum;
 use super::encode;
 use super::lane::{Fault, Lane, State, Step};
 use super::link::{Link, must_wait};
@@ -165,12 +166,32 @@ impl Hub {
             (_, false) => None,
             (body, true) => Some(self.hash(body)),
         };
+        let checksum = self.checksum(&request);
         let lane = &mut self.lanes[lane];
         let endpoint = &self.access.endpoints[lane.endpoint];
-        self.writer
-            .write(&request, endpoint, hash.as_deref(), &mut lane.head);
+        self.writer.write(
+            &request,
+            endpoint,
+            (hash.as_deref(), checksum),
+            &mut lane.head,
+        );
         let without_body = request.method == Method::Head;
         lane.begin(request.body, request.sink, without_body)
+    }
+
+    /// The checksum of a whole object that is put, where one is asked for.
+    fn checksum(&self, request: &Request<'_>) -> Option<String> {
+        let kind = self.access.store.checksum?;
+        let Body::Content { object, at, length } = &request.body else {
+            return None;
+        };
+        if request.method != Method::Put || !request.query.is_empty() {
+            return None;
+        }
+        let mut sum = Sum::new(kind);
+        let contents = &self.access.contents;
+        contents.each(*object, *at, *length, |piece| sum.update(piece));
+        Some(sum.text())
     }
 
     fn hash(&self, body: &Body) -> Vec<u8> {

@@ -8,6 +8,7 @@ mod access;
 mod ask;
 mod blocks;
 mod bucket;
+mod checksum;
 mod content;
 mod credentials;
 mod date;

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use fathom_model::workload::{
-    Bounds, EngineKind, KeyLayout, KeySource, MetaShare, ObjectOrder, ObjectProtocol, ObjectSizes,
-    ObjectStore, ObjectWork, OnError, OpMix, Rate, RateUnit, Verify, Workload,
+    Bounds, EngineKind, KeySource, ObjectOrder, ObjectSizes, ObjectStore, ObjectWork, OnError,
+    OpMix, Rate, RateUnit, Verify, Workload,
 };
 use fathom_model::{ErrorClass, Histogram, Job, OpKind, Phase, Target};
 
@@ -23,27 +23,15 @@ pub(super) fn server(script: &str) -> StoreServer {
 pub(super) fn store(server: &StoreServer) -> ObjectStore {
     give_credentials("object tests", super::Credentials::default());
     ObjectStore {
-        protocol: ObjectProtocol::S3,
-        endpoints: vec![server.endpoint()],
         region: "us-east-1".to_owned(),
-        virtual_host: false,
         keys: KeySource::Given("object tests".to_owned()),
-        ca_file: None,
-        unverified: false,
-        sign_payload: false,
-        storage_class: None,
-        sse_customer_algorithm: None,
         timeout_ns: 20_000 * MS,
-        no_keep_alive: false,
+        ..ObjectStore::new(vec![server.endpoint()])
     }
 }
 
 /// A job of `ops` on 20 objects of each of two workers.
 pub(super) fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {
-    let shares = ops.iter().map(|(kind, weight)| MetaShare {
-        kind: *kind,
-        weight: *weight,
-    });
     let mut workload = Workload::example("objects");
     workload.engine = EngineKind::S3;
     workload.mix = OpMix::NONE;
@@ -52,26 +40,17 @@ pub(super) fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job 
     workload.on_error = OnError::Continue;
     workload.bounds = Bounds::default();
     workload.store = Some(Box::new(store(server)));
+    let sizes = ObjectSizes::Range {
+        min_bytes: 1,
+        max_bytes: 200_000,
+    };
     workload.object = Some(Box::new(ObjectWork {
-        ops: shares.collect(),
-        objects: 20,
-        sizes: ObjectSizes::Range {
-            min_bytes: 1,
-            max_bytes: 200_000,
-        },
-        keys: KeyLayout::Flat,
-        order: ObjectOrder::EachOnce,
-        range_bytes: 0,
         part_bytes: 64 << 10,
         parts_at_once: 2,
         page_keys: 7,
-        delimiter: false,
         delete_batch: 6,
-        existing: false,
-        repeat: false,
-        shift: 0,
-        retries: 0,
         backoff_ns: MS,
+        ..ObjectWork::new(ops.iter().copied(), 20, sizes)
     }));
     Job {
         workload,
@@ -405,4 +384,54 @@ fn a_load_bounded_by_time_ends() {
         connects >= done(&end, OpKind::Get).0,
         "each has one of its own"
     );
+}
+
+#[test]
+fn objects_that_are_kept_are_removed_by_the_run_that_made_them() {
+    let server = server("");
+    let end = run(&job(&server, 5, &[(OpKind::PutRetention, 1)]));
+    assert_eq!(end.report.errors, []);
+    assert_eq!(done(&end, OpKind::PutRetention), (40, 0, 0));
+    // Whoever does not lift it removes nothing.
+    let end = run(&job(&server, 5, &[(OpKind::Delete, 1)]));
+    assert_eq!(done(&end, OpKind::Delete), (0, 0, 40));
+    let store = store(&server);
+    let removed = remove_objects_of_run(&store, "bucket/some prefix", 5, &mut NoHooks).unwrap();
+    assert_eq!(removed.objects, 40);
+    assert!(server.keys().is_empty());
+}
+
+#[test]
+fn a_store_compares_the_checksums_of_what_is_put() {
+    use fathom_model::workload::ObjectChecksum::{Crc32, Crc32c, Sha256};
+
+    for (tag, checksum) in [(60, Crc32), (61, Crc32c), (62, Sha256)] {
+        let server = server("");
+        let mut job = job(&server, tag, &[(OpKind::Put, 1)]);
+        job.workload.store.as_mut().unwrap().checksum = Some(checksum);
+        let end = run(&job);
+        assert_eq!(end.report.errors, [], "{checksum:?}");
+        assert_eq!(done(&end, OpKind::Put).0, 40);
+    }
+    // Had they been wrong, it would have said so.
+    let server = server("");
+    let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+    let head = "PUT /b/k HTTP/1.1\r\nhost: x\r\nx-amz-checksum-crc32c: AAAAAA==\r\ncontent-length: 3\r\nconnection: close\r\n\r\nabc";
+    std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+    assert!(
+        answer.starts_with("HTTP/1.1 400") && answer.contains("BadDigest"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn the_null_store_takes_objects_of_all_sizes() {
+    let server = server("");
+    let mut job = job(&server, 70, &[(OpKind::Get, 1)]);
+    job.target = Target::Null;
+    let end = run(&job);
+    assert_eq!(end.report.errors, []);
+    assert_eq!(done(&end, OpKind::Get).0, 40);
 }

@@ -273,30 +273,13 @@ fn one(kind: OpKind, number: u64) -> Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_model::workload::{KeyLayout, MetaShare, ObjectSizes};
+    use fathom_model::workload::ObjectSizes;
 
     fn work(ops: &[(OpKind, u32)]) -> Arc<ObjectWork> {
-        let share = |(kind, weight): &(OpKind, u32)| MetaShare {
-            kind: *kind,
-            weight: *weight,
-        };
         Arc::new(ObjectWork {
-            ops: ops.iter().map(share).collect(),
-            objects: 10,
-            sizes: ObjectSizes::Fixed(1),
-            keys: KeyLayout::Flat,
-            order: ObjectOrder::EachOnce,
-            range_bytes: 0,
-            part_bytes: 1,
-            parts_at_once: 1,
-            page_keys: 10,
-            delimiter: false,
-            delete_batch: 1,
-            existing: false,
             repeat: true,
-            shift: 0,
-            retries: 0,
-            backoff_ns: 0,
+            delete_batch: 1,
+            ..ObjectWork::new(ops.iter().copied(), 10, ObjectSizes::Fixed(1))
         })
     }
 

@@ -15,6 +15,9 @@ use super::{encode, shelf, xml};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
+/// What a store says of an object that is kept from being removed.
+const DENIED: &str = "AccessDenied";
+
 /// What was found or removed in a bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Removal {
@@ -169,26 +172,52 @@ fn remove_batch(
     send_batch(hub, access, delete_list(keys))
 }
 
+/// Removes what a list names; what its owner keeps from being removed as well,
+/// where that can be lifted: all of it is of the run.
 fn send_batch(hub: &mut Hub, access: &Access, list: Vec<u8>) -> Result<(), Error> {
-    let sum = encode::base64(&super::md5::md5(&list));
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    let end = hub
-        .ask(Request {
-            method: Method::Post,
-            path: &path,
-            query: b"delete=",
-            extra: &[(b"content-md5", sum.as_bytes())],
-            body: Body::Bytes(list),
-            sink: Sink::Keep,
-        })
-        .map_err(|fault| refused(access, "removing objects", &fault.text))?;
-    match xml::text(hub.kept(end.lane), "Error") {
-        Some(_) => {
-            let code = xml::text(hub.kept(end.lane), "Code").unwrap_or_default();
-            Err(refused(access, "removing objects", &code))
-        }
+    match send_list(hub, access, list.clone(), false)? {
+        Some(code) if code == DENIED => match send_list(hub, access, list, true)? {
+            Some(code) => Err(refused(access, "removing objects", &code)),
+            None => Ok(()),
+        },
+        Some(code) => Err(refused(access, "removing objects", &code)),
         None => Ok(()),
     }
+}
+
+/// Sends a list; the code of the first error in the answer.
+fn send_list(
+    hub: &mut Hub,
+    access: &Access,
+    list: Vec<u8>,
+    bypass: bool,
+) -> Result<Option<String>, Error> {
+    let sum = encode::base64(&super::md5::md5(&list));
+    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let both: [(&[u8], &[u8]); 2] = [
+        (b"content-md5", sum.as_bytes()),
+        (b"x-amz-bypass-governance-retention", b"true"),
+    ];
+    let asked = hub.ask(Request {
+        method: Method::Post,
+        path: &path,
+        query: b"delete=",
+        extra: match bypass {
+            true => &both,
+            false => &both[..1],
+        },
+        body: Body::Bytes(list),
+        sink: Sink::Keep,
+    });
+    let end = match asked {
+        Ok(end) => end,
+        // Some stores refuse all of the list for one of its objects.
+        Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
+        Err(fault) => return Err(refused(access, "removing objects", &fault.text)),
+    };
+    let document = hub.kept(end.lane);
+    let failed = xml::text(document, "Error").is_some();
+    Ok(failed.then(|| xml::text(document, "Code").unwrap_or_default()))
 }
 
 /// Versions and markers of removed objects, where the bucket keeps them.

@@ -1,7 +1,8 @@
 //! A request and how it is written.
 
-use fathom_model::workload::{ObjectProtocol, ObjectStore};
+use fathom_model::workload::{ObjectChecksum, ObjectProtocol, ObjectStore};
 
+use super::checksum;
 use super::credentials::Credentials;
 use super::date::Stamp;
 use super::encode;
@@ -92,6 +93,7 @@ pub(super) struct Writer {
     basic: Option<String>,
     settings: Settings,
     sign_payload: bool,
+    checksum: Option<ObjectChecksum>,
     closes: bool,
     stamp: Stamp,
     host: Vec<u8>,
@@ -162,6 +164,7 @@ impl Writer {
                 }),
             },
             sign_payload: store.sign_payload,
+            checksum: store.checksum.filter(|_| s3),
             closes: store.no_keep_alive,
             stamp: Stamp::now(),
             host: Vec::new(),
@@ -173,13 +176,14 @@ impl Writer {
         self.sign_payload && self.signer.is_some()
     }
 
-    /// Writes the head of `request` to `endpoint`. `hash` is that of the
-    /// payload in hexadecimal, where it is signed.
+    /// Writes the head of `request` to `endpoint`: with the hash of the payload
+    /// in hexadecimal, where it is signed, and with its checksum, where the store
+    /// is to compare one.
     pub(super) fn write(
         &mut self,
         request: &Request<'_>,
         endpoint: &Endpoint,
-        hash: Option<&[u8]>,
+        (hash, checksum): (Option<&[u8]>, Option<String>),
         out: &mut Vec<u8>,
     ) {
         out.clear();
@@ -198,6 +202,9 @@ impl Writer {
         }
         for (name, value) in request.extra {
             headers.add(name, value);
+        }
+        if let (Some(kind), Some(sum)) = (self.checksum, &checksum) {
+            headers.add(checksum::header(kind), sum.as_bytes());
         }
         self.settings.add(request, &mut headers);
         let session = self.signer.as_ref().and_then(Signer::session_token);
@@ -257,18 +264,11 @@ mod tests {
 
     fn store() -> ObjectStore {
         ObjectStore {
-            protocol: ObjectProtocol::S3,
-            endpoints: vec!["http://127.0.0.1:9000".to_owned()],
             region: "us-east-1".to_owned(),
-            virtual_host: false,
             keys: KeySource::Anonymous,
-            ca_file: None,
-            unverified: false,
-            sign_payload: false,
             storage_class: Some("COLD".to_owned()),
             sse_customer_algorithm: Some("AES256".to_owned()),
-            timeout_ns: 1,
-            no_keep_alive: false,
+            ..ObjectStore::new(vec!["http://127.0.0.1:9000".to_owned()])
         }
     }
 
@@ -284,7 +284,7 @@ mod tests {
             sink: Sink::Discard,
         };
         let mut out = Vec::new();
-        writer.write(&request, &endpoint, None, &mut out);
+        writer.write(&request, &endpoint, (None, None), &mut out);
         String::from_utf8(out).unwrap()
     }
 

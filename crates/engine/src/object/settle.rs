@@ -61,7 +61,10 @@ impl Worker {
             let text = format!("what was read is not what was put, within 64 KiB after byte {at}");
             return wrong(ErrorClass::Verify, text);
         }
-        if let Some(bytes) = expected.answer_bytes.filter(|bytes| *bytes != end.received) {
+        // The null store knows no sizes: it answers with those of the mean object.
+        let told = expected.answer_bytes;
+        let told = told.filter(|_| self.parts.work.null_server.is_none());
+        if let Some(bytes) = told.filter(|bytes| *bytes != end.received) {
             let text = format!("{} bytes came instead of {bytes}", end.received);
             return wrong(ErrorClass::Short, text);
         }

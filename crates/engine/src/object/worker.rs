@@ -19,7 +19,7 @@ use crate::clock::{Clock, HostClock};
 use crate::engine::Op;
 use crate::record::{Cuts, Recorder};
 use crate::usage::ThreadMeter;
-use crate::worker::{Control, EndReason, Pace, Visible};
+use crate::worker::{Allowance, Control, EndReason, Pace, Visible};
 
 /// A waiting worker looks at least this often whether to end.
 const STOP_CHECK_NS: u64 = 50_000_000;
@@ -59,7 +59,7 @@ pub(crate) struct Worker {
     meter: ThreadMeter,
     pub(super) origin_ns: u64,
     now_ns: u64,
-    budget: u64,
+    allowance: Allowance,
     pub(super) in_flight: u32,
     /// Requests that wait to be sent again.
     pub(super) waiting: u32,
@@ -93,7 +93,7 @@ impl Worker {
             meter: ThreadMeter::start(),
             origin_ns: cuts.origin_ns,
             now_ns: cuts.origin_ns,
-            budget: 0,
+            allowance: Allowance::new(BUDGET_CHUNK, parts.workers),
             in_flight: 0,
             waiting: 0,
             nothing_left: false,
@@ -176,7 +176,7 @@ impl Worker {
                 Some(pace) => pace.next_ns(),
                 None => 0,
             };
-            if !self.has_budget() {
+            if !self.allowance.take(&self.parts.control) {
                 self.begin_drain(Some(EndReason::Ops));
                 return;
             }
@@ -189,7 +189,7 @@ impl Worker {
                     self.begin(slot, task, due_ns);
                 }
                 other => {
-                    self.budget += u64::from(self.parts.control.ops.is_some());
+                    self.allowance.put_back(&self.parts.control);
                     self.nothing_left = other == Draw::Done;
                     return;
                 }
@@ -328,19 +328,6 @@ impl Worker {
         }
     }
 
-    fn has_budget(&mut self) -> bool {
-        let Some(pool) = &self.parts.control.ops else {
-            return true;
-        };
-        if self.budget == 0 {
-            let workers = u64::from(self.parts.workers.max(1));
-            self.budget = pool.take(|left| BUDGET_CHUNK.min(left.div_ceil(workers)));
-        }
-        let some = self.budget > 0;
-        self.budget = self.budget.saturating_sub(1);
-        some
-    }
-
     /// Lets time pass in the records.
     pub(super) fn pass(&mut self, now_ns: u64) {
         if self.recorder.is_over(now_ns) {
@@ -373,10 +360,7 @@ impl Worker {
     /// Nothing new from here on.
     fn begin_drain(&mut self, reason: Option<EndReason>) {
         self.draining = Some(reason);
-        if let (Some(pool), true) = (&self.parts.control.ops, self.budget > 0) {
-            pool.give_back(self.budget);
-            self.budget = 0;
-        }
+        self.allowance.give_back(&self.parts.control);
         match reason {
             // What is in flight belongs to a bounded amount of work.
             Some(EndReason::Ops) => {}

@@ -6,8 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use fathom_model::workload::CacheMode;
-use fathom_model::{Job, Target};
+use fathom_model::workload::{CacheMode, MetaWork};
+use fathom_model::{Job, OpKind, Target};
 
 use super::beside::{Beside, Contents};
 use super::classify::{self, Kind, not_permitted};
@@ -58,6 +58,9 @@ pub(super) fn prepare(
             "engine meta works through the page cache; leave direct out".to_owned(),
         ));
     }
+    if awaits(job) {
+        return await_tree(job, &dir);
+    }
     let (mut files, tree, known) = open(job, &dir, beside, hooks)?;
     let made = meta::prepare(job, &tree, known, hooks);
     let made = match made {
@@ -83,6 +86,34 @@ pub(super) fn prepare(
     let held = (Vec::new(), Contents::of(job));
     let mut prepared = Prepared::assemble(layout, data, None, Some(files), held);
     prepared.tree = Some(tree);
+    Ok(prepared)
+}
+
+fn awaits(job: &Job) -> bool {
+    let meta = job.workload.meta.as_deref();
+    meta.and_then(MetaWork::phase) == Some(OpKind::AwaitCreate)
+}
+
+/// A tree that somebody else makes, perhaps later. Nothing is made here, and so
+/// nothing is removed.
+fn await_tree(job: &Job, dir: &Path) -> Result<Prepared, Error> {
+    let Some(meta) = job.workload.meta.as_deref() else {
+        return Err(Error::Workload("no work on files".to_owned()));
+    };
+    let fd: OwnedFd = File::open(dir)
+        .map_err(|e| not_permitted(dir, "open", e))?
+        .into();
+    let name = Tree::name(&job.file_prefix);
+    let tree = Tree::awaited((fd, dir), &name, (meta, &job.workload), job.run_tag);
+    let data = Data {
+        writable: true,
+        reused: true,
+        ..Data::default()
+    };
+    let layout = layout(TargetKind::Directory, dir, 0);
+    let held = (Vec::new(), Contents::of(job));
+    let mut prepared = Prepared::assemble(layout, data, None, None, held);
+    prepared.tree = Some(Arc::new(tree));
     Ok(prepared)
 }
 

@@ -11,6 +11,7 @@
 //! allocates, locks or logs (the first hundred failures excepted).
 
 mod ahead;
+mod allowance;
 mod budget;
 mod commit;
 mod control;
@@ -28,6 +29,7 @@ mod sleep;
 mod think;
 
 pub(crate) use ahead::spare_buffers;
+pub(crate) use allowance::Allowance;
 pub(crate) use budget::OwnBudget;
 pub(crate) use control::Control;
 pub use control::EndReason;

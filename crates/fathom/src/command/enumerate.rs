@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::pipeline::{self, Request};
 use crate::present;
 
-/// Sizes of directories at most.
+/// Sizes that are named at most.
 const SIZES_MAX: usize = 40;
 /// The largest directory, and the largest prefix, unless told.
 const MOST_FILES: u64 = 1_000_000;
@@ -48,7 +48,8 @@ pub(crate) struct Enumerate {
     /// A directory, or s3://BUCKET/PREFIX.
     #[arg(default_value = ".")]
     target: String,
-    /// The largest directory. Default: 1,000,000 entries; in a bucket 10,000.
+    /// The largest directory or prefix. Default: 1,000,000 entries; in a bucket
+    /// 10,000.
     #[arg(long, value_parser = parse_count, value_name = "ENTRIES")]
     most: Option<u64>,
     /// These sizes instead of powers of ten.
@@ -107,7 +108,7 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
     })
 }
 
-/// Sizes of directories in ascending order.
+/// Sizes of directories or prefixes in ascending order.
 fn sizes(command: &Enumerate, path: Option<&Path>) -> Result<Vec<u64>, String> {
     if !command.sizes.is_empty() {
         let mut sizes = command.sizes.clone();

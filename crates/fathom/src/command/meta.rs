@@ -33,7 +33,9 @@ Examples:
   fathom meta /data --operation stat:60,create:20,unlink:20 --runtime 30s
                                                 A mix
   fathom meta /data --phases stat --rate-iops 5000 --runtime 30s
-                                                At a given rate, latency from when each was due")]
+                                                At a given rate, latency from when each was due
+  fathom meta /mnt/vol --phases await-create --hosts node[01-03]
+                                                How late hosts see what the first one creates")]
 pub(crate) struct Meta {
     /// A directory, or `null:` (fathom itself).
     #[arg(default_value = ".")]
@@ -41,7 +43,7 @@ pub(crate) struct Meta {
     /// What is done, one phase after the other: create, open, read, append,
     /// overwrite, stat, lookup, readdir, readdir-stat, rename, link, symlink,
     /// readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir,
-    /// rmdir, unlink.
+    /// rmdir, unlink, await-create.
     #[arg(long, default_value = "create,stat,read,unlink")]
     #[arg(conflicts_with = "key.operation", value_name = "LIST")]
     pub(crate) phases: String,

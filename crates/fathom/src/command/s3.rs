@@ -21,7 +21,7 @@ use crate::present;
 ///
 /// Modes: get, put, delete (batches), list, stat, mixed, versioned, multipart
 /// (objects read in parts), multipart-put, range, delete-one, copy, versions,
-/// put-version, put-tags, get-tags.
+/// put-version, put-tags, get-tags, retention (the bucket has object lock).
 ///
 /// Keys come from the environment (AWS_ACCESS_KEY_ID and so on), from
 /// ~/.aws/credentials or from --credentials-file, never from the command line.

@@ -39,7 +39,7 @@ const YAML_BYTES_MAX: u64 = 1 << 20;
 /// Run a command line of smallfile.
 ///
 /// Takes what smallfile_cli.py takes (version 3.2): all its options, its YAML
-/// file and its 21 operations but await-create. Options without effect are named. The
+/// file and its 21 operations. Options without effect are named. The
 /// files lie in the directory smallfile.tree in --top and stay until
 /// `--operation cleanup`, which removes what fathom made and nothing else.
 ///
@@ -90,10 +90,11 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
              time, or compare two with `fathom ab`",
         );
     };
-    if asked.operation.is_wait() {
+    if asked.operation.is_wait() && asked.host_set.is_some() {
         return refuse(
-            "await-create, which waits for what another run makes, is not done; \
-             see docs/metadata.md",
+            "await-create waits for what one other run makes: call it on each host without \
+             --host-set, or measure how late hosts see the files of one with `fathom meta \
+             --phases await-create --hosts …`",
         );
     }
     if asked.operation.is_cleanup() {

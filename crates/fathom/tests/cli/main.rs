@@ -41,6 +41,8 @@ mod net;
 mod notebook;
 mod objects;
 mod objects_everywhere;
+mod objects_fleet;
+mod objects_memory;
 mod objects_tls;
 mod ping;
 mod plans;

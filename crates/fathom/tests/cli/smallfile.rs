@@ -199,7 +199,7 @@ fn a_yaml_file_is_read_and_what_is_wrong_is_named() {
             .expect_in_stderr(told);
     };
     wrong("--operation craete", "did you mean create?");
-    wrong("--operation await-create", "await-create");
+    wrong("--operation await-create --host-set h1,h2", "await-create");
     wrong("--yaml-input-file missing.yaml", "cannot read missing.yaml");
     let nowhere = [
         "smallfile",

@@ -45,6 +45,10 @@ pub struct MetaWork {
     /// Extended attributes of each file; at least 1.
     #[serde(default = "one")]
     pub xattrs: u32,
+    /// Each file begins with the time of its creation, so that another host that
+    /// waits for it knows how long it took.
+    #[serde(default)]
+    pub stamped: bool,
 }
 
 fn one() -> u32 {
@@ -85,6 +89,18 @@ pub struct MetaShare {
     /// Its weight; at least 1.
     pub weight: u32,
 }
+
+impl MetaShare {
+    /// Kinds with their weights.
+    pub fn all(of: impl IntoIterator<Item = (OpKind, u32)>) -> Vec<MetaShare> {
+        let of = of.into_iter();
+        of.map(|(kind, weight)| MetaShare { kind, weight })
+            .collect()
+    }
+}
+
+/// Bytes of the time of its creation that a file begins with.
+pub const CREATION_STAMP_BYTES: u64 = 24;
 
 /// A tree of files. Every directory of the last level holds files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -149,6 +165,25 @@ pub enum MetaPaths {
 }
 
 impl MetaWork {
+    /// These operations, each with its weight, on a tree; everything else as it
+    /// is unless somebody asks for something else.
+    pub fn new(ops: impl IntoIterator<Item = (OpKind, u32)>, tree: MetaTree) -> MetaWork {
+        MetaWork {
+            ops: MetaShare::all(ops),
+            tree,
+            order: MetaOrder::default(),
+            paths: MetaPaths::default(),
+            shift: 0,
+            repeat: false,
+            stop_with_first: false,
+            fsync: false,
+            append_bytes: 0,
+            handing: Handing::default(),
+            xattrs: 1,
+            stamped: false,
+        }
+    }
+
     /// Whether operations of a kind are done.
     pub fn does(&self, kind: OpKind) -> bool {
         self.ops.iter().any(|share| share.kind == kind)

@@ -37,6 +37,9 @@ pub struct ObjectStore {
     /// The payload is part of the signature.
     #[serde(default)]
     pub sign_payload: bool,
+    /// Checksum that whole objects are put with, and that the store compares.
+    #[serde(default)]
+    pub checksum: Option<ObjectChecksum>,
     /// `x-amz-storage-class` of what is put.
     #[serde(default)]
     pub storage_class: Option<String>,
@@ -50,6 +53,29 @@ pub struct ObjectStore {
     pub no_keep_alive: bool,
 }
 
+impl ObjectStore {
+    /// S3 at these endpoints, with the keys that are usually found, in half a
+    /// minute's time; everything else as it is unless somebody asks for
+    /// something else.
+    pub fn new(endpoints: Vec<String>) -> ObjectStore {
+        ObjectStore {
+            protocol: ObjectProtocol::default(),
+            endpoints,
+            region: String::new(),
+            virtual_host: false,
+            keys: KeySource::default(),
+            ca_file: None,
+            unverified: false,
+            sign_payload: false,
+            checksum: None,
+            storage_class: None,
+            sse_customer_algorithm: None,
+            timeout_ns: 30_000_000_000,
+            no_keep_alive: false,
+        }
+    }
+}
+
 /// What a store speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -61,6 +87,18 @@ pub enum ObjectProtocol {
     Webdav,
     /// OpenStack Swift, with a token.
     Swift,
+}
+
+/// A checksum of what is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ObjectChecksum {
+    /// CRC-32.
+    Crc32,
+    /// CRC-32C.
+    Crc32c,
+    /// SHA-256.
+    Sha256,
 }
 
 /// Where keys are found.
@@ -229,6 +267,33 @@ pub enum ObjectOrder {
 }
 
 impl ObjectWork {
+    /// These requests, each with its weight, on `objects` of each worker;
+    /// everything else as it is unless somebody asks for something else.
+    pub fn new(
+        ops: impl IntoIterator<Item = (OpKind, u32)>,
+        objects: u64,
+        sizes: ObjectSizes,
+    ) -> ObjectWork {
+        ObjectWork {
+            ops: MetaShare::all(ops),
+            objects,
+            sizes,
+            keys: KeyLayout::default(),
+            order: ObjectOrder::default(),
+            range_bytes: 0,
+            part_bytes: 5 << 20,
+            parts_at_once: 4,
+            page_keys: 1000,
+            delimiter: false,
+            delete_batch: 100,
+            existing: false,
+            repeat: false,
+            shift: 0,
+            retries: 0,
+            backoff_ns: 100_000_000,
+        }
+    }
+
     /// Whether requests of a kind are sent.
     pub fn does(&self, kind: OpKind) -> bool {
         self.ops.iter().any(|share| share.kind == kind)

@@ -7,7 +7,7 @@ use crate::diagnostic::{Problem, error};
 use crate::section::Section;
 
 /// Keys that mean something for work on an object store.
-pub(crate) const MEANT: [&str; 61] = [
+pub(crate) const MEANT: [&str; 62] = [
     "name",
     "engine",
     "rw",
@@ -42,6 +42,7 @@ pub(crate) const MEANT: [&str; 61] = [
     "ca_file",
     "unverified_tls",
     "sign_payload",
+    "checksum",
     "storage_class",
     "keep_alive",
     "repeat",

@@ -1,5 +1,6 @@
 //! Keeps the keys of a store out of messages that show lines of a file.
 
+use crate::nearest::nearest;
 use crate::node::{Node, NodeKind};
 
 /// Keys whose values are secret.
@@ -18,7 +19,7 @@ fn cover(node: &Node, text: &str, bytes: &mut [u8]) {
         NodeKind::List(items) => items.iter().for_each(|item| cover(item, text, bytes)),
         NodeKind::Map(entries) => {
             for (key, value) in entries {
-                match key.text().is_some_and(|name| SECRET.contains(&name)) {
+                match key.text().is_some_and(is_secret) {
                     true => {
                         let from = value.span.or(key.span).map_or(0, |s| s.start as usize);
                         stars(bytes, from, end_of_value(text, value, from));
@@ -29,6 +30,11 @@ fn cover(node: &Node, text: &str, bytes: &mut [u8]) {
         }
         NodeKind::Null | NodeKind::Scalar(_) => {}
     }
+}
+
+/// Whether a key is one with a secret, or was meant to be one.
+fn is_secret(name: &str) -> bool {
+    SECRET.iter().any(|secret| name.contains(secret)) || nearest(name, SECRET).is_some()
 }
 
 /// A value of one line ends where it ends; anything else may be anything, and
@@ -95,6 +101,18 @@ mod tests {
             "{masked}"
         );
         assert!(masked.contains("region: r"), "{masked}");
+    }
+
+    #[test]
+    fn secrets_under_misspelled_names_are_covered() {
+        for name in ["secretkey", "A secret_key", "secret_kay", "acces_key"] {
+            let text = format!("s3_config:\n- {{{name}: hidden, region: r}}\n");
+            let masked = masked(&text, &crate::yaml::read(&text).unwrap());
+            assert!(
+                !masked.contains("hidden") && masked.contains("region: r"),
+                "{masked}"
+            );
+        }
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ContentValue, Count, CpuList,
-    DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice, KeyLayoutValue,
-    KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice, OperationsValue,
-    PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue, RegionChoice,
-    RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch, SyncChoice, Time,
-    UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
+    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, ContentValue, Count,
+    CpuList, DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice,
+    KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice,
+    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue,
+    RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch,
+    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
 };
 
 const WHAT: &str = "What is done";
@@ -209,7 +209,7 @@ section! {
         /// stat, lookup (by the whole path), readdir, readdir_stat (ls -l), rename, link,
         /// symlink, readlink, chmod, setxattr, getxattr, truncate, fsync, mkdir, statdir, rmdir,
         /// unlink, truncate_overwrite (cut to nothing and written again), swift_put (written as
-        /// object servers do: under another name, flushed, renamed) or swift_get. One is a phase, which visits every file once; several by weight are a mix:
+        /// object servers do: under another name, flushed, renamed), swift_get or, on several hosts, await_create (until the others see what the first creates). One is a phase, which visits every file once; several by weight are a mix:
         /// in a plan {stat: 60, create: 20, unlink: 20}, as a flag stat:60,create:20,unlink:20.
         /// nrfiles says how many files each worker has. What an operation needs is made
         /// before; phases that follow one another use the same files.
@@ -273,7 +273,7 @@ section! {
         handover: HandoverChoice,
 
         /// Requests to an object store: put, get, get_range, head, list, delete, delete_many,
-        /// put_multipart, get_parallel, copy, put_version, list_versions, put_tags or get_tags.
+        /// put_multipart, get_parallel, copy, put_version, list_versions, put_tags, get_tags or put_retention.
         /// One is a phase, which visits every object once (with a runtime again and again);
         /// several by weight are a mix: in a plan {get: 45, head: 30, put: 15, delete: 10}, as a
         /// flag get:45,head:30,put:15,delete:10. What a request needs is made before. Without it
@@ -352,6 +352,9 @@ section! {
         /// The payload is part of the signature. Costs a SHA-256 of every byte that is put.
         [OBJECTS; default "false"; example "true"]
         sign_payload: Switch,
+        /// Checksum of whole objects that the store compares; computed before a request is timed.
+        [OBJECTS; default "none"; example "crc32c"]
+        checksum: ChecksumChoice,
         /// Storage class of what is put.
         [OBJECTS; default "the bucket's"; example "STANDARD_IA"]
         storage_class: Name,

@@ -1,5 +1,6 @@
 //! Work on many files, from its keys.
 
+use fathom_model::OpKind;
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, EngineKind, FileSizes, Handing, MetaOrder, MetaPaths, MetaTree,
     MetaWork, OpMix, Rate, RateUnit, Verify, Workload,
@@ -40,6 +41,7 @@ pub(super) fn resolve(
     let ops = keys.operation.as_ref().map(|ops| ops.value.0.clone());
     let ops = ops.unwrap_or_default();
     let goes_on = bounds.time_ns.is_some() || rate.is_some();
+    let awaits = ops.iter().any(|share| share.kind == OpKind::AwaitCreate);
     let mut workload = Workload {
         engine,
         mix: OpMix::NONE,
@@ -76,7 +78,7 @@ pub(super) fn resolve(
             .as_ref()
             .map_or(MetaPaths::Near, |p| p.value.paths()),
         shift: within("shift", keys.shift.as_ref(), 0, spelling, problems),
-        repeat: super::switch(keys.repeat.as_ref(), goes_on),
+        repeat: super::switch(keys.repeat.as_ref(), goes_on && !awaits),
         stop_with_first: super::switch(keys.first_ends.as_ref(), false),
         fsync: keys.fsync.as_ref().is_some_and(|every| every.value.0 > 0)
             || super::switch(keys.end_fsync.as_ref(), false),
@@ -87,6 +89,7 @@ pub(super) fn resolve(
             .as_ref()
             .map_or(Handing::Direct, |h| h.value.handing()),
         xattrs: xattrs(keys, spelling, problems),
+        stamped: false,
         tree,
     }));
     workload

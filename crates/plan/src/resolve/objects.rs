@@ -93,6 +93,7 @@ pub(crate) fn store(keys: &WorkloadKeys) -> ObjectStore {
         ca_file: text(keys.ca_file.as_ref()),
         unverified: super::switch(keys.unverified_tls.as_ref(), false),
         sign_payload: super::switch(keys.sign_payload.as_ref(), false),
+        checksum: keys.checksum.as_ref().map(|c| c.value.checksum()),
         storage_class: text(keys.storage_class.as_ref()),
         sse_customer_algorithm: None,
         timeout_ns: keys

@@ -16,8 +16,6 @@ enum Does {
     Phase(OpKind),
     /// Removes everything.
     Cleanup,
-    /// Waits for what another run makes.
-    Wait,
 }
 
 const fn phase(name: &'static str, kind: OpKind) -> SmallfileOperation {
@@ -53,10 +51,7 @@ const ALL: [SmallfileOperation; 21] = [
     phase("swift-get", OpKind::SwiftGet),
     phase("swift-put", OpKind::SwiftPut),
     phase("ls-l", OpKind::ReaddirStat),
-    SmallfileOperation {
-        name: "await-create",
-        does: Does::Wait,
-    },
+    phase("await-create", OpKind::AwaitCreate),
     phase("truncate-overwrite", OpKind::TruncateOverwrite),
 ];
 
@@ -93,11 +88,11 @@ impl SmallfileOperation {
         self.name
     }
 
-    /// What is done to each file; `None` for `cleanup` and `await-create`.
+    /// What is done to each file; `None` for `cleanup`.
     pub fn kind(self) -> Option<OpKind> {
         match self.does {
             Does::Phase(kind) => Some(kind),
-            Does::Cleanup | Does::Wait => None,
+            Does::Cleanup => None,
         }
     }
 
@@ -108,7 +103,7 @@ impl SmallfileOperation {
 
     /// Whether it waits for what another run makes.
     pub fn is_wait(self) -> bool {
-        self.does == Does::Wait
+        self.kind() == Some(OpKind::AwaitCreate)
     }
 
     /// Whether it works on directories and counts what is in them.

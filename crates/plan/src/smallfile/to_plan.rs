@@ -41,7 +41,7 @@ impl Smallfile {
     /// The plan for files in `top`; one workload, whose files stay.
     ///
     /// # Errors
-    /// The operation has no workload (`cleanup`, `await-create`), or a value is
+    /// The operation has no workload (`cleanup`), or a value is
     /// out of its bounds.
     pub fn to_plan(&self, top: &Path) -> Result<Plan, Diagnostics> {
         let source = Source::new("command line", "");

@@ -2,8 +2,8 @@
 
 use fathom_model::host_mode::{HostData, HostTurns};
 use fathom_model::workload::{
-    Allocation, Arrival, Between, EngineKind, Handing, MetaOrder, MetaPaths, OnError, Precondition,
-    SyncOpen,
+    Allocation, Arrival, Between, EngineKind, Handing, MetaOrder, MetaPaths, ObjectChecksum,
+    OnError, Precondition, SyncOpen,
 };
 use schemars::{Schema, json_schema};
 
@@ -152,6 +152,28 @@ impl HandoverChoice {
             HandoverChoice::Direct => Handing::Direct,
             HandoverChoice::Buffered => Handing::Buffered,
             HandoverChoice::Stream => Handing::Stream,
+        }
+    }
+}
+
+choice! {
+    /// A checksum of what is put.
+    ChecksumChoice, "checksum", example "crc32c" {
+        /// CRC-32.
+        Crc32 = "crc32",
+        /// CRC-32C.
+        Crc32c = "crc32c",
+        /// SHA-256.
+        Sha256 = "sha256",
+    }
+}
+
+impl ChecksumChoice {
+    pub(crate) fn checksum(self) -> ObjectChecksum {
+        match self {
+            ChecksumChoice::Crc32 => ObjectChecksum::Crc32,
+            ChecksumChoice::Crc32c => ObjectChecksum::Crc32c,
+            ChecksumChoice::Sha256 => ObjectChecksum::Sha256,
         }
     }
 }

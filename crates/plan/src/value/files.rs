@@ -18,7 +18,8 @@ const LIMIT_FACTOR: u64 = 8;
 pub(crate) struct OperationsValue(pub(crate) Vec<MetaShare>);
 
 /// Words of other tools.
-const OTHER_WORDS: [(&str, OpKind); 14] = [
+const OTHER_WORDS: [(&str, OpKind); 15] = [
+    ("wait-for-create", OpKind::AwaitCreate),
     ("read", OpKind::ReadFile),
     ("write", OpKind::Create),
     ("delete", OpKind::Unlink),

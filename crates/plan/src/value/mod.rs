@@ -23,9 +23,9 @@ mod zones;
 
 pub(crate) use block::Blocks;
 pub(crate) use choice::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, EngineChoice, HandoverChoice, HostDataChoice,
-    HostTurnsChoice, OnErrorChoice, Order, PathsChoice, PreconditionChoice, RegionChoice, Rw,
-    SyncChoice, VerifyByChoice, VerifyChoice, VisitChoice,
+    AllocationChoice, ArrivalChoice, BetweenChoice, ChecksumChoice, EngineChoice, HandoverChoice,
+    HostDataChoice, HostTurnsChoice, OnErrorChoice, Order, PathsChoice, PreconditionChoice,
+    RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice, VisitChoice,
 };
 pub(crate) use cpus::CpuList;
 pub(crate) use distribution::{DistributionValue, PatternValue};

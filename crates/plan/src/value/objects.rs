@@ -19,7 +19,8 @@ const MOST_SIZES: usize = 256;
 pub(crate) struct RequestsValue(pub(crate) Vec<MetaShare>);
 
 /// Words of other tools.
-const OTHER_WORDS: [(&str, OpKind); 9] = [
+const OTHER_WORDS: [(&str, OpKind); 10] = [
+    ("retention", OpKind::PutRetention),
     ("read", OpKind::Get),
     ("write", OpKind::Put),
     ("stat", OpKind::Head),

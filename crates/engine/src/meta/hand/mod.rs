@@ -8,6 +8,7 @@ mod calls;
 mod checked;
 mod handing;
 mod moving;
+mod stamp;
 mod trouble;
 
 pub(crate) use calls::Calls;
@@ -17,8 +18,8 @@ use std::ffi::CString;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use fathom_model::OpKind;
-use fathom_model::workload::{Handing, MetaPaths, Workload};
+use fathom_model::workload::{CREATION_STAMP_BYTES, Handing, MetaPaths, Workload};
+use fathom_model::{Job, OpKind};
 use rustix::fs::{
     AtFlags, Mode, chmodat, linkat, mkdirat, readlinkat_raw, renameat, statat, symlinkat, unlinkat,
 };
@@ -50,12 +51,16 @@ pub(crate) struct Ways {
     append_bytes: u64,
     handing: Handing,
     xattrs: u32,
+    /// Files begin with the time of their creation.
+    stamped: bool,
+    run_tag: u64,
     /// Absolute path of the top of the tree, with a slash at its end.
     top_path: Arc<[u8]>,
 }
 
 impl Ways {
-    pub(crate) fn new(workload: &Workload, top_path: &[u8]) -> Ways {
+    pub(crate) fn new(job: &Job, top_path: &[u8]) -> Ways {
+        let workload = &job.workload;
         let meta = workload.meta.as_deref();
         Ways {
             whole_paths: meta.is_some_and(|meta| meta.paths == MetaPaths::Whole),
@@ -64,6 +69,8 @@ impl Ways {
             handing: meta.map_or(Handing::Direct, |meta| meta.handing),
             xattrs: meta.map_or(1, |meta| meta.xattrs.max(1)),
             verify: workload.verify.is_some(),
+            stamped: meta.is_some_and(|meta| meta.stamped),
+            run_tag: job.run_tag,
             top_path: [top_path, b"/"].concat().into(),
         }
     }
@@ -96,6 +103,11 @@ pub(crate) struct Hand {
     /// a file.
     found: u64,
     altered: bool,
+    /// Name of the tree that somebody else makes, within the directory that is
+    /// held open instead of its top.
+    below: Option<Arc<str>>,
+    /// When the file at hand was begun, since the gate was opened.
+    created_ns: Option<u64>,
 }
 
 impl Hand {
@@ -138,6 +150,8 @@ impl Hand {
             calls: Calls::default(),
             found: 0,
             altered: false,
+            below: on.and_then(|tree| tree.below.clone()),
+            created_ns: None,
             ways,
         }
     }
@@ -158,6 +172,10 @@ impl Hand {
             self.leaf = None;
             return Ok(());
         };
+        if task.kind == OpKind::AwaitCreate {
+            self.name_awaited(task);
+            return Ok(());
+        }
         let leaf = self.geometry.leaf_of(self.rank, task.number);
         self.leaf = (!self.ways.whole_paths && task.kind != OpKind::Lookup).then_some(leaf);
         if let (Some(leaf), Some(directories)) = (self.leaf, &mut self.directories) {
@@ -189,11 +207,26 @@ impl Hand {
             }
             OpKind::Create | OpKind::Overwrite | OpKind::TruncateOverwrite | OpKind::ReadFile => {
                 self.size_bytes = self.geometry.size_of(self.rank, task.number);
+                if self.ways.stamped {
+                    self.size_bytes = self.size_bytes.max(CREATION_STAMP_BYTES);
+                }
             }
             OpKind::Append => self.size_bytes = self.appended_bytes(),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The path of a file that somebody else makes.
+    fn name_awaited(&mut self, task: &Task) {
+        self.leaf = None;
+        if let Some(tree) = &self.below {
+            self.name.push(tree.as_bytes());
+            self.name.push(b"/");
+        }
+        let file = (Thing::File, task.number, task.round);
+        self.geometry.push_path(&mut self.name, self.rank, file);
+        self.size_bytes = self.geometry.size_of(self.rank, task.number);
     }
 
     /// Bytes that an append adds.

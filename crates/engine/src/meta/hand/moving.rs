@@ -13,7 +13,7 @@ use rustix::io::{Errno, pwrite, read, write};
 
 use super::calls::{Call, Calls};
 use super::handing::{Stream, put, write_whole};
-use super::{Hand, Trouble};
+use super::{Hand, Trouble, stamp};
 use crate::meta::task::Task;
 
 impl Hand {
@@ -21,6 +21,9 @@ impl Hand {
     pub(super) fn on_contents(&mut self, task: &Task) -> Result<u64, Trouble> {
         if task.kind == OpKind::SwiftPut {
             return self.put_safely(task.number);
+        }
+        if task.kind == OpKind::AwaitCreate {
+            return self.look_for_file();
         }
         let flags = match task.kind {
             OpKind::Create => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
@@ -61,7 +64,7 @@ impl Hand {
     /// Opens what the task at hand names; it is closed when it goes out of
     /// scope.
     #[inline]
-    fn open(&mut self, flags: OFlags) -> Result<OwnedFd, Errno> {
+    pub(super) fn open(&mut self, flags: OFlags) -> Result<OwnedFd, Errno> {
         self.calls.count(Call::Open);
         let directory = directory(&self.directories, self.leaf)?;
         let file = open(directory, self.name.as_c(), flags)?;
@@ -94,7 +97,13 @@ impl Hand {
         let mut at = 0;
         while at < self.size_bytes {
             let length = record.min(self.size_bytes - at) as usize;
-            let bytes = self.contents.record(owner, at, length);
+            let mut bytes = self.contents.record(owner, at, length);
+            if self.ways.stamped && at == 0 && !appends {
+                let stamp = stamp::written(self.ways.run_tag, self.created_ns.unwrap_or(0));
+                self.buffer[..length].copy_from_slice(bytes);
+                self.buffer[..stamp.len()].copy_from_slice(&stamp);
+                bytes = &self.buffer[..length];
+            }
             self.calls.count(Call::Write);
             let moved = match at > 0 && !appends {
                 false => write(file, bytes)?,

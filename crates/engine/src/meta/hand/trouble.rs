@@ -32,6 +32,14 @@ impl Trouble {
         }
     }
 
+    /// Whether something is not there yet that somebody else makes.
+    pub(crate) fn is_not_yet(&self) -> bool {
+        matches!(
+            self,
+            Trouble::Errno(Errno::NOENT | Errno::STALE) | Trouble::Short(_)
+        )
+    }
+
     /// In words.
     pub(crate) fn text(&self) -> String {
         match self {

@@ -1,10 +1,13 @@
 //! What the store in memory holds, and how it answers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Mutex;
 
+use fathom_model::workload::ObjectChecksum;
+
 use super::lock;
+use crate::object::checksum::Sum;
 use crate::object::{encode, md5, xml};
 
 /// A request as it was understood.
@@ -20,6 +23,10 @@ pub(super) struct Asked {
     /// First and last byte that are wanted.
     pub(super) range: Option<(u64, u64)>,
     copy_source: Option<String>,
+    /// Checksum that the body must have.
+    checksum: Option<(ObjectChecksum, String)>,
+    /// Objects that are kept are removed all the same.
+    bypasses: bool,
     /// It looks like a request to S3.
     is_s3: bool,
 }
@@ -50,6 +57,10 @@ impl Asked {
                 "connection" => asked.closes = value.eq_ignore_ascii_case("close"),
                 "expect" => asked.expects = true,
                 "range" => asked.range = range(value),
+                "x-amz-checksum-crc32" => asked.expect(ObjectChecksum::Crc32, value),
+                "x-amz-checksum-crc32c" => asked.expect(ObjectChecksum::Crc32c, value),
+                "x-amz-checksum-sha256" => asked.expect(ObjectChecksum::Sha256, value),
+                "x-amz-bypass-governance-retention" => asked.bypasses = value == "true",
                 "x-amz-copy-source" => {
                     asked.copy_source = Some(decode(value).trim_start_matches('/').to_owned());
                 }
@@ -58,6 +69,19 @@ impl Asked {
             asked.is_s3 |= name.to_ascii_lowercase().starts_with("x-amz-");
         }
         Some(asked)
+    }
+
+    fn expect(&mut self, kind: ObjectChecksum, value: &str) {
+        self.checksum = Some((kind, value.to_owned()));
+    }
+
+    /// Whether the body has the checksum that came with it, if one did.
+    fn has_checksum(&self, body: &[u8]) -> bool {
+        self.checksum.as_ref().is_none_or(|(kind, expected)| {
+            let mut sum = Sum::new(*kind);
+            sum.update(body);
+            sum.text() == *expected
+        })
     }
 
     /// What scripts and the log call it: its method, and `LIST` for listings.
@@ -128,6 +152,8 @@ impl Answer {
 struct State {
     objects: BTreeMap<String, Vec<u8>>,
     tags: BTreeMap<String, Vec<u8>>,
+    /// Objects that are kept from being removed.
+    locked: BTreeSet<String>,
     /// Parts of uploads by number, with the key.
     uploads: BTreeMap<String, (String, BTreeMap<u32, Vec<u8>>)>,
     next_upload: u64,
@@ -163,7 +189,8 @@ impl Kept {
         let of_bucket = !asked.path.trim_end_matches('/').contains('/');
         let has = |name: &str| asked.parameter(name).is_some();
         match asked.method.as_str() {
-            "POST" if has("delete") => delete_many(&mut state, &asked.path, &body),
+            "POST" if has("delete") => delete_many(&mut state, asked, &body),
+            "PUT" if has("retention") => keep(&mut state, asked, &body),
             "POST" if has("uploads") => begin(&mut state, &asked.path),
             "POST" if has("uploadId") => complete(&mut state, asked),
             "GET" if has("uploads") => list_uploads(&state, asked),
@@ -184,6 +211,7 @@ impl Kept {
             }
             // A bucket is made by its first object.
             "PUT" if of_bucket && (asked.is_s3 || asked.length == 0) => Answer::status(200),
+            "PUT" if !asked.has_checksum(&body) => Answer::error(400, "BadDigest"),
             "PUT" => self.put(&mut state, asked, body),
             "DELETE" if has("uploadId") => {
                 let upload = asked.parameter("uploadId").unwrap_or_default();
@@ -264,7 +292,23 @@ fn get(state: &State, asked: &Asked) -> Answer {
     }
 }
 
+fn keep(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
+    let asks = xml::text(body, "Mode").is_some() && xml::text(body, "RetainUntilDate").is_some();
+    match (state.objects.contains_key(&asked.path), asks) {
+        (false, _) => Answer::error(404, "NoSuchKey"),
+        (_, false) => Answer::error(400, "MalformedXML"),
+        (true, true) => {
+            state.locked.insert(asked.path.clone());
+            Answer::status(200)
+        }
+    }
+}
+
 fn delete(state: &mut State, asked: &Asked) -> Answer {
+    if state.locked.contains(&asked.path) && !asked.bypasses {
+        return Answer::error(403, "AccessDenied");
+    }
+    state.locked.remove(&asked.path);
     state.tags.remove(&asked.path);
     match state.objects.remove(&asked.path) {
         Some(old) => {
@@ -276,14 +320,21 @@ fn delete(state: &mut State, asked: &Asked) -> Answer {
     }
 }
 
-fn delete_many(state: &mut State, bucket: &str, body: &[u8]) -> Answer {
+fn delete_many(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
+    let mut refused = String::new();
     for key in xml::elements(body, "Key").map(xml::unescape) {
-        let path = format!("{}/{key}", bucket.trim_end_matches('/'));
+        let path = format!("{}/{key}", asked.path.trim_end_matches('/'));
+        if state.locked.contains(&path) && !asked.bypasses {
+            let key = escaped(&key);
+            refused += &format!("<Error><Key>{key}</Key><Code>AccessDenied</Code></Error>");
+            continue;
+        }
+        state.locked.remove(&path);
         if let Some(old) = state.objects.remove(&path) {
             state.bytes -= old.len() as u64;
         }
     }
-    Answer::document("<DeleteResult></DeleteResult>".to_owned())
+    Answer::document(format!("<DeleteResult>{refused}</DeleteResult>"))
 }
 
 fn begin(state: &mut State, path: &str) -> Answer {

@@ -12,6 +12,7 @@ use crate::cli::Output;
 /// it again. Ctrl-C keeps the points so far. With `--slo` it is said up to
 /// where a target holds.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 #[command(after_help = "\
 Examples:
   fathom curve depth /data              Where does more queue depth stop helping?

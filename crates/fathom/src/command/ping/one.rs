@@ -2,9 +2,7 @@
 
 use fathom_engine::prepare::PrepareHooks;
 use fathom_engine::{Error, OneByOne, OneByOneFacts, Single, object::ObjectProbe};
-use fathom_model::workload::{
-    EngineKind, KeyLayout, MetaShare, ObjectOrder, ObjectSizes, ObjectWork, OpMix,
-};
+use fathom_model::workload::{EngineKind, ObjectOrder, ObjectSizes, ObjectWork, OpMix};
 use fathom_model::{Job, OpKind, Target, Workload};
 
 use super::Ping;
@@ -99,22 +97,9 @@ pub(super) fn job_on_bucket(ping: &Ping, target: Target) -> Result<Job, String> 
         queue_depth: 1,
         store: Some(Box::new(ping.reached.store())),
         object: Some(Box::new(ObjectWork {
-            ops: vec![MetaShare { kind, weight: 1 }],
-            objects: OBJECTS,
-            sizes: ObjectSizes::Fixed(ping.size),
-            keys: KeyLayout::Flat,
             order: ObjectOrder::AsMade,
-            range_bytes: 0,
-            part_bytes: 1 << 30,
-            parts_at_once: 1,
-            page_keys: 1000,
-            delimiter: false,
-            delete_batch: 1,
-            existing: false,
             repeat: true,
-            shift: 0,
-            retries: 0,
-            backoff_ns: 0,
+            ..ObjectWork::new([(kind, 1)], OBJECTS, ObjectSizes::Fixed(ping.size))
         })),
         ..Workload::example("ping")
     };

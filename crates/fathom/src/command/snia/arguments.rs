@@ -13,6 +13,7 @@ use crate::cli::Output;
 /// are lost. On a directory the same on a test file: harmless, comparable with
 /// itself, and never called conforming. `--dry-run` says what it will take.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 #[command(after_help = "\
 Examples:
   fathom snia iops /dev/nvme1n1 --destructive --dry-run

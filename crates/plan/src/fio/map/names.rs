@@ -8,8 +8,7 @@ use std::path::PathBuf;
 
 use fathom_model::OpKind;
 use fathom_model::workload::{
-    BlockSizes, Bounds, CacheMode, MetaOrder, MetaPaths, MetaShare, MetaTree, MetaWork, OnError,
-    OpMix, Workload,
+    BlockSizes, Bounds, CacheMode, MetaTree, MetaWork, OnError, OpMix, Workload,
 };
 
 use super::asked::Asked;
@@ -62,17 +61,8 @@ pub(super) fn fill(
     let tree = MetaTree::flat(files, bytes);
     workload.block = BlockSizes::Fixed(tree.record_bytes);
     workload.meta = Some(Box::new(MetaWork {
-        ops: vec![MetaShare { kind, weight: 1 }],
-        tree,
-        order: MetaOrder::AsMade,
-        paths: MetaPaths::Near,
-        shift: 0,
         repeat: time_based,
-        stop_with_first: false,
-        fsync: false,
-        append_bytes: 0,
-        handing: fathom_model::workload::Handing::Direct,
-        xattrs: 1,
+        ..MetaWork::new([(kind, 1)], tree)
     }));
     let directories = asked
         .text("directory")
