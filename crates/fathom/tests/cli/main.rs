@@ -7,6 +7,8 @@
 mod at_io_iops;
 mod at_io_parallel;
 mod bench;
+mod calibrate;
+mod causal;
 mod commands;
 mod compare;
 mod crosscheck;
@@ -42,6 +44,7 @@ mod notebook;
 mod objects;
 mod objects_everywhere;
 mod objects_tls;
+mod parity;
 mod ping;
 mod plans;
 mod python;
