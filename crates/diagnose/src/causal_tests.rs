@@ -107,9 +107,12 @@ fn tested(seed: u64, mut application: Simulated) -> CausalTest {
     causal_test(&design, subject(true), &effect)
 }
 
+/// What makes an application another one.
+type Change = fn(&mut Simulated);
+
 /// How many of 400 applications with this effect get each answer (yes, no, not
 /// proven), and how many intervals hold the truth.
-fn many(effect: f64, change: fn(&mut Simulated)) -> ([usize; 3], usize) {
+fn many(effect: f64, change: Change) -> ([usize; 3], usize) {
     let (mut answers, mut held) = ([0; 3], 0);
     for seed in 0..400 {
         let mut application = Simulated::new(seed, effect);
@@ -124,7 +127,7 @@ fn many(effect: f64, change: fn(&mut Simulated)) -> ([usize; 3], usize) {
 
 #[test]
 fn what_the_volume_does_not_hold_back_is_hardly_ever_blamed_on_it() {
-    let kinds: [(&str, fn(&mut Simulated)); 4] = [
+    let kinds: [(&str, Change); 4] = [
         ("usual", |_| ()),
         ("lasting noise", |a| a.lasting = 0.97),
         ("much noise", |a| a.noise = 0.2),
