@@ -14,6 +14,7 @@ mod above_the_device;
 mod accuracy;
 mod across;
 mod activity;
+mod calibration;
 mod charts;
 mod check_page;
 mod check_table;
@@ -58,6 +59,7 @@ mod judge_tests;
 mod test_records;
 
 pub use accuracy::{AccuracyRow, steadiness_accuracy};
+pub use calibration::{CALIBRATION, CalibrationConductor, calibration_of};
 pub use check_page::checks_markdown;
 pub use check_table::{
     Axis, Check, MissingCheck, TargetKind, check_table, check_table_version, find_check,

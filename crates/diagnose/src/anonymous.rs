@@ -20,8 +20,12 @@ pub fn anonymised(mut diagnosis: Diagnosis, recording: &Recording) -> Diagnosis 
         sources,
         remarks,
         ceiling,
+        calibration,
         ..
     } = &mut diagnosis;
+    if let Some(calibration) = calibration {
+        calibration.target = "volume-1".to_owned();
+    }
     let lists = [evidence, settle, sources, remarks];
     let texts = lists.into_iter().flatten();
     let of_ceiling = ceiling.as_mut().map(|used| &mut used.source);

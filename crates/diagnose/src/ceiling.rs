@@ -1,6 +1,7 @@
 //! What a volume can give, and how much of it a load used.
 
 use fathom_model::diagnosis::{CeilingUse, DiskLoad};
+use fathom_model::unit;
 
 use crate::load::{self, Samples};
 use crate::recording::Recording;
@@ -10,6 +11,9 @@ use crate::series::Series;
 const SAME_BLOCK: f64 = 4.0;
 /// Shares of reads that differ by more are another workload as well.
 const SAME_MIX: f64 = 0.3;
+/// A load that does this much more than a measurement reached was no smaller
+/// part of the same.
+const EXCEEDED: f64 = 1.15;
 /// At the ceiling from here on.
 pub(crate) const AT_CEILING: f64 = 0.9;
 
@@ -83,6 +87,56 @@ impl Ceiling {
         Some((a - b).abs())
     }
 
+    /// What was measured is less than the load did for a twentieth of the time:
+    /// it is no ceiling of that load. A given limit may be exceeded by bursts.
+    fn is_exceeded(&self, load: &DiskLoad) -> bool {
+        self.block_bytes.is_some() && load.operations_p95 > EXCEEDED * self.operations
+    }
+
+    /// Whether load and measurement are alike.
+    fn is_comparable(&self, load: &DiskLoad) -> bool {
+        self.block_ratio(load).is_none_or(|r| r <= SAME_BLOCK)
+            && self.mix_difference(load).is_none_or(|d| d <= SAME_MIX)
+            && !self.is_exceeded(load)
+    }
+
+    /// Why it judges nothing, where that is so.
+    pub(crate) fn doubt(&self, load: &DiskLoad) -> Option<String> {
+        let why = match self.is_exceeded(load) {
+            true => {
+                "is less than the load itself did, so that the load was of another kind (in \
+                 sequence, from a cache, or the volume was another)"
+            }
+            false => "is of other blocks or another mix than the load's",
+        };
+        let source = &self.source;
+        (!self.is_comparable(load))
+            .then(|| format!("the ceiling ({source}) {why}: it judges nothing"))
+    }
+
+    /// `peaks at 240 of 1,000 IOPS (24 %)`, with the mix where it is known.
+    fn words(&self, load: &DiskLoad) -> String {
+        let share = 100.0 * load.operations_peak / self.operations;
+        let digits = usize::from(share < 10.0);
+        let block = self.block_bytes.map(|bytes| {
+            let block = match bytes.round() as u64 {
+                whole if whole.is_multiple_of(1024) => unit::bytes_exact(whole),
+                odd => unit::bytes(odd).to_string(),
+            };
+            let mix = self
+                .read_share
+                .map_or(String::new(), |s| format!(" and {:.0} % reads", 100.0 * s));
+            format!(" at {block}{mix}")
+        });
+        format!(
+            "{} peaks at {} of {} IOPS ({share:.digits$} %){}",
+            load.name,
+            unit::count(load.operations_peak),
+            unit::count(self.operations),
+            block.unwrap_or_default()
+        )
+    }
+
     /// How much of it a load used.
     pub(crate) fn used(&self, load: &DiskLoad, samples: &Samples<'_>) -> CeilingUse {
         let rates: Series = samples.iter().map(|(d, s)| (d.operations(), *s)).collect();
@@ -92,8 +146,8 @@ impl Ceiling {
             block_bytes: self.block_bytes,
             peak_share: load.operations_peak / self.operations,
             time_at_ceiling: rates.share_from(AT_CEILING * self.operations),
-            comparable: self.block_ratio(load).is_none_or(|r| r <= SAME_BLOCK)
-                && self.mix_difference(load).is_none_or(|d| d <= SAME_MIX),
+            comparable: self.is_comparable(load),
+            words: self.words(load),
         }
     }
 }
@@ -148,6 +202,26 @@ mod tests {
         assert_eq!(nearest(&load(8192.0, 0.1)).as_deref(), Some("small writes"));
         assert_eq!(nearest(&load(5e5, 1.0)).as_deref(), Some("large reads"));
         assert_eq!(Ceiling::nearest(Vec::new(), &load(4096.0, 1.0)), None);
+    }
+
+    #[test]
+    fn a_load_that_did_more_was_of_another_kind() {
+        let mut sequential = load(4096.0, 1.0);
+        let ceiling = measured("random reads", 1000.0, 4096.0, 1.0);
+        let used = ceiling.used(&sequential, &Samples::new());
+        assert!(used.comparable);
+        assert_eq!(
+            used.words,
+            "sda peaks at 240 of 1,000 IOPS (24 %) at 4 KiB and 100 % reads"
+        );
+        sequential.operations_p95 = 1_200.0;
+        assert!(!ceiling.used(&sequential, &Samples::new()).comparable);
+        // A limit that somebody gives may be exceeded by bursts.
+        let given = Ceiling {
+            block_bytes: None,
+            ..ceiling
+        };
+        assert!(given.used(&sequential, &Samples::new()).comparable);
     }
 
     #[test]

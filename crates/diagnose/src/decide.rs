@@ -81,6 +81,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
         disk,
         plateau: of_disk.and_then(plateau::find),
         slower_than_test: known
+            .as_ref()
             .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
         ceiling: used,
         waited: waited(recording),
@@ -91,12 +92,8 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     who::name(recording, answer, limiter, &mut evidence);
     let mut remarks = recording.remarks.clone();
     remarks.extend(contradictions(&disks));
-    if let Some(used) = facts.ceiling.as_ref().filter(|used| !used.comparable) {
-        remarks.push(format!(
-            "the ceiling ({}) is of other blocks or another mix than the load's: it judges nothing",
-            used.source
-        ));
-    }
+    let known = known.as_ref().zip(disk);
+    remarks.extend(known.and_then(|(ceiling, disk)| ceiling.doubt(disk)));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
             "only {} samples: what was recorded may not be what is usual; ten minutes are better",
@@ -119,6 +116,8 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
         samples: u32::try_from(recording.moments.len()).unwrap_or(u32::MAX),
         cpu: facts.cpu,
         ceiling: facts.ceiling,
+        calibration: None,
+        causal: None,
         remarks,
         disks,
     }
@@ -428,8 +427,8 @@ impl Facts<'_> {
         let mut settle = Vec::new();
         match &self.ceiling {
             None => settle.push(
-                "what the volume can give: a second recording under a test load, --ceiling-iops \
-                 LIMIT, or --ceiling with a measurement by `fathom io`"
+                "what the volume can give: --calibrate measures it on the host; or a second recording \
+                 under a test load, --ceiling-iops LIMIT, --ceiling with a measurement by `fathom io`"
                     .to_owned(),
             ),
             Some(used) if !used.comparable => settle.push(

@@ -4,12 +4,14 @@
 //! - [`foreign`]: recordings of iostat, sar, vmstat, top and uptime;
 //! - [`join`]: recordings of one host in the same time, made into one;
 //! - [`Ceiling`]: what a volume can give;
+//! - [`causal`]: the test with a smaller volume;
 //! - [`diagnose`]: from a recording to an answer. The article's method: record
 //!   under the real load, record under a known test load, compare, and look at
 //!   the CPUs.
 
 pub mod alarm;
 mod anonymous;
+pub mod causal;
 mod ceiling;
 pub mod cluster;
 mod decide;

@@ -1,6 +1,7 @@
 //! The `fathom` command: flags in, calls of the rooms below, text out.
 
 mod arguments;
+mod changed_limits;
 mod cli;
 mod command;
 mod exit;

@@ -70,6 +70,12 @@ pub struct Diagnosis {
     pub disks: Vec<DiskLoad>,
     /// What the volume can give, where that is known.
     pub ceiling: Option<CeilingUse>,
+    /// The measurement of the volume that gave the ceiling, where it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+    /// The test with a smaller volume, where one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causal: Option<CausalTest>,
     /// What was mended, left out or contradicts itself.
     pub remarks: Vec<String>,
 }
@@ -139,6 +145,72 @@ pub struct CeilingUse {
     pub peak_share: f64,
     /// Share of the time at 90 % of the ceiling and above.
     pub time_at_ceiling: f64,
-    /// Blocks of load and measurement are of one size, within four times.
+    /// Load and measurement are alike: blocks within four times, shares of
+    /// reads within 30 %, and the load did no more than the measurement.
     pub comparable: bool,
+    /// The same in words: `peaks at 240 of 1,000 IOPS (24 %)`.
+    #[serde(default)]
+    pub words: String,
+}
+
+/// What a volume gave with the mix and the block size of a load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibration {
+    /// Id of the stored run.
+    pub run: String,
+    /// The folder whose volume was measured.
+    pub target: String,
+    /// Kernel names of the devices under it, the top one first; empty where
+    /// there are none.
+    pub devices: Vec<String>,
+    /// Start, nanoseconds since 1970-01-01 UTC.
+    pub started_unix_ns: u64,
+    /// Bytes of an operation.
+    pub block_bytes: u64,
+    /// Of all operations, 0 to 1.
+    pub read_share: f64,
+    /// Operations per second at the cap, with what others did meanwhile.
+    pub operations: f64,
+    /// Of those, what others did on the same device, as its counters tell.
+    pub others: f64,
+    /// Operations in flight with which the cap was reached.
+    pub depth: u64,
+    /// Mean time of an operation there, in milliseconds: mostly queueing.
+    pub wait_at_cap_ms: Option<f64>,
+    /// Operations per second that were asked for below the cap.
+    pub paced: f64,
+    /// Whether the volume kept that pace.
+    pub pace_kept: bool,
+    /// Mean time of an operation at that pace, in milliseconds.
+    pub wait_ms: Option<f64>,
+    /// 99 % of operations took no longer at that pace, in milliseconds.
+    pub wait_p99_ms: Option<f64>,
+}
+
+/// What a smaller volume does to an application.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CausalTest {
+    /// The control group that was held back.
+    pub group: String,
+    /// What was limited: `io.max of vda to 900 operations/s`.
+    pub limit: String,
+    /// How progress was read: `CPU time of the group`.
+    pub progress: String,
+    /// By how much the volume was made smaller, 0 to 1.
+    pub throttle: f64,
+    /// Blocks of four, each with two free and two limited parts.
+    pub blocks: u32,
+    /// Length of a part in seconds.
+    pub part_seconds: f64,
+    /// Change of progress while limited, relative: -0.1 is a tenth less.
+    pub effect: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<[f64; 2]>,
+    /// Change of the group's own operations meanwhile, relative; absent where
+    /// they are not counted.
+    pub operations_effect: Option<f64>,
+    /// What that says of the bottleneck.
+    pub answer: Answer,
+    /// In one sentence.
+    pub words: String,
 }

@@ -201,7 +201,8 @@ pub fn span(nanoseconds: u64) -> String {
 
 /// A rate or count with three significant digits and thin grouping: `87,400`.
 pub fn count(value: f64) -> String {
-    if value < 1000.0 {
+    // What rounds to 1,000 is grouped as that is.
+    if value < 999.5 {
         return three_digits(value);
     }
     let digits = value.log10().floor() as i32;

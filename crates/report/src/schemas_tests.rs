@@ -14,6 +14,10 @@ fn committed(name: &str, schema: &str) {
 
 #[test]
 fn the_committed_schemas_are_those_of_the_types() {
+    committed(
+        "diagnosis.schema.json",
+        &crate::diagnosis::schema().unwrap(),
+    );
     committed("stack.schema.json", &crate::stack::schema().unwrap());
     committed("use.schema.json", &crate::machine::schema().unwrap());
     committed("cluster.schema.json", &crate::cluster::schema().unwrap());

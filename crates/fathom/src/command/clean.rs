@@ -2,6 +2,7 @@
 
 mod bucket;
 mod elsewhere;
+mod limits;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,11 +23,13 @@ pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
     if clean.hosts.are_given() {
         return elsewhere::run(clean);
     }
+    let of_limits = limits::here(clean)?;
     let of_agents = elsewhere::here(clean)?;
-    Ok(match of_runs(clean, of_agents.is_some())? {
-        Exit::Success => of_agents.unwrap_or(Exit::Success),
-        exit => exit,
-    })
+    let told = of_limits.is_some() || of_agents.is_some();
+    let others = [of_limits, of_agents].into_iter().flatten();
+    let mut all = others.chain([of_runs(clean, told)?]);
+    let failed = all.find(|exit| *exit != Exit::Success);
+    Ok(failed.unwrap_or(Exit::Success))
 }
 
 /// What runs of this host left. `told` is whether something else was found.

@@ -1,6 +1,9 @@
 //! `fathom diagnose`: is the storage the bottleneck, yes or no.
 
+mod calibrate;
+mod causal;
 mod cluster;
+mod consent;
 mod live;
 mod measured;
 
@@ -9,6 +12,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use fathom_diagnose::causal::with_causal;
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, anonymised, diagnose, join};
 use fathom_model::cluster::ClusterLook;
@@ -53,6 +57,12 @@ Examples:
                                                    With the limit of the volume
   fathom io /data --rw randrw --rwmixread 70 --bs 16k --iodepth 16 --runtime 1m
   fathom diagnose --ceiling latest                 With what a run of it reached
+  fathom diagnose slow.frec --calibrate            Measure what the volume gives,
+                                                   with the mix of the load
+  fathom diagnose slow.frec --ceiling calibration  With the last such measurement
+  fathom diagnose --for 1m --ceiling calibration --causal --pid 4711
+                                                   And a test: is the application
+                                                   slower on a smaller volume?
   sadf -j /var/log/sysstat/sa21 -- -A > day.json
   fathom diagnose day.json --format html > diagnosis.html
   sar -A -f /var/log/sysstat/sa21 > day.txt && fathom diagnose day.txt
@@ -76,10 +86,15 @@ pub(crate) struct Diagnose {
     #[arg(long, value_name = "NUMBER", value_parser = iops)]
     ceiling_iops: Option<f64>,
     /// What the volume gave when it was measured: a stored run (its id, the
-    /// start of one, or `latest`), or a result of fathom or fio in JSON. Of its
-    /// workloads the one most like the load is taken.
+    /// start of one, `latest`, or `calibration` for the last one by
+    /// `--calibrate`), or a result of fathom or fio in JSON. Of its workloads
+    /// the one most like the load is taken.
     #[arg(long, value_name = "RUN|FILE", conflicts_with = "ceiling_iops")]
     ceiling: Option<String>,
+    #[command(flatten)]
+    calibration: calibrate::CalibrateArgs,
+    #[command(flatten)]
+    causal: causal::CausalArgs,
     #[command(flatten)]
     store: StorePath,
     /// Only this device (by default the one with the longest queue is judged).
@@ -124,6 +139,14 @@ fn iops(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
+    if let Err(reason) = calibrate::may_ask(args) {
+        present::complain(&reason);
+        return Ok(Exit::Usage);
+    }
+    if let Err((exit, reason)) = causal::may_test(args) {
+        present::complain(&reason);
+        return Ok(exit);
+    }
     if args.files.is_empty() {
         return answer(args, live::record(args.for_ns)?, None);
     }
@@ -174,7 +197,26 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
             return Ok(Exit::Usage);
         }
     };
-    let found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
+    let calibrated = match calibrate::measure(args, &load)? {
+        Ok(calibrated) => calibrated,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
+    let measured = calibrated.ceiling().or(measured);
+    let mut found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
+    found.remarks.extend(calibrated.remarks);
+    found.calibration = calibrated.calibration;
+    let mut exit = calibrated.exit;
+    match causal::test(args, &load, &found)? {
+        None => {}
+        Some(Ok(test)) => found = with_causal(found, test),
+        Some(Err((why_not, remark))) => {
+            exit = why_not;
+            found.remarks.push(remark);
+        }
+    }
     let found = match args.anonymise {
         true => anonymised(found, &load),
         false => found,
@@ -186,7 +228,7 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
         (_, Format::Text) => diagnosis::text(&found, 80),
     };
     present::write_stdout(&shown)?;
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
 fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
@@ -284,8 +326,8 @@ fn ceiling(
             wait_ms: None,
         });
     }
-    match test {
-        Some(test) => Ceiling::of_test(test, disk),
-        None => measured.cloned(),
+    match measured {
+        Some(measured) => Some(measured.clone()),
+        None => Ceiling::of_test(test?, disk),
     }
 }

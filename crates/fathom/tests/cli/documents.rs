@@ -37,6 +37,7 @@ fn every_console_line_of_the_documents_runs() {
         "docs/objects.md",
         "docs/gosbench.md",
         "docs/metadata.md",
+        "docs/diagnosis.md",
         "CONTRIBUTING.md",
     ];
     let mut ran = 0;

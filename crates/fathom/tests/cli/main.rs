@@ -7,6 +7,8 @@
 mod at_io_iops;
 mod at_io_parallel;
 mod bench;
+mod calibrate;
+mod causal;
 mod commands;
 mod compare;
 mod crosscheck;
@@ -44,6 +46,7 @@ mod objects_everywhere;
 mod objects_fleet;
 mod objects_memory;
 mod objects_tls;
+mod parity;
 mod ping;
 mod plans;
 mod python;

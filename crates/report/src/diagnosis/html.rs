@@ -26,6 +26,7 @@ struct Page<'a> {
     diagnosis: &'a Diagnosis,
     word: &'static str,
     meaning: &'static str,
+    ceiling_lines: Vec<String>,
     graphs: Vec<Graph<'a>>,
     width: f64,
     height: f64,
@@ -54,6 +55,7 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
     let page = Page {
         word: word(diagnosis.answer),
         meaning: meaning(diagnosis),
+        ceiling_lines: super::ceiling_lines(diagnosis),
         graphs: graphs.collect(),
         width: SIZE.0,
         height: SIZE.1,

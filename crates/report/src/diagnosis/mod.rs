@@ -5,7 +5,8 @@ mod html;
 mod markdown;
 mod text;
 
-use fathom_model::diagnosis::{Answer, Diagnosis, Shortage};
+use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, Shortage};
+use fathom_model::unit;
 
 pub use self::html::html;
 pub use self::markdown::markdown;
@@ -17,6 +18,69 @@ pub use self::text::{devices, text};
 /// A figure that is not finite.
 pub fn json(diagnosis: &Diagnosis) -> crate::Result<String> {
     Ok(serde_json::to_string_pretty(diagnosis)? + "\n")
+}
+
+/// The JSON Schema of that.
+///
+/// # Errors
+/// None in practice.
+pub fn schema() -> crate::Result<String> {
+    Ok(serde_json::to_string_pretty(&schemars::schema_for!(Diagnosis))? + "\n")
+}
+
+/// The load held against what the volume can give, and how that was measured;
+/// nothing where it is not known.
+fn ceiling_lines(diagnosis: &Diagnosis) -> Vec<String> {
+    let used = diagnosis.ceiling.as_ref().map(|used| {
+        let judges = match used.comparable {
+            true => "",
+            false => "; not comparable",
+        };
+        format!("{} ({}){judges}", used.words, used.source)
+    });
+    let calibrated = diagnosis.calibration.as_ref().map(calibration_line);
+    let causal = diagnosis.causal.as_ref().map(|test| test.words.clone());
+    used.into_iter().chain(calibrated).chain(causal).collect()
+}
+
+/// `calibrated in /data: 1,000 IOPS with 32 in flight, …`.
+fn calibration_line(found: &Calibration) -> String {
+    let ms = |value: f64| match value {
+        v if v >= 10.0 => format!("{v:.1} ms"),
+        v => format!("{v:.2} ms"),
+    };
+    let queued = found.wait_at_cap_ms.map_or(String::new(), |wait| {
+        format!(", where an operation takes {} with its queueing", ms(wait))
+    });
+    let below = match (found.pace_kept, found.wait_ms) {
+        (true, Some(wait)) => {
+            let tail = found
+                .wait_p99_ms
+                .map_or(String::new(), |p99| format!(" (99 % within {})", ms(p99)));
+            format!(
+                "; at {} IOPS, below the cap, {}{tail}",
+                unit::count(found.paced),
+                ms(wait)
+            )
+        }
+        (true, None) => String::new(),
+        (false, _) => format!("; it did not keep {} IOPS", unit::count(found.paced)),
+    };
+    let others = match found.others > 0.0 {
+        true => format!(
+            " ({} of them of others at the same time)",
+            unit::count(found.others)
+        ),
+        false => String::new(),
+    };
+    format!(
+        "calibrated in {}: {} IOPS{others} at {} and {:.0} % reads, {} in flight{queued}{below}",
+        found.target,
+        unit::count(found.operations),
+        unit::bytes_exact(found.block_bytes),
+        100.0 * found.read_share,
+        found.depth,
+    )
 }
 
 /// The answer in one line: `NO: the storage has room, …`.

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use fathom_analysis::{CALIBRATION, calibration_of};
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, diagnose};
 use fathom_model::foreign::ForeignResult;
 use fathom_model::judged::OpSummary;
-use fathom_model::{JudgedRun, OpKind, RUN_SCHEMA, Validity};
+use fathom_model::{JudgedRun, OpKind, RUN_SCHEMA, RunRecord, RunState, Validity};
 use fathom_observe::foreign::{ForeignFile, read_foreign};
+use fathom_store::{RunListing, Store};
 
 use super::Diagnose;
 use crate::command::{given, runs};
@@ -34,9 +36,13 @@ fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
     let path = Path::new(named);
     if !path.exists() {
         let store = present::store_path(&args.store).map_err(|error| error.to_string())?;
+        let named = &match named == "calibration" {
+            true => last_calibration(&store)?,
+            false => named.to_owned(),
+        };
         let record = runs::load(&store, named)
             .map_err(|error| format!("--ceiling {named}: no such file, and {error:#}"))?;
-        return Ok(of_run(&fathom_analysis::judge(&record)));
+        return Ok(of_run(&fathom_analysis::judge(&record), Some(&record)));
     }
     let told = |why: String| format!("{named}: {why}");
     let text = given::text(path).map_err(told)?;
@@ -45,7 +51,7 @@ fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
         ForeignFile::Own(schema) if schema == RUN_SCHEMA => {
             let run: JudgedRun = serde_json::from_str(&text)
                 .map_err(|error| told(format!("a run of fathom that cannot be read: {error}")))?;
-            Ok(of_run(&run))
+            Ok(of_run(&run, None))
         }
         ForeignFile::Own(_) | ForeignFile::Log(_) => Err(told(
             "it holds no result; `fathom runs show RUN --json` writes one".to_owned(),
@@ -53,8 +59,31 @@ fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
     }
 }
 
-/// Rows that can be believed.
-fn of_run(run: &JudgedRun) -> Vec<Ceiling> {
+/// The last calibration that measured all.
+fn last_calibration(store: &Path) -> Result<String, String> {
+    let none = || {
+        "--ceiling calibration: nothing has been calibrated yet; `fathom diagnose --calibrate` does"
+            .to_owned()
+    };
+    if !store.exists() {
+        return Err(none());
+    }
+    let listings = Store::open_read_only(store).and_then(|store| store.list(None));
+    let listings = listings.map_err(|error| error.to_string())?;
+    let whole = |run: &&RunListing| run.name == CALIBRATION && run.state == RunState::Complete;
+    let last = listings
+        .iter()
+        .filter(whole)
+        .max_by_key(|run| run.started_unix_ns);
+    last.map(|run| run.id.clone()).ok_or_else(none)
+}
+
+/// Rows that can be believed; of a calibration what it found.
+fn of_run(run: &JudgedRun, record: Option<&RunRecord>) -> Vec<Ceiling> {
+    if run.run.name == CALIBRATION {
+        let found = calibration_of(run, record).ok();
+        return found.iter().map(super::calibrate::ceiling_of).collect();
+    }
     let rows = run.rows.iter();
     let believed = rows.filter(|row| row.verdict.validity != Validity::NotTrusted);
     believed

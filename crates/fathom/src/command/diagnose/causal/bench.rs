@@ -1,0 +1,107 @@
+//! An application of this host, held back by its control group.
+
+use std::time::{Duration, Instant};
+
+use fathom_diagnose::causal::Experiment;
+use fathom_fleet::Interrupt;
+use fathom_observe::GroupLimit;
+use rustix::thread::nanosleep;
+use rustix::time::Timespec;
+
+use super::progress::Progress;
+use crate::changed_limits::ChangedLimits;
+use crate::present;
+
+/// The longest sleep at once: a signal that comes just before one is seen after
+/// it.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// The application, its limit and how far it has come.
+pub(super) struct HeldBack<'h> {
+    group: GroupLimit,
+    limits: [u64; 2],
+    changed: &'h ChangedLimits,
+    progress: Progress,
+    interrupt: &'h Interrupt,
+    began: Instant,
+    shown: bool,
+    /// Parts that have begun.
+    part: u32,
+}
+
+impl<'h> HeldBack<'h> {
+    pub(super) fn new(
+        group: GroupLimit,
+        limits: [u64; 2],
+        changed: &'h ChangedLimits,
+        progress: Progress,
+        interrupt: &'h Interrupt,
+        shown: bool,
+    ) -> HeldBack<'h> {
+        HeldBack {
+            group,
+            limits,
+            changed,
+            progress,
+            interrupt,
+            began: Instant::now(),
+            shown,
+            part: 0,
+        }
+    }
+
+    fn show(&mut self) {
+        self.part += 1;
+        if self.shown {
+            present::write_stderr(&format!(
+                "\r\u{1b}[Ktest with a smaller volume: part {} (Ctrl-C ends it and sets the limit back)",
+                self.part
+            ));
+        }
+    }
+}
+
+impl Experiment for HeldBack<'_> {
+    fn limit(&mut self, on: bool) -> Result<(), String> {
+        self.show();
+        let changed = match on {
+            true => self.group.set(self.limits[0], self.limits[1]),
+            false => self.changed.write_back(),
+        };
+        changed.map_err(|error| {
+            format!(
+                "the limit of {} cannot be changed ({error}); root may",
+                self.group.name()
+            )
+        })
+    }
+
+    fn progress(&mut self) -> Result<f64, String> {
+        self.progress.read()
+    }
+
+    fn operations(&mut self) -> Option<f64> {
+        self.group.operations()
+    }
+
+    fn now_seconds(&mut self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn wait(&mut self, seconds: f64) -> bool {
+        let end = Instant::now() + Duration::from_secs_f64(seconds.max(0.0));
+        loop {
+            if self.interrupt.is_raised() {
+                return false;
+            }
+            let left = end.saturating_duration_since(Instant::now()).min(LONGEST);
+            if left.is_zero() {
+                return true;
+            }
+            let _ = nanosleep(&Timespec {
+                tv_sec: 0,
+                tv_nsec: left.subsec_nanos() as _,
+            });
+        }
+    }
+}
