@@ -10,12 +10,16 @@
 
 pub mod alarm;
 mod anonymous;
+mod answers_alike;
 mod ceiling;
 pub mod cluster;
 mod decide;
 pub mod foreign;
+mod full_path;
+mod held_back;
 mod join;
 mod load;
+mod memory;
 mod network_mounts;
 mod plateau;
 pub mod recording;
@@ -24,6 +28,7 @@ mod rules_page;
 mod series;
 mod stack;
 mod use_table;
+mod util_says;
 mod who;
 
 pub use anonymous::anonymised;
