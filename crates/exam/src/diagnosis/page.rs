@@ -24,10 +24,10 @@ the cause, the evidence must name its process as well. A YES for a host whose st
 is counted apart, and must never be.
 
 **What does not count.** The exam needs the machine for itself. It measures what the hypervisor and processes
-that are not of the exam take of the CPUs while a case runs, apart from the diagnosis. From 8 % stolen, 20 %
-used by others, or 0.15 operations of theirs in flight on, the case was another one than it says: it is sat once more, and does not count where that
-was disturbed too. A drive that gave less than 85 % of its cap was not the drive of the case either. All of
-them stand in the table.
+that are not of the exam take while a case runs, apart from the diagnosis. From 8 % of the CPUs stolen, 20 % used
+by others, or 0.15 operations of theirs in flight on, the case was another one than it says: it is sat once more,
+and does not count where that was disturbed too. A drive that gave less than 85 % of its cap was not the drive of
+the case either. All of them stand in the table.
 
 **What is not covered.** Drives that one can hold, hosts with many CPUs, kernel network file systems (this
 kernel has none). A volume whose cap nobody knows under a load that is always the same is not in the exam: from
