@@ -1,5 +1,6 @@
 //! Exit statuses, one meaning each.
 
+use std::fmt;
 use std::process::ExitCode;
 
 use fathom_model::verdict::{Fit, Fitness};
@@ -34,7 +35,27 @@ pub(crate) enum Exit {
     Alarm,
 }
 
+/// An error that is the user's own wish: Ctrl-C before anything was measured.
+#[derive(Debug)]
+pub(crate) struct EndedByUser(pub(crate) String);
+
+impl fmt::Display for EndedByUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for EndedByUser {}
+
 impl Exit {
+    /// The status of a command that could not go on.
+    pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+        match error.is::<EndedByUser>() {
+            true => Exit::Interrupted,
+            false => Exit::Failure,
+        }
+    }
+
     /// The status of a judged run.
     pub(crate) fn of_run(state: RunState, validity: Validity, strict: bool) -> Exit {
         match (state, validity) {

@@ -26,7 +26,7 @@ use crate::exit::Exit;
 fn main() -> ExitCode {
     let exit = dispatch(command(std::env::args_os())).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));
-        Exit::Failure
+        Exit::of_error(&error)
     });
     exit.into()
 }

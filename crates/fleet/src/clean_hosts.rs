@@ -5,17 +5,20 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::frame::{FrameReader, FrameWriter};
 use crate::host_list::HostName;
+use crate::interrupt::Interrupt;
 use crate::launcher::Launcher;
 use crate::leftovers::{CleanOrder, Cleaned};
 use crate::tls;
 use crate::transport::Transport;
 use crate::wire::{FromAgent, Greeting, ToAgent};
 
-/// What each of the hosts has, or why it could not be asked.
+/// What each of the hosts has, or why it could not be asked. `interrupt` ends
+/// the wait for those that have not answered.
 pub fn clean_hosts(
     hosts: &[HostName],
     launcher: &Launcher,
     order: CleanOrder,
+    interrupt: &Interrupt,
 ) -> Vec<Result<Cleaned, String>> {
     let answers: Vec<Mutex<Option<Result<Cleaned, String>>>> =
         hosts.iter().map(|_| Mutex::new(None)).collect();
@@ -24,7 +27,8 @@ pub fn clean_hosts(
         for _ in 0..launcher.at_once(hosts.len()) {
             scope.spawn(|| {
                 while let Some(host) = hosts.get(next.fetch_add(1, Relaxed)) {
-                    let answer = launcher.launch(host).and_then(|host| ask(host, order));
+                    let answer = launcher.launch(host, interrupt);
+                    let answer = answer.and_then(|host| ask(host, order));
                     let place = hosts.iter().position(|other| other == host);
                     let slot = place.and_then(|place| answers.get(place)?.lock().ok());
                     if let Some(mut slot) = slot {

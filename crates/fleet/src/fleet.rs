@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use fathom_model::fleet::FleetHost;
 
+use crate::gathering::{Gathering, Roll};
 use crate::host_list::HostName;
+use crate::interrupt::Interrupt;
 use crate::launcher::Launcher;
 use crate::link::{EVENT_LIMIT, Message};
 use crate::message::Event;
@@ -107,6 +109,26 @@ impl Fleet {
         launcher: &Launcher,
         allow_missing: usize,
     ) -> Result<Fleet, Unreachable> {
+        let gathering = Gathering {
+            allow_missing,
+            interrupt: &Interrupt::new(),
+            tell: &|_| {},
+        };
+        Fleet::gather_watched(hosts, launcher, &gathering)
+    }
+
+    /// The same with somebody who watches, and may end it.
+    ///
+    /// # Errors
+    /// All hosts that cannot be had, when they are more than allowed; those
+    /// that had not come when it was ended.
+    pub fn gather_watched(
+        hosts: &[HostName],
+        launcher: &Launcher,
+        gathering: &Gathering<'_>,
+    ) -> Result<Fleet, Unreachable> {
+        let (allow_missing, interrupt) = (gathering.allow_missing, gathering.interrupt);
+        let roll = Roll::new(hosts.iter().map(HostName::to_string).collect());
         let (sender, events) = sync_channel(EVENT_LIMIT);
         let greeted: Vec<Mutex<Option<Result<RemoteAgent, String>>>> =
             hosts.iter().map(|_| Mutex::new(None)).collect();
@@ -119,16 +141,18 @@ impl Fleet {
                         let Some(host) = hosts.get(place) else {
                             return;
                         };
-                        let agent = launcher.launch(host).and_then(|transport| {
+                        let agent = launcher.launch(host, interrupt).and_then(|transport| {
                             RemoteAgent::greet(&host.to_string(), place, transport, &sender)
                         });
                         let agent = agent.map(|agent| agent.started_by(launcher.launched()));
                         if let Ok(mut slot) = greeted[place].lock() {
                             *slot = Some(agent);
                         }
+                        roll.settle(place);
                     }
                 });
             }
+            roll.watch(gathering);
         });
         let named = hosts.iter().zip(greeted).map(|(host, slot)| {
             let agent = slot.into_inner().ok().flatten();
@@ -137,7 +161,8 @@ impl Fleet {
         });
         let fleet = Fleet::of(named.collect(), (sender, events), allow_missing);
         let missing = fleet.missing();
-        match missing.len() > allow_missing || missing.len() == hosts.len() {
+        match interrupt.is_raised() || missing.len() > allow_missing || missing.len() == hosts.len()
+        {
             true => Err(Unreachable(missing)),
             false => Ok(fleet),
         }

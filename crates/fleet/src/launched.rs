@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::call_back::Invitation;
 use crate::callers::Callers;
 use crate::host_list::HostName;
+use crate::interrupt::Interrupt;
 use crate::starter::Starter;
 use crate::transport::Transport;
 
@@ -52,8 +53,12 @@ impl Launched {
         })))
     }
 
-    /// The connection of a host's agent.
-    pub(crate) fn wait_for(&self, host: &HostName) -> Result<Transport, String> {
+    /// The connection of a host's agent, unless the user ends the wait.
+    pub(crate) fn wait_for(
+        &self,
+        host: &HostName,
+        interrupt: &Interrupt,
+    ) -> Result<Transport, String> {
         let Inner {
             callers,
             starter,
@@ -63,6 +68,9 @@ impl Launched {
         loop {
             if let Some(transport) = callers.take(&host.name, LOOK_EVERY) {
                 return Ok(transport);
+            }
+            if interrupt.is_raised() {
+                return Err(interrupt.why().to_owned());
             }
             let mut starter = starter.lock().unwrap_or_else(PoisonError::into_inner);
             let why = starter.about(&host.name).or_else(|| starter.ended());

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use crate::agent_binary::AgentBinary;
 use crate::credentials::CoordinatorKeys;
 use crate::host_list::HostName;
+use crate::interrupt::Interrupt;
 use crate::kubernetes::{self, KubernetesOptions};
 use crate::launched::Launched;
 use crate::ssh::{self, SshOptions};
@@ -79,11 +80,18 @@ impl Launcher {
         kubernetes::launch(hosts, call_back, options).map(Launcher::Launched)
     }
 
-    pub(crate) fn launch(&self, host: &HostName) -> Result<Transport, String> {
+    pub(crate) fn launch(
+        &self,
+        host: &HostName,
+        interrupt: &Interrupt,
+    ) -> Result<Transport, String> {
+        if interrupt.is_raised() {
+            return Err(interrupt.why().to_owned());
+        }
         match self {
             Launcher::Static(keys) => tls::connect(host, keys),
-            Launcher::Ssh(options) => ssh::launch(host, options),
-            Launcher::Launched(launched) => launched.wait_for(host),
+            Launcher::Ssh(options) => ssh::launch(host, options, interrupt),
+            Launcher::Launched(launched) => launched.wait_for(host, interrupt),
         }
     }
 

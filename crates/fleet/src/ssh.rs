@@ -10,15 +10,19 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::agent_binary::{AgentBinary, FAILED, NEED, quoted};
 use crate::complaints::Complaints;
 use crate::host_list::HostName;
+use crate::interrupt::Interrupt;
 use crate::transport::Transport;
 
 /// Time for the connection, the copy and the start of the agent.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often the user's wish to end is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What may come before the first word of ours: login scripts talk.
 const NOISE_BYTES: usize = 64 << 10;
@@ -58,7 +62,11 @@ impl SshOptions {
 }
 
 /// Starts an agent on a host.
-pub(crate) fn launch(host: &HostName, options: &SshOptions) -> Result<Transport, String> {
+pub(crate) fn launch(
+    host: &HostName,
+    options: &SshOptions,
+    interrupt: &Interrupt,
+) -> Result<Transport, String> {
     let mut command = Command::new(&options.program);
     command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15"]);
     // The connection must be noticed to be dead by us, not by the kernel.
@@ -84,7 +92,7 @@ pub(crate) fn launch(host: &HostName, options: &SshOptions) -> Result<Transport,
         child: Arc::new(Mutex::new(child)),
         complaints: Complaints::of(errors),
     };
-    ssh.started(input, output, options)
+    ssh.started(input, output, options, interrupt)
 }
 
 /// The ssh client of one host.
@@ -101,19 +109,27 @@ impl Ssh {
         mut input: ChildStdin,
         mut output: ChildStdout,
         options: &SshOptions,
+        interrupt: &Interrupt,
     ) -> Result<Transport, String> {
-        let (done, deadline) = channel::<()>();
-        let late = self.clone();
+        let (done, over) = channel::<()>();
+        let (late, ended) = (self.clone(), interrupt.clone());
         let watch = std::thread::Builder::new()
             .name("fathom-ssh".to_owned())
             .spawn(move || {
-                if deadline.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                    late.end();
+                let began = Instant::now();
+                while over.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    if began.elapsed() > PATIENCE || ended.is_raised() {
+                        return late.end();
+                    }
                 }
             });
         watch.map_err(|error| format!("cannot start a thread: {error}"))?;
         let started = greet(&mut input, &mut output, options);
         drop(done);
+        if interrupt.is_raised() && started.is_err() {
+            self.end();
+            return Err(interrupt.why().to_owned());
+        }
         if let Err(why) = started {
             let complaint = self.complain();
             self.end();

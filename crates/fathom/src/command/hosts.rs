@@ -5,14 +5,21 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use fathom_fleet::{AgentBinary, Fleet, HostName, Launcher, SshOptions, Unreachable};
+use fathom_fleet::{
+    AgentBinary, Awaited, Fleet, Gathering, HostName, Interrupt, Launcher, SshOptions, Unreachable,
+};
 use fathom_model::Schedule;
 use fathom_model::workload::{KeySource, ObjectStore};
 
 use crate::command::site::SiteArgs;
+use crate::exit::EndedByUser;
+use crate::{present, signals};
 
 /// Where keys of a fleet are, instead of the user's configuration directory.
 const KEYS_VARIABLE: &str = "FATHOM_FLEET";
+
+/// So many of the hosts that are awaited are named.
+const AWAITED_SHOWN: usize = 4;
 
 /// A list of hosts is shorter.
 const HOSTS_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -143,10 +150,23 @@ impl HostArgs {
     pub(crate) fn gather(&self, schedule: &Schedule) -> anyhow::Result<Fleet> {
         let hosts = self.list()?;
         let how = self.how_checked(schedule)?;
+        // From here on something may have been started that must be ended.
+        let interrupt = Interrupt::new();
+        signals::raise_on_signals(&interrupt)?;
         let launcher = self.launcher(how, schedule, &hosts);
         let launcher = launcher.map_err(anyhow::Error::msg)?;
-        let fleet = Fleet::gather(&hosts, &launcher, self.allow_missing);
-        fleet.map_err(|unreachable| self.advise(unreachable))
+        let gathering = Gathering {
+            allow_missing: self.allow_missing,
+            interrupt: &interrupt,
+            tell: &|awaited| present::write_stderr(&still_awaited(awaited)),
+        };
+        let fleet = Fleet::gather_watched(&hosts, &launcher, &gathering);
+        match fleet {
+            Err(_) if interrupt.is_raised() => {
+                Err(EndedByUser("ended before all hosts were there".to_owned()).into())
+            }
+            fleet => fleet.map_err(|unreachable| self.advise(unreachable)),
+        }
     }
 
     /// The hosts, and what brings their agents to life for something else than
@@ -232,6 +252,22 @@ impl HostArgs {
         };
         anyhow::anyhow!("{unreachable}{hint}")
     }
+}
+
+/// Who has not come yet, in a line.
+fn still_awaited(awaited: &Awaited) -> String {
+    let shown: Vec<&str> = awaited.waiting.iter().map(String::as_str).collect();
+    let (first, others) = shown.split_at(shown.len().min(AWAITED_SHOWN));
+    let others = match others.len() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    format!(
+        "{} of {} hosts are there; waiting for {}{others}\n",
+        awaited.settled,
+        awaited.of,
+        first.join(", ")
+    )
 }
 
 /// The user is the owner there: the agents may touch what the plan names.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use fathom_fleet::{CleanOrder, Cleaned, clean_after_agents, clean_hosts};
+use fathom_fleet::{CleanOrder, Cleaned, Interrupt, clean_after_agents, clean_hosts};
 
 use crate::cli::Clean;
 use crate::command::agent::journals;
 use crate::exit::Exit;
-use crate::present;
+use crate::{present, signals};
 
 fn order(clean: &Clean) -> CleanOrder {
     CleanOrder {
@@ -38,12 +38,14 @@ pub(super) fn here(clean: &Clean) -> anyhow::Result<Option<Exit>> {
 
 /// On the hosts of `--hosts`.
 pub(super) fn run(clean: &Clean) -> anyhow::Result<Exit> {
+    let interrupt = Interrupt::new();
+    signals::raise_on_signals(&interrupt)?;
     let (hosts, launcher) = clean.hosts.for_errand()?;
     let mut exit = Exit::Success;
     let mut found = false;
     for (host, answer) in hosts
         .iter()
-        .zip(clean_hosts(&hosts, &launcher, order(clean)))
+        .zip(clean_hosts(&hosts, &launcher, order(clean), &interrupt))
     {
         match answer {
             Ok(cleaned) if cleaned == Cleaned::default() => {
