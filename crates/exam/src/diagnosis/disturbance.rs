@@ -32,7 +32,12 @@ pub struct Disturbance {
 impl Disturbance {
     /// Whether the host was another one than the case says.
     pub fn is_much(&self) -> bool {
-        self.stolen > MOST_STOLEN || self.others > MOST_OTHERS || self.in_flight > MOST_IN_FLIGHT
+        self.stolen > MOST_STOLEN || self.others > MOST_OTHERS || self.is_at_devices()
+    }
+
+    /// Whether devices that are not of the laboratory were at work.
+    pub(super) fn is_at_devices(&self) -> bool {
+        self.in_flight > MOST_IN_FLIGHT
     }
 }
 

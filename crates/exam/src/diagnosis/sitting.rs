@@ -233,10 +233,16 @@ fn is_right(case: &DiagnosisCase, said: &Diagnosis, processes: &[u32]) -> bool {
     said.answer == case.truth.answer && case.truth.limiters.contains(&said.limiter) && named
 }
 
-/// A YES that is not true counts whoever disturbed it; else the last attempt
-/// does, unless it was disturbed too.
+/// A YES that is not true counts whoever disturbed it, save one about a device
+/// of others that was at work, of which nobody knows the truth; else the last
+/// attempt counts, unless it was disturbed too.
 fn grade(case: &DiagnosisCase, attempts: &[Attempt]) -> CaseGrade {
-    let yes = |attempt: &Attempt| attempt.said.answer == Answer::Yes;
+    let yes = |attempt: &Attempt| {
+        let judged = attempt.said.disks.first();
+        let of_others = judged.is_some_and(|disk| !disk.name.starts_with("loop"));
+        let unknown = of_others && attempt.disturbance.is_at_devices();
+        attempt.said.answer == Answer::Yes && !unknown
+    };
     if case.truth.answer != Answer::Yes && attempts.iter().any(yes) {
         return CaseGrade::FalseYes;
     }
