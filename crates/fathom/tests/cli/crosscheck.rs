@@ -99,7 +99,16 @@ fn both_tools_measure_the_same_files_in_turns() {
     let bench = with_plan(PLAN);
     // fio would take a job of that name for it, if it saw it.
     fs::create_dir(bench.path().join("reads")).unwrap();
-    let args = ["crosscheck", "plan.yaml", "--pairs", "2", "--json"];
+    // As many pairs as asked for, also on a host whose CPUs are stolen.
+    let args = [
+        "crosscheck",
+        "plan.yaml",
+        "--pairs",
+        "2",
+        "--json",
+        "--steal",
+        "100%",
+    ];
     let output = bench.fathom(args);
     output.expect_status(0);
     let result = output.json();

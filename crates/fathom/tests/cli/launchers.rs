@@ -318,12 +318,8 @@ impl Drop for Cluster {
     }
 }
 
-#[test]
-fn a_job_is_applied_with_kubectl_and_removed_after() {
-    let bench = Bench::new();
-    let Some(cluster) = Cluster::up(&bench, "n1,n2") else {
-        return;
-    };
+/// The manifest that the project shows, with the binary under test.
+fn write_manifest(bench: &Bench) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/kubernetes-job.yaml");
     let manifest = std::fs::read_to_string(example).unwrap();
     let command = "command: [\"/fathom\"]";
@@ -334,6 +330,15 @@ fn a_job_is_applied_with_kubectl_and_removed_after() {
         manifest.replace(command, &ours),
     )
     .unwrap();
+}
+
+#[test]
+fn a_job_is_applied_with_kubectl_and_removed_after() {
+    let bench = Bench::new();
+    let Some(cluster) = Cluster::up(&bench, "n1,n2") else {
+        return;
+    };
+    write_manifest(&bench);
     let io = |more: &[&str]| {
         let mut command = bench.command(["io"]);
         command.arg(bench.data()).args(WORK).args(LOAD).args(more);
@@ -371,4 +376,43 @@ fn a_job_is_applied_with_kubectl_and_removed_after() {
     io(&[])
         .expect_status(1)
         .expect_in_stderr("must hold the manifest of one Job");
+}
+
+#[test]
+fn who_is_awaited_is_said_and_the_wait_can_be_ended_in_order() {
+    let bench = Bench::new();
+    // n3 is a node of which nobody else knows: its pod never comes.
+    let Some(cluster) = Cluster::up(&bench, "n1,n2") else {
+        return;
+    };
+    write_manifest(&bench);
+    let mut command = bench.command(["io"]);
+    command.arg(bench.data()).args(WORK).args(LOAD);
+    command.args(["--launcher", "kubernetes", "--job", "job.yaml"]);
+    command.args(["--hosts", "n1,n3"]);
+    command
+        .env("KUBECONFIG", &cluster.configuration)
+        .env("HOME", bench.path());
+    let mut child = command.spawn().unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("waiting for n3") {
+        line.clear();
+        let read = std::io::BufRead::read_line(&mut said, &mut line).unwrap();
+        assert!(read > 0, "it ended without waiting");
+    }
+    assert!(line.contains("of 2 hosts are there"), "{line}");
+    let pid = i32::try_from(child.id()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut said, &mut rest).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(5), "{rest}");
+    assert!(rest.contains("ended before all hosts were there"), "{rest}");
+    let log = std::fs::read_to_string(&cluster.log).unwrap();
+    for kind in ["jobs/fathom-", "secrets/fathom-"] {
+        let removed = |line: &&str| line.starts_with("DELETE") && line.contains(kind);
+        assert_eq!(log.lines().filter(removed).count(), 1, "{log}");
+    }
 }

@@ -3,6 +3,7 @@
 
 mod keep;
 mod peer;
+mod repeats;
 mod rows;
 mod turns;
 
@@ -24,6 +25,7 @@ use crate::pipeline::{self, Measured, Request};
 use crate::present;
 use keep::Keep;
 use peer::Peer;
+use repeats::Repeats;
 use rows::Rows;
 use turns::Turns;
 
@@ -78,6 +80,10 @@ pub(crate) struct Crosscheck {
     /// Latencies within this agree.
     #[arg(long, default_value = "5%", value_name = "PERCENT", value_parser = parse_percent)]
     latency_margin: f64,
+    /// Measure a pair again during which the hypervisor took more of the CPUs;
+    /// at most as many as there are pairs.
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = parse_steal)]
+    steal: f64,
     /// Outcomes that end with an exit status of their own.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "different")]
     fail_on: Vec<FailOn>,
@@ -116,6 +122,15 @@ pub(crate) struct CrossOutput {
     store: StorePath,
 }
 
+/// A share of the CPUs, in percent.
+fn parse_steal(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("a share of the CPUs is from 0 % to 100 %, for example 2%".to_owned()),
+    }
+}
+
 pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
     let peer = match Peer::find(&args.fio) {
         Ok(peer) => peer,
@@ -145,7 +160,15 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
         host_mode: fathom_model::host_mode::HostMode::default(),
         ..rows.schedule.clone()
     };
-    let mut turns = Turns::new(&rows, pairs, &peer, &keep, &interrupt, args.output.quiet);
+    let repeats = Repeats::new(rows.rows.len(), pairs, args.steal / 100.0);
+    let mut turns = Turns::new(
+        &rows,
+        (pairs, repeats),
+        &peer,
+        &keep,
+        &interrupt,
+        args.output.quiet,
+    );
     let request = Request {
         plan: rows.plan.clone(),
         schedule,
@@ -169,12 +192,15 @@ fn compare(
     peer: &Peer,
 ) -> Document {
     let record = &measured.record;
-    let inputs = rows.compared(record, turns.results());
+    let inputs = rows.compared(record, turns.results(), turns.repeats());
     let margins = CrossMargins {
         rate_percent: args.margin,
         latency_percent: args.latency_margin,
     };
-    let (rows, outcome) = crosscheck_rows(&inputs, &record.meta.host, margins);
+    let (mut rows, outcome) = crosscheck_rows(&inputs, &record.meta.host, margins);
+    for (number, row) in rows.iter_mut().enumerate() {
+        row.remarks.extend(turns.repeats().remark(number));
+    }
     Document {
         schema: CROSSCHECK_SCHEMA.to_owned(),
         run: record.meta.id.clone(),

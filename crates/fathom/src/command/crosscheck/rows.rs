@@ -12,6 +12,7 @@ use fathom_model::{Schedule, ScheduledTrial, Target};
 use fathom_plan::{Diagnostics, FioExport, FioFiles, FioTrial, Plan, export_trial, fio_job_file};
 
 use super::Crosscheck;
+use super::repeats::Repeats;
 use crate::command::plan::complain_of;
 use crate::command::run::{read_plan, schedule};
 use crate::pipeline::FILE_PREFIX;
@@ -96,14 +97,8 @@ impl Rows {
     /// fathom's trials in order: row by row, pair by pair.
     pub(super) fn trials(&self, pairs: u32) -> Vec<ScheduledTrial> {
         let numbered = (0u32..).zip(&self.rows);
-        let each = numbered.flat_map(|(row, of)| {
-            (0..pairs).map(move |pair| {
-                let mut spec = of.trial.clone();
-                (spec.row, spec.iteration) = (row, pair);
-                spec.seed = derive_seed(of.trial.seed, u64::from(pair));
-                spec
-            })
-        });
+        let each =
+            numbered.flat_map(|(row, of)| (0..pairs).map(move |pair| of.trial_of(row, pair)));
         let mut trials: Vec<ScheduledTrial> = each.collect();
         for (index, trial) in (0u32..).zip(&mut trials) {
             trial.index = index;
@@ -116,10 +111,12 @@ impl Rows {
         &self,
         record: &'a RunRecord,
         results: &'a Results,
+        repeats: &Repeats,
     ) -> Vec<CrossRow<'a>> {
         let row = |(number, row): (usize, &Row)| {
             let trials = record.trials.iter();
             let pairs = trials.filter(|t| t.spec.row as usize == number);
+            let pairs = pairs.filter(|t| !repeats.is_aside(number, t.spec.iteration));
             let mut pairs: Vec<CrossPair<'a>> = pairs
                 .map(|trial| {
                     let pair = trial.spec.iteration;
@@ -167,6 +164,14 @@ impl Row {
             pause,
             fio,
         }
+    }
+
+    /// fathom's trial of one pair.
+    pub(super) fn trial_of(&self, row: u32, pair: u32) -> ScheduledTrial {
+        let mut spec = self.trial.clone();
+        (spec.row, spec.iteration) = (row, pair);
+        spec.seed = derive_seed(self.trial.seed, u64::from(pair));
+        spec
     }
 
     /// The job file of one pair. Each has a seed of its own: no trial must find

@@ -11,9 +11,11 @@ use fathom_model::conduct::{Conductor, Step};
 use fathom_model::foreign::ForeignJob;
 use fathom_model::run::TrialRecord;
 use fathom_model::unit;
+use fathom_observe::CpuTicks;
 
 use super::keep::Keep;
 use super::peer::{Call, Peer};
+use super::repeats::{Repeats, cpu_ticks};
 use super::rows::{Results, Row, Rows, peer_first};
 use crate::pipeline::FILE_PREFIX;
 use crate::present;
@@ -37,27 +39,28 @@ pub(super) struct Turns<'a> {
     results: Vec<(usize, u32, ForeignJob)>,
     /// Wait before the next turn.
     pause: Duration,
+    repeats: Repeats,
+    /// fathom's trial that was handed out: row, pair, and the CPUs before.
+    open: Option<(usize, u32, Option<CpuTicks>)>,
+    /// Number of the next trial that was not planned.
+    next_index: u32,
 }
 
 impl<'a> Turns<'a> {
     pub(super) fn new(
         rows: &'a Rows,
-        pairs: u32,
+        (pairs, repeats): (u32, Repeats),
         peer: &'a Peer,
         keep: &'a Keep,
         interrupt: &'a Interrupt,
         quiet: bool,
     ) -> Turns<'a> {
-        let left = rows.trials(pairs).into_iter().flat_map(|trial| {
-            let (row, pair) = (trial.row as usize, trial.iteration);
-            let (ours, theirs) = (Turn::Fathom(Box::new(trial)), Turn::Fio { row, pair });
-            match peer_first(pair) {
-                true => [theirs, ours],
-                false => [ours, theirs],
-            }
-        });
+        let trials = rows.trials(pairs);
         Turns {
-            left: left.collect(),
+            next_index: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+            left: trials.into_iter().flat_map(turns_of).collect(),
+            repeats,
+            open: None,
             rows: &rows.rows,
             pairs,
             peer,
@@ -72,6 +75,35 @@ impl<'a> Turns<'a> {
     /// What fio gave so far.
     pub(super) fn results(&self) -> &Results {
         &self.results
+    }
+
+    /// Which pairs were measured again.
+    pub(super) fn repeats(&self) -> &Repeats {
+        &self.repeats
+    }
+
+    /// One trial of a pair has ended.
+    fn ended(&mut self, row: usize, pair: u32, before: Option<CpuTicks>) {
+        if let (Some(before), Some(now)) = (before, cpu_ticks()) {
+            self.repeats.trial(row, pair, now.since(&before));
+        }
+        // It was the second one where the other is no longer to come.
+        if self.left.front().map(Turn::pair) == Some((row, pair)) {
+            return;
+        }
+        let again = self.repeats.again(row, pair);
+        let (Some(again), Some(of)) = (again, self.rows.get(row)) else {
+            return;
+        };
+        let mut spec = of.trial_of(u32::try_from(row).unwrap_or(u32::MAX), again);
+        spec.index = self.next_index;
+        self.next_index += 1;
+        // After the others of its row: files are resized for the next one.
+        let place = self.left.iter().position(|turn| turn.pair().0 > row);
+        let place = place.unwrap_or(self.left.len());
+        for turn in turns_of(spec).into_iter().rev() {
+            self.left.insert(place, turn);
+        }
     }
 
     /// Waits, unless the user does not want to.
@@ -108,7 +140,11 @@ impl<'a> Turns<'a> {
             read_only: !workload.mix.modifies() && !row.prepares(),
             load,
         };
-        let what = format!("fio: {label}, pair {} of {}", pair + 1, self.pairs);
+        let of = match pair < self.pairs {
+            true => format!("of {}", self.pairs),
+            false => "in place of a disturbed one".to_owned(),
+        };
+        let what = format!("fio: {label}, pair {} {of}", pair + 1);
         if self.style == Style::Plain {
             present::write_stderr(&format!("{what}\n"));
         }
@@ -140,6 +176,26 @@ impl<'a> Turns<'a> {
     }
 }
 
+impl Turn {
+    /// Row and pair.
+    fn pair(&self) -> (usize, u32) {
+        match self {
+            Turn::Fathom(spec) => (spec.row as usize, spec.iteration),
+            Turn::Fio { row, pair } => (*row, *pair),
+        }
+    }
+}
+
+/// Both trials of a pair in their order.
+fn turns_of(trial: ScheduledTrial) -> [Turn; 2] {
+    let (row, pair) = (trial.row as usize, trial.iteration);
+    let (ours, theirs) = (Turn::Fathom(Box::new(trial)), Turn::Fio { row, pair });
+    match peer_first(pair) {
+        true => [theirs, ours],
+        false => [ours, theirs],
+    }
+}
+
 /// The files or the device that a trial uses.
 fn files_of(trial: &ScheduledTrial) -> Vec<PathBuf> {
     let Some(path) = trial.target.path() else {
@@ -164,27 +220,29 @@ fn is_test_file(path: &Path) -> bool {
 
 impl Conductor for Turns<'_> {
     fn next(&mut self, _last: &[TrialRecord]) -> Step {
+        if let Some((row, pair, before)) = self.open.take() {
+            self.ended(row, pair, before);
+        }
         loop {
             let Some(turn) = self.left.pop_front() else {
                 return Step::End(None);
             };
-            let number = match &turn {
-                Turn::Fathom(spec) => spec.row as usize,
-                Turn::Fio { row, .. } => *row,
-            };
+            let (number, pair) = turn.pair();
             let floor_ns = self.rows.get(number).map_or(0, |row| row.pause.floor_ns);
             self.pause(Duration::from_nanos(floor_ns));
-            let (row, pair) = match turn {
-                Turn::Fathom(spec) => return Step::Run(spec),
-                Turn::Fio { row, pair } => (row, pair),
-            };
+            let before = cpu_ticks();
+            if let Turn::Fathom(spec) = turn {
+                self.open = Some((number, pair, before));
+                return Step::Run(spec);
+            }
             if self.interrupt.is_raised() {
                 return Step::Fail("interrupted".to_owned());
             }
-            match self.fio(row, pair) {
-                Ok(job) => self.results.push((row, pair, job)),
+            match self.fio(number, pair) {
+                Ok(job) => self.results.push((number, pair, job)),
                 Err(reason) => return Step::Fail(reason),
             }
+            self.ended(number, pair, before);
         }
     }
 
