@@ -11,11 +11,16 @@ use fathom_model::diagnosis::{
 };
 use fathom_model::unit;
 
+use crate::answers_alike;
 use crate::ceiling::Ceiling;
+use crate::full_path;
+use crate::held_back;
 use crate::load;
+use crate::memory;
 use crate::network_mounts;
 use crate::plateau::{self, Plateau};
 use crate::recording::Recording;
+use crate::util_says;
 use crate::who;
 
 /// Shares of the time from which something counts as lasting.
@@ -31,14 +36,16 @@ const CPU_QUEUE: f64 = 1.2;
 const IO_WAIT: f64 = 0.05;
 /// A device that holds so little in its queue 95 % of the time is hardly used.
 const QUIET_QUEUE: f64 = 0.2;
+/// Where work waits for less than half of the time, and something is in flight
+/// for less than half of it, another device could not make it twice as fast.
+const HALF: f64 = 0.5;
 /// One operation after the other: usually about one in flight, never two.
 const USED_QUEUE: f64 = 0.5;
 const ONE_IN_FLIGHT: f64 = 1.2;
+/// From here on there is one in flight nearly all the time.
+const ALWAYS_ONE: f64 = 0.8;
 /// Fewer samples are a glance.
 const FEW_SAMPLES: usize = 10;
-/// Swapping that costs, bytes per second in and out.
-const SWAP_BYTES: f64 = 1_048_576.0;
-const MEMORY_STALL: f64 = 0.10;
 const STEAL: f64 = 0.10;
 const NETWORK_FULL: f64 = 0.90;
 
@@ -48,6 +55,8 @@ struct Facts<'a> {
     cpu: Option<CpuLoad>,
     disk: Option<&'a DiskLoad>,
     plateau: Option<Plateau>,
+    /// That the device answers as fast at higher rates, in words.
+    alike: Option<String>,
     ceiling: Option<CeilingUse>,
     /// Wait of the load over that of the test.
     slower_than_test: Option<f64>,
@@ -73,13 +82,16 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     };
     let queue = |m: &crate::recording::Moment| {
         let name = &disk?.name;
-        m.disks.iter().find(|d| d.name == *name)?.queue
+        m.disks.iter().find(|d| d.name == *name)?.in_flight()
     };
     let facts = Facts {
         recording,
         cpu: load::cpu(recording),
         disk,
         plateau: of_disk.and_then(plateau::find),
+        alike: disk
+            .zip(of_disk)
+            .and_then(|(disk, samples)| answers_alike::line(&disk.name, samples)),
         slower_than_test: known
             .as_ref()
             .and_then(|c| Some(disk?.wait_ms? / c.wait_ms.filter(|ms| *ms > 0.0)?)),
@@ -91,7 +103,7 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     let (answer, limiter, mut evidence, settle) = facts.decide();
     who::name(recording, answer, limiter, &mut evidence);
     let mut remarks = recording.remarks.clone();
-    remarks.extend(contradictions(&disks));
+    remarks.extend(util_says::contradictions(&disks));
     let known = known.as_ref().zip(disk);
     remarks.extend(known.and_then(|(ceiling, disk)| ceiling.doubt(disk)));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
@@ -143,22 +155,6 @@ fn waited(recording: &Recording) -> Option<(f64, &'static str)> {
     }
 }
 
-/// Where `%util` says something else than the queue.
-fn contradictions(disks: &[DiskLoad]) -> Vec<String> {
-    let wrong = disks.iter().filter_map(|disk| {
-        let (util, queue) = (disk.util?, disk.queue?);
-        (util > 0.5 && queue < 0.5 * util).then(|| {
-            format!(
-                "{}: %util says {:.0} %, but {queue:.2} operations were in flight on average; with \
-                 a device in use all the time there would be at least one. %util is not used",
-                disk.name,
-                100.0 * util
-            )
-        })
-    });
-    wrong.collect()
-}
-
 type Decision = (Answer, Shortage, Vec<String>, Vec<String>);
 
 impl Facts<'_> {
@@ -169,6 +165,10 @@ impl Facts<'_> {
         let elsewhere = self.elsewhere();
         if let Some(full) = self.disk_is_full() {
             return match elsewhere {
+                // What fills the disk are pages of the memory that is short.
+                Some((Shortage::Memory, lines)) if memory::fills(self.recording, self.disk) => {
+                    (Answer::No, Shortage::Memory, lines, vec![])
+                }
                 // Both are short: the disk is not proved to be what matters.
                 Some((_, mut lines)) => {
                     let mut evidence = full.1;
@@ -191,10 +191,15 @@ impl Facts<'_> {
             evidence.extend(self.cpu_line());
             return (Answer::No, Shortage::OneByOne, evidence, vec![]);
         }
-        if let Some(line) = self.room().or_else(|| self.little()) {
-            let mut evidence = vec![line];
-            evidence.extend(self.cpu_line());
-            return (Answer::No, Shortage::Nothing, evidence, vec![]);
+        let alike = || self.alike.clone();
+        if let Some(line) = self.room().or_else(alike).or_else(|| self.little()) {
+            let lock = held_back::by_locks(self.recording);
+            let shortage = match lock {
+                Some(_) => Shortage::Lock,
+                None => Shortage::Nothing,
+            };
+            let evidence = lock.into_iter().chain([line]).chain(self.cpu_line());
+            return (Answer::No, shortage, evidence.collect(), vec![]);
         }
         let mut evidence: Vec<String> = self.disk_line().into_iter().collect();
         evidence.extend(self.cpu_line());
@@ -220,10 +225,15 @@ impl Facts<'_> {
         let disk = self.disk?;
         let mut evidence = Vec::new();
         let mut shortage = None;
+        let limited = held_back::by_a_limit(self.recording);
+        if let Some((_, line)) = limited.filter(|(share, _)| *share >= LASTING) {
+            shortage = Some(Shortage::VolumeCap);
+            evidence.push(line);
+        }
         if let Some(used) = self.ceiling.as_ref().filter(|used| used.comparable)
             && used.time_at_ceiling >= LASTING
         {
-            shortage = Some(Shortage::Disk);
+            shortage = shortage.or(Some(Shortage::Disk));
             evidence.push(format!(
                 "{}: at 90 % of its ceiling of {} and above for {:.0} % of the time ({})",
                 disk.name,
@@ -265,23 +275,7 @@ impl Facts<'_> {
     /// What else is short.
     fn elsewhere(&self) -> Option<(Shortage, Vec<String>)> {
         let recording = self.recording;
-        let swapped = load::series(recording, |m| {
-            Some(m.swap_in_bytes_per_second? + m.swap_out_bytes_per_second?)
-        });
-        if swapped.share_from(SWAP_BYTES) >= LASTING {
-            let mean = swapped.mean().unwrap_or(0.0);
-            let line = format!(
-                "memory is short: {} go to swap and back",
-                unit::throughput(mean)
-            );
-            return Some((Shortage::Memory, vec![line]));
-        }
-        let stalled = load::series(recording, |m| m.memory_pressure_some);
-        if let Some(mean) = stalled.mean().filter(|mean| *mean >= MEMORY_STALL) {
-            let line = format!(
-                "memory is short: some task waited for it {:.0} % of the time",
-                100.0 * mean
-            );
+        if let Some(line) = memory::is_short(recording) {
             return Some((Shortage::Memory, vec![line]));
         }
         if let Some(cpu) = self.cpu {
@@ -304,7 +298,7 @@ impl Facts<'_> {
             let line = "a network interface was at 90 % of its rated speed and above".to_owned();
             return Some((Shortage::Network, vec![line]));
         }
-        None
+        full_path::full(recording).map(|line| (Shortage::Network, vec![line]))
     }
 
     /// Load averages count tasks that wait for I/O as well, so that they prove a
@@ -322,7 +316,9 @@ impl Facts<'_> {
                 100.0 * cpu.busy
             ));
         }
-        if let Some(load) = cpu.load_per_cpu.filter(|load| *load >= CPU_QUEUE && waits) {
+        // The average of a minute also holds what ended before the recording.
+        let load = cpu.load_per_cpu.filter(|_| cpu.runnable_per_cpu.is_none());
+        if let Some(load) = load.filter(|load| *load >= CPU_QUEUE && waits) {
             return Some(format!(
                 "CPUs are short: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
                  for a CPU"
@@ -360,9 +356,12 @@ impl Facts<'_> {
             let recorded = self.recording.moments.iter().any(|m| !m.disks.is_empty());
             return recorded.then(|| "no device did anything".to_owned());
         };
-        let quiet = self.queue_p95.is_some_and(|queue| queue < QUIET_QUEUE);
-        let waits = self.waited.is_some_and(|(share, _)| share >= IO_WAIT);
-        (quiet && !waits).then(|| {
+        let waited = self.waited.map(|(share, _)| share);
+        let below = |queue: f64, wait: f64| {
+            let waits = waited.is_some_and(|share| share >= wait);
+            self.queue_p95.is_some_and(|p95| p95 < queue) && !waits
+        };
+        (below(QUIET_QUEUE, IO_WAIT) || waited.is_some() && below(HALF, HALF)).then(|| {
             format!(
                 "{}: {} operations in flight 95 % of the time or fewer, {} at most",
                 disk.name,
@@ -380,7 +379,8 @@ impl Facts<'_> {
             .ceiling
             .as_ref()
             .is_some_and(|used| used.time_at_ceiling > 0.0);
-        let usual = self.queue_median.is_some_and(|queue| queue >= USED_QUEUE);
+        let least = self.alike.as_ref().map_or(USED_QUEUE, |_| ALWAYS_ONE);
+        let usual = self.queue_median.is_some_and(|queue| queue >= least);
         let never = self.queue_p95.is_some_and(|queue| queue <= ONE_IN_FLIGHT);
         (usual && never && !full).then(|| {
             vec![
@@ -476,3 +476,7 @@ fn three(value: f64) -> String {
 #[cfg(test)]
 #[path = "decide_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "other_shortages_tests.rs"]
+mod other_shortages_tests;

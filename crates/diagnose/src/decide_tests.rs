@@ -153,7 +153,7 @@ fn a_test_load_gives_the_ceiling_of_the_same_device() {
 fn blocks_of_another_size_compare_nothing() {
     let device = Device {
         limit: 1_000.0,
-        own_ms: 0.5,
+        own_ms: 10.0,
         jitter: 0.0,
     };
     let mut rng = Rng::new(3);

@@ -53,6 +53,8 @@ fn fill(moment: &mut Moment, seen: &Moment) {
     moment.network_use = moment.network_use.or(seen.network_use);
     moment.busiest_cpu = moment.busiest_cpu.or(seen.busiest_cpu);
     moment.retransmits = moment.retransmits.or(seen.retransmits);
+    moment.out_of_order = moment.out_of_order.or(seen.out_of_order);
+    moment.lock_waiters = moment.lock_waiters.or(seen.lock_waiters);
     if moment.links.is_empty() {
         moment.links.clone_from(&seen.links);
     }

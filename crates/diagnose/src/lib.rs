@@ -11,13 +11,17 @@
 
 pub mod alarm;
 mod anonymous;
+mod answers_alike;
 pub mod causal;
 mod ceiling;
 pub mod cluster;
 mod decide;
 pub mod foreign;
+mod full_path;
+mod held_back;
 mod join;
 mod load;
+mod memory;
 mod network_mounts;
 mod plateau;
 pub mod recording;
@@ -26,6 +30,7 @@ mod rules_page;
 mod series;
 mod stack;
 mod use_table;
+mod util_says;
 mod who;
 
 pub use anonymous::anonymised;

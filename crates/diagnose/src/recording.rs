@@ -39,6 +39,8 @@ pub struct Moment {
     pub runnable: Option<f64>,
     /// Tasks in uninterruptible sleep, most of them for a device (`b`).
     pub blocked: Option<f64>,
+    /// Tasks that wait for a lock on a file.
+    pub lock_waiters: Option<f64>,
     /// Load average of one minute: runnable and blocked tasks together.
     pub load: Option<f64>,
     /// Pages in from swap, in bytes per second.
@@ -66,6 +68,9 @@ pub struct Moment {
     /// TCP segments that were sent again, per second and as a share of all
     /// that were sent.
     pub retransmits: Option<(f64, f64)>,
+    /// TCP segments per second that came before one that was sent earlier: on
+    /// nearly every network, because that one was lost.
+    pub out_of_order: Option<f64>,
     /// NFS mounts.
     pub nfs: Vec<NfsMoment>,
     /// Processes that did most.
@@ -122,8 +127,11 @@ pub struct DiskMoment {
     pub write_wait_ms: Option<f64>,
     /// Mean time of any operation in milliseconds.
     pub wait_ms: Option<f64>,
-    /// Mean number of operations in flight.
+    /// Mean number of operations in flight, as iostat counts them.
     pub queue: Option<f64>,
+    /// The part of `queue` that is flushes, where it is told. The kernel counts
+    /// a flush once as such and once within the write that asked for it.
+    pub flushing: Option<f64>,
     /// What iostat prints as `%util`, 0 to 1. Never a proof of anything: a
     /// device that serves several operations at once is not at its end when
     /// there is always one.
@@ -135,6 +143,11 @@ impl DiskMoment {
     /// volumes count.
     pub fn operations(&self) -> f64 {
         self.reads + self.writes + self.undivided
+    }
+
+    /// Operations in flight, each counted once.
+    pub fn in_flight(&self) -> Option<f64> {
+        Some((self.queue? - self.flushing.unwrap_or(0.0)).max(0.0))
     }
 
     /// Bytes read and written per second.
@@ -237,6 +250,9 @@ pub struct DoerMoment {
     pub cpus: f64,
     /// Share of the time in which it waited for I/O, where the kernel tells.
     pub io_wait: Option<f64>,
+    /// The fullest limit on its I/O, as a share of what it allows; of groups
+    /// that have one.
+    pub limit_used: Option<f64>,
 }
 
 impl DoerMoment {

@@ -13,6 +13,7 @@
 
 mod bench;
 mod case;
+pub mod diagnosis;
 pub mod document;
 pub mod fio_view;
 mod grade;

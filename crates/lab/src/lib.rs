@@ -11,6 +11,7 @@
 //! drive did is recorded by the drive itself, apart from the tool that is
 //! tried out on it.
 
+pub mod application;
 mod authority;
 mod description;
 mod drive;

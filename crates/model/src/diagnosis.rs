@@ -37,6 +37,8 @@ pub enum Shortage {
     /// One operation after the other: the time of each, not the rate of the
     /// device, sets the pace.
     OneByOne,
+    /// A lock on a file that tasks wait for.
+    Lock,
     /// Nothing was short while this was recorded.
     Nothing,
     /// Not known.

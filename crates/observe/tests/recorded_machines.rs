@@ -450,3 +450,18 @@ fn temperatures_are_read_without_asking_the_drive() {
         "a recorded drive is not asked"
     );
 }
+
+#[test]
+fn a_host_of_many_nodes_says_on_which_of_them_a_drive_is() {
+    let machine = Machine::open("rhel8-numa");
+    let host = host_fingerprint(&machine.sys);
+    assert_eq!(
+        host.facts.get("numa_nodes").map(String::as_str),
+        Some("0-7")
+    );
+    let data = target(&machine, "/data");
+    assert_eq!(stack(&data), ["nvme1n1 nvme"]);
+    let facts = &device(&data, "nvme1n1").facts;
+    assert_eq!(facts.get("numa_node").map(String::as_str), Some("6"));
+    assert_eq!(leaves(&machine, "/"), ["nvme0n1"]);
+}

@@ -47,7 +47,7 @@ macro_rules! fields {
 }
 
 fields! {
-    /// The host as a whole: `/proc/stat`, `/proc/loadavg`.
+    /// The host as a whole: `/proc/stat`, `/proc/loadavg`, `/proc/locks`.
     host {
         Gauge RUNNING "runnable_tasks",
         Gauge BLOCKED "blocked_tasks",
@@ -56,6 +56,7 @@ fields! {
         Gauge LOAD_15M "load_15m_thousandths",
         Counter SWITCHES "context_switches",
         Counter FORKS "forks",
+        Gauge LOCK_WAITERS "lock_waiters",
     }
 }
 fields! {
@@ -144,6 +145,7 @@ fields! {
         Counter RECEIVE_ERRORS "receive_errors",
         Counter BACKLOG_DROPS "backlog_drops",
         Counter BACKLOG_SQUEEZES "backlog_squeezes",
+        Counter OUT_OF_ORDER "out_of_order_segments",
     }
 }
 fields! {
@@ -164,6 +166,7 @@ fields! {
         Gauge READS "reads_per_second",
         Gauge WRITES "writes_per_second",
         Gauge IO_STALLED "io_stalled_thousandths",
+        Gauge LIMIT_USED "limit_used_thousandths",
     }
 }
 fields! {

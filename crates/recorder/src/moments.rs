@@ -68,9 +68,11 @@ fn add(moment: &mut Moment, change: &Change) {
         _ if change.seconds <= 0.0 => {}
         Kind::Host => {
             let gauge = |place| change.value(place).map(|value| value as f64);
-            moment.runnable = gauge(host::RUNNING);
+            // Whoever looks runs as well, which is one of few on a small host.
+            moment.runnable = gauge(host::RUNNING).map(|tasks| (tasks - 1.0).max(0.0));
             moment.blocked = gauge(host::BLOCKED);
             moment.load = gauge(host::LOAD_1M).map(|load| load / 1000.0);
+            moment.lock_waiters = gauge(host::LOCK_WAITERS);
         }
         Kind::Cpu => add_cpu(moment, change),
         Kind::Memory => {
@@ -106,6 +108,8 @@ fn add(moment: &mut Moment, change: &Change) {
             let sent = change.per_second(tcp::SENT_SEGMENTS);
             // Segments sent do not count those sent again.
             moment.retransmits = Some((again, again / (sent + again).max(1.0)));
+            let out_of_order = change.value(tcp::OUT_OF_ORDER);
+            moment.out_of_order = out_of_order.map(|_| change.per_second(tcp::OUT_OF_ORDER));
         }
         Kind::Nfs => moment.nfs.push(of_nfs(change)),
         _ => {}
@@ -165,6 +169,9 @@ fn of_disk(change: &Change) -> DiskMoment {
         write_wait_ms: Some(wait(disk::WRITE_MS, disk::WRITES).unwrap_or(0.0)),
         wait_ms: None,
         queue: Some(rate(disk::QUEUE_MS) / ms_per_second),
+        flushing: change
+            .value(disk::FLUSH_MS)
+            .map(|_| rate(disk::FLUSH_MS) / ms_per_second),
         util: Some((rate(disk::BUSY_MS) / ms_per_second).min(1.0)),
     }
 }
@@ -204,6 +211,7 @@ fn of_process(change: &Change) -> DoerMoment {
         io_wait: change
             .value(process::IO_WAIT)
             .map(|wait| (wait as f64 / 1000.0).min(1.0)),
+        limit_used: None,
     }
 }
 
@@ -216,6 +224,9 @@ fn of_group(change: &Change) -> DoerMoment {
         io_wait: change
             .value(group::IO_STALLED)
             .map(|stalled| (stalled as f64 / 1000.0).min(1.0)),
+        limit_used: change
+            .value(group::LIMIT_USED)
+            .map(|used| used as f64 / 1000.0),
     }
 }
 

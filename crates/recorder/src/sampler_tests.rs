@@ -43,6 +43,10 @@ fn the_host_as_a_whole_is_read() {
         ("proc/stat", STAT),
         ("proc/loadavg", "1.25 0.50 0.07 3/99 1234\n"),
         (
+            "proc/locks",
+            "1: FLOCK  ADVISORY  WRITE 7 fe:00:12 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 8 fe:00:12 0 EOF\n2: POSIX  ADVISORY  READ 9 00:1b:13 128 128\n",
+        ),
+        (
             "proc/meminfo",
             "MemTotal: 1000 kB\nMemFree: 5 kB\nMemAvailable: 400 kB\nDirty: 8 kB\nWriteback: 1 kB\n",
         ),
@@ -66,6 +70,7 @@ fn the_host_as_a_whole_is_read() {
     assert_eq!(of_host.value(host::RUNNING), Some(3));
     assert_eq!(of_host.value(host::BLOCKED), Some(2));
     assert_eq!(of_host.value(host::LOAD_1M), Some(1250));
+    assert_eq!(of_host.value(host::LOCK_WAITERS), Some(1));
     let all = row(&frame, Kind::Cpu, "all");
     assert_eq!(all.values, [10, 1, 20, 300, 4, 5, 6, 7]);
     assert_eq!(row(&frame, Kind::Cpu, "1").value(cpu::SOFTIRQ), Some(3));
@@ -138,6 +143,10 @@ fn links_and_tcp_are_read() {
             "Ip: a b\nIp: 1 2\nTcp: RtoMin InSegs OutSegs RetransSegs InErrs\nTcp: -1 50 60 7 1\n",
         ),
         (
+            "proc/net/netstat",
+            "TcpExt: SyncookiesSent TCPOFOQueue TCPOFODrop\nTcpExt: 0 44 5\nIpExt: InNoRoutes\nIpExt: 0\n",
+        ),
+        (
             "proc/net/softnet_stat",
             "0000ff 00000002 0000000a 0\n000001 00000001 00000001 0\n",
         ),
@@ -149,7 +158,7 @@ fn links_and_tcp_are_read() {
     assert_eq!(eth0.value(link::SENT_BYTES), Some(200));
     assert_eq!(eth0.value(link::SPEED), None);
     let of_tcp = row(&frame, Kind::Tcp, "");
-    assert_eq!(of_tcp.values, [50, 60, 7, 1, 3, 11]);
+    assert_eq!(of_tcp.values, [50, 60, 7, 1, 3, 11, 44]);
 }
 
 fn process_stat(pid: u32, command: &str, cpu_ticks: u64, wait_ticks: u64) -> String {
@@ -214,6 +223,10 @@ fn groups_of_version_2_without_children_are_read() {
             "sys/fs/cgroup/system.slice/db.service/io.pressure",
             "some avg10=0.00 total=1000\n",
         ),
+        (
+            "sys/fs/cgroup/system.slice/db.service/io.max",
+            "8:0 rbps=5000 wbps=max riops=max wiops=max\n",
+        ),
     ]);
     let mut sampler = Sampler::new(&Sysroot::at(root.path()));
     let frame = sampler.sample(at(0));
@@ -234,7 +247,8 @@ fn groups_of_version_2_without_children_are_read() {
     );
     let frame = sampler.sample(at(1));
     let found = row(&frame, Kind::Group, "system.slice/db.service");
-    assert_eq!(found.values, [4000, 8, 4, 2, 500]);
+    assert_eq!(found.values, [4000, 8, 4, 2, 500, 800]);
+    assert_eq!(found.value(group::LIMIT_USED), Some(800));
     assert_eq!(found.value(group::IO_STALLED), Some(500));
     assert_eq!(frame.of(Kind::Group).count(), 1);
 }

@@ -18,6 +18,7 @@ use fathom_model::unit;
 use crate::exit::Exit;
 use crate::{pipeline, present};
 
+mod diagnosis;
 mod exam;
 mod link;
 mod store;
@@ -36,6 +37,9 @@ pub(crate) enum Lab {
     Link(Box<link::Link>),
     Exam(exam::Exam),
     Accuracy(exam::Accuracy),
+    Diagnosis(diagnosis::DiagnosisExam),
+    #[command(hide = true)]
+    Application(diagnosis::Play),
 }
 
 /// Mount a simulated drive as a real file.
@@ -106,6 +110,8 @@ pub(crate) fn run(lab: Lab) -> anyhow::Result<Exit> {
         Lab::Link(link) => link::serve(&link),
         Lab::Exam(exam) => exam::sit(&exam),
         Lab::Accuracy(accuracy) => exam::accuracy(&accuracy),
+        Lab::Diagnosis(exam) => diagnosis::sit(&exam),
+        Lab::Application(application) => diagnosis::play(&application),
         Lab::Models => {
             present::write_stdout(&models_text())?;
             Ok(Exit::Success)

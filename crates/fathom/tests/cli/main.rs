@@ -34,6 +34,7 @@ mod io;
 mod judge;
 mod judge_warp;
 mod lab;
+mod lab_diagnosis;
 mod launchers;
 mod leftovers;
 mod link;

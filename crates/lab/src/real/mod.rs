@@ -10,8 +10,10 @@ mod faulty;
 mod file_system;
 mod limited;
 mod loop_device;
+mod network_mount;
 mod qmp;
 mod server;
+mod swap;
 mod throttle;
 pub mod tool;
 
@@ -20,6 +22,8 @@ pub use self::faulty::{Faults, FaultyFile};
 pub use self::file_system::FileSystem;
 pub use self::limited::{Behind, LimitedFile, Limits};
 pub use self::loop_device::LoopDevice;
+pub use self::network_mount::NetworkMount;
+pub use self::swap::SwapFile;
 pub use self::throttle::Throttle;
 use crate::Error;
 

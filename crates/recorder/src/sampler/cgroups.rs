@@ -10,6 +10,7 @@ use std::sync::Arc;
 use fathom_observe::{KeptFile, Sysroot, parse_mountinfo, parse_total_us};
 
 use super::Reading;
+use super::limits::Limits;
 use crate::frame::Row;
 use crate::kind::{ABSENT, Kind, group};
 
@@ -37,6 +38,8 @@ struct Group {
     files: [KeptFile; 2],
     unified: bool,
     last: Option<(u64, Counters)>,
+    folder: PathBuf,
+    limits: Limits,
 }
 
 #[derive(Debug, Default)]
@@ -96,6 +99,9 @@ impl Cgroups {
                 self.groups.push(Group::open(sys, &top, name, unified));
             }
         }
+        for group in &mut self.groups {
+            group.limits.refresh(sys, &group.folder, unified);
+        }
         self.next = self.next.min(self.groups.len().saturating_sub(1));
     }
 }
@@ -138,13 +144,17 @@ impl Group {
             name: name.into(),
             unified,
             last: None,
+            folder: top.join(name),
+            limits: Limits::default(),
         }
     }
 
     fn look(&mut self, buffer: &mut Vec<u8>, now_ns: u64) -> Option<Row> {
-        let now = self.counters(buffer)?;
-        let (last_ns, last) = self.last.replace((now_ns, now))?;
-        let seconds = now_ns.checked_sub(last_ns)? as f64 / 1e9;
+        let last_ns = self.last.as_ref().map(|(last_ns, _)| *last_ns);
+        let passed_ns = last_ns.and_then(|last_ns| now_ns.checked_sub(last_ns));
+        let seconds = passed_ns.unwrap_or(0) as f64 / 1e9;
+        let (now, limit_used) = self.counters(buffer, seconds)?;
+        let (_, last) = self.last.replace((now_ns, now))?;
         if seconds <= 0.0 {
             return None;
         }
@@ -158,6 +168,7 @@ impl Group {
         if let Some((now, last)) = stalled {
             values[group::IO_STALLED] = rate(now, last) / 1000;
         }
+        values[group::LIMIT_USED] = limit_used.unwrap_or(ABSENT);
         let any = values.iter().any(|value| *value != 0 && *value != ABSENT);
         any.then(|| Row {
             kind: Kind::Group,
@@ -166,7 +177,8 @@ impl Group {
         })
     }
 
-    fn counters(&mut self, buffer: &mut Vec<u8>) -> Option<Counters> {
+    /// Counters, and how much of its limits was used in so many seconds.
+    fn counters(&mut self, buffer: &mut Vec<u8>, seconds: f64) -> Option<(Counters, Option<u64>)> {
         let mut counters = Counters::default();
         let [first, second] = &mut self.files;
         // A group without any operation has an empty file.
@@ -185,14 +197,22 @@ impl Group {
                 };
                 *place = place.saturating_add(pair.1.parse().unwrap_or(0));
             }
+            let used = self.limits.used([text, ""], true, seconds);
             let pressure = second.read(buffer).unwrap_or_default();
             counters.stalled_us = parse_total_us(pressure, "some");
+            Some((counters, used))
         } else {
             (counters.read_bytes, counters.write_bytes) = by_direction(text);
+            // The buffer is for one file at a time.
+            let of_bytes = match self.limits.is_empty() {
+                true => String::new(),
+                false => text.to_owned(),
+            };
             let text = second.read(buffer).unwrap_or_default();
             (counters.reads, counters.writes) = by_direction(text);
+            let used = self.limits.used([&of_bytes, text], false, seconds);
+            Some((counters, used))
         }
-        Some(counters)
     }
 }
 

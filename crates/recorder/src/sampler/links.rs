@@ -1,5 +1,5 @@
 //! Network interfaces and TCP: `/proc/net/dev`, `/proc/net/snmp`,
-//! `/proc/net/softnet_stat` of this network namespace.
+//! `/proc/net/netstat`, `/proc/net/softnet_stat` of this network namespace.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ const MOST_LINKS: usize = 128;
 pub(super) struct Links {
     devices: KeptFile,
     snmp: KeptFile,
+    netstat: KeptFile,
     backlog: KeptFile,
     /// Name and rated speed of each that was seen.
     known: HashMap<String, (Arc<str>, u64)>,
@@ -29,6 +30,7 @@ impl Links {
         Links {
             devices: KeptFile::open(sys, "/proc/net/dev"),
             snmp: KeptFile::open(sys, "/proc/net/snmp"),
+            netstat: KeptFile::open(sys, "/proc/net/netstat"),
             backlog: KeptFile::open(sys, "/proc/net/softnet_stat"),
             known: HashMap::new(),
             none: "".into(),
@@ -64,7 +66,10 @@ impl Links {
         }
         let mut row = Row::absent(Kind::Tcp, Arc::clone(&self.none));
         if let Some(text) = self.snmp.read(reading.buffer) {
-            fill_tcp(text, &mut row);
+            fill_tcp(text, "Tcp:", &mut row);
+        }
+        if let Some(text) = self.netstat.read(reading.buffer) {
+            fill_tcp(text, "TcpExt:", &mut row);
         }
         if let Some(text) = self.backlog.read(reading.buffer) {
             let (drops, squeezes) = backlog(text);
@@ -112,8 +117,8 @@ fn link_row(counters: &str) -> Option<Row> {
 }
 
 /// Names in one line, values in the next.
-fn fill_tcp(snmp: &str, row: &mut Row) {
-    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp:"));
+fn fill_tcp(snmp: &str, of: &str, row: &mut Row) {
+    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix(of));
     let (Some(names), Some(values)) = (lines.next(), lines.next()) else {
         return;
     };
@@ -123,6 +128,7 @@ fn fill_tcp(snmp: &str, row: &mut Row) {
             "OutSegs" => tcp::SENT_SEGMENTS,
             "RetransSegs" => tcp::RETRANSMITS,
             "InErrs" => tcp::RECEIVE_ERRORS,
+            "TCPOFOQueue" => tcp::OUT_OF_ORDER,
             _ => continue,
         };
         row.values[place] = value.unwrap_or(ABSENT);

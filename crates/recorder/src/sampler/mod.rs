@@ -9,6 +9,7 @@ mod devices;
 mod filesystems;
 mod health;
 mod layers;
+mod limits;
 mod links;
 mod nfs;
 mod process_files;

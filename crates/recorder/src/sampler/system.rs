@@ -1,4 +1,4 @@
-//! CPUs, load, memory and pressure: `/proc/stat`, `/proc/loadavg`,
+//! CPUs, load, locks, memory and pressure: `/proc/stat`, `/proc/loadavg`, `/proc/locks`,
 //! `/proc/meminfo`, `/proc/vmstat` (proc(5)), `/proc/pressure/*`.
 
 use std::sync::Arc;
@@ -16,6 +16,7 @@ const MOST_CPUS: usize = 4096;
 pub(super) struct System {
     stat: KeptFile,
     load: KeptFile,
+    locks: KeptFile,
     meminfo: KeptFile,
     vmstat: KeptFile,
     pressure: [KeptFile; 3],
@@ -32,6 +33,7 @@ impl System {
         System {
             stat: KeptFile::open(sys, "/proc/stat"),
             load: KeptFile::open(sys, "/proc/loadavg"),
+            locks: KeptFile::open(sys, "/proc/locks"),
             meminfo: KeptFile::open(sys, "/proc/meminfo"),
             vmstat: KeptFile::open(sys, "/proc/vmstat"),
             pressure,
@@ -62,6 +64,9 @@ impl System {
             for (place, load) in places.into_iter().zip(text.split(' ')) {
                 of_host.values[place] = thousandths(load).unwrap_or(ABSENT);
             }
+        }
+        if let Some(text) = self.locks.read(reading.buffer) {
+            of_host.values[host::LOCK_WAITERS] = waiters(text);
         }
         if of_host.values.iter().any(|value| *value != ABSENT) {
             reading.rows.insert(place, of_host);
@@ -165,6 +170,12 @@ fn host_line(line: &str, row: &mut Row) {
             row.values[place] = value.trim().parse().unwrap_or(ABSENT);
         }
     }
+}
+
+/// Tasks that wait for a lock on a file: `2: -> FLOCK …` (proc(5)).
+fn waiters(locks: &str) -> u64 {
+    let waits = |line: &&str| line.split_ascii_whitespace().nth(1) == Some("->");
+    locks.lines().filter(waits).count() as u64
 }
 
 /// `1.25` as 1250.

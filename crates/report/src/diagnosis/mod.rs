@@ -110,6 +110,7 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
         (_, Shortage::OneByOne) => {
             "the storage has room; somebody waits for each operation before the next"
         }
+        (_, Shortage::Lock) => "the storage is not the bottleneck; tasks wait for a lock",
         (Answer::No, _) => {
             "the storage has room, and nothing else was short while this was recorded"
         }

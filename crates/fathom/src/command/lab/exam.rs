@@ -136,7 +136,7 @@ fn setting(accuracy: &Accuracy) -> Setting {
 }
 
 /// The machine without its name or anything else of its owner.
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let host = fathom_observe::host_fingerprint(&Sysroot::host());
     let kernel: Vec<&str> = host.kernel.split('.').take(2).collect();
     let guest = match host.virtualization.as_deref() {

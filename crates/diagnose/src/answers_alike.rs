@@ -1,0 +1,120 @@
+//! Does a device answer as fast when more is asked of it?
+//!
+//! The opposite of a plateau: where the moments with the higher rates show the
+//! same waits as those with the lower rates, nothing queued at the higher rate
+//! either, and the device has room at least up to there. It needs a load that
+//! changes; of one that is always the same nothing is learnt.
+
+use fathom_model::unit;
+
+use crate::load::Samples;
+use crate::series::Series;
+
+/// Fewer moments with operations prove nothing.
+const LEAST_MOMENTS: usize = 6;
+/// The higher rates over the lower ones: rates that are alike teach nothing.
+const LEAST_SPREAD: f64 = 1.3;
+/// Waits that differ by less than this are the same. Shorter ones at higher
+/// rates show nothing either: so it is where each operation waits for the one
+/// before.
+const SAME_WAIT: f64 = 1.25;
+/// Longest over shortest wait of all moments, the odd ones left out: where
+/// operations queue now and then, waits differ by more.
+const EVEN_WAITS: f64 = 2.0;
+/// Below this rate a mean wait is that of a few operations.
+const LEAST_RATE: f64 = 10.0;
+
+/// A device that answers alike.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Alike {
+    /// Mean of the lower rates, operations per second, and of their waits in
+    /// milliseconds.
+    pub(crate) low: (f64, f64),
+    /// The same of the higher rates.
+    pub(crate) high: (f64, f64),
+}
+
+/// The same in words, where the samples of a device show it.
+pub(crate) fn line(name: &str, samples: &Samples<'_>) -> Option<String> {
+    let Alike { low, high } = find(samples)?;
+    Some(format!(
+        "{name}: at {} operations/s it answers as fast ({:.2} ms) as at {} ({:.2} ms): it has room",
+        unit::count(high.0),
+        high.1,
+        unit::count(low.0),
+        low.1
+    ))
+}
+
+/// What its samples show of a device.
+pub(crate) fn find(samples: &Samples<'_>) -> Option<Alike> {
+    let active = samples
+        .iter()
+        .filter(|(disk, _)| disk.operations() >= LEAST_RATE);
+    let mut active: Vec<(f64, f64, f64)> = active
+        .filter_map(|(disk, seconds)| Some((disk.operations(), disk.mean_wait_ms()?, *seconds)))
+        .collect();
+    if active.len() < LEAST_MOMENTS {
+        return None;
+    }
+    active.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (low, high) = active.split_at(active.len() / 2);
+    let means = |part: &[(f64, f64, f64)]| {
+        let rates: Series = part.iter().map(|(rate, _, s)| (*rate, *s)).collect();
+        // By operations and not by time.
+        let waits: Series = part
+            .iter()
+            .map(|(rate, wait, s)| (*wait, rate * s))
+            .collect();
+        Some((rates.mean()?, waits.mean()?))
+    };
+    let (low, high) = (means(low)?, means(high)?);
+    let more = high.0 >= LEAST_SPREAD * low.0;
+    let same = high.1 <= SAME_WAIT * low.1 && low.1 <= SAME_WAIT * high.1;
+    let waits: Series = active.iter().map(|(_, wait, s)| (*wait, *s)).collect();
+    let even = waits.quantile(0.9)? <= EVEN_WAITS * waits.quantile(0.1)?;
+    (more && same && even).then_some(Alike { low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::DiskMoment;
+
+    fn seen(of: impl Fn(f64) -> (f64, f64)) -> Option<Alike> {
+        let moments: Vec<DiskMoment> = (0..12)
+            .map(|second| {
+                let (rate, wait_ms) = of(f64::from(second % 4 + 1));
+                DiskMoment {
+                    reads: rate,
+                    read_wait_ms: Some(wait_ms),
+                    write_wait_ms: Some(0.0),
+                    ..DiskMoment::default()
+                }
+            })
+            .collect();
+        find(&moments.iter().map(|disk| (disk, 1.0)).collect())
+    }
+
+    #[test]
+    fn the_same_times_at_twice_the_rate_are_room() {
+        let alike = seen(|load| (100.0 * load, 0.5 + 0.01 * load)).expect("room");
+        assert_eq!((alike.low.0, alike.high.0), (150.0, 350.0));
+        assert!(alike.high.1 < 0.55, "{alike:?}");
+    }
+
+    #[test]
+    fn longer_times_and_even_loads_show_none() {
+        // At its end the rate stays and the times grow.
+        assert_eq!(seen(|load| (400.0, 2.0 * load)), None);
+        // Below it, too, where operations begin to queue.
+        assert_eq!(seen(|load| (100.0 * load, 0.5 * load)), None);
+        assert_eq!(seen(|_| (400.0, 2.0)), None);
+        // One after the other: the rate is what the wait leaves.
+        assert_eq!(seen(|load| (1000.0 / (5.0 + load), 5.0 + load)), None);
+        // A device at its end whose rate varies by itself.
+        let queues = |load: f64| if load < 2.0 { 30.0 } else { 90.0 };
+        assert_eq!(seen(|load| (100.0 + 20.0 * load, queues(load))), None);
+        assert_eq!(seen(|load| (load, 2.0)), None);
+    }
+}

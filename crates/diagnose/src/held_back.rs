@@ -1,0 +1,118 @@
+//! Work that is held back before it reaches a device: by a limit on the I/O of
+//! its control group, or by a lock.
+
+use crate::load;
+use crate::recording::Recording;
+
+/// From here on a limit is what sets the rate: kernels count in slices, so
+/// that a second is seldom exactly at it.
+const AT_LIMIT: f64 = 0.90;
+/// Tasks that wait for a lock. One alone is often a standby that waits for its
+/// turn by design.
+const LEAST_WAITERS: f64 = 2.0;
+/// Share of the time in which so many wait.
+const MOST_OF_THE_TIME: f64 = 0.6;
+
+/// The group whose limit held it back for the largest share of the time, with
+/// that share, and in words.
+pub(crate) fn by_a_limit(recording: &Recording) -> Option<(f64, String)> {
+    let limited = recording.moments.iter().flat_map(|m| &m.groups);
+    let limited = limited.filter(|group| group.limit_used.is_some());
+    let mut names: Vec<&str> = limited.map(|group| group.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let share = |name: &str| {
+        // A group that did nothing in a second is not in it.
+        let used = load::series(recording, |m| {
+            let group = m.groups.iter().find(|group| group.name == name);
+            Some(group.and_then(|group| group.limit_used).unwrap_or(0.0))
+        });
+        used.share_from(AT_LIMIT)
+    };
+    let shares = names.into_iter().map(|name| (share(name), name));
+    let (share, name) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (share > 0.0).then(|| {
+        let line = format!(
+            "control group {name}: at {:.0} % of its limit on I/O and above for {:.0} % of the time \
+             (io.max, or blkio.throttle)",
+            100.0 * AT_LIMIT,
+            100.0 * share
+        );
+        (share, line)
+    })
+}
+
+/// Tasks that wait for locks on files, in words.
+pub(crate) fn by_locks(recording: &Recording) -> Option<String> {
+    let waiters = load::series(recording, |m| m.lock_waiters);
+    let lasting = waiters.share_from(LEAST_WAITERS) >= MOST_OF_THE_TIME;
+    let usual = waiters.quantile(0.5).filter(|_| lasting)?;
+    Some(format!(
+        "{usual:.0} tasks wait for locks on files, all the time: who has one sets their pace \
+         (`lslocks` names them)"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::{DoerMoment, Moment};
+
+    fn recording(moments: impl Iterator<Item = Moment>) -> Recording {
+        Recording {
+            moments: moments.collect(),
+            ..Recording::default()
+        }
+    }
+
+    #[test]
+    fn the_group_that_is_most_at_its_limit_is_named() {
+        let group = |name: &str, limit_used| DoerMoment {
+            name: name.to_owned(),
+            limit_used,
+            ..DoerMoment::default()
+        };
+        let found = by_a_limit(&recording((0..10).map(|second| {
+            Moment {
+                seconds: Some(1.0),
+                groups: match second {
+                    0..5 => vec![
+                        group("a", Some(0.2)),
+                        group("b", Some(0.99)),
+                        group("c", None),
+                    ],
+                    _ => vec![group("a", Some(0.95))]
+                        .into_iter()
+                        .take(second - 5)
+                        .collect(),
+                },
+                ..Moment::default()
+            }
+        })));
+        let (share, line) = found.expect("one is");
+        assert_eq!(share, 0.5);
+        assert!(
+            line.starts_with("control group b: at 90 % of its limit"),
+            "{line}"
+        );
+        assert_eq!(by_a_limit(&Recording::default()), None);
+    }
+
+    #[test]
+    fn a_standby_is_no_queue_for_a_lock() {
+        let waiting = |waiters: Option<f64>| {
+            by_locks(&recording((0..10).map(|_| Moment {
+                seconds: Some(1.0),
+                lock_waiters: waiters,
+                ..Moment::default()
+            })))
+        };
+        assert_eq!(waiting(None), None);
+        assert_eq!(waiting(Some(1.0)), None);
+        let line = waiting(Some(7.0)).expect("a queue");
+        assert!(
+            line.starts_with("7 tasks wait for locks on files"),
+            "{line}"
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! What a case needs is made here, and taken away when it is over.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use fathom_lab::application::Application;
+use fathom_lab::real::{LoopDevice, NetworkMount, SwapFile, Throttle, tool};
+use fathom_lab::{Description, Error, Options, SimulatedDrive};
+
+use super::case::{Place, Setting, TARGET};
+
+/// Size of a file on a network mount, kept in memory.
+const MOUNTED_BYTES: u64 = 64 << 20;
+
+/// A case that is set up. Dropped, nothing of it is left.
+///
+/// Fields are dropped in their order: first who uses, then what is used.
+pub(super) struct Stage {
+    applications: Vec<Running>,
+    throttle: Option<Throttle>,
+    loop_device: Option<LoopDevice>,
+    drive: Option<SimulatedDrive>,
+    _mount: Option<NetworkMount>,
+    _swap: Option<SwapFile>,
+}
+
+#[derive(Debug)]
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Stage {
+    /// Makes everything below `folder`, which exists and is empty.
+    pub(super) fn set(
+        fathom: &Path,
+        folder: &Path,
+        setting: &Setting,
+        seed: u64,
+    ) -> Result<Stage, Error> {
+        let mut stage = Stage {
+            applications: Vec::new(),
+            throttle: None,
+            loop_device: None,
+            drive: None,
+            _mount: None,
+            _swap: None,
+        };
+        let target = match &setting.place {
+            Place::Nowhere => PathBuf::new(),
+            Place::Folder => folder.join("file"),
+            Place::Drive { model, .. } => stage.device(folder, model, seed)?,
+            Place::Throttled { model, iops } => {
+                let path = stage.device(folder, model, seed)?;
+                let device = stage.loop_device.as_ref().map(LoopDevice::number);
+                let number = device.transpose()?.unwrap_or_default();
+                stage.throttle = Some(Throttle::iops(&number, *iops)?);
+                path
+            }
+            Place::Mount(wire) => {
+                let mount = NetworkMount::start(folder, MOUNTED_BYTES, *wire, seed)?;
+                let path = mount.path().to_owned();
+                stage._mount = Some(mount);
+                path
+            }
+            Place::Swap(bytes) => {
+                stage._swap = Some(SwapFile::start(folder, *bytes)?);
+                PathBuf::new()
+            }
+        };
+        for application in &setting.applications {
+            let child = stage.start(fathom, &at(application, &target))?;
+            stage.applications.push(Running(child));
+        }
+        Ok(stage)
+    }
+
+    /// A simulated drive, as a block device.
+    fn device(&mut self, folder: &Path, model: &str, seed: u64) -> Result<PathBuf, Error> {
+        tool::need_fuse()?;
+        tool::need_root("a block device of the laboratory")?;
+        let description = Description::new(model, seed);
+        let drive = SimulatedDrive::mount(&Options::new(description, &folder.join("drive")))?;
+        let device = LoopDevice::over(&drive.path(), None)?;
+        let path = device.path().to_owned();
+        self.drive = Some(drive);
+        self.loop_device = Some(device);
+        Ok(path)
+    }
+
+    fn start(&self, fathom: &Path, application: &Application) -> Result<Child, Error> {
+        let mut command = match &self.throttle {
+            Some(throttle) => throttle.command(fathom),
+            None => Command::new(fathom),
+        };
+        command
+            .args(["lab", "application", &application.to_json()?])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.spawn().map_err(|source| Error::Io {
+            action: "run",
+            path: fathom.to_owned(),
+            source,
+        })
+    }
+
+    /// Numbers of the applications' processes.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.applications.iter().map(|one| one.0.id()).collect()
+    }
+
+    /// Whether an application ended by itself, which none should.
+    pub(super) fn is_broken(&mut self) -> bool {
+        let mut running = self.applications.iter_mut();
+        running.any(|one| !matches!(one.0.try_wait(), Ok(None)))
+    }
+
+    /// Operations that the drive did so far, where there is one.
+    pub(super) fn operations(&self) -> Option<u64> {
+        let truth = self.drive.as_ref()?.truth();
+        Some(truth.operations.values().map(|of| of.ops).sum())
+    }
+}
+
+/// The application on the target that was made for it.
+fn at(application: &Application, target: &Path) -> Application {
+    let mut application = application.clone();
+    match &mut application {
+        Application::BlockIo(io) if io.path == Path::new(TARGET) => target.clone_into(&mut io.path),
+        Application::Lock {
+            file: Some(file), ..
+        } if file == Path::new(TARGET) => target.clone_into(file),
+        _ => {}
+    }
+    application
+}

@@ -1,0 +1,155 @@
+//! `fathom lab diagnosis`: a few of its families, and that nothing is left
+//! behind. What this machine cannot set up is skipped with the reason.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::bench::Bench;
+
+const FATHOM: &str = env!("CARGO_BIN_EXE_fathom");
+/// Different figures in each, since others may be at work in one.
+const TRIES: u64 = 3;
+
+/// One case of a family.
+fn sit(bench: &Bench, family: &str, seed: u64) -> Value {
+    let output = Command::new(FATHOM)
+        .args(["lab", "diagnosis", "--cases", "1", "--patience", "5s"])
+        .args(["--format", "json", "--only", family])
+        .args(["--seed", &seed.to_string()])
+        .arg("--folder")
+        .arg(bench.path())
+        .output()
+        .expect("fathom starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    println!("{told}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"))
+}
+
+/// Sits a family until it is named right, three times at most. A YES that is
+/// not true fails at once.
+#[track_caller]
+fn expect_named(family: &str) {
+    let bench = Bench::new();
+    let mut disturbed = 0;
+    for seed in 1..=TRIES {
+        let paper = sit(&bench, family, seed);
+        let case = &paper["cases"][0];
+        assert_eq!(case["family"], family, "{paper:#}");
+        assert_eq!(paper["false_yes"], 0, "{paper:#}");
+        if case["grade"] == "skipped" {
+            println!("skipped: {}", case["reason"]);
+            return;
+        }
+        let attempts = case["attempts"].as_array().expect("attempts");
+        if attempts.iter().any(|attempt| attempt["right"] == true) {
+            return;
+        }
+        disturbed += u64::from(case["grade"] == "disturbed");
+    }
+    assert_eq!(disturbed, TRIES, "{family} was never named right");
+    println!("skipped: others were at work on this machine each time");
+}
+
+#[test]
+#[ignore = "needs the machine for itself: `./check` runs it alone"]
+fn a_volume_at_its_known_cap_is_the_bottleneck() {
+    expect_named("volume with a cap that is known");
+}
+
+#[test]
+#[ignore = "needs the machine for itself: `./check` runs it alone"]
+fn programs_that_want_more_cpus_are_named() {
+    expect_named("CPU hog");
+}
+
+#[test]
+#[ignore = "needs the machine for itself: `./check` runs it alone"]
+fn a_thread_that_waits_for_fsync_is_named() {
+    expect_named("one thread bound by fsync");
+}
+
+#[test]
+#[ignore = "needs the machine for itself: `./check` runs it alone"]
+fn tasks_that_wait_for_a_file_lock_are_named() {
+    expect_named("wait for a file lock");
+}
+
+#[test]
+fn an_unknown_family_is_refused_with_those_that_there_are() {
+    let bench = Bench::new();
+    let output = bench.fathom(["lab", "diagnosis", "--only", "no such trouble"]);
+    assert_eq!(output.status, Some(2), "{}", output.stderr);
+    for family in ["idle", "CPU hog", "volume with a cap"] {
+        assert!(output.stderr.contains(family), "{}", output.stderr);
+    }
+    assert_eq!(output.stdout, "");
+}
+
+#[test]
+fn an_application_that_makes_no_sense_is_refused() {
+    let bench = Bench::new();
+    let output = bench.fathom(["lab", "application", "{\"does\":\"nothing\"}"]);
+    assert_eq!(output.status, Some(2), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("the application: "),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn what_a_case_set_up_is_gone_after_ctrl_c() {
+    let bench = Bench::new();
+    let mut child = Command::new(FATHOM)
+        .args([
+            "lab",
+            "diagnosis",
+            "--only",
+            "file lock",
+            "--patience",
+            "1ms",
+        ])
+        .arg("--folder")
+        .arg(bench.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("fathom starts");
+    // The file that is locked lies two folders below.
+    let is_set_up = || {
+        let desks = std::fs::read_dir(bench.path())
+            .into_iter()
+            .flatten()
+            .flatten();
+        let rooms = desks.filter_map(|desk| std::fs::read_dir(desk.path()).ok());
+        rooms
+            .flatten()
+            .flatten()
+            .any(|room| room.path().join("file").exists())
+    };
+    let started = Instant::now();
+    while !is_set_up() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing came");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = Pid::from_raw(child.id() as i32).expect("a process id");
+    kill_process(pid, Signal::INT).expect("it lives");
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child") {
+            break status;
+        }
+        assert!(started.elapsed() < Duration::from_secs(120), "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(5));
+    let left: Vec<_> = std::fs::read_dir(bench.path())
+        .expect("the bench")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .filter(|name| name.to_string_lossy().starts_with("fathom-diagnosis-"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
