@@ -230,10 +230,33 @@ fn cells(hosts: usize, rng: &mut Rng, factor: impl Fn(usize, usize) -> f64) -> V
                 idle_ns: None,
                 loaded_ns: None,
                 error: None,
+                again_bits: Vec::new(),
             });
         }
     }
     cells
+}
+
+#[test]
+fn a_way_that_was_slow_once_is_told_and_not_called_slow() {
+    let mut rng = Rng::new(7);
+    let mut all = cells(4, &mut rng, |from, to| match (from, to) {
+        (0, 1) | (2, 3) => 0.4,
+        _ => 1.0,
+    });
+    for cell in &mut all {
+        match (cell.from, cell.to) {
+            (0, 1) => cell.again_bits = vec![9.3e9, 3.0e9],
+            (2, 3) => cell.again_bits = vec![3.7e9, 3.8e9],
+            _ => {}
+        }
+    }
+    let found = outliers::find(4, &all);
+    let links: Vec<(usize, usize)> = found.links.iter().map(|l| (l.from, l.to)).collect();
+    assert_eq!(links, [(2, 3)]);
+    let told = remarks::slow_once(&all, &|host| format!("h{host}"));
+    assert_eq!(told.len(), 1);
+    assert!(told[0].text.starts_with("h0 to h1 "), "{}", told[0].text);
 }
 
 #[test]

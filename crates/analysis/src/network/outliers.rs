@@ -20,7 +20,7 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
     let known: Vec<(usize, usize, f64)> = cells
         .iter()
         .filter(|cell| cell.from < hosts && cell.to < hosts)
-        .filter_map(|cell| Some((cell.from, cell.to, cell.bits_per_second?)))
+        .filter_map(|cell| Some((cell.from, cell.to, cell.best_bits()?)))
         .filter(|(.., bits)| *bits > 0.0)
         .map(|(from, to, bits)| (from, to, bits.ln()))
         .collect();

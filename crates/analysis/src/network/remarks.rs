@@ -1,6 +1,8 @@
 //! What a user should know of a network besides its limits.
 
-use fathom_model::network::{HostFacts, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport};
+use fathom_model::network::{
+    Cell, HostFacts, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport,
+};
 
 use super::evidence::{bits, median, percent, trip};
 use super::thresholds as threshold;
@@ -192,6 +194,29 @@ fn counters(report: &PairReport) -> Vec<NetRemark> {
         .collect()
 }
 
+/// Ways whose first figure was not confirmed.
+pub(super) fn slow_once(cells: &[Cell], name: &dyn Fn(usize) -> String) -> Vec<NetRemark> {
+    let slow = |cell: &&Cell| {
+        let first = cell.bits_per_second.unwrap_or(0.0);
+        let best = cell.best_bits().unwrap_or(0.0);
+        !cell.again_bits.is_empty() && first < threshold::OUTLIER_RATIO * best
+    };
+    let tell = |cell: &Cell| {
+        remark(
+            "slow-once",
+            format!(
+                "{} to {} gave {} and, looked at again, {}: something disturbed the first look \
+                 (other traffic, a busy host), the way itself is not slow",
+                name(cell.from),
+                name(cell.to),
+                bits(cell.bits_per_second.unwrap_or(0.0)),
+                bits(cell.best_bits().unwrap_or(0.0)),
+            ),
+        )
+    };
+    cells.iter().filter(slow).map(tell).collect()
+}
+
 /// Of a matrix.
 pub(super) fn of_matrix(report: &MatrixReport) -> Vec<NetRemark> {
     let mut found = differences(report);
@@ -220,6 +245,9 @@ pub(super) fn of_matrix(report: &MatrixReport) -> Vec<NetRemark> {
             ),
         ));
     }
+    let alone = report.rounds.iter().find(|r| r.mode == MatrixMode::Alone);
+    let alone = alone.map_or(&[][..], |round| &round.cells);
+    found.extend(slow_once(alone, &|host| name(host).to_owned()));
     if let Some(together) = report
         .rounds
         .iter()

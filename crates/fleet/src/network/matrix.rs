@@ -19,6 +19,10 @@ const LEAD_NS: u64 = 500_000_000;
 /// Round trips without load, where pairs run alone.
 const IDLE_NS: u64 = 200_000_000;
 
+/// Ways below so much of the median are looked at again, so often.
+const AGAIN_BELOW: f64 = 0.9;
+const LOOKS_AGAIN: usize = 2;
+
 /// What is measured among several servers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatrixPlan {
@@ -70,6 +74,9 @@ pub fn measure_matrix(
             add_sums(&mut sums, &measured);
             cells.extend(measured);
         }
+        if mode == MatrixMode::Alone {
+            look_again(&remotes, &mut cells, &plan_of(mode, &plan.load), stop, tell);
+        }
         report.rounds.push(MatrixRound {
             mode,
             rounds: u32::try_from(rounds.len()).unwrap_or(u32::MAX),
@@ -78,6 +85,42 @@ pub fn measure_matrix(
         });
     }
     Ok(report)
+}
+
+/// Measures the ways that stand out some more times, each by itself: a host
+/// that stood still for a moment looks like a slow way.
+fn look_again(
+    remotes: &[Remote],
+    cells: &mut [Cell],
+    plan: &PairPlan,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(&str),
+) {
+    let mut rates: Vec<f64> = cells.iter().filter_map(|c| c.bits_per_second).collect();
+    rates.sort_by(f64::total_cmp);
+    let Some(&median) = rates.get(rates.len() / 2) else {
+        return;
+    };
+    let slow = |cell: &&mut Cell| {
+        cell.bits_per_second
+            .is_some_and(|b| b < AGAIN_BELOW * median)
+    };
+    // A host whose ways are all slow is found without them.
+    let most = remotes.len() * 2;
+    let mut slow: Vec<&mut Cell> = cells.iter_mut().filter(slow).take(most).collect();
+    for look in 1..=LOOKS_AGAIN {
+        for cell in &mut slow {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            tell(&format!(
+                "again what stood out: look {look} of {LOOKS_AGAIN}"
+            ));
+            let again = one_round(remotes, &[(cell.from, cell.to)], plan);
+            let bits = again.first().and_then(|again| again.bits_per_second);
+            cell.again_bits.extend(bits);
+        }
+    }
 }
 
 fn meet_all(hosts: &[(String, SocketAddr)]) -> Result<Vec<Remote>, Vec<NetError>> {
@@ -150,6 +193,7 @@ fn failed(from: usize, to: usize, error: String) -> Cell {
         idle_ns: None,
         loaded_ns: None,
         error: Some(error),
+        again_bits: Vec::new(),
     }
 }
 
@@ -171,6 +215,7 @@ fn cell(from: usize, to: usize, done: Result<PairReport, NetError>) -> Cell {
             .and_then(|load| load.loaded.as_ref())
             .and_then(|loaded| loaded.latency.quantile(0.5)),
         error: load.and_then(|load| load.error.clone()),
+        again_bits: Vec::new(),
     }
 }
 

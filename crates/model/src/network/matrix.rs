@@ -57,6 +57,20 @@ pub struct Cell {
     pub loaded_ns: Option<u64>,
     /// Why there is no figure, in words.
     pub error: Option<String>,
+    /// What it gave when it was looked at again, alone, because the first
+    /// figure stood out; bits per second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub again_bits: Vec<f64>,
+}
+
+impl Cell {
+    /// The best of all looks, bits per second: a way is slow where it is slow
+    /// each time, while a host that stands still for a moment slows one look.
+    pub fn best_bits(&self) -> Option<f64> {
+        let again = self.again_bits.iter().copied();
+        self.bits_per_second
+            .map(|first| again.fold(first, f64::max))
+    }
 }
 
 /// The sum of a host's cells of one kind of round.
