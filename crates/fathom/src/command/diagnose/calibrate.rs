@@ -117,6 +117,12 @@ pub(super) fn may_ask(args: &Diagnose) -> Result<(), String> {
     }
 }
 
+/// As many bytes as `size_bytes` at most, and one block at least: a mean block
+/// of a load is seldom a power of two.
+fn whole_blocks(size_bytes: u64, block_bytes: u64) -> u64 {
+    (size_bytes / block_bytes).max(1) * block_bytes
+}
+
 /// What is measured, and how.
 struct Order {
     target: Target,
@@ -162,11 +168,13 @@ impl Order {
         let block = disk.block_bytes.unwrap_or(USUAL_BLOCK_BYTES as f64);
         let blocks = (block / ALIGN_BYTES as f64).round() as u64;
         let share = disk.read_share.unwrap_or(USUAL_READ_SHARE);
+        let block_bytes = (blocks * ALIGN_BYTES).clamp(ALIGN_BYTES, MOST_BLOCK_BYTES);
         let size = args.calibration.calibrate_size;
+        let size = size.unwrap_or_else(|| default_size(target.path(), false));
         Ok(Order {
-            size_bytes: size.unwrap_or_else(|| default_size(target.path(), false)),
+            size_bytes: whole_blocks(size, block_bytes),
             target,
-            block_bytes: (blocks * ALIGN_BYTES).clamp(ALIGN_BYTES, MOST_BLOCK_BYTES),
+            block_bytes,
             read_percent: (100.0 * share).round().clamp(0.0, 100.0) as u32,
             seconds: args.calibration.calibrate_seconds,
             load: disk,
@@ -365,4 +373,16 @@ fn mounted(disk: &str) -> Result<PathBuf, String> {
              with --calibrate=FOLDER"
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_holds_whole_blocks() {
+        assert_eq!(whole_blocks(1 << 30, 4096), 1 << 30);
+        assert_eq!(whole_blocks(1 << 30, 73_728), 1_073_700_864);
+        assert_eq!(whole_blocks(1000, 4096), 4096);
+    }
 }
