@@ -11,11 +11,13 @@ use fathom_model::fingerprint::Fingerprint;
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::op::OpKind;
 use fathom_model::rng::derive_seed;
-use fathom_model::run::{RunMeta, RunRecord, RunState, TrialRecord};
+use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::schedule::{Schedule, ScheduledTrial};
 use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::workload::{Arrival, Rate, RateUnit};
 use fathom_model::{JudgedRun, JudgedTrial};
+
+use crate::unstored::unstored;
 
 /// Name of the plan, by which a stored run is known to be a calibration.
 pub const CALIBRATION: &str = "calibrate";
@@ -54,26 +56,13 @@ impl CalibrationConductor {
         let base = schedule.trials.first()?.clone();
         Some(CalibrationConductor {
             base,
-            record: RunRecord {
-                meta: RunMeta {
-                    id: String::new(),
-                    started_unix_ns: 0,
-                    ended_unix_ns: None,
-                    state: RunState::Running,
-                    reason: None,
-                    tool_version: String::new(),
-                    command_line: Vec::new(),
-                    plan_yaml: String::new(),
-                    label: None,
-                    schedule: Schedule {
-                        trials: Vec::new(),
-                        ..schedule.clone()
-                    },
-                    host,
-                    hosts: Vec::new(),
+            record: unstored(
+                Schedule {
+                    trials: Vec::new(),
+                    ..schedule.clone()
                 },
-                trials: Vec::new(),
-            },
+                host,
+            ),
             caps: Vec::new(),
             paces: Vec::new(),
             index: 0,

@@ -50,6 +50,7 @@ mod statistics;
 mod steadiness;
 mod summary;
 mod trial;
+mod unstored;
 
 #[cfg(test)]
 mod judge_properties;

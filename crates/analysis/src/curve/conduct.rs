@@ -6,12 +6,13 @@ use fathom_model::conduct::{Conductor, Step};
 use fathom_model::curve::CurvePoint;
 use fathom_model::fingerprint::Fingerprint;
 use fathom_model::rng::derive_seed;
-use fathom_model::run::{RunMeta, RunRecord, RunState, TrialRecord};
-use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial};
+use fathom_model::run::{RunRecord, TrialRecord};
+use fathom_model::schedule::{Schedule, ScheduledTrial};
 
 use super::arrange::{CurveOptions, Setting};
 use super::point;
 use super::sweep::{self, Plan};
+use crate::unstored::unstored;
 
 /// Chooses the trials of a curve, where need be from what the earlier ones
 /// gave. Judges each point as the stored run will be judged.
@@ -103,7 +104,7 @@ impl CurveConductor {
             .iter()
             .position(|(label, _)| *label == setting.label);
         let row = known.unwrap_or_else(|| {
-            let record = empty_record(self.host.clone());
+            let record = unstored(Schedule::nothing(""), self.host.clone());
             self.rows.push((setting.label.clone(), record));
             self.rows.len() - 1
         });
@@ -130,35 +131,5 @@ impl Conductor for CurveConductor {
 
     fn looks(&self) -> bool {
         self.plan.looks()
-    }
-}
-
-/// A run for the trials of one row, so that they are judged as any are.
-fn empty_record(host: Fingerprint) -> RunRecord {
-    RunRecord {
-        meta: RunMeta {
-            id: String::new(),
-            started_unix_ns: 0,
-            ended_unix_ns: None,
-            state: RunState::Running,
-            reason: None,
-            tool_version: String::new(),
-            command_line: Vec::new(),
-            plan_yaml: String::new(),
-            label: None,
-            schedule: Schedule {
-                name: String::new(),
-                seed: 0,
-                destructive: false,
-                keep_files: false,
-                purpose: Purpose::Measure,
-                trials: Vec::new(),
-                depth_probe: false,
-                host_mode: fathom_model::host_mode::HostMode::default(),
-            },
-            host,
-            hosts: Vec::new(),
-        },
-        trials: Vec::new(),
     }
 }
