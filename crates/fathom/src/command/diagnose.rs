@@ -156,6 +156,13 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
             present::complain("dumps of a cluster are not anonymised: they name hosts everywhere");
             return Ok(Exit::Usage);
         }
+        Ok(Some(_)) if args.calibration.calibrate.is_some() || args.causal.is_asked_for() => {
+            present::complain(
+                "--calibrate and --causal hold a load of this host against its volume; a dump of a \
+                 cluster has none",
+            );
+            return Ok(Exit::Usage);
+        }
         Ok(Some(look)) => return print_cluster(args, &look),
         Err(reason) => {
             present::complain(&reason);

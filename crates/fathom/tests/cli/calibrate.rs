@@ -112,6 +112,13 @@ fn nothing_is_loaded_without_consent_or_at_the_wrong_place() {
     diagnose(&bench, &["--ceiling", "calibration"])
         .expect_status(2)
         .expect_in_stderr("nothing has been calibrated yet");
+    let cluster = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../observe/tests/fixtures/gluster/three-hosts.txt");
+    let cluster = cluster.to_str().unwrap();
+    bench
+        .fathom(["diagnose", cluster, "--calibrate=data", "--yes"])
+        .expect_status(2)
+        .expect_in_stderr("a dump of a cluster has none");
     assert!(!bench.store().exists() && bench.data_files().is_empty());
 }
 

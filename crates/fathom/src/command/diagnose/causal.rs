@@ -65,6 +65,13 @@ pub(super) struct CausalArgs {
     smaller: u32,
 }
 
+impl CausalArgs {
+    /// Whether the test is to be made.
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.causal
+    }
+}
+
 /// Refuses at once what cannot be done, before a host is watched for minutes.
 pub(super) fn may_test(args: &Diagnose) -> Result<(), (Exit, String)> {
     let causal = &args.causal;
