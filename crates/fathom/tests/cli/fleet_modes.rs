@@ -10,7 +10,7 @@ use crate::bench::{Bench, finding, finish, is_root};
 use crate::fleet::{Agent, agents, eventually, fleet, has_files, io, test_files};
 
 /// `fathom` with agents that have joined.
-fn on(bench: &Bench, agents: &[Agent], arguments: &[&str]) -> Command {
+pub(crate) fn on(bench: &Bench, agents: &[Agent], arguments: &[&str]) -> Command {
     let hosts: Vec<&str> = agents.iter().map(|agent| agent.host.as_str()).collect();
     let mut command = bench.command(arguments);
     command

@@ -1,13 +1,12 @@
 //! Objects and small files on several hosts: agents as processes, one store or
 //! one directory for all of them.
 
-use std::process::Command;
-
 use fathom_engine::object::{Script, StoreServer};
 use serde_json::Value;
 
 use crate::bench::{Bench, Output, finish};
 use crate::fleet::{Agent, agents, fleet};
+use crate::fleet_modes;
 
 /// A busy host delays both ends; it does so in one of these rounds at most.
 const ROUNDS: u32 = 4;
@@ -26,20 +25,9 @@ fn agents_of_bucket(bench: &Bench, count: usize) -> Vec<Agent> {
         .collect()
 }
 
-/// `fathom` on these agents.
+/// `fathom` on these agents, to its end.
 fn on(bench: &Bench, agents: &[Agent], words: &[&str]) -> Output {
-    let hosts: Vec<&str> = agents.iter().map(|agent| agent.host.as_str()).collect();
-    let mut command: Command = bench.command(words);
-    command
-        .args([
-            "--quiet",
-            "--launcher",
-            "static",
-            "--hosts",
-            &hosts.join(","),
-        ])
-        .env("FATHOM_FLEET", bench.path().join("fleet"));
-    finish(command.spawn().unwrap())
+    finish(fleet_modes::on(bench, agents, words).spawn().unwrap())
 }
 
 /// Operations of a kind of all hosts together.
