@@ -1,6 +1,8 @@
 //! Work that is held back before it reaches a device: by a limit on the I/O of
 //! its control group, or by a lock.
 
+use std::path::Path;
+
 use crate::load;
 use crate::recording::Recording;
 
@@ -42,6 +44,16 @@ pub(crate) fn by_a_limit(recording: &Recording) -> Option<(f64, String)> {
     })
 }
 
+/// Leaves limits out that do not bear on the processes of `group`: those of
+/// groups other than it and those above it.
+pub fn only_limits_of(recording: &mut Recording, group: &str) {
+    let group = Path::new(group.trim_start_matches('/'));
+    let groups = recording.moments.iter_mut().flat_map(|m| &mut m.groups);
+    for other in groups.filter(|other| !group.starts_with(other.name.trim_start_matches('/'))) {
+        other.limit_used = None;
+    }
+}
+
 /// Tasks that wait for locks on files, in words.
 pub(crate) fn by_locks(recording: &Recording) -> Option<String> {
     let waiters = load::series(recording, |m| m.lock_waiters);
@@ -63,6 +75,30 @@ mod tests {
             moments: moments.collect(),
             ..Recording::default()
         }
+    }
+
+    #[test]
+    fn limits_of_other_groups_are_left_out_where_one_is_asked_for() {
+        let groups = ["app", "app/db", "app/db2", "other"].map(|name| DoerMoment {
+            name: name.to_owned(),
+            limit_used: Some(1.0),
+            ..DoerMoment::default()
+        });
+        let moment = Moment {
+            seconds: Some(1.0),
+            groups: groups.to_vec(),
+            ..Moment::default()
+        };
+        let mut seen = recording(std::iter::once(moment));
+        only_limits_of(&mut seen, "/app/db");
+        let kept = seen.moments[0].groups.iter();
+        let kept: Vec<&str> = kept
+            .filter(|group| group.limit_used.is_some())
+            .map(|group| group.name.as_str())
+            .collect();
+        assert_eq!(kept, ["app", "app/db"]);
+        only_limits_of(&mut seen, "/");
+        assert_eq!(by_a_limit(&seen), None);
     }
 
     #[test]

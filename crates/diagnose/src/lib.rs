@@ -36,6 +36,7 @@ mod who;
 pub use anonymous::anonymised;
 pub use ceiling::Ceiling;
 pub use decide::diagnose;
+pub use held_back::only_limits_of;
 pub use join::join;
 pub use rules_page::{alarms_markdown, clusters_markdown, stack_markdown, threshold};
 pub use stack::{Landing, judge_stack, landings};

@@ -212,6 +212,7 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
         }
     };
     let measured = calibrated.ceiling().or(measured);
+    let load = causal::without_limits_of_others(args, load);
     let mut found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
     found.remarks.extend(calibrated.remarks);
     found.calibration = calibrated.calibration;

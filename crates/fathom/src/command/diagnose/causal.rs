@@ -8,6 +8,7 @@ use std::io::{IsTerminal, stderr};
 
 use clap::Args;
 use fathom_diagnose::causal::{CausalDesign, CausalSubject, LEAST_BLOCKS, causal_test, experiment};
+use fathom_diagnose::only_limits_of;
 use fathom_diagnose::recording::Recording;
 use fathom_fleet::Interrupt;
 use fathom_model::diagnosis::{CausalTest, CeilingUse, Diagnosis};
@@ -95,6 +96,16 @@ pub(super) fn may_test(args: &Diagnose) -> Result<(), (Exit, String)> {
     GroupLimit::of_process(&Sysroot::host(), pid, "0:0")
         .map_err(|why| (Exit::Failure, format!("--causal: {why}")))?;
     Ok(())
+}
+
+/// The recording as it bears on the application of `--pid`: what holds back
+/// other control groups of the host does not answer for it.
+pub(super) fn without_limits_of_others(args: &Diagnose, mut load: Recording) -> Recording {
+    let of_process = |pid| GroupLimit::of_process(&Sysroot::host(), pid, "0:0").ok();
+    if let Some(group) = args.causal.pid.and_then(of_process) {
+        only_limits_of(&mut load, group.name());
+    }
+    load
 }
 
 /// What came of it: the test, or why there was none.

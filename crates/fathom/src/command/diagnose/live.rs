@@ -39,9 +39,9 @@ pub(super) fn record(for_ns: u64) -> anyhow::Result<Recording> {
     while pace.wait(&interrupt) {
         let frame = sampler.sample(Instant::now());
         recording.moments.extend(moments.advance(&frame));
-        if shows {
-            let seen = recording.moments.len() as u64 * EVERY_NS;
-            let left = unit::span(for_ns.saturating_sub(seen));
+        let seen_ns = recording.moments.len() as u64 * EVERY_NS;
+        if shows && seen_ns < for_ns {
+            let left = unit::span(for_ns - seen_ns);
             present::write_stderr(&format!(
                 "\r\u{1b}[Kwatching this host: {left} to go (Ctrl-C answers now)"
             ));
