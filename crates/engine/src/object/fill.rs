@@ -232,6 +232,7 @@ impl Filling<'_> {
             range.tail += self.work.work.objects.saturating_sub(range.count());
             for (number, name) in self.versions.remove(&rank).unwrap_or_default() {
                 range.versions.note(number, &name, most);
+                range.note_made(number);
             }
             shelf.put_back(rank, range);
         }

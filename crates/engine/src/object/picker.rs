@@ -115,7 +115,7 @@ impl Picker {
             return self.removal(kind, range, busy).unwrap_or(Draw::Done);
         }
         if kind == OpKind::DeleteVersion {
-            return Picker::version_removal(range).map_or(Draw::Done, Draw::Task);
+            return self.version_removal(range, busy);
         }
         if self.visited >= self.extent {
             if !self.work.repeat || self.extent == 0 {
@@ -303,18 +303,33 @@ impl Picker {
         })
     }
 
-    /// The next version to remove, object by object; `None` when none is left.
-    fn version_removal(range: &mut Range) -> Option<Task> {
-        while range.count() > 0 {
-            if let Some(version) = range.versions.at(range.head, 0) {
-                return Some(Task {
+    /// The next version to remove: the oldest of each object in turn, and never
+    /// two of one at the same time.
+    fn version_removal(&mut self, range: &mut Range, busy: impl Fn(u64) -> bool) -> Draw {
+        if range.versions.are_of_null() {
+            return self
+                .removal(OpKind::DeleteVersion, range, busy)
+                .unwrap_or(Draw::Done);
+        }
+        for _ in 0..TRIES {
+            let Some(number) = range.versions.object_from(self.visited) else {
+                range.head = range.tail;
+                range.missing.clear();
+                return Draw::Done;
+            };
+            self.visited = number + 1;
+            let version = range.versions.at(number, 0);
+            if let Some(version) = version.filter(|_| !busy(number)) {
+                if range.versions.count_of(number) == 1 {
+                    range.note_missing(number);
+                }
+                return Draw::Task(Task {
                     version,
-                    ..one(OpKind::DeleteVersion, range.head)
+                    ..one(OpKind::DeleteVersion, number)
                 });
             }
-            range.head += 1;
         }
-        None
+        Draw::Wait
     }
 
     fn kind(&mut self) -> OpKind {

@@ -32,6 +32,19 @@ impl Versions {
         }
     }
 
+    /// Whether they are those of a store that keeps nothing.
+    pub(crate) fn are_of_null(&self) -> bool {
+        self.everywhere
+    }
+
+    /// The first object from `start` on, and round, of which a version is known.
+    pub(crate) fn object_from(&self, start: u64) -> Option<u64> {
+        let onward = self.of.range(start..).next();
+        onward
+            .or_else(|| self.of.first_key_value())
+            .map(|(object, _)| *object)
+    }
+
     /// Takes note of a version that was put; at most `most` are kept.
     pub(crate) fn note(&mut self, object: u64, name: &str, most: usize) {
         if name.is_empty() || name == NO_VERSION {
@@ -140,6 +153,10 @@ mod tests {
         assert_eq!((all.take(1, second), all.name(1, second)), (None, None));
         let first = all.at(1, 0).unwrap();
         all.take(1, first);
+        assert_eq!(
+            [0, 2, 3].map(|start| all.object_from(start)),
+            [Some(1), Some(2), Some(1)]
+        );
         assert_eq!((all.count_of(1), all.with_several(0)), (1, None));
         all.forget_below(2);
         assert_eq!((all.count_of(1), all.count_of(2), all.count), (0, 1, 1));

@@ -109,4 +109,6 @@ fn the_null_store_has_a_version_of_everything() {
     assert_eq!(end.report.errors, []);
     assert_eq!(done(&end, OpKind::GetVersion).0, 40);
     assert_eq!(errors(&end, fathom_model::ErrorClass::Verify), 0);
+    object(&mut job).ops[0].kind = OpKind::DeleteVersion;
+    assert_eq!(done(&run(&job), OpKind::DeleteVersion).0, 40);
 }
