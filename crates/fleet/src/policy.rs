@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_model::workload::{KeySource, ObjectStore};
 use fathom_model::{ScheduledTrial, Target};
 
 /// The owner's list. Paths are compared after links have been followed, so a
@@ -28,8 +27,8 @@ impl Policy {
         }
         if let Target::Bucket(bucket) = &spec.target {
             let store = spec.workload.store.iter();
-            let files = store.flat_map(|store| [&store.ca_file, key_file(store)]);
-            for file in files.flatten() {
+            let files = store.flat_map(|s| s.ca_file.as_deref().into_iter().chain(s.key_files()));
+            for file in files {
                 self.check_path(Path::new(file))?;
             }
             return self.check_bucket(bucket);
@@ -92,14 +91,6 @@ impl Policy {
                 false => list.join(", "),
             }
         ))
-    }
-}
-
-/// The file that a store's keys are read from, if one is named.
-fn key_file(store: &ObjectStore) -> &Option<String> {
-    match &store.keys {
-        KeySource::Usual { file, .. } => file,
-        _ => &None,
     }
 }
 

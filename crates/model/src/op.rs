@@ -119,11 +119,17 @@ pub enum OpKind {
     AwaitCreate,
     /// An object kept from being removed for a time.
     PutRetention,
+    /// A given version of an object read to its end.
+    GetVersion,
+    /// The facts of a given version of an object.
+    HeadVersion,
+    /// A given version of an object removed.
+    DeleteVersion,
 }
 
 impl OpKind {
     /// Every kind, in the order in which they are stored and shown.
-    pub const ALL: [OpKind; 52] = [
+    pub const ALL: [OpKind; 55] = [
         OpKind::Read,
         OpKind::Write,
         OpKind::Trim,
@@ -176,6 +182,9 @@ impl OpKind {
         OpKind::Retry,
         OpKind::AwaitCreate,
         OpKind::PutRetention,
+        OpKind::GetVersion,
+        OpKind::HeadVersion,
+        OpKind::DeleteVersion,
     ];
 
     /// The lower-case name used in files, JSON and text.
@@ -230,6 +239,9 @@ impl OpKind {
             OpKind::Retry => "retry",
             OpKind::AwaitCreate => "await_create",
             OpKind::PutRetention => "put_retention",
+            OpKind::GetVersion => "get_version",
+            OpKind::HeadVersion => "head_version",
+            OpKind::DeleteVersion => "delete_version",
             OpKind::TruncateOverwrite => "truncate_overwrite",
             OpKind::SwiftPut => "swift_put",
             OpKind::SwiftGet => "swift_get",
@@ -251,23 +263,34 @@ impl OpKind {
     /// Whether the kind is a request to an object store.
     pub fn is_object(self) -> bool {
         (OpKind::Put.index()..OpKind::Part.index()).contains(&self.index())
-            || self == OpKind::PutRetention
+            || (OpKind::PutRetention.index()..=OpKind::DeleteVersion.index())
+                .contains(&self.index())
+    }
+
+    /// Whether the kind is a request for a given version of an object.
+    pub fn is_of_version(self) -> bool {
+        matches!(
+            self,
+            OpKind::GetVersion | OpKind::HeadVersion | OpKind::DeleteVersion
+        )
     }
 
     /// Whether a request to an object store changes nothing in it.
     pub fn reads_objects(self) -> bool {
-        use OpKind::{Get, GetParallel, GetRange, GetTags, Head, List, ListVersions};
+        use OpKind::{
+            Get, GetParallel, GetRange, GetTags, GetVersion, Head, HeadVersion, List, ListVersions,
+        };
         matches!(
             self,
             Get | GetRange | GetParallel | Head | List | ListVersions | GetTags
-        )
+        ) || matches!(self, GetVersion | HeadVersion)
     }
 
     /// Whether bytes belong to the kind, so that it has a throughput.
     pub fn moves_bytes(self) -> bool {
         use OpKind::{
-            Append, Create, Get, GetParallel, GetRange, Overwrite, Put, PutMultipart, PutVersion,
-            Read, ReadFile, SwiftGet, SwiftPut, Trim, TruncateOverwrite, Write,
+            Append, Create, Get, GetParallel, GetRange, GetVersion, Overwrite, Put, PutMultipart,
+            PutVersion, Read, ReadFile, SwiftGet, SwiftPut, Trim, TruncateOverwrite, Write,
         };
         matches!(
             self,
@@ -283,6 +306,7 @@ impl OpKind {
                 | Get
                 | GetRange
                 | GetParallel
+                | GetVersion
                 | TruncateOverwrite
                 | SwiftPut
                 | SwiftGet

@@ -47,7 +47,7 @@ fn told(text: &str) -> String {
 #[test]
 fn a_configuration_becomes_plans() {
     let read = Gosbench::parse("gos.yaml", CONFIG).unwrap();
-    assert_eq!(read.keys(), Some(("AKEXAMPLE", "topsecret/+=")));
+    assert_eq!(read.keys(), [Some(("AKEXAMPLE", "topsecret/+=")); 2]);
     let [mix, reread] = read.tests.as_slice() else {
         panic!("{:?}", read.tests)
     };

@@ -19,14 +19,17 @@ use crate::value::{
 const DEFAULT_RUNTIME_NS: u64 = 30_000_000_000;
 
 /// Modes that warp's users know, and what they are.
-const MODES: [(&str, &str); 18] = [
+const MODES: [(&str, &str); 22] = [
     ("get", "get"),
     ("put", "put"),
     ("delete", "delete_many"),
     ("list", "list"),
     ("stat", "head"),
     ("mixed", "get:45,head:30,put:15,delete:10"),
-    ("versioned", "get:45,head:30,put_version:15,delete:10"),
+    (
+        "versioned",
+        "get_version:45,head_version:30,put_version:15,delete_version:10",
+    ),
     ("multipart", "get_parallel"),
     ("multipart-put", "put_multipart"),
     ("range", "get_range"),
@@ -38,6 +41,10 @@ const MODES: [(&str, &str); 18] = [
     ("put-tags", "put_tags"),
     ("get-tags", "get_tags"),
     ("retention", "put_retention"),
+    ("get-version", "get_version"),
+    ("head-version", "head_version"),
+    ("stat-version", "head_version"),
+    ("delete-version", "delete_version"),
 ];
 
 /// Keys that say how a store is reached.
@@ -139,7 +146,8 @@ impl StoreFlags {
     /// Whether they say whose keys sign.
     pub fn names_keys(&self) -> bool {
         let keys = &self.flags.keys;
-        keys.credentials_file.is_some() || keys.profile.is_some() || keys.anonymous.is_some()
+        let own = keys.endpoint.as_ref().is_some_and(|e| e.value.names_keys());
+        own || keys.credentials_file.is_some() || keys.profile.is_some() || keys.anonymous.is_some()
     }
 }
 
@@ -254,6 +262,14 @@ mod tests {
         };
         assert!(told(&[], "gett").contains("is no mode"));
         assert!(told(&["--existing"], "put").contains("only read"));
+        assert!(told(&["--checksum-trailing"], "put").contains("--checksum crc32c"));
+        let both = [
+            "--checksum-trailing",
+            "--checksum",
+            "sha1",
+            "--sign-payload",
+        ];
+        assert!(told(&both, "put").contains("not signed with it"));
         assert!(told(&["--rate", "1MiB/s"], "get").contains("in operations"));
     }
 

@@ -1,6 +1,6 @@
 //! Facts that the files do not hold, and the option that would supply each.
 
-use fathom_model::foreign::SeriesKind;
+use fathom_model::foreign::{ForeignDirection, SeriesKind};
 use fathom_model::op::OpKind;
 use fathom_model::opinion::MissingFact;
 
@@ -90,13 +90,59 @@ const RULES: [Rule; 9] = [
     ),
 ];
 
+/// The same of recordings of warp.
+const OF_WARP: [Rule; 5] = [
+    (
+        "latencies",
+        "warp … --full, which writes each request, and those that failed apart",
+        |e| {
+            let without = |d: &ForeignDirection| d.total.is_none();
+            worked(e) && e.job.directions.iter().any(without)
+        },
+    ),
+    (
+        "latency percentiles of all requests: those of parts cannot be put together",
+        "warp … --full, which writes each request",
+        |e| {
+            let states = |d: &ForeignDirection| d.total.is_some() && percentiles(d).is_none();
+            worked(e) && e.job.directions.iter().any(states)
+        },
+    ),
+    (
+        "how the rate changed over time: intervals, cliffs, steady state",
+        "a longer run; without --full its first and last two seconds are not recorded one by one",
+        |e| e.job.series.is_empty(),
+    ),
+    (
+        "whether what was read came from a cache of the store",
+        "more objects than its memory holds, each read once: warp draws them with repeats",
+        |e| {
+            let reads = |d: &ForeignDirection| d.kind == Some(OpKind::Get);
+            worked(e) && e.job.directions.iter().any(reads)
+        },
+    ),
+    (
+        "how far warp itself was from its own limit",
+        "the CPU time of its host during the run; `fathom s3 MODE null:` for fathom's own",
+        worked,
+    ),
+];
+
 fn worked(entry: &Entry<'_>) -> bool {
     entry.job.directions.iter().any(|d| d.ops() > 0.0)
 }
 
 /// Every fact that an entry of the document lacks, once.
 pub(super) fn of(entries: &[Entry<'_>]) -> Vec<MissingFact> {
-    RULES
+    let of_warp = |entry: &Entry<'_>| {
+        let tool = entry.result.tool.as_deref();
+        tool.is_some_and(|tool| tool.starts_with("warp"))
+    };
+    let rules: &[Rule] = match entries.iter().any(of_warp) {
+        true => &OF_WARP,
+        false => &RULES,
+    };
+    rules
         .iter()
         .filter(|(_, _, missing)| entries.iter().any(missing))
         .map(|(fact, supplied_by, _)| MissingFact {

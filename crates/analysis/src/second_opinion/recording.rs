@@ -50,7 +50,7 @@ pub(super) fn errors(entry: &Entry<'_>) -> Option<Outcome> {
             let text = format!("no failure is stated, but ignore_error={ignored} would hide some");
             return Some(decided(ID, FindingStatus::Info, 0.0, text));
         }
-        return Some(match job.error {
+        return Some(match job.error.or(job.failures_ignored.map(|_| 0)) {
             Some(_) => Outcome::graded(ID, 0.0, "no failed operations are stated".to_owned()),
             None => Outcome::not_measured(ID, "whether operations failed is not stated"),
         });

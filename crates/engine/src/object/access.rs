@@ -6,7 +6,7 @@ use fathom_model::workload::ObjectStore;
 use rustls::ClientConfig;
 
 use super::content::Contents;
-use super::credentials::{self, Credentials};
+use super::credentials::{self, Found};
 use super::endpoint::Endpoint;
 use super::tls;
 use crate::Error;
@@ -17,7 +17,8 @@ pub(crate) struct Access {
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) store: ObjectStore,
     pub(crate) bucket: String,
-    pub(super) credentials: Option<Credentials>,
+    /// Of each endpoint.
+    pub(super) keys: Vec<Found>,
     pub(super) tls: Option<Arc<ClientConfig>>,
     pub(crate) contents: Contents,
 }
@@ -37,11 +38,12 @@ impl Access {
             true => Some(tls::config(store.ca_file.as_deref(), store.unverified)?),
             false => None,
         };
+        let keys = (0..endpoints.len()).map(|n| credentials::find(store.keys_of(n)));
         Ok(Access {
+            keys: keys.collect::<Result<_, Error>>()?,
             endpoints,
             store: store.clone(),
             bucket: bucket.to_owned(),
-            credentials: credentials::find(&store.keys)?,
             tls,
             contents: Contents::new(seed),
         })

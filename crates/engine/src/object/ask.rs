@@ -1,7 +1,9 @@
 //! From what is to be done with an object to the request for it.
 
 use fathom_model::OpKind;
+use fathom_model::workload::ObjectChecksum;
 
+use super::checksum;
 use super::date::Stamp;
 use super::encode;
 use super::names::Names;
@@ -15,6 +17,8 @@ use super::xml;
 pub(super) enum Ask {
     /// All of a simple operation.
     Whole,
+    /// All of a simple operation on this version of an object.
+    Version(String),
     /// A page of a listing, after this token.
     Page(String),
     /// A multipart upload is begun.
@@ -23,10 +27,19 @@ pub(super) enum Ask {
     PutPart(String, u32),
     /// A part of a download, from 1.
     GetPart(u32),
-    /// An upload is completed with the tags of its parts.
-    Complete(String, Vec<String>),
+    /// An upload is completed with what the store said of its parts.
+    Complete(String, Vec<PartTag>),
     /// An upload is given up.
     Abort(String),
+}
+
+/// A part of an upload that was sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct PartTag {
+    /// Entity tag, without quotes.
+    pub(super) etag: String,
+    /// The checksum that it was sent with.
+    pub(super) checksum: Option<String>,
 }
 
 /// Texts of requests of one rank, reused from one to the next.
@@ -64,18 +77,25 @@ impl Asker {
         self.query.clear();
         match ask {
             Ask::Whole => self.whole(work, rank, task, bytes, with),
+            Ask::Version(name) => {
+                self.query.extend_from_slice(b"versionId=");
+                encode::percent(&mut self.query, name.as_bytes(), false);
+                self.whole(work, rank, task, bytes, with)
+            }
             Ask::Page(token) => self.page(work, rank, task.kind, token, with),
             _ => self.in_parts(work, rank, task, (ask, bytes), with),
         }
     }
 
     fn sink(work: &Work, rank: u32, number: u64, at: u64) -> Sink {
-        match work.verifies && !work.work.existing {
-            true => Sink::Check {
+        match (work.verifies, work.work.existing) {
+            (true, false) => Sink::Check {
                 object: Names::content_of(rank, number),
                 at,
             },
-            false => Sink::Discard,
+            // What others put can be held against what the store says of it.
+            (true, true) => Sink::Sum,
+            (false, _) => Sink::Discard,
         }
     }
 
@@ -96,7 +116,7 @@ impl Asker {
                 expected.bytes = bytes;
                 body = content(rank, number, 0, bytes);
             }
-            OpKind::Get => {
+            OpKind::Get | OpKind::GetVersion => {
                 expected = moved(bytes);
                 sink = Asker::sink(work, rank, number, 0);
             }
@@ -109,8 +129,8 @@ impl Asker {
                     header = Some(&b"range"[..]);
                 }
             }
-            OpKind::Head => method = Method::Head,
-            OpKind::Delete => method = Method::Delete,
+            OpKind::Head | OpKind::HeadVersion => method = Method::Head,
+            OpKind::Delete | OpKind::DeleteVersion => method = Method::Delete,
             OpKind::Copy => {
                 method = Method::Put;
                 self.copy(work, rank, number);
@@ -243,16 +263,16 @@ impl Asker {
                     header = Some(&b"range"[..]);
                 }
             }
-            Ask::Complete(upload, etags) => {
+            Ask::Complete(upload, parts) => {
                 self.upload(upload);
-                body = Body::Bytes(completion(etags));
+                body = Body::Bytes(completion(parts, work.access.store.checksum));
                 sink = Sink::Keep;
             }
             Ask::Abort(upload) => {
                 method = Method::Delete;
                 self.upload(upload);
             }
-            Ask::Whole | Ask::Page(_) => {}
+            Ask::Whole | Ask::Version(_) | Ask::Page(_) => {}
         }
         let one = header.map(|name| [(name, self.text.as_slice())]);
         with(Request {
@@ -272,6 +292,9 @@ impl Asker {
     }
 }
 
+/// Stands between key and version in the place where a listing goes on.
+pub(super) const VERSION_BEHIND: char = '\0';
+
 /// The query of a page of keys, or of versions.
 pub(super) fn list_query(
     query: &mut Vec<u8>,
@@ -280,6 +303,11 @@ pub(super) fn list_query(
     keys: u32,
     delimiter: bool,
 ) {
+    // Of versions a page may end between two of one key.
+    let (token, version) = match versions {
+        true => token.split_once(VERSION_BEHIND).unwrap_or((token, "")),
+        false => (token, ""),
+    };
     query.clear();
     if !versions && !token.is_empty() {
         query.extend_from_slice(b"continuation-token=");
@@ -301,6 +329,10 @@ pub(super) fn list_query(
     encode::decimal(query, u64::from(keys));
     query.extend_from_slice(b"&prefix=");
     encode::percent(query, prefix.as_bytes(), false);
+    if versions && !version.is_empty() {
+        query.extend_from_slice(b"&version-id-marker=");
+        encode::percent(query, version.as_bytes(), false);
+    }
     if versions {
         query.extend_from_slice(b"&versions=");
     }
@@ -374,13 +406,18 @@ pub(super) fn delete_list(keys: impl Iterator<Item = String>) -> Vec<u8> {
     list
 }
 
-fn completion(etags: &[String]) -> Vec<u8> {
+fn completion(parts: &[PartTag], kind: Option<ObjectChecksum>) -> Vec<u8> {
     let mut list = b"<CompleteMultipartUpload>".to_vec();
-    for (at, etag) in etags.iter().enumerate() {
-        list.extend_from_slice(b"<Part><PartNumber>");
+    for (at, part) in parts.iter().enumerate() {
+        list.extend_from_slice(b"<Part>");
+        if let (Some(kind), Some(sum)) = (kind, &part.checksum) {
+            let name = checksum::algorithm(kind);
+            list.extend_from_slice(format!("<Checksum{name}>{sum}</Checksum{name}>").as_bytes());
+        }
+        list.extend_from_slice(b"<PartNumber>");
         encode::decimal(&mut list, at as u64 + 1);
         list.extend_from_slice(b"</PartNumber><ETag>&quot;");
-        xml::escape(&mut list, etag);
+        xml::escape(&mut list, &part.etag);
         list.extend_from_slice(b"&quot;</ETag></Part>");
     }
     list.extend_from_slice(b"</CompleteMultipartUpload>");
@@ -399,15 +436,25 @@ mod tests {
         let expected = "continuation-token=x%3D&delimiter=%2F&list-type=2&max-keys=7&prefix=a%2Fb";
         assert_eq!(text, expected);
         list_query(&mut query, "a", ("k", true), 7, false);
-        let text = String::from_utf8(query).unwrap();
+        let text = String::from_utf8(query.clone()).unwrap();
         assert_eq!(text, "key-marker=k&max-keys=7&prefix=a&versions=");
+        list_query(&mut query, "a", ("k\0v", true), 7, false);
+        let text = String::from_utf8(query).unwrap();
+        let expected = "key-marker=k&max-keys=7&prefix=a&version-id-marker=v&versions=";
+        assert_eq!(text, expected);
     }
 
     #[test]
     fn documents_are_what_the_store_reads() {
         let list = delete_list(["a&b".to_owned()].into_iter());
         assert_eq!(xml::text(&list, "Key").as_deref(), Some("a&b"));
-        let parts = completion(&["e1".to_owned(), "e2".to_owned()]);
+        let part = |etag: &str, sum: Option<&str>| PartTag {
+            etag: etag.to_owned(),
+            checksum: sum.map(str::to_owned),
+        };
+        let kind = Some(ObjectChecksum::Crc32c);
+        let parts = completion(&[part("e1", Some("s1=")), part("e2", None)], kind);
+        assert_eq!(xml::text(&parts, "ChecksumCRC32C").as_deref(), Some("s1="));
         let tags: Vec<_> = xml::elements(&parts, "ETag").map(xml::unescape).collect();
         assert_eq!(tags, ["\"e1\"", "\"e2\""]);
     }

@@ -1,26 +1,28 @@
-//! Checksums that a store compares with what it got: CRC-32 (ISO 3309),
-//! CRC-32C (Castagnoli, RFC 3720) and SHA-256, as headers of S3 carry them.
+//! Checksums that a store compares with what it got, or says of what it sends:
+//! CRC-32 (ISO 3309), CRC-32C (Castagnoli, RFC 3720), CRC-64/NVME (NVM Express
+//! base specification), SHA-1 and SHA-256, as headers of S3 carry them.
 //!
 //! The CRCs take eight bytes at a time from tables ("slicing by eight"). They are
 //! computed before a request is started, like everything else that is not the
-//! store's work.
+//! store's work; those of answers while they come.
 
 use fathom_model::workload::ObjectChecksum;
 use ring::digest;
 
 use super::encode;
 
-type Tables = [[u32; 256]; 8];
+type Tables = [[u64; 256]; 8];
 
 static CRC32: Tables = tables(0xEDB8_8320);
 static CRC32C: Tables = tables(0x82F6_3B78);
+static CRC64NVME: Tables = tables(0x9A6C_9329_AC4B_C9B5);
 
-/// Tables of a reflected polynomial.
-const fn tables(polynomial: u32) -> Tables {
+/// Tables of a reflected polynomial; one of 32 bits lies in the lower half.
+const fn tables(polynomial: u64) -> Tables {
     let mut all = [[0; 256]; 8];
     let mut byte = 0;
     while byte < 256 {
-        let mut value = byte as u32;
+        let mut value = byte as u64;
         let mut bit = 0;
         while bit < 8 {
             let rest = if value & 1 == 1 { polynomial } else { 0 };
@@ -43,14 +45,13 @@ const fn tables(polynomial: u32) -> Tables {
     all
 }
 
-fn crc(tables: &Tables, mut value: u32, bytes: &[u8]) -> u32 {
+fn crc(tables: &Tables, mut value: u64, bytes: &[u8]) -> u64 {
     let (eights, rest) = bytes.as_chunks::<8>();
     for eight in eights {
         let first = value.to_le_bytes();
         let mut next = 0;
         for (at, byte) in eight.iter().enumerate() {
-            let byte = if at < 4 { byte ^ first[at] } else { *byte };
-            next ^= tables[7 - at][usize::from(byte)];
+            next ^= tables[7 - at][usize::from(byte ^ first[at])];
         }
         value = next;
     }
@@ -65,28 +66,72 @@ pub(super) fn header(kind: ObjectChecksum) -> &'static [u8] {
     match kind {
         ObjectChecksum::Crc32 => b"x-amz-checksum-crc32",
         ObjectChecksum::Crc32c => b"x-amz-checksum-crc32c",
+        ObjectChecksum::Crc64nvme => b"x-amz-checksum-crc64nvme",
+        ObjectChecksum::Sha1 => b"x-amz-checksum-sha1",
         ObjectChecksum::Sha256 => b"x-amz-checksum-sha256",
+    }
+}
+
+/// All that are known.
+const ALL: [ObjectChecksum; 5] = [
+    ObjectChecksum::Crc32,
+    ObjectChecksum::Crc32c,
+    ObjectChecksum::Crc64nvme,
+    ObjectChecksum::Sha1,
+    ObjectChecksum::Sha256,
+];
+
+/// The checksum that a header carries, in upper or lower case.
+pub(super) fn of_header(name: &[u8]) -> Option<ObjectChecksum> {
+    let is = |kind: &ObjectChecksum| header(*kind).eq_ignore_ascii_case(name);
+    ALL.into_iter().find(is)
+}
+
+/// The checksum with a name.
+pub(super) fn of_name(name: &str) -> Option<ObjectChecksum> {
+    ALL.into_iter().find(|kind| algorithm(*kind) == name)
+}
+
+/// Its name in headers and documents.
+pub(super) fn algorithm(kind: ObjectChecksum) -> &'static str {
+    match kind {
+        ObjectChecksum::Crc32 => "CRC32",
+        ObjectChecksum::Crc32c => "CRC32C",
+        ObjectChecksum::Crc64nvme => "CRC64NVME",
+        ObjectChecksum::Sha1 => "SHA1",
+        ObjectChecksum::Sha256 => "SHA256",
     }
 }
 
 /// A checksum under way.
 pub(super) enum Sum {
-    Crc(&'static Tables, u32),
+    Crc32(&'static Tables, u32),
+    Crc64(u64),
     Sha(Box<digest::Context>),
+}
+
+impl std::fmt::Debug for Sum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sum")
+    }
 }
 
 impl Sum {
     pub(super) fn new(kind: ObjectChecksum) -> Sum {
+        let sha = |algorithm| Sum::Sha(Box::new(digest::Context::new(algorithm)));
         match kind {
-            ObjectChecksum::Crc32 => Sum::Crc(&CRC32, u32::MAX),
-            ObjectChecksum::Crc32c => Sum::Crc(&CRC32C, u32::MAX),
-            ObjectChecksum::Sha256 => Sum::Sha(Box::new(digest::Context::new(&digest::SHA256))),
+            ObjectChecksum::Crc32 => Sum::Crc32(&CRC32, u32::MAX),
+            ObjectChecksum::Crc32c => Sum::Crc32(&CRC32C, u32::MAX),
+            ObjectChecksum::Crc64nvme => Sum::Crc64(u64::MAX),
+            ObjectChecksum::Sha1 => sha(&digest::SHA1_FOR_LEGACY_USE_ONLY),
+            ObjectChecksum::Sha256 => sha(&digest::SHA256),
         }
     }
 
     pub(super) fn update(&mut self, bytes: &[u8]) {
         match self {
-            Sum::Crc(tables, value) => *value = crc(tables, *value, bytes),
+            Sum::Crc32(tables, value) => *value = crc(tables, u64::from(*value), bytes) as u32,
+            Sum::Crc64(value) => *value = crc(&CRC64NVME, *value, bytes),
             Sum::Sha(context) => context.update(bytes),
         }
     }
@@ -94,7 +139,8 @@ impl Sum {
     /// As headers have it.
     pub(super) fn text(self) -> String {
         match self {
-            Sum::Crc(_, value) => encode::base64(&(!value).to_be_bytes()),
+            Sum::Crc32(_, value) => encode::base64(&(!value).to_be_bytes()),
+            Sum::Crc64(value) => encode::base64(&(!value).to_be_bytes()),
             Sum::Sha(context) => encode::base64(context.finish().as_ref()),
         }
     }
@@ -117,16 +163,22 @@ mod tests {
             // 0xCBF43926 and 0xE3069283.
             assert_eq!(text(ObjectChecksum::Crc32, parts), "y/Q5Jg==");
             assert_eq!(text(ObjectChecksum::Crc32c, parts), "4waSgw==");
+            // 0xAE8B14860A799888.
+            assert_eq!(text(ObjectChecksum::Crc64nvme, parts), "rosUhgp5mIg=");
         }
         assert_eq!(
             text(ObjectChecksum::Sha256, &[b""]),
             "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         );
-        let long: Vec<u8> = (0..=255).cycle().take(5000).collect();
-        let whole = text(ObjectChecksum::Crc32c, &[&long]);
         assert_eq!(
-            text(ObjectChecksum::Crc32c, &[&long[..13], &long[13..]]),
-            whole
+            text(ObjectChecksum::Sha1, &[b"abc"]),
+            "qZk+NkcGgWq6PiVxeFDCbJzQ2J0="
         );
+        let long: Vec<u8> = (0..=255).cycle().take(5000).collect();
+        for kind in ALL {
+            let whole = text(kind, &[&long]);
+            assert_eq!(text(kind, &[&long[..13], &long[13..]]), whole);
+            assert_eq!(of_header(header(kind)), Some(kind));
+        }
     }
 }

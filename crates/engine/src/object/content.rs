@@ -28,14 +28,26 @@ pub(crate) struct Contents {
 /// A run of bytes of an object.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Piece<'a> {
-    Stamp([u8; STAMP_BYTES as usize], usize),
+    /// Bytes of a stamp, from and to.
+    Stamp([u8; STAMP_BYTES as usize], usize, usize),
     Pool(&'a [u8]),
 }
 
-impl Piece<'_> {
+impl<'a> Piece<'a> {
+    /// Its first `most` bytes, or all of it.
+    pub(super) fn up_to(self, most: u64) -> Piece<'a> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        match self {
+            Piece::Stamp(stamp, from, to) => {
+                Piece::Stamp(stamp, from, to.min(from.saturating_add(most)))
+            }
+            Piece::Pool(bytes) => Piece::Pool(&bytes[..bytes.len().min(most)]),
+        }
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Piece::Stamp(stamp, from) => &stamp[*from..],
+            Piece::Stamp(stamp, from, to) => &stamp[*from..*to],
             Piece::Pool(bytes) => bytes,
         }
     }
@@ -64,7 +76,7 @@ impl Contents {
             let mut stamp = [0; STAMP_BYTES as usize];
             stamp[..8].copy_from_slice(&key.to_le_bytes());
             stamp[8..].copy_from_slice(&splitmix64(key).to_le_bytes());
-            return Piece::Stamp(stamp, within as usize);
+            return Piece::Stamp(stamp, within as usize, STAMP_BYTES as usize);
         }
         let place = key % PLACES;
         let range = (place + within) as usize..(place + BLOCK_BYTES) as usize;

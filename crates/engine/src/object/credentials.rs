@@ -49,11 +49,20 @@ pub(super) fn nobody() -> String {
     "nobody".to_owned()
 }
 
-/// Finds the keys that a workload asks for; `None` is anonymous.
+/// Keys that were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// `None`: nothing is signed.
+    pub(crate) credentials: Option<Credentials>,
+    /// Where they were found, for people: a profile, the environment, …
+    pub(crate) place: String,
+}
+
+/// Finds the keys that a workload asks for.
 ///
 /// # Errors
 /// When there are none, with the places that were looked at.
-pub(crate) fn find(source: &KeySource) -> Result<Option<Credentials>, Error> {
+pub(crate) fn find(source: &KeySource) -> Result<Found, Error> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     find_with(source, &variable)
 }
@@ -61,33 +70,31 @@ pub(crate) fn find(source: &KeySource) -> Result<Option<Credentials>, Error> {
 fn find_with(
     source: &KeySource,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Option<Credentials>, Error> {
+) -> Result<Found, Error> {
     let (file, profile) = match source {
-        KeySource::Anonymous => return Ok(None),
-        KeySource::Given(name) => {
-            let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-            return given.get(name).cloned().map(Some).ok_or_else(|| {
-                Error::Workload(format!(
-                    "the keys '{name}' are not known to this process; they are not carried to \
-                     other hosts, use a credentials file there"
-                ))
+        KeySource::Anonymous => {
+            return Ok(Found {
+                credentials: None,
+                place: "anonymous".to_owned(),
             });
+        }
+        KeySource::Given(name) => return given(name),
+        KeySource::Variables { prefix } => {
+            let found = of_variables(prefix, variable).ok_or_else(|| {
+                Error::Workload(format!(
+                    "no keys in the environment: set {prefix}_ACCESS_KEY_ID and \
+                     {prefix}_SECRET_ACCESS_KEY (and {prefix}_SESSION_TOKEN for temporary ones)"
+                ))
+            })?;
+            return Ok(found);
         }
         KeySource::Usual { file, profile } => (file, profile),
     };
     if file.is_none()
         && profile.is_none()
-        && let (Some(key_id), Some(secret)) = (
-            variable("AWS_ACCESS_KEY_ID"),
-            variable("AWS_SECRET_ACCESS_KEY"),
-        )
+        && let Some(found) = of_variables("AWS", variable)
     {
-        return Ok(Some(Credentials {
-            key_id,
-            secret,
-            session_token: variable("AWS_SESSION_TOKEN"),
-            sse_customer_key: None,
-        }));
+        return Ok(found);
     }
     let wanted = profile.clone().or_else(|| variable("AWS_PROFILE"));
     let profile = wanted.as_deref().unwrap_or("default");
@@ -102,10 +109,45 @@ fn find_with(
             Err(error) => return Err(Error::io("read the credentials file", path)(error)),
         };
         if let Some(found) = in_profile(&text, profile) {
-            return Ok(Some(found));
+            return Ok(Found {
+                credentials: Some(found),
+                place: match file {
+                    Some(file) => format!("profile {profile} of {file}"),
+                    None => format!("profile {profile}"),
+                },
+            });
         }
     }
     Err(missing(&files, profile))
+}
+
+/// What this process was given under a name.
+fn given(name: &str) -> Result<Found, Error> {
+    let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let credentials = given.get(name).cloned().ok_or_else(|| {
+        Error::Workload(format!(
+            "the keys '{name}' are not known to this process; they are not carried to other \
+             hosts, use a credentials file there"
+        ))
+    })?;
+    Ok(Found {
+        credentials: Some(credentials),
+        place: name.to_owned(),
+    })
+}
+
+/// Keys in variables of the environment that begin with `prefix`.
+fn of_variables(prefix: &str, variable: &dyn Fn(&str) -> Option<String>) -> Option<Found> {
+    let named = |end: &str| variable(&format!("{prefix}_{end}"));
+    Some(Found {
+        credentials: Some(Credentials {
+            key_id: named("ACCESS_KEY_ID")?,
+            secret: named("SECRET_ACCESS_KEY")?,
+            session_token: named("SESSION_TOKEN"),
+            sse_customer_key: None,
+        }),
+        place: format!("environment {prefix}_…"),
+    })
 }
 
 fn usual_files(variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
@@ -194,25 +236,45 @@ mod tests {
             _ => None,
         };
         let usual = KeySource::default();
-        let found = find_with(&usual, &environment).unwrap().unwrap();
-        assert_eq!(found.key_id, "E");
+        let key_id = |source: &KeySource, variable: &dyn Fn(&str) -> Option<String>| {
+            let found = find_with(source, variable).unwrap();
+            (found.credentials.unwrap().key_id, found.place)
+        };
+        let found = key_id(&usual, &environment);
+        assert_eq!(found, ("E".to_owned(), "environment AWS_…".to_owned()));
         let named = KeySource::Usual {
             file: Some(show(&path)),
             profile: None,
         };
-        let found = find_with(&named, &environment).unwrap().unwrap();
-        assert_eq!(found.key_id, "A");
+        let (id, place) = key_id(&named, &environment);
+        assert_eq!(id, "A");
+        assert!(place.starts_with("profile default of /"), "{place}");
+        let other = KeySource::Variables {
+            prefix: "OTHER".to_owned(),
+        };
+        let others = |name: &str| name.starts_with("OTHER_").then(|| name.to_owned());
+        let (id, place) = key_id(&other, &others);
+        assert_eq!(
+            (id.as_str(), place.as_str()),
+            ("OTHER_ACCESS_KEY_ID", "environment OTHER_…")
+        );
+        let error = find_with(&other, &environment).unwrap_err().to_string();
+        assert!(error.contains("OTHER_SECRET_ACCESS_KEY"), "{error}");
         let nothing = |_: &str| None;
         let error = find_with(&usual, &nothing).unwrap_err().to_string();
         assert!(error.contains("AWS_ACCESS_KEY_ID"), "{error}");
-        assert_eq!(find_with(&KeySource::Anonymous, &nothing).unwrap(), None);
+        let found = find_with(&KeySource::Anonymous, &nothing).unwrap();
+        assert_eq!(
+            (found.credentials, found.place.as_str()),
+            (None, "anonymous")
+        );
     }
 
     #[test]
     fn given_keys_are_found_by_name_and_only_here() {
         give_credentials("credentials test", Credentials::default());
         let known = KeySource::Given("credentials test".to_owned());
-        assert!(find(&known).unwrap().is_some());
+        assert!(find(&known).unwrap().credentials.is_some());
         let unknown = KeySource::Given("nobody".to_owned());
         assert!(
             find(&unknown)

@@ -14,8 +14,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::Access;
-use super::checksum::Sum;
-use super::encode;
+use super::digests;
 use super::lane::{Fault, Lane, State, Step};
 use super::link::{Link, must_wait};
 use super::request::{Body, Method, Request, Writer};
@@ -43,6 +42,9 @@ pub(crate) struct Ended {
     pub(crate) received: u64,
     /// Where the body differs from what it should be.
     pub(crate) differs_at: Option<u64>,
+    /// What the checksum of the answer is and what the store says of it, where
+    /// it says something.
+    pub(crate) checksums: Option<(String, String)>,
 }
 
 /// A connection that was made.
@@ -58,7 +60,8 @@ pub(crate) struct Connected {
 pub(crate) struct Hub {
     access: Arc<Access>,
     epoll: OwnedFd,
-    writer: Writer,
+    /// Of each endpoint: it signs with that one's keys.
+    writers: Vec<Writer>,
     lanes: Vec<Lane>,
     scratch: Vec<u8>,
     events: Vec<epoll::Event>,
@@ -81,9 +84,10 @@ impl Hub {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| Error::Workload(format!("epoll cannot be had: {errno}")))?;
         let endpoints = access.endpoints.len();
-        let credentials = access.credentials.as_ref();
+        let keys = access.keys.iter().map(|found| found.credentials.as_ref());
+        let writer = |keys| Writer::new(&access.store, keys, &access.bucket);
         Ok(Hub {
-            writer: Writer::new(&access.store, credentials, &access.bucket),
+            writers: keys.map(writer).collect(),
             access: Arc::clone(access),
             epoll,
             lanes: (0..lanes)
@@ -120,6 +124,11 @@ impl Hub {
     pub(crate) fn tags(&self, lane: usize) -> (&str, &str) {
         let reply = &self.lanes[lane].reply;
         (&reply.etag, &reply.version)
+    }
+
+    /// The checksum that the request of a lane was sent with.
+    pub(crate) fn checksum(&self, lane: usize) -> Option<&str> {
+        self.lanes[lane].checksum.as_deref()
     }
 
     /// Makes the connections of all lanes and waits for them.
@@ -162,51 +171,21 @@ impl Hub {
     /// Writes the head of a request for a lane that has none under way.
     /// Gives the body that it sent before, whose memory can be used again.
     pub(crate) fn make_ready(&mut self, lane: usize, request: Request<'_>) -> Option<Body> {
-        let hash = match (&request.body, self.writer.hashes_payload()) {
-            (_, false) => None,
-            (body, true) => Some(self.hash(body)),
-        };
-        let checksum = self.checksum(&request);
+        let contents = &self.access.contents;
         let lane = &mut self.lanes[lane];
         let endpoint = &self.access.endpoints[lane.endpoint];
-        self.writer.write(
-            &request,
-            endpoint,
-            (hash.as_deref(), checksum),
-            &mut lane.head,
-        );
+        let writer = &mut self.writers[lane.endpoint];
+        let kind = writer.checksum();
+        let sum = kind.and_then(|kind| digests::checksum(kind, &request, contents));
+        let framing = writer.framing(request.body.length(), sum.as_deref());
+        let hashes = writer.hashes_payload() && framing.is_none();
+        let hash = hashes.then(|| digests::payload_hash(&request.body, contents));
+        let known = (hash.as_deref(), sum.as_deref(), framing.as_ref());
+        writer.write(&request, endpoint, known, &mut lane.head);
+        lane.framing = framing;
+        lane.checksum = sum;
         let without_body = request.method == Method::Head;
         lane.begin(request.body, request.sink, without_body)
-    }
-
-    /// The checksum of a whole object that is put, where one is asked for.
-    fn checksum(&self, request: &Request<'_>) -> Option<String> {
-        let kind = self.access.store.checksum?;
-        let Body::Content { object, at, length } = &request.body else {
-            return None;
-        };
-        if request.method != Method::Put || !request.query.is_empty() {
-            return None;
-        }
-        let mut sum = Sum::new(kind);
-        let contents = &self.access.contents;
-        contents.each(*object, *at, *length, |piece| sum.update(piece));
-        Some(sum.text())
-    }
-
-    fn hash(&self, body: &Body) -> Vec<u8> {
-        let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
-        match body {
-            Body::None => {}
-            Body::Bytes(bytes) => digest.update(bytes),
-            Body::Content { object, at, length } => {
-                let contents = &self.access.contents;
-                contents.each(*object, *at, *length, |piece| digest.update(piece));
-            }
-        }
-        let mut text = Vec::with_capacity(64);
-        encode::hex(&mut text, digest.finish().as_ref());
-        text
     }
 
     /// Starts the request that was made ready.
@@ -460,8 +439,11 @@ impl Hub {
 
     /// The lane is free again.
     fn end(&mut self, at: usize, outcome: Result<(), Fault>) {
-        let end_ns = self.clock.now();
         let lane = &mut self.lanes[at];
+        let end_ns = match (&outcome, lane.last_byte_ns) {
+            (Ok(()), taken_ns) if taken_ns > 0 => taken_ns,
+            _ => self.clock.now(),
+        };
         let answered = outcome.is_ok() || outcome.as_ref().is_err_and(|fault| fault.status > 0);
         if !answered || lane.reply.closes || self.access.store.no_keep_alive {
             lane.link = None;
@@ -476,6 +458,7 @@ impl Hub {
                 end_ns,
                 received: lane.received,
                 differs_at: lane.differs_at,
+                checksums: lane.reply.take_checksums(),
             });
         }
         lane.has_request = false;

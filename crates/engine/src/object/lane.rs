@@ -5,6 +5,7 @@ use std::io::{self, IoSlice};
 use fathom_model::ErrorClass;
 
 use super::content::{Contents, Piece};
+use super::framing::{Framing, Stretch};
 use super::link::{Link, must_wait};
 use super::reply::Reply;
 use super::request::{Body, Sink};
@@ -84,6 +85,10 @@ pub(super) struct Lane {
     pub(super) has_request: bool,
     pub(super) head: Vec<u8>,
     pub(super) body: Body,
+    /// What is around the body, where its checksum follows it.
+    pub(super) framing: Option<Framing>,
+    /// Checksum of the body, where one is sent.
+    pub(super) checksum: Option<String>,
     pub(super) sink: Sink,
     sent: u64,
     pub(super) reply: Reply,
@@ -97,6 +102,8 @@ pub(super) struct Lane {
     pub(super) connect_ns: u64,
     pub(super) handshake_ns: u64,
     pub(super) first_byte_ns: u64,
+    /// When the last bytes that came were taken from the socket.
+    pub(super) last_byte_ns: u64,
     pub(super) deadline_ns: u64,
 }
 
@@ -111,6 +118,8 @@ impl Lane {
             has_request: false,
             head: Vec::with_capacity(1024),
             body: Body::None,
+            framing: None,
+            checksum: None,
             sink: Sink::Discard,
             sent: 0,
             reply: Reply::new(),
@@ -122,6 +131,7 @@ impl Lane {
             connect_ns: 0,
             handshake_ns: 0,
             first_byte_ns: 0,
+            last_byte_ns: 0,
             deadline_ns: u64::MAX,
         }
     }
@@ -132,13 +142,15 @@ impl Lane {
         let before = std::mem::replace(&mut self.body, body);
         self.sink = sink;
         self.sent = 0;
-        self.reply.begin(without_body);
+        let sums = matches!(self.sink, Sink::Check { .. } | Sink::Sum);
+        self.reply.begin(without_body, sums);
         self.kept.clear();
         self.received = 0;
         self.differs_at = None;
         self.connect_ns = 0;
         self.handshake_ns = 0;
         self.first_byte_ns = 0;
+        self.last_byte_ns = 0;
         Some(before)
     }
 
@@ -160,14 +172,11 @@ impl Lane {
             return Err(io::ErrorKind::NotConnected.into());
         };
         let head = self.head.len() as u64;
-        let total = head + self.body.length();
+        let framed = self.framing.as_ref().map(Framing::total_bytes);
+        let total = head + framed.unwrap_or(self.body.length());
         while self.sent < total {
-            let taken = if self.sent >= head && matches!(self.body, Body::None) {
-                break;
-            } else {
-                hand_over(link, &self.head, &self.body, self.sent, contents)
-            };
-            match taken {
+            let body = (&self.body, self.framing.as_ref());
+            match hand_over(link, &self.head, body, self.sent, contents) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(taken) => self.sent += taken as u64,
                 Err(error) if must_wait(&error) => return Ok(Step::Wait),
@@ -213,8 +222,10 @@ impl Lane {
                 let end = io::Error::from(io::ErrorKind::UnexpectedEof);
                 return Err(Fault::of_io(&end, self.doing()));
             }
+            // What is compared below is compared after the clock was read.
+            self.last_byte_ns = now();
             if self.first_byte_ns == 0 {
-                self.first_byte_ns = now();
+                self.first_byte_ns = self.last_byte_ns;
             }
             let buffered = link.has_buffered();
             self.take(&scratch[..got], contents)?;
@@ -268,7 +279,7 @@ impl Lane {
                 return;
             }
             match sink {
-                Sink::Discard => {}
+                Sink::Discard | Sink::Sum => {}
                 Sink::Keep if kept.len() + part.len() <= MOST_KEPT => kept.extend_from_slice(part),
                 Sink::Keep => {}
                 Sink::Check { object, at } if differs_at.is_none() => {
@@ -298,37 +309,53 @@ impl Lane {
 fn hand_over(
     link: &mut Link,
     head: &[u8],
-    body: &Body,
+    (body, framing): (&Body, Option<&Framing>),
     sent: u64,
     contents: &Contents,
 ) -> io::Result<usize> {
-    let rest = head.get(sent as usize..).unwrap_or_default();
-    match body {
-        Body::None => link.send(&[IoSlice::new(rest)]),
-        Body::Bytes(bytes) => {
-            let from = sent.saturating_sub(head.len() as u64) as usize;
-            link.send(&[IoSlice::new(rest), IoSlice::new(&bytes[from..])])
-        }
-        Body::Content { object, at, length } => {
-            let mut from = sent.saturating_sub(head.len() as u64);
-            let mut pieces = [Piece::Pool(&[]); PIECES];
-            pieces[0] = Piece::Pool(rest);
-            let mut used = 1;
-            while from < *length && used < PIECES {
-                let piece = contents.piece(*object, at + from);
-                from += piece.bytes().len() as u64;
-                pieces[used] = piece;
-                used += 1;
-            }
-            let mut slices = [IoSlice::new(&[]); PIECES];
-            for (slice, piece) in slices.iter_mut().zip(&pieces[..used]) {
-                *slice = IoSlice::new(piece.bytes());
-            }
-            // The last piece may reach beyond the end of what is sent.
-            let beyond = from.saturating_sub(*length) as usize;
-            let last = pieces[used - 1].bytes();
-            slices[used - 1] = IoSlice::new(&last[..last.len() - beyond]);
-            link.send(&slices[..used])
-        }
+    let mut pieces = [Piece::Pool(&[]); PIECES];
+    let mut used = 0;
+    if let Some(rest) = head.get(sent as usize..).filter(|rest| !rest.is_empty()) {
+        pieces[0] = Piece::Pool(rest);
+        used = 1;
     }
+    let mut at = sent.saturating_sub(head.len() as u64);
+    while used < PIECES {
+        let Some(piece) = piece_at(body, framing, at, contents) else {
+            break;
+        };
+        at += piece.bytes().len() as u64;
+        pieces[used] = piece;
+        used += 1;
+    }
+    let mut slices = [IoSlice::new(&[]); PIECES];
+    for (slice, piece) in slices.iter_mut().zip(&pieces[..used]) {
+        *slice = IoSlice::new(piece.bytes());
+    }
+    link.send(&slices[..used])
+}
+
+/// The run of bytes at a place of a body as it is sent; `None` at its end.
+fn piece_at<'a>(
+    body: &'a Body,
+    framing: Option<&'a Framing>,
+    at: u64,
+    contents: &'a Contents,
+) -> Option<Piece<'a>> {
+    let (at, most) = match framing.map(|framing| framing.at(at)) {
+        None => (at, body.length().saturating_sub(at)),
+        Some(Stretch::Text(text)) => return Some(Piece::Pool(text)),
+        Some(Stretch::Payload(at, most)) => (at, most),
+        Some(Stretch::End) => return None,
+    };
+    if most == 0 {
+        return None;
+    }
+    Some(match body {
+        Body::None => return None,
+        Body::Bytes(bytes) => Piece::Pool(&bytes[at as usize..]).up_to(most),
+        Body::Content {
+            object, at: from, ..
+        } => contents.piece(*object, from + at).up_to(most),
+    })
 }

@@ -12,8 +12,11 @@ mod checksum;
 mod content;
 mod credentials;
 mod date;
+mod digests;
 mod encode;
 mod endpoint;
+mod fill;
+mod framing;
 mod hub;
 mod lane;
 mod life;
@@ -32,6 +35,7 @@ mod shelf;
 mod sign;
 mod slot;
 mod tls;
+mod versions;
 mod work;
 mod worker;
 mod xml;
@@ -53,4 +57,10 @@ pub(crate) use work::{Done, Work, results};
 mod tests;
 
 #[cfg(test)]
+mod sums_tests;
+
+#[cfg(test)]
 mod truth_tests;
+
+#[cfg(test)]
+mod versions_tests;

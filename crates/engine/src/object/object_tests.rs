@@ -402,28 +402,38 @@ fn objects_that_are_kept_are_removed_by_the_run_that_made_them() {
 }
 
 #[test]
-fn a_store_compares_the_checksums_of_what_is_put() {
-    use fathom_model::workload::ObjectChecksum::{Crc32, Crc32c, Sha256};
-
-    for (tag, checksum) in [(60, Crc32), (61, Crc32c), (62, Sha256)] {
-        let server = server("");
-        let mut job = job(&server, tag, &[(OpKind::Put, 1)]);
-        job.workload.store.as_mut().unwrap().checksum = Some(checksum);
-        let end = run(&job);
-        assert_eq!(end.report.errors, [], "{checksum:?}");
-        assert_eq!(done(&end, OpKind::Put).0, 40);
+fn each_endpoint_is_asked_with_its_own_keys() {
+    let (one, two) = (server(""), server(""));
+    for name in ["first", "second"] {
+        let keys = super::Credentials {
+            key_id: name.to_uppercase(),
+            secret: "topsecret".to_owned(),
+            ..super::Credentials::default()
+        };
+        give_credentials(name, keys);
     }
-    // Had they been wrong, it would have said so.
-    let server = server("");
-    let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
-    let head = "PUT /b/k HTTP/1.1\r\nhost: x\r\nx-amz-checksum-crc32c: AAAAAA==\r\ncontent-length: 3\r\nconnection: close\r\n\r\nabc";
-    std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
-    let mut answer = String::new();
-    std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
-    assert!(
-        answer.starts_with("HTTP/1.1 400") && answer.contains("BadDigest"),
-        "{answer}"
-    );
+    let mut job = job(&one, 80, &[(OpKind::Put, 1)]);
+    let store = job.workload.store.as_mut().unwrap();
+    store.endpoints = vec![one.endpoint(), two.endpoint()];
+    store.keys = KeySource::Given("first".to_owned());
+    store.endpoint_keys = vec![None, Some(KeySource::Given("second".to_owned()))];
+    let end = run(&job);
+    assert_eq!(end.report.errors, []);
+    for (server, id) in [(&one, "FIRST"), (&two, "SECOND")] {
+        let signers = server.signers();
+        assert_eq!(signers.keys().collect::<Vec<_>>(), [id]);
+        assert!(signers[id] >= 15, "{signers:?}");
+    }
+    let whose: Vec<_> = end
+        .report
+        .endpoints
+        .iter()
+        .map(|e| e.keys.as_str())
+        .collect();
+    assert_eq!(whose, ["first", "second"]);
+    let store = job.workload.store.as_mut().unwrap();
+    store.endpoint_keys[0] = Some(KeySource::Given("nobody knows".to_owned()));
+    assert!(prepare(&job, &mut NoHooks).is_err());
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub(crate) struct Task {
     pub(crate) number: u64,
     /// Objects, from `number` on; more than 1 for a batch.
     pub(crate) count: u32,
+    /// Which of the known versions of the object.
+    pub(crate) version: u64,
 }
 
 /// Answer to [`Picker::next`].
@@ -83,6 +85,9 @@ impl Picker {
                 let page = u64::from(self.work.page_keys.max(1));
                 range.count().div_ceil(page).max(1)
             }
+            Some(OpKind::GetVersion | OpKind::HeadVersion) => range
+                .count()
+                .saturating_mul(u64::from(self.work.versions.max(1))),
             _ => range.count(),
         };
         let shuffled = self.work.order == ObjectOrder::EachOnce;
@@ -109,6 +114,9 @@ impl Picker {
         if matches!(kind, OpKind::Delete | OpKind::DeleteMany) {
             return self.removal(kind, range, busy).unwrap_or(Draw::Done);
         }
+        if kind == OpKind::DeleteVersion {
+            return self.version_removal(range, busy);
+        }
         if self.visited >= self.extent {
             if !self.work.repeat || self.extent == 0 {
                 return Draw::Done;
@@ -125,9 +133,18 @@ impl Picker {
             if self.visited >= self.extent {
                 return Draw::Wait;
             }
-            let number = self.visit(kind);
-            if !range.is_missing(number) {
-                return Draw::Task(one(kind, number));
+            let visited = self.visit(kind);
+            if matches!(kind, OpKind::GetVersion | OpKind::HeadVersion) {
+                let (at, each) = (visited - self.first, u64::from(self.work.versions.max(1)));
+                let number = self.first + at / each;
+                if let Some(version) = range.versions.at(number, at % each) {
+                    return Draw::Task(Task {
+                        version,
+                        ..one(kind, number)
+                    });
+                }
+            } else if !range.is_missing(visited) {
+                return Draw::Task(one(kind, visited));
             }
         }
         Draw::Wait
@@ -200,10 +217,10 @@ impl Picker {
             return Some(Draw::Wait);
         }
         range.head += count;
+        range.versions.forget_below(range.head);
         Some(Draw::Task(Task {
-            kind,
-            number,
             count: count as u32,
+            ..one(kind, number)
         }))
     }
 
@@ -235,6 +252,11 @@ impl Picker {
                     }
                 }
                 OpKind::List | OpKind::ListVersions => return Draw::Task(one(kind, 0)),
+                _ if kind.is_of_version() => {
+                    if let Some(task) = self.version_of_mix(kind, range, made, &busy) {
+                        return Draw::Task(task);
+                    }
+                }
                 _ => {
                     let count = made.saturating_sub(range.head);
                     if count == 0 {
@@ -245,6 +267,66 @@ impl Picker {
                         return Draw::Task(one(kind, number));
                     }
                 }
+            }
+        }
+        Draw::Wait
+    }
+
+    /// A request for a version in a mix.
+    fn version_of_mix(
+        &mut self,
+        kind: OpKind,
+        range: &Range,
+        made: u64,
+        busy: impl Fn(u64) -> bool,
+    ) -> Option<Task> {
+        let count = made.saturating_sub(range.head);
+        if count == 0 {
+            return None;
+        }
+        let number = range.head + self.at_random(count);
+        let (number, place) = match kind {
+            // One stays of each object, so that there is something to read.
+            OpKind::DeleteVersion => {
+                let found = range.versions.with_several(number);
+                (found.filter(|n| *n < made && !busy(*n))?, 0)
+            }
+            _ => (
+                number,
+                self.rng.below(range.versions.count_of(number).max(1)),
+            ),
+        };
+        let version = range.versions.at(number, place)?;
+        Some(Task {
+            version,
+            ..one(kind, number)
+        })
+    }
+
+    /// The next version to remove: the oldest of each object in turn, and never
+    /// two of one at the same time.
+    fn version_removal(&mut self, range: &mut Range, busy: impl Fn(u64) -> bool) -> Draw {
+        if range.versions.are_of_null() {
+            return self
+                .removal(OpKind::DeleteVersion, range, busy)
+                .unwrap_or(Draw::Done);
+        }
+        for _ in 0..TRIES {
+            let Some(number) = range.versions.object_from(self.visited) else {
+                range.head = range.tail;
+                range.missing.clear();
+                return Draw::Done;
+            };
+            self.visited = number + 1;
+            let version = range.versions.at(number, 0);
+            if let Some(version) = version.filter(|_| !busy(number)) {
+                if range.versions.count_of(number) == 1 {
+                    range.note_missing(number);
+                }
+                return Draw::Task(Task {
+                    version,
+                    ..one(OpKind::DeleteVersion, number)
+                });
             }
         }
         Draw::Wait
@@ -267,6 +349,7 @@ fn one(kind: OpKind, number: u64) -> Task {
         kind,
         number,
         count: 1,
+        version: 0,
     }
 }
 

@@ -1,32 +1,25 @@
 //! Making a bucket ready: it can be reached, nothing of somebody else's is in
 //! the way, and the objects that are going to be read are there.
 
-use std::collections::VecDeque;
-
 use fathom_model::rng::{derive_seed, splitmix64};
 use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
-use fathom_model::{Job, OpKind, Target};
+use fathom_model::{Job, Target};
 
 use super::access::Access;
-use super::ask::{Ask, Asker, list_query};
-use super::hub::{Ended, Hub};
+use super::ask::list_query;
+use super::fill::fill;
+use super::hub::Hub;
 use super::names::Names;
-use super::picker::Task;
 use super::request::{Body, Method, Request, Sink};
 use super::server::StoreServer;
-use super::shelf::Taken;
 use super::work::{Work, check};
 use super::{encode, shelf, xml};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
-/// Connections that make objects.
-const LANES: usize = 32;
 /// Objects that were there already and are read at most; they are kept in
 /// memory.
 const MOST_EXISTING: usize = 1 << 20;
-/// How often an object is sent again while a bucket is made ready.
-const TRIES: u32 = 5;
 
 /// A store that is ready, and what was done for it.
 #[derive(Debug)]
@@ -140,6 +133,7 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
     let store = ObjectStore {
         endpoints: vec![server.endpoint()],
         keys: KeySource::Given(super::credentials::nobody()),
+        endpoint_keys: Vec::new(),
         ca_file: None,
         virtual_host: false,
         ..store.clone()
@@ -254,111 +248,6 @@ fn existing(
         ))),
         false => Ok(found),
     }
-}
-
-/// Makes the objects that the work needs and that are not there yet.
-fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u64), Error> {
-    let makes_all = |kind| matches!(kind, OpKind::Put | OpKind::PutMultipart);
-    let needs = work.work.ops.iter().any(|share| !makes_all(share.kind));
-    let Some(shelf) = work.shelf.as_ref().filter(|_| needs && !work.work.existing) else {
-        return Ok((0, 0));
-    };
-    let mut missing = VecDeque::new();
-    for rank in 0..work.workers {
-        let range = shelf.range(rank);
-        let lacking = work.work.objects.saturating_sub(range.count());
-        missing.push_back((rank, range.tail, lacking));
-    }
-    let total: u64 = missing.iter().map(|(_, _, lacking)| lacking).sum();
-    if total == 0 {
-        return Ok((0, 0));
-    }
-    let lanes = LANES.min(usize::try_from(total).unwrap_or(LANES));
-    let mut hub = Hub::new(&work.access, lanes, 0)?;
-    hub.connect_all()?;
-    let (mut ended, mut made, mut made_bytes): (Vec<Ended>, u64, u64) = (Vec::new(), 0, 0);
-    let mut under_way: Vec<Option<(u32, u64, u32)>> = vec![None; lanes];
-    let mut asker = Asker::default();
-    let each = (work.names.sizes.mean_bytes() as u64).max(1);
-    loop {
-        for (lane, place) in under_way.iter_mut().enumerate() {
-            if place.is_none()
-                && let Some((rank, number)) = next_missing(&mut missing)
-            {
-                put(&mut hub, &mut asker, work, (lane, rank, number));
-                *place = Some((rank, number, 1));
-            }
-        }
-        if under_way.iter().all(Option::is_none) {
-            break;
-        }
-        hub.poll(Some(100_000_000), false, &mut ended);
-        for end in ended.drain(..) {
-            let Some((rank, number, tries)) = under_way[end.lane].take() else {
-                continue;
-            };
-            match end.outcome {
-                Ok(()) => {
-                    made += 1;
-                    made_bytes += work.names.bytes_of(rank, number);
-                }
-                Err(fault) if tries >= TRIES || fault.status / 100 == 4 => {
-                    return Err(Error::Workload(format!(
-                        "the objects that are to be read could not be made in bucket '{}': {}",
-                        work.access.bucket, fault.text
-                    )));
-                }
-                Err(_) => {
-                    std::thread::sleep(std::time::Duration::from_millis(20 << tries));
-                    put(&mut hub, &mut asker, work, (end.lane, rank, number));
-                    under_way[end.lane] = Some((rank, number, tries + 1));
-                }
-            }
-        }
-        if hooks.stop_requested() {
-            return Err(Error::Stopped);
-        }
-        hooks.progress(PrepareProgress {
-            what: "making the objects",
-            done_bytes: made * each,
-            total_bytes: total * each,
-        });
-    }
-    note_filled(work, shelf);
-    Ok((made, made_bytes))
-}
-
-/// Every rank has its objects now.
-fn note_filled(work: &Work, shelf: &Taken) {
-    for rank in 0..work.workers {
-        let mut range = shelf.range(rank);
-        range.tail += work.work.objects.saturating_sub(range.count());
-        shelf.put_back(rank, range);
-    }
-}
-
-fn next_missing(missing: &mut VecDeque<(u32, u64, u64)>) -> Option<(u32, u64)> {
-    loop {
-        let (rank, number, left) = missing.front_mut()?;
-        if *left > 0 {
-            *left -= 1;
-            *number += 1;
-            return Some((*rank, *number - 1));
-        }
-        missing.pop_front();
-    }
-}
-
-fn put(hub: &mut Hub, asker: &mut Asker, work: &Work, (lane, rank, number): (usize, u32, u64)) {
-    let task = Task {
-        kind: OpKind::Put,
-        number,
-        count: 1,
-    };
-    asker.make(work, rank, &task, &Ask::Whole, |request| {
-        let _ = hub.make_ready(lane, request);
-    });
-    hub.start_now(lane);
 }
 
 #[cfg(test)]

@@ -92,6 +92,7 @@ impl ObjectProbe {
             kind: self.kind,
             number,
             count: 1,
+            version: 0,
         };
         let hub = &mut self.hub;
         self.asker

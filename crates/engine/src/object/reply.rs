@@ -1,6 +1,8 @@
 //! The answer to a request, read as it comes: HTTP/1.1 heads and bodies of
 //! known length, in chunks, or until the connection ends (RFC 9112).
 
+use super::checksum::{self, Sum};
+
 /// Bytes that a head has at most.
 const MOST_HEAD_BYTES: usize = 64 << 10;
 /// Bytes of a line that begins a chunk at most.
@@ -44,6 +46,10 @@ pub(crate) struct Reply {
     pub(crate) version: String,
     /// The answer has a head and no body: that to HEAD.
     without_body: bool,
+    /// Checksums are looked at.
+    sums: bool,
+    /// A checksum of the body under way, and what it should be.
+    sum: Option<(Sum, String)>,
 }
 
 impl Reply {
@@ -57,11 +63,13 @@ impl Reply {
             etag: String::new(),
             version: String::new(),
             without_body: false,
+            sums: false,
+            sum: None,
         }
     }
 
     /// Forgets the last answer.
-    pub(crate) fn begin(&mut self, without_body: bool) {
+    pub(crate) fn begin(&mut self, without_body: bool, sums: bool) {
         self.left = Left::Head;
         self.held.clear();
         self.status = 0;
@@ -70,6 +78,15 @@ impl Reply {
         self.etag.clear();
         self.version.clear();
         self.without_body = without_body;
+        self.sums = sums;
+        self.sum = None;
+    }
+
+    /// The checksum of a body that came to its end, and what the store says that
+    /// it is; `None` where it says nothing, or was not asked.
+    pub(crate) fn take_checksums(&mut self) -> Option<(String, String)> {
+        let (sum, said) = self.sum.take().filter(|_| self.is_complete())?;
+        Some((sum.text(), said))
     }
 
     /// Whether all of it has come.
@@ -87,9 +104,15 @@ impl Reply {
     pub(crate) fn take(
         &mut self,
         bytes: &[u8],
-        mut body: impl FnMut(u16, &[u8]),
+        mut to: impl FnMut(u16, &[u8]),
     ) -> Result<usize, Malformed> {
         let mut at = 0;
+        let mut body = |reply: &mut Reply, piece: &[u8]| {
+            if let Some((sum, _)) = &mut reply.sum {
+                sum.update(piece);
+            }
+            to(reply.status, piece);
+        };
         while at < bytes.len() {
             let rest = &bytes[at..];
             at += match self.left {
@@ -97,7 +120,7 @@ impl Reply {
                 Left::Head => self.take_head(rest)?,
                 Left::Bytes(left) => {
                     let piece = part(rest, left);
-                    body(self.status, piece);
+                    body(self, piece);
                     self.left = match left - piece.len() as u64 {
                         0 => Left::Nothing,
                         left => Left::Bytes(left),
@@ -105,12 +128,12 @@ impl Reply {
                     piece.len()
                 }
                 Left::UntilClose => {
-                    body(self.status, rest);
+                    body(self, rest);
                     rest.len()
                 }
                 Left::Chunk(left) => {
                     let piece = part(rest, left);
-                    body(self.status, piece);
+                    body(self, piece);
                     self.left = match left - piece.len() as u64 {
                         0 => Left::ChunkEnd,
                         left => Left::Chunk(left),
@@ -211,6 +234,10 @@ impl Reply {
         if self.left == Left::UntilClose {
             self.closes = true;
         }
+        // A part of an object is not what its checksum is of.
+        if self.status != 200 {
+            self.sum = None;
+        }
         if self.left == Left::Head {
             self.status = 0;
             self.length = None;
@@ -246,6 +273,11 @@ impl Reply {
             }
             16 if is("x-amz-version-id") => {
                 self.version.push_str(&String::from_utf8_lossy(value));
+            }
+            // Those of parts, put together (`SUM-PARTS`), are not of the bytes.
+            19..=24 if self.sums && self.sum.is_none() && !value.contains(&b'-') => {
+                let said = String::from_utf8_lossy(value).into_owned();
+                self.sum = checksum::of_header(name).map(|kind| (Sum::new(kind), said));
             }
             _ => {}
         }
@@ -304,12 +336,12 @@ mod tests {
         let mut reply = Reply::new();
         let head = b"HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nx-amz-version-id: v1\r\n\
             connection: close\r\ncontent-length: 7\r\n\r\n";
-        reply.begin(true);
+        reply.begin(true, false);
         reply.take(head, |_, _| {}).unwrap();
         assert!(reply.is_complete() && reply.closes);
         assert_eq!((reply.etag.as_str(), reply.version.as_str()), ("abc", "v1"));
         assert_eq!(reply.length, Some(7));
-        reply.begin(false);
+        reply.begin(false, false);
         reply
             .take(b"HTTP/1.1 200 OK\r\n\r\nuntil", |_, _| {})
             .unwrap();

@@ -7,7 +7,8 @@ use super::credentials::Credentials;
 use super::date::Stamp;
 use super::encode;
 use super::endpoint::Endpoint;
-use super::sign::{Headers, Signed, Signer, UNSIGNED};
+use super::framing::Framing;
+use super::sign::{Headers, Signed, Signer, UNSIGNED, UNSIGNED_WITH_TRAILER};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +61,14 @@ pub(crate) enum Sink {
     /// Read to its end and forgotten.
     Discard,
     Keep,
-    /// Compared with the contents of an object from a place on.
+    /// Compared with the contents of an object from a place on, and with the
+    /// checksum that the store says.
     Check {
         object: u64,
         at: u64,
     },
+    /// Compared with the checksum that the store says, if it does.
+    Sum,
 }
 
 /// A request, all but its connection.
@@ -81,6 +85,14 @@ pub(crate) struct Request<'a> {
     pub(crate) sink: Sink,
 }
 
+impl Request<'_> {
+    /// Whether the answer is compared with the checksum of the object.
+    fn asks_for_checksum(&self) -> bool {
+        let whole = !self.extra.iter().any(|(name, _)| *name == b"range");
+        whole && self.method == Method::Get && matches!(self.sink, Sink::Check { .. } | Sink::Sum)
+    }
+}
+
 /// Writes the heads of requests to one store.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -94,6 +106,7 @@ pub(super) struct Writer {
     settings: Settings,
     sign_payload: bool,
     checksum: Option<ObjectChecksum>,
+    trailing: bool,
     closes: bool,
     stamp: Stamp,
     host: Vec<u8>,
@@ -110,11 +123,12 @@ struct Settings {
 impl Settings {
     /// Adds the headers that a request for an object has.
     fn add<'a>(&'a self, request: &Request<'_>, headers: &mut Headers<'a>) {
+        let whole = request.query.is_empty() || request.query.starts_with(b"versionId=");
         let puts = request.method == Method::Put && request.query.is_empty();
         if let Some(class) = self.storage_class.as_ref().filter(|_| puts) {
             headers.add(b"x-amz-storage-class", class.as_bytes());
         }
-        let reads = request.method == Method::Get && request.query.is_empty();
+        let reads = request.method == Method::Get && whole;
         if let Some([algorithm, key, sum]) = self.encryption.as_ref().filter(|_| puts || reads) {
             let name = |end| -> &'static [u8] {
                 match end {
@@ -165,6 +179,7 @@ impl Writer {
             },
             sign_payload: store.sign_payload,
             checksum: store.checksum.filter(|_| s3),
+            trailing: store.checksum_trailing,
             closes: store.no_keep_alive,
             stamp: Stamp::now(),
             host: Vec::new(),
@@ -176,14 +191,25 @@ impl Writer {
         self.sign_payload && self.signer.is_some()
     }
 
+    /// The checksum that what is put is sent with.
+    pub(super) fn checksum(&self) -> Option<ObjectChecksum> {
+        self.checksum
+    }
+
+    /// What is around a payload whose checksum follows it.
+    pub(super) fn framing(&self, payload_bytes: u64, sum: Option<&str>) -> Option<Framing> {
+        let (kind, sum) = self.checksum.filter(|_| self.trailing).zip(sum)?;
+        Some(Framing::new(payload_bytes, kind, sum))
+    }
+
     /// Writes the head of `request` to `endpoint`: with the hash of the payload
     /// in hexadecimal, where it is signed, and with its checksum, where the store
-    /// is to compare one.
+    /// is to compare one and it does not follow.
     pub(super) fn write(
         &mut self,
         request: &Request<'_>,
         endpoint: &Endpoint,
-        (hash, checksum): (Option<&[u8]>, Option<String>),
+        (hash, checksum, framing): (Option<&[u8]>, Option<&str>, Option<&Framing>),
         out: &mut Vec<u8>,
     ) {
         out.clear();
@@ -193,7 +219,11 @@ impl Writer {
             self.host.extend_from_slice(prefix.as_bytes());
         }
         self.host.extend_from_slice(endpoint.authority.as_bytes());
-        let payload = hash.unwrap_or(UNSIGNED);
+        let payload = match framing {
+            Some(_) => UNSIGNED_WITH_TRAILER,
+            None => hash.unwrap_or(UNSIGNED),
+        };
+        let decoded = framing.map(|f| f.payload_bytes().to_string());
         let mut headers = Headers::default();
         headers.add(b"host", &self.host);
         if self.protocol == ObjectProtocol::S3 && self.signer.is_some() {
@@ -203,8 +233,24 @@ impl Writer {
         for (name, value) in request.extra {
             headers.add(name, value);
         }
-        if let (Some(kind), Some(sum)) = (self.checksum, &checksum) {
-            headers.add(checksum::header(kind), sum.as_bytes());
+        match (self.checksum, checksum, &decoded) {
+            (Some(kind), Some(_), Some(bytes)) => {
+                headers.add(b"content-encoding", b"aws-chunked");
+                headers.add(b"x-amz-decoded-content-length", bytes.as_bytes());
+                headers.add(b"x-amz-trailer", checksum::header(kind));
+            }
+            (Some(kind), Some(sum), None) => headers.add(checksum::header(kind), sum.as_bytes()),
+            // An upload in parts says how their checksums are made.
+            (Some(kind), None, _) if request.query == b"uploads=" => {
+                headers.add(
+                    b"x-amz-checksum-algorithm",
+                    checksum::algorithm(kind).as_bytes(),
+                );
+            }
+            _ => {}
+        }
+        if self.protocol == ObjectProtocol::S3 && request.asks_for_checksum() {
+            headers.add(b"x-amz-checksum-mode", b"ENABLED");
         }
         self.settings.add(request, &mut headers);
         let session = self.signer.as_ref().and_then(Signer::session_token);
@@ -233,7 +279,7 @@ impl Writer {
             };
             signer.sign(what, &headers, &self.stamp, out);
         }
-        let length = request.body.length();
+        let length = framing.map_or(request.body.length(), Framing::total_bytes);
         if length > 0 || matches!(request.method, Method::Put | Method::Post) {
             out.extend_from_slice(b"content-length: ");
             encode::decimal(out, length);
@@ -284,7 +330,7 @@ mod tests {
             sink: Sink::Discard,
         };
         let mut out = Vec::new();
-        writer.write(&request, &endpoint, (None, None), &mut out);
+        writer.write(&request, &endpoint, (None, None, None), &mut out);
         String::from_utf8(out).unwrap()
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, OpKind};
 
-use super::ask::Ask;
+use super::ask::{Ask, PartTag};
 use super::hub::Ended;
 use super::lane::Fault;
 use super::worker::Worker;
@@ -61,6 +61,19 @@ impl Worker {
             let text = format!("what was read is not what was put, within 64 KiB after byte {at}");
             return wrong(ErrorClass::Verify, text);
         }
+        if let Some((came, said)) = end.checksums.as_ref().filter(|(came, said)| came != said) {
+            let text = format!("the checksum of what came is {came}, the store says {said}");
+            return wrong(ErrorClass::Verify, text);
+        }
+        let version = self.parts.hub.tags(end.lane).1;
+        if let Ask::Version(asked) = ask
+            && !version.is_empty()
+            && version != asked
+            && self.parts.work.null_server.is_none()
+        {
+            let text = format!("the version {version} came instead of {asked}");
+            return wrong(ErrorClass::Verify, text);
+        }
         // The null store knows no sizes: it answers with those of the mean object.
         let told = expected.answer_bytes;
         let told = told.filter(|_| self.parts.work.null_server.is_none());
@@ -80,8 +93,12 @@ impl Worker {
                 None => return wrong(ErrorClass::Other, "an upload without a name".to_owned()),
             },
             Ask::PutPart(_, part) => {
-                let etag = self.parts.hub.tags(end.lane).0.to_owned();
-                self.slots[slot].put(*part, &etag);
+                let hub = &self.parts.hub;
+                let tag = PartTag {
+                    etag: hub.tags(end.lane).0.to_owned(),
+                    checksum: hub.checksum(end.lane).map(str::to_owned),
+                };
+                self.slots[slot].put(*part, tag);
             }
             Ask::Page(_) => {
                 let truncated = xml::text(kept, "IsTruncated").as_deref() == Some("true");
@@ -103,6 +120,9 @@ impl Worker {
         }
         let endpoint = self.parts.hub.endpoint_of(end.lane);
         let tally = &mut self.done.endpoints[endpoint];
+        if end.checksums.is_some() {
+            tally.compared();
+        }
         match outcome {
             Ok(()) => {
                 let bytes = self.sent[end.lane].expected.bytes;
@@ -173,6 +193,11 @@ impl Worker {
                 self.done.ops += 1;
                 if makes {
                     self.range.note_made(task.number);
+                }
+                if makes || task.kind == OpKind::PutVersion {
+                    let version = self.parts.hub.tags(end.lane).1;
+                    let most = self.parts.work.most_versions();
+                    self.range.versions.note(task.number, version, most);
                 }
             }
             Some(fault) => {

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::versions::Versions;
+
 /// Failed numbers of a rank that are remembered.
 const MOST_MISSING: usize = 1 << 16;
 
@@ -19,6 +21,8 @@ pub(crate) struct Range {
     pub(crate) tail: u64,
     /// Numbers within that were never made.
     pub(super) missing: BTreeSet<u64>,
+    /// Versions of them that are known.
+    pub(super) versions: Versions,
 }
 
 impl Range {

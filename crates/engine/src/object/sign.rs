@@ -12,6 +12,8 @@ use super::encode;
 
 /// Stands for a payload that is not part of the signature.
 pub(crate) const UNSIGNED: &[u8] = b"UNSIGNED-PAYLOAD";
+/// The same, with a checksum behind the payload.
+pub(crate) const UNSIGNED_WITH_TRAILER: &[u8] = b"STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 /// Headers that one request carries at most.
 const MOST_HEADERS: usize = 16;
 

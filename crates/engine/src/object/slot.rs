@@ -2,7 +2,7 @@
 
 use fathom_model::OpKind;
 
-use super::ask::{Ask, Expected};
+use super::ask::{Ask, Expected, PartTag};
 use super::lane::Fault;
 use super::picker::Task;
 
@@ -31,7 +31,7 @@ pub(super) struct Slot {
     upload: String,
     parts: u32,
     next_part: u32,
-    etags: Vec<String>,
+    tags: Vec<PartTag>,
     completes: bool,
     /// Where the listing goes on.
     pub(super) token: String,
@@ -49,7 +49,7 @@ impl Slot {
             upload: String::new(),
             parts: 0,
             next_part: 0,
-            etags: Vec::new(),
+            tags: Vec::new(),
             completes: false,
             token: String::new(),
         }
@@ -64,7 +64,7 @@ impl Slot {
         self.bytes = 0;
         self.fault = None;
         self.upload.clear();
-        self.etags.clear();
+        self.tags.clear();
         self.completes = false;
         self.next_part = 1;
         self.parts = u32::try_from(bytes.div_ceil(part_bytes.max(1)).max(1)).unwrap_or(u32::MAX);
@@ -82,13 +82,13 @@ impl Slot {
     /// The upload was begun.
     pub(super) fn begun(&mut self, upload: String) {
         self.upload = upload;
-        self.etags.resize(self.parts as usize, String::new());
+        self.tags.resize(self.parts as usize, PartTag::default());
     }
 
     /// A part was sent.
-    pub(super) fn put(&mut self, part: u32, etag: &str) {
-        if let Some(place) = self.etags.get_mut(part as usize - 1) {
-            place.push_str(etag);
+    pub(super) fn put(&mut self, part: u32, tag: PartTag) {
+        if let Some(place) = self.tags.get_mut(part as usize - 1) {
+            *place = tag;
         }
     }
 
@@ -121,8 +121,8 @@ impl Slot {
         }
         if uploads && self.open == 0 {
             self.completes = true;
-            let etags = std::mem::take(&mut self.etags);
-            return Some(Ask::Complete(self.upload.clone(), etags));
+            let tags = std::mem::take(&mut self.tags);
+            return Some(Ask::Complete(self.upload.clone(), tags));
         }
         None
     }
@@ -137,6 +137,14 @@ mod tests {
             kind,
             number: 1,
             count: 1,
+            version: 0,
+        }
+    }
+
+    fn tag(part: u32) -> PartTag {
+        PartTag {
+            etag: format!("e{part}"),
+            checksum: Some(format!("s{part}")),
         }
     }
 
@@ -157,10 +165,10 @@ mod tests {
         }
         assert_eq!(slot.next(), None, "parts are under way");
         for part in [2, 3, 1] {
-            slot.put(part, &format!("e{part}"));
+            slot.put(part, tag(part));
             slot.open -= 1;
         }
-        let tags = vec!["e1".to_owned(), "e2".to_owned(), "e3".to_owned()];
+        let tags = (1..=3).map(tag).collect();
         assert_eq!(slot.next(), Some(Ask::Complete("u".to_owned(), tags)));
         assert_eq!(slot.next(), None);
     }

@@ -13,6 +13,7 @@ use super::lane::Fault;
 use super::names::Names;
 use super::server::StoreServer;
 use super::shelf::{Range, Taken};
+use super::versions::{MOST_VERSIONS, Versions};
 use crate::Error;
 
 /// Objects of a worker at most.
@@ -21,6 +22,8 @@ const MAX_OBJECTS: u64 = 1 << 38;
 const MAX_OBJECT_BYTES: u64 = 5 << 40;
 /// Parts of one object in flight at most.
 const MAX_PARTS_AT_ONCE: u32 = 64;
+/// Versions of an object that are made first at most.
+const MOST_VERSIONS_MADE: u32 = 1000;
 /// Parts of an object at most: what S3 allows.
 const MAX_PARTS: u64 = 10_000;
 
@@ -84,6 +87,11 @@ impl Tally {
         self.report.slow_downs += u64::from(slow);
     }
 
+    /// The checksum of an answer was compared.
+    pub(crate) fn compared(&mut self) {
+        self.report.checksums_compared += 1;
+    }
+
     pub(crate) fn retried(&mut self) {
         self.report.retries += 1;
     }
@@ -95,6 +103,7 @@ impl Tally {
         mine.failed += theirs.failed;
         mine.slow_downs += theirs.slow_downs;
         mine.retries += theirs.retries;
+        mine.checksums_compared += theirs.checksums_compared;
         mine.connections += theirs.connections;
         self.connect_ns += other.connect_ns;
         self.handshakes += other.handshakes;
@@ -102,10 +111,11 @@ impl Tally {
         self.latency.merge(&other.latency);
     }
 
-    fn finish(mut self, name: &str) -> EndpointReport {
+    fn finish(mut self, name: &str, keys: &str) -> EndpointReport {
         let mean = |sum: u64, count: u64| sum.checked_div(count).unwrap_or(0);
         let quantile = |q| self.latency.quantile(q).unwrap_or(0);
         self.report.endpoint = name.to_owned();
+        self.report.keys = keys.to_owned();
         self.report.connect_mean_ns = mean(self.connect_ns, self.report.connections);
         self.report.handshake_mean_ns = mean(self.handshake_ns, self.handshakes);
         self.report.p50_ns = quantile(0.5);
@@ -159,6 +169,7 @@ impl Work {
                     Some(OpKind::Put | OpKind::PutMultipart) => 0,
                     _ => self.work.objects,
                 },
+                versions: Versions::of_null(),
                 ..Range::default()
             },
         }
@@ -185,6 +196,11 @@ impl Work {
             true => self.work.parts_at_once.clamp(1, MAX_PARTS_AT_ONCE) as usize,
             false => 1,
         }
+    }
+
+    /// Versions that a rank remembers at most.
+    pub(crate) fn most_versions(&self) -> usize {
+        (MOST_VERSIONS / self.workers.max(1) as usize).max(1)
     }
 
     /// When the first worker had done its part, if one has.
@@ -228,14 +244,11 @@ pub(crate) fn results(
             sum.merge(one);
         }
     }
-    let names = work
-        .access
-        .endpoints
-        .iter()
-        .map(|endpoint| endpoint.name.as_str());
-    let endpoints = names
+    let access = &work.access;
+    let each = access.endpoints.iter().zip(&access.keys);
+    let endpoints = each
         .zip(all)
-        .map(|(name, tally)| tally.finish(name))
+        .map(|((endpoint, keys), tally)| tally.finish(&endpoint.name, &keys.place))
         .collect();
     let first_ns = work.first_done_ns();
     let last_ns = ends.iter().map(|end| end.ended_ns).max().unwrap_or(0);
@@ -282,6 +295,12 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
         Some(format!("1 to {MAX_PARTS_AT_ONCE} parts can be in flight"))
     } else if work.existing && !work.only_reads() {
         Some("objects that were there already are only read".to_owned())
+    } else if work.existing && work.ops.iter().any(|share| share.kind.is_of_version()) {
+        Some("versions are known of objects that fathom made itself, and of no others".to_owned())
+    } else if !(1..=MOST_VERSIONS_MADE).contains(&work.versions) {
+        Some(format!(
+            "1 to {MOST_VERSIONS_MADE} versions of an object can be made first"
+        ))
     } else if matches!(&work.sizes, ObjectSizes::Weighted(all) if all.iter().all(|s| s.1 == 0)) {
         Some("sizes need weights".to_owned())
     } else if matches!(work.keys, KeyLayout::Tree { depth, fan_out } if tree(depth, fan_out)) {

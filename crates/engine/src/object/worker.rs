@@ -7,9 +7,10 @@
 
 use std::sync::Arc;
 
+use fathom_model::OpKind;
 use fathom_model::sample::Phase;
 
-use super::ask::Asker;
+use super::ask::{Ask, Asker};
 use super::hub::{Ended, Hub};
 use super::picker::{Draw, Picker, Task};
 use super::shelf::Range;
@@ -208,7 +209,7 @@ impl Worker {
     }
 
     fn draw(&mut self) -> Draw {
-        use fathom_model::OpKind::{Put, PutMultipart};
+        use OpKind::{Put, PutMultipart};
         let slots = &self.slots;
         let making = slots
             .iter()
@@ -231,7 +232,10 @@ impl Worker {
             true => work.path(&mut Vec::new(), self.parts.rank, task.number),
             false => work.names.bytes_of(self.parts.rank, task.number),
         };
-        let ask = self.slots[slot].begin(task, bytes, work.work.part_bytes, due_ns);
+        let mut ask = self.slots[slot].begin(task, bytes, work.work.part_bytes, due_ns);
+        if task.kind.is_of_version() {
+            ask = Ask::Version(self.version_of(task));
+        }
         let op = Op {
             slot: slot as u32,
             kind: task.kind,
@@ -249,6 +253,17 @@ impl Worker {
         }
         self.in_flight += 1;
         self.fill(slot);
+    }
+
+    /// The name of the version that a task is about; one that is removed is known
+    /// no longer.
+    fn version_of(&mut self, task: Task) -> String {
+        let versions = &mut self.range.versions;
+        let name = match task.kind {
+            OpKind::DeleteVersion => versions.take(task.number, task.version),
+            _ => versions.name(task.number, task.version).map(Into::into),
+        };
+        name.unwrap_or_default().into()
     }
 
     /// Lanes of a slot.
@@ -270,7 +285,7 @@ impl Worker {
     }
 
     /// Sends a request; the time right before.
-    fn send(&mut self, lane: usize, slot: usize, ask: super::ask::Ask) -> u64 {
+    fn send(&mut self, lane: usize, slot: usize, ask: Ask) -> u64 {
         let Some(task) = self.slots[slot].task else {
             return self.now_ns;
         };
@@ -312,8 +327,7 @@ impl Worker {
             let start_ns = self.send(lane, slot, ask);
             self.sent[lane].retries = retries + 1;
             let waited_ns = start_ns.saturating_sub(failed_ns).max(1);
-            self.recorder
-                .complete(fathom_model::OpKind::Retry, 0, waited_ns);
+            self.recorder.complete(OpKind::Retry, 0, waited_ns);
         }
     }
 
@@ -376,11 +390,10 @@ impl Worker {
     fn note_connections(&mut self) {
         let measures = self.recorder.phase() == Phase::Measure;
         for made in self.parts.hub.take_connected() {
-            self.recorder
-                .complete(fathom_model::OpKind::Connect, 0, made.connect_ns);
+            self.recorder.complete(OpKind::Connect, 0, made.connect_ns);
             if made.handshake_ns > 0 {
                 self.recorder
-                    .complete(fathom_model::OpKind::Handshake, 0, made.handshake_ns);
+                    .complete(OpKind::Handshake, 0, made.handshake_ns);
             }
             if measures {
                 self.done.endpoints[made.endpoint].connected(&made);

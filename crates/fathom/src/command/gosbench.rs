@@ -5,6 +5,7 @@
 //! error.
 
 mod figures;
+mod keys_of_stores;
 mod lines;
 
 use std::io::{IsTerminal, Write};
@@ -12,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use fathom_engine::object::{Credentials, give_credentials, make_bucket, remove_empty_bucket};
+use fathom_engine::object::{make_bucket, remove_empty_bucket};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
-use fathom_model::workload::{KeySource, ObjectStore};
+use fathom_model::workload::ObjectStore;
 use fathom_model::{Schedule, Target};
 use fathom_plan::{Gosbench, GosbenchTest, Plan, StoreFlags};
 use fathom_report::text::TextOptions;
@@ -29,8 +30,6 @@ use crate::metrics::MetricsArgs;
 use crate::pipeline::{self, FILE_PREFIX, Request};
 use crate::present;
 
-/// The keys of a configuration are known to this process by this name.
-const KEYS: &str = "the configuration of GOSBench";
 /// A configuration is much shorter.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
 
@@ -130,13 +129,7 @@ pub(crate) fn run(command: &GosbenchCommand) -> anyhow::Result<Exit> {
     if command.show {
         return show(&all);
     }
-    if let Some((key_id, secret)) = config.keys() {
-        let credentials = Credentials {
-            key_id: key_id.to_owned(),
-            secret: secret.to_owned(),
-            ..Credentials::default()
-        };
-        give_credentials(KEYS, credentials);
+    if keys_of_stores::give(&config) {
         if command.hosts.are_given() && !command.reached.names_keys() {
             present::complain(
                 "the keys of the configuration are not carried to other hosts; they look for their \
@@ -189,7 +182,13 @@ fn measure(
     let Some(mut schedule) = schedule else {
         return Ok(Exit::Usage);
     };
-    let reached = with_keys(command, config, &mut schedule, remote);
+    let reached = match with_keys(command, config, &mut schedule, remote) {
+        Ok(reached) => reached,
+        Err(problem) => {
+            present::complain(&problem);
+            return Ok(Exit::Usage);
+        }
+    };
     let made = match (&reached, &bucket) {
         (Some(store), Some(bucket)) if !test.reads_existing() => match make_bucket(store, bucket) {
             Ok(made) => made,
@@ -269,8 +268,8 @@ fn with_keys(
     config: &Gosbench,
     schedule: &mut Schedule,
     remote: bool,
-) -> Option<ObjectStore> {
-    let given = config.keys().is_some() && !command.reached.names_keys();
+) -> Result<Option<ObjectStore>, String> {
+    let given = !command.reached.names_keys();
     let mut reached = None;
     for trial in &mut schedule.trials {
         let Some(store) = &mut trial.workload.store else {
@@ -278,14 +277,15 @@ fn with_keys(
         };
         let mut own = store.clone();
         if given {
-            own.keys = KeySource::Given(KEYS.to_owned());
+            keys_of_stores::name(config, &mut own)?;
             if !remote {
                 store.keys = own.keys.clone();
+                store.endpoint_keys = own.endpoint_keys.clone();
             }
         }
         reached = Some(*own);
     }
-    reached
+    Ok(reached)
 }
 
 fn output(command: &GosbenchCommand) -> Output {

@@ -9,7 +9,6 @@ use fathom_fleet::{
     AgentBinary, Awaited, Fleet, Gathering, HostName, Interrupt, Launcher, SshOptions, Unreachable,
 };
 use fathom_model::Schedule;
-use fathom_model::workload::{KeySource, ObjectStore};
 
 use crate::command::site::SiteArgs;
 use crate::exit::EndedByUser;
@@ -277,9 +276,9 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
         let named = spec.workload.named.iter().flat_map(|named| &named.paths);
         let replay = spec.workload.replay.iter().map(|replay| &replay.path);
         let store = spec.workload.store.iter();
-        let of_store = store.flat_map(|store| [store.ca_file.as_deref(), key_file(store)]);
+        let of_store = store.flat_map(|s| s.ca_file.as_deref().into_iter().chain(s.key_files()));
         let others = named.chain(replay).map(PathBuf::as_path);
-        let others = others.chain(of_store.flatten().map(Path::new));
+        let others = others.chain(of_store.map(Path::new));
         for path in spec.target.path().into_iter().chain(others) {
             if path.is_absolute() && !paths.contains(&path) {
                 paths.push(path);
@@ -308,14 +307,6 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
         arguments.push("--allow-destructive".to_owned());
     }
     Ok(arguments)
-}
-
-/// The file in which the keys of a store are looked for, if one was named.
-fn key_file(store: &ObjectStore) -> Option<&str> {
-    match &store.keys {
-        KeySource::Usual { file, .. } => file.as_deref(),
-        KeySource::Anonymous | KeySource::Given(_) => None,
-    }
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

@@ -24,7 +24,8 @@ use crate::{pipeline, present};
 /// Reads fio's JSON and json+ output, its terse output and its logs of
 /// bandwidth, IOPS, latency and histograms; logs that are given with the
 /// result of their run are matched to its jobs by name. Also reads
-/// warp's files of single requests (--full, *.csv.zst), what `fathom ... --json`
+/// warp's recordings (*.csv.zst of --full with every request, *.json.zst without),
+/// what `fathom ... --json`
 /// printed, and the raw series of `fathom runs export`,
 /// which are judged anew. Figures stay those of the tool; nothing is measured.
 #[derive(Debug, Args)]
@@ -35,6 +36,7 @@ Examples:
                                      With logs: intervals, cliffs
   fio --output-format=json job.fio | fathom judge -
   fathom judge warp-get-*.csv.zst    Each request of warp --full
+  fathom judge warp-get-*.json.zst   What warp keeps without --full
   fathom judge --json --strict *.json
                                      For a gate: status 0 trusted, 3 caveats,
                                      4 not trusted, 2 not understood")]

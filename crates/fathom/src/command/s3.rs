@@ -21,10 +21,13 @@ use crate::present;
 ///
 /// Modes: get, put, delete (batches), list, stat, mixed, versioned, multipart
 /// (objects read in parts), multipart-put, range, delete-one, copy, versions,
-/// put-version, put-tags, get-tags, retention (the bucket has object lock).
+/// put-version, get-version, head-version, delete-version (the bucket keeps
+/// versions, as for versioned), put-tags, get-tags, retention (the bucket has
+/// object lock).
 ///
 /// Keys come from the environment (AWS_ACCESS_KEY_ID and so on), from
 /// ~/.aws/credentials or from --credentials-file, never from the command line.
+/// An endpoint can have keys of its own, named by where they are found.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,6 +35,10 @@ Examples:
   fathom s3 get s3://bench/try --endpoint http://a:9000,http://b:9000 --object-size 1m \\
       --numjobs 4 --iodepth 16 --runtime 60s
   fathom s3 mixed s3://bench/try --objects 10k --object-size log2:1m --retries 3
+  fathom s3 get s3://bench/try --endpoint http://a:9000=profile:one,http://b:9000=env:TWO
+                                      Each endpoint with keys of its own
+  fathom s3 versioned s3://bench/try --versions 3 --runtime 30s
+  fathom s3 put s3://bench/try --checksum crc32c --checksum-trailing
   fathom s3 get s3://archive/2024 --existing          What is there, in place
   fathom s3 get s3://bench/try --hosts node[01-04]    On four hosts at the same time
   fathom s3 get null: --object-size 4k --iodepth 8    What the client itself can do

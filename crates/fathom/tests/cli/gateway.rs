@@ -60,6 +60,36 @@ fn built() -> Vec<PathBuf> {
 /// versitygw, if this host has it: on the path, named by the environment, or
 /// built by `./check`.
 pub(crate) fn gateway(bench: &Bench) -> Option<Gateway> {
+    let gateway = start(bench, [SIGN[0].1, SIGN[1].1])?;
+    // A file system without extended attributes cannot hold objects.
+    let put = [
+        "s3",
+        "put",
+        "s3://bucket/probe",
+        "--objects",
+        "1",
+        "--endpoint",
+        &gateway.endpoint,
+    ];
+    let (status, _, err) = probe(bench, &put);
+    if !matches!(status, Some(0 | 4)) {
+        println!("skipped: versitygw cannot keep an object here: {err}");
+        return None;
+    }
+    Some(gateway)
+}
+
+/// Has the bucket of a gateway keep versions from now on, as the gateway itself
+/// notes it.
+pub(crate) fn keep_versions(bench: &Bench) {
+    let bucket = bench.path().join("gateway/bucket");
+    let flags = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(&bucket, "user.versioning", &[1], flags).expect("extended attributes");
+}
+
+/// A gateway to the same directory as others of this bench, with an owner of its
+/// own.
+pub(crate) fn start(bench: &Bench, [access, secret]: [&str; 2]) -> Option<Gateway> {
     let named = std::env::var_os("FATHOM_VERSITYGW").map(PathBuf::from);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path).map(|dir| dir.join("versitygw"));
@@ -71,16 +101,19 @@ pub(crate) fn gateway(bench: &Bench) -> Option<Gateway> {
         return None;
     };
     let root = bench.path().join("gateway");
+    let versions = bench.path().join("versions");
     std::fs::create_dir_all(root.join("bucket")).unwrap();
+    std::fs::create_dir_all(&versions).unwrap();
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()
         .unwrap()
         .port();
     let child = Command::new(program)
-        .args(["--access", SIGN[0].1, "--secret", SIGN[1].1, "--port"])
+        .args(["--access", access, "--secret", secret, "--port"])
         .arg(format!("127.0.0.1:{port}"))
-        .args(["--keep-alive", "--quiet", "posix"])
+        .args(["--keep-alive", "--quiet", "posix", "--versioning-dir"])
+        .arg(&versions)
         .arg(&root)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -98,21 +131,6 @@ pub(crate) fn gateway(bench: &Bench) -> Option<Gateway> {
             return None;
         }
         std::thread::sleep(Duration::from_millis(50));
-    }
-    // A file system without extended attributes cannot hold objects.
-    let put = [
-        "s3",
-        "put",
-        "s3://bucket/probe",
-        "--objects",
-        "1",
-        "--endpoint",
-        &gateway.endpoint,
-    ];
-    let (status, _, err) = probe(bench, &put);
-    if !matches!(status, Some(0 | 4)) {
-        println!("skipped: versitygw cannot keep an object here: {err}");
-        return None;
     }
     Some(gateway)
 }

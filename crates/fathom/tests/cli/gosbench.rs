@@ -156,3 +156,39 @@ fn failures_are_no_work_and_change_the_status() {
         "{err}"
     );
 }
+
+#[test]
+fn stores_of_different_owners_are_asked_with_their_own_keys() {
+    let bench = Bench::new();
+    let (one, two) = (memory(""), memory(""));
+    let store = |key: &str, server: &StoreServer| {
+        format!(
+            "  - {{access_key: {key}, secret_key: topsecret, endpoint: '{}', usePathStyle: true}}\n",
+            server.endpoint()
+        )
+    };
+    let text = format!(
+        "s3_config:\n{}{}tests:\n- {{name: write, write_weight: 1, stop_with_ops: 60, objects: \
+         {OBJECTS}, buckets: {BUCKETS}, bucket_prefix: b, object_prefix: o, workers: 1, \
+         parallel_clients: 2, workers_share_buckets: true}}\n",
+        store("FIRST", &one),
+        store("SECOND", &two)
+    );
+    let path = bench.path().join("owners.yaml");
+    std::fs::write(&path, text).unwrap();
+    let config = path.display().to_string();
+    let (status, out, err) = gosbench(&bench, &[&config]);
+    assert_eq!(status, Some(0), "{out}{err}");
+    assert_eq!(one.signers().keys().collect::<Vec<_>>(), ["FIRST"]);
+    assert_eq!(two.signers().keys().collect::<Vec<_>>(), ["SECOND"]);
+    // Another endpoint is nobody's in particular, unless it says whose keys sign.
+    let (status, _, err) = gosbench(&bench, &[&config, "--endpoint", &one.endpoint()]);
+    assert_eq!(status, Some(2), "{err}");
+    assert!(
+        err.contains("profile:one") && !err.contains("topsecret"),
+        "{err}"
+    );
+    let named = format!("{}=anonymous", one.endpoint());
+    let (status, _, err) = gosbench(&bench, &[&config, "--endpoint", &named]);
+    assert_eq!(status, Some(0), "{err}");
+}

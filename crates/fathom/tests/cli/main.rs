@@ -43,6 +43,7 @@ mod metrics;
 mod net;
 mod notebook;
 mod objects;
+mod objects_complete;
 mod objects_everywhere;
 mod objects_fleet;
 mod objects_memory;

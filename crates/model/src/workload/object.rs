@@ -28,6 +28,9 @@ pub struct ObjectStore {
     /// Where the keys come from.
     #[serde(default)]
     pub keys: KeySource,
+    /// Keys of single endpoints, in their order; `keys` where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoint_keys: Vec<Option<KeySource>>,
     /// Certificates of the authorities that vouch for the store, PEM.
     #[serde(default)]
     pub ca_file: Option<String>,
@@ -37,9 +40,12 @@ pub struct ObjectStore {
     /// The payload is part of the signature.
     #[serde(default)]
     pub sign_payload: bool,
-    /// Checksum that whole objects are put with, and that the store compares.
+    /// Checksum that objects and parts are put with, and that the store compares.
     #[serde(default)]
     pub checksum: Option<ObjectChecksum>,
+    /// The checksum follows the payload (`aws-chunked`) instead of preceding it.
+    #[serde(default)]
+    pub checksum_trailing: bool,
     /// `x-amz-storage-class` of what is put.
     #[serde(default)]
     pub storage_class: Option<String>,
@@ -64,15 +70,32 @@ impl ObjectStore {
             region: String::new(),
             virtual_host: false,
             keys: KeySource::default(),
+            endpoint_keys: Vec::new(),
             ca_file: None,
             unverified: false,
             sign_payload: false,
             checksum: None,
+            checksum_trailing: false,
             storage_class: None,
             sse_customer_algorithm: None,
             timeout_ns: 30_000_000_000,
             no_keep_alive: false,
         }
+    }
+
+    /// Where the keys of an endpoint come from.
+    pub fn keys_of(&self, endpoint: usize) -> &KeySource {
+        let own = self.endpoint_keys.get(endpoint).and_then(Option::as_ref);
+        own.unwrap_or(&self.keys)
+    }
+
+    /// The files that keys are read from, where some are named.
+    pub fn key_files(&self) -> impl Iterator<Item = &str> {
+        let all = std::iter::once(&self.keys).chain(self.endpoint_keys.iter().flatten());
+        all.filter_map(|keys| match keys {
+            KeySource::Usual { file, .. } => file.as_deref(),
+            KeySource::Variables { .. } | KeySource::Anonymous | KeySource::Given(_) => None,
+        })
     }
 }
 
@@ -97,6 +120,10 @@ pub enum ObjectChecksum {
     Crc32,
     /// CRC-32C.
     Crc32c,
+    /// CRC-64/NVME.
+    Crc64nvme,
+    /// SHA-1.
+    Sha1,
     /// SHA-256.
     Sha256,
 }
@@ -111,6 +138,12 @@ pub enum KeySource {
         file: Option<String>,
         /// This profile of the files.
         profile: Option<String>,
+    },
+    /// Variables of the environment: this prefix before `_ACCESS_KEY_ID`,
+    /// `_SECRET_ACCESS_KEY` and `_SESSION_TOKEN`.
+    Variables {
+        /// Prefix, without the underscore behind it.
+        prefix: String,
     },
     /// Nothing is signed.
     Anonymous,
@@ -157,6 +190,9 @@ pub struct ObjectWork {
     pub delimiter: bool,
     /// Objects that one batch delete names, 1 to 1,000.
     pub delete_batch: u32,
+    /// Versions of each object that are made before those are asked for; at least 1.
+    #[serde(default = "one")]
+    pub versions: u32,
     /// Objects that are there already, below the target's prefix, are read
     /// instead of fathom's own.
     #[serde(default)]
@@ -174,6 +210,10 @@ pub struct ObjectWork {
     /// Pause before it is sent again the first time; doubled each time.
     #[serde(default)]
     pub backoff_ns: u64,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// Bytes of each object.
@@ -286,6 +326,7 @@ impl ObjectWork {
             page_keys: 1000,
             delimiter: false,
             delete_batch: 100,
+            versions: 1,
             existing: false,
             repeat: false,
             shift: 0,
@@ -318,6 +359,9 @@ impl ObjectWork {
 pub struct EndpointReport {
     /// Its address as it was named.
     pub endpoint: String,
+    /// Whose keys signed, by the place where they were found; never a key.
+    #[serde(default)]
+    pub keys: String,
     /// Requests that succeeded.
     pub requests: u64,
     /// Bytes of the bodies that they moved.
@@ -328,6 +372,9 @@ pub struct EndpointReport {
     pub slow_downs: u64,
     /// Requests that were sent again.
     pub retries: u64,
+    /// Answers whose checksum was compared with what came.
+    #[serde(default)]
+    pub checksums_compared: u64,
     /// Connections that were made.
     pub connections: u64,
     /// Mean time until a connection was made, TLS not included.
@@ -357,6 +404,23 @@ mod tests {
             "{}",
             log2.mean_bytes()
         );
+    }
+
+    #[test]
+    fn endpoints_have_the_common_keys_unless_they_have_their_own() {
+        let file = |name: &str| KeySource::Usual {
+            file: Some(name.to_owned()),
+            profile: None,
+        };
+        let mut store = ObjectStore::new(vec!["a".to_owned(), "b".to_owned()]);
+        store.keys = file("common");
+        assert_eq!(store.keys_of(1), &file("common"));
+        store.endpoint_keys = vec![None, Some(file("own"))];
+        assert_eq!(
+            (store.keys_of(0), store.keys_of(1)),
+            (&file("common"), &file("own"))
+        );
+        assert_eq!(store.key_files().collect::<Vec<_>>(), ["common", "own"]);
     }
 
     #[test]

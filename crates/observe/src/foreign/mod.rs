@@ -1,5 +1,5 @@
 //! Results of other tools, as data to judge: fio's JSON, json+ and terse
-//! output and its logs, and warp's operation files.
+//! output and its logs, and warp's recordings, full and aggregated.
 //!
 //! Formats: fio's HOWTO, sections "JSON output", "Terse output" and "Log File
 //! Formats". Parsers are pure functions on text. Whatever a file lacks, or
@@ -14,9 +14,12 @@ mod fio_log;
 mod gather;
 mod histograms;
 mod number;
+mod records;
 mod terse;
 mod unpack;
 mod warp;
+mod warp_active;
+mod warp_aggregate;
 
 #[cfg(test)]
 mod foreign_tests;
@@ -60,7 +63,7 @@ pub enum ForeignError {
     /// Something else.
     #[error(
         "found {0}; understood are fio's JSON and json+ output, its terse output (version 3 or \
-         later), its logs (bandwidth, IOPS, latency, histograms), warp's operation files (--full), and \
+         later), its logs (bandwidth, IOPS, latency, histograms), warp's recordings, and \
          fathom's own --json"
     )]
     Unknown(String),
@@ -98,6 +101,15 @@ pub fn read_foreign(name: &str, text: &str) -> Result<ForeignFile, ForeignError>
     let documents = documents::read(text)?;
     if let Some(schema) = documents.own_schema() {
         return Ok(ForeignFile::Own(schema));
+    }
+    if let Some(document) = documents
+        .values
+        .first()
+        .filter(|d| warp_aggregate::looks_like(d))
+    {
+        return Ok(ForeignFile::Results(vec![warp_aggregate::read(
+            name, document,
+        )]));
     }
     fio_json::results(name, documents).map(ForeignFile::Results)
 }

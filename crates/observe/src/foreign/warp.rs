@@ -15,6 +15,9 @@ use fathom_model::foreign::{
 };
 use fathom_model::{Histogram, OpKind};
 
+use super::records::records;
+use super::warp_active::{self as active, Span};
+
 /// Columns that must be there.
 const NEEDED: [&str; 5] = ["op", "bytes", "error", "start", "end"];
 /// Kinds of requests and endpoints that are told apart at most.
@@ -41,6 +44,14 @@ struct Kind {
     endpoints: BTreeMap<String, u64>,
     first_error: Option<String>,
     objects_per_op: u64,
+    spans: Vec<Span>,
+}
+
+impl Kind {
+    /// From the start of the first request that succeeded to the end of the last.
+    fn time(&self) -> (u64, u64) {
+        (self.first_ns.unwrap_or(0), self.last_ns)
+    }
 }
 
 /// Whether a text is an operation file.
@@ -51,22 +62,25 @@ pub(super) fn looks_like(text: &str) -> bool {
 
 /// The results of an operation file; `None` when its header lacks a column.
 pub(super) fn read(name: &str, text: &str) -> Option<ForeignResult> {
-    let mut lines = text.lines();
-    let columns: BTreeMap<&str, usize> = lines.next()?.split('\t').zip(0..).collect();
+    let mut lines = records(text);
+    let header = lines.next()?;
+    let columns: BTreeMap<&str, usize> = header.iter().map(|name| &**name).zip(0..).collect();
     if NEEDED.iter().any(|needed| !columns.contains_key(needed)) {
         return None;
     }
     let mut kinds: BTreeMap<String, Kind> = BTreeMap::new();
     let (mut broken, mut messages) = (0_u64, Vec::new());
-    for line in lines.filter(|line| !line.is_empty()) {
-        if let Some(comment) = line.strip_prefix('#') {
+    for cells in lines.filter(|cells| cells.len() > 1 || !cells[0].is_empty()) {
+        if let Some(comment) = cells[0].strip_prefix('#') {
             if messages.len() < 20 {
                 messages.push(comment.trim().chars().take(300).collect());
             }
             continue;
         }
-        let cells: Vec<&str> = line.split('\t').collect();
-        let cell = |name: &str| columns.get(name).and_then(|at| cells.get(*at)).copied();
+        let cell = |name: &str| {
+            let cell = columns.get(name).and_then(|at| cells.get(*at));
+            cell.map(|cell| &**cell)
+        };
         if take(&mut kinds, &cell).is_none() {
             broken += 1;
         }
@@ -82,7 +96,15 @@ pub(super) fn read(name: &str, text: &str) -> Option<ForeignResult> {
     }
     let commands = messages.iter().filter(|m: &&String| !m.is_empty());
     result.remarks.extend(commands.take(1).cloned());
+    let times: Vec<(u64, u64)> = kinds.values().map(Kind::time).collect();
     for (op, kind) in kinds {
+        // A mix, and no preparation that ended before.
+        let (from_ns, to_ns) = kind.time();
+        let meets = |(from, to): &&(u64, u64)| *from < to_ns && from_ns < *to;
+        let several = times.iter().filter(meets).count() > 1;
+        result
+            .remarks
+            .extend(active::remark(&op, &kind.spans, several, kind.failed));
         remark(&op, &kind, &mut result.remarks);
         result.jobs.push(job(op, kind));
     }
@@ -105,8 +127,7 @@ fn take<'l>(
     let kind = kinds.entry(op.to_owned()).or_default();
     if !error.is_empty() {
         kind.failed += 1;
-        kind.first_error
-            .get_or_insert_with(|| error.chars().take(200).collect());
+        kind.first_error.get_or_insert_with(|| in_one_line(error));
         return Some(());
     }
     kind.ops += 1;
@@ -124,6 +145,11 @@ fn take<'l>(
     let objects = cell("n_objects").and_then(|n| n.parse().ok()).unwrap_or(1);
     kind.objects_per_op = kind.objects_per_op.max(objects);
     let thread = cell("thread").and_then(|n| n.parse().ok()).unwrap_or(0);
+    kind.spans.push(Span {
+        thread,
+        start_ns,
+        end_ns,
+    });
     let client = cell("client_id").unwrap_or_default();
     if kind.threads.len() < MOST_ENDPOINTS {
         kind.threads.insert((client.to_owned(), thread));
@@ -133,6 +159,12 @@ fn take<'l>(
         *kind.endpoints.entry(endpoint.to_owned()).or_default() += 1;
     }
     Some(())
+}
+
+/// An error in one line that is not too long.
+fn in_one_line(error: &str) -> String {
+    let words: Vec<&str> = error.split_whitespace().collect();
+    words.join(" ").chars().take(200).collect()
 }
 
 fn remark(op: &str, kind: &Kind, remarks: &mut Vec<String>) {
@@ -179,14 +211,19 @@ fn remark(op: &str, kind: &Kind, remarks: &mut Vec<String>) {
     }
 }
 
-fn job(op: String, kind: Kind) -> ForeignJob {
-    let direction = match op.as_str() {
+/// What an operation of warp is here.
+pub(super) fn kind_of(op: &str) -> OpKind {
+    match op {
         "PUT" | "PUTPART" | "POST" => OpKind::Put,
         "DELETE" => OpKind::Delete,
         "STAT" => OpKind::Head,
         "LIST" => OpKind::List,
         _ => OpKind::Get,
-    };
+    }
+}
+
+fn job(op: String, kind: Kind) -> ForeignJob {
+    let direction = kind_of(&op);
     let first_ns = kind.first_ns.unwrap_or(0);
     let span_ns = kind.last_ns.saturating_sub(first_ns);
     let rate = |count: u64| match span_ns {
@@ -242,7 +279,7 @@ fn latency(all: &Histogram) -> ForeignLatency {
 }
 
 /// Nanoseconds since 1970 of `2024-05-01T12:00:00.123456789Z`, or with an offset.
-fn unix_ns(text: &str) -> Option<u64> {
+pub(super) fn unix_ns(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let bytes = text.as_bytes();
     let marks = bytes.get(4) == Some(&b'-') && bytes.get(10) == Some(&b'T');

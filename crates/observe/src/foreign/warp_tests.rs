@@ -65,6 +65,17 @@ fn operations_are_read_and_failures_are_no_work() {
 }
 
 #[test]
+fn errors_with_lines_and_marks_in_them_are_one_request() {
+    let line = "1\t0\tPUT\tc\t1\t10\th\tf\t\"Put: \"\"x\"\"\n\tbroken\"\t2026-05-01T12:00:00Z\t\t\t\
+                2026-05-01T12:00:01Z\t1\t0\n";
+    let result = read("x", &format!("{HEADER}{line}{line}")).unwrap();
+    assert_eq!(result.damage, Vec::<String>::new());
+    assert_eq!(result.jobs[0].failures_ignored, Some(2));
+    let said = result.remarks.join(" ");
+    assert!(said.contains("2 failures: Put: \"x\" broken"), "{said}");
+}
+
+#[test]
 fn times_have_nanoseconds_and_zones() {
     assert_eq!(unix_ns("1970-01-01T00:00:01.5Z"), Some(1_500_000_000));
     assert_eq!(

@@ -7,7 +7,7 @@ use crate::diagnostic::{Problem, error};
 use crate::section::Section;
 
 /// Keys that mean something for work on an object store.
-pub(crate) const MEANT: [&str; 62] = [
+pub(crate) const MEANT: [&str; 64] = [
     "name",
     "engine",
     "rw",
@@ -29,6 +29,7 @@ pub(crate) const MEANT: [&str; 62] = [
     "page_keys",
     "list_delimiter",
     "delete_batch",
+    "versions",
     "existing",
     "retries",
     "backoff",
@@ -43,6 +44,7 @@ pub(crate) const MEANT: [&str; 62] = [
     "unverified_tls",
     "sign_payload",
     "checksum",
+    "checksum_trailing",
     "storage_class",
     "keep_alive",
     "repeat",
@@ -100,6 +102,37 @@ impl Context<'_> {
             let message = "objects that are there already are only read";
             let help = format!("take {}", self.spelling.pair("request", "get"));
             return Some(error("conflict", at(&keys.existing), message).help(help));
+        }
+        let versions = object.ops.iter().any(|share| share.kind.is_of_version());
+        if object.existing && versions {
+            let message = "the versions of objects that are there already are not known";
+            let help = format!("take {}", self.spelling.pair("request", "get"));
+            return Some(error("conflict", at(&keys.existing), message).help(help));
+        }
+        if keys.versions.is_some() && !versions {
+            let message = format!("{} has no effect on this request", self.key("versions"));
+            let help = format!("take {}", self.spelling.pair("request", "get_version"));
+            return Some(error("without_effect", at(&keys.versions), message).help(help));
+        }
+        if let Some(store) = self
+            .workload
+            .store
+            .as_deref()
+            .filter(|s| s.checksum_trailing)
+        {
+            let lacks = store.checksum.is_none();
+            let message = match (lacks, store.sign_payload) {
+                (true, _) => "no checksum is named that could follow the payload",
+                (_, true) => "a checksum that follows the payload is not signed with it",
+                _ => "",
+            };
+            let help = match lacks {
+                true => format!("write {}", self.spelling.pair("checksum", "crc32c")),
+                false => format!("remove {}", self.key("sign_payload")),
+            };
+            if !message.is_empty() {
+                return Some(error("conflict", at(&keys.checksum_trailing), message).help(help));
+            }
         }
         let bounded = self.workload.bounds.time_ns.is_some() || self.workload.bounds.ops.is_some();
         if !bounded && (object.phase().is_none() || object.repeat) {

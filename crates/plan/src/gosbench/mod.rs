@@ -179,11 +179,13 @@ impl Gosbench {
         }
     }
 
-    /// The one pair of keys that all stores have; `None` where none is given.
-    pub fn keys(&self) -> Option<(&str, &str)> {
-        let first = self.stores.first()?;
-        let given = !first.access_key.is_empty() && !first.secret_key.is_empty();
-        given.then_some((first.access_key.as_str(), first.secret_key.as_str()))
+    /// The keys of each store, in their order; `None` where none are given.
+    pub fn keys(&self) -> Vec<Option<(&str, &str)>> {
+        let keys = self.stores.iter().map(|store| {
+            let given = !store.access_key.is_empty() && !store.secret_key.is_empty();
+            given.then_some((store.access_key.as_str(), store.secret_key.as_str()))
+        });
+        keys.collect()
     }
 }
 

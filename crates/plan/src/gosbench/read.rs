@@ -189,20 +189,14 @@ fn store(
         problems.error("bad_value", fields.place("endpoint"), message);
     }
     let Some(first) = first else { return read };
-    let same = |a: &GosbenchStore| GosbenchStore {
-        endpoint: String::new(),
-        ..a.clone()
-    };
+    let same = |a: &GosbenchStore| (a.region.clone(), a.skip_verify, a.path_style);
     if same(first) != same(&read) {
-        // Which of them differs is not said: two are secret.
         let told = error(
             "unsupported",
             fields.span,
-            "this store has other keys, another region or other switches than the first",
+            "this store has another region or other switches than the first",
         );
-        problems.push(told.help(
-            "give all endpoints the same; stores of different owners are measured by a run each",
-        ));
+        problems.push(told.help("give all endpoints the same; only their keys may differ"));
     }
     if first.endpoint.is_empty() || read.endpoint.is_empty() {
         let told = error(

@@ -11,8 +11,8 @@ use crate::objects_flags::StoreFlags;
 use crate::plan::Plan;
 use crate::spelling::Spelling;
 use crate::value::{
-    Count, EngineChoice, KeyLayoutValue, Name, ObjectSizesValue, OnErrorChoice, RequestsValue,
-    Seconds, Size, Switch, Targets, Time,
+    Count, EndpointsValue, EngineChoice, KeyLayoutValue, Name, ObjectSizesValue, OnErrorChoice,
+    RequestsValue, Seconds, Size, Switch, Targets, Time,
 };
 
 /// Prefix of keys where the configuration has none: the root of a bucket is
@@ -163,7 +163,7 @@ impl GosbenchTest {
         let on = |given: bool| given.then(|| Located::new(Switch(true)));
         let named = |text: &str| (!text.is_empty()).then(|| Located::new(Name(text.to_owned())));
         let first = all.stores.first().cloned().unwrap_or_default();
-        let endpoints: Vec<&str> = all.stores.iter().map(|s| s.endpoint.as_str()).collect();
+        let endpoints = all.stores.iter().map(|s| s.endpoint.as_str());
         let requests = self.requests();
         let mixes = requests.len() > 1;
         let objects = self.objects_of_worker();
@@ -192,7 +192,8 @@ impl GosbenchTest {
             part_size: (part_bytes > 0).then(|| Located::new(Size(part_bytes))),
             parts_at_once: (at_once > 0).then(|| Located::new(Count(at_once.min(64)))),
             existing: on(self.reads_existing()),
-            endpoint: named(&endpoints.join(",")),
+            endpoint: (!first.endpoint.is_empty())
+                .then(|| Located::new(EndpointsValue::of(endpoints))),
             s3_region: named(&first.region),
             virtual_host: on(!first.path_style && !is_address(&first.endpoint)),
             unverified_tls: on(first.skip_verify),

@@ -1,6 +1,7 @@
 //! The keys of a plan file, each declared once with all that is to be known
 //! about it.
 
+mod groups;
 mod plan;
 mod workload;
 

@@ -1,27 +1,19 @@
 //! The keys of a workload. The names are fio's where fio has one.
 
+use crate::keys::groups::{
+    BOUNDS, CONTENT, DATA, DURABILITY, FILES, FITNESS, LOAD, MACHINE, OBJECTS, RATE, WHAT,
+};
 use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, ContentValue, Count,
-    CpuList, DistributionValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice,
-    KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice,
-    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue,
-    RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch,
-    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
+    CpuList, DistributionValue, EndpointsValue, EngineChoice, FailIfValue, FileSizesValue,
+    HandoverChoice, KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue,
+    OnErrorChoice, OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice,
+    RateValue, RatesValue, RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue,
+    SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice,
+    ZoneWalkValue,
 };
-
-const WHAT: &str = "What is done";
-const LOAD: &str = "Load";
-const RATE: &str = "Rate";
-const DATA: &str = "Data set";
-const FILES: &str = "Many files (engine meta)";
-const OBJECTS: &str = "Object stores (engine s3)";
-const DURABILITY: &str = "Cache and durability";
-const BOUNDS: &str = "Beginning and end";
-const CONTENT: &str = "Contents";
-const MACHINE: &str = "Machine";
-const FITNESS: &str = "Fitness";
 
 section! {
     /// What one workload does, as written.
@@ -273,7 +265,8 @@ section! {
         handover: HandoverChoice,
 
         /// Requests to an object store: put, get, get_range, head, list, delete, delete_many,
-        /// put_multipart, get_parallel, copy, put_version, list_versions, put_tags, get_tags or put_retention.
+        /// put_multipart, get_parallel, copy, put_version, get_version, head_version,
+        /// delete_version, list_versions, put_tags, get_tags or put_retention.
         /// One is a phase, which visits every object once (with a runtime again and again);
         /// several by weight are a mix: in a plan {get: 45, head: 30, put: 15, delete: 10}, as a
         /// flag get:45,head:30,put:15,delete:10. What a request needs is made before. Without it
@@ -309,6 +302,9 @@ section! {
         /// Objects that one delete_many names, 1 to 1000.
         [OBJECTS; default "100"; example "1000"]
         delete_batch: Count,
+        /// Versions of each object that are made before get_version and its neighbours need them.
+        [OBJECTS; default "1"; example "5"]
+        versions: Count,
         /// Read the objects that are there already below the target's prefix.
         [OBJECTS; default "false"; example "true"; alias "list_existing"]
         existing: Switch,
@@ -323,9 +319,11 @@ section! {
         [OBJECTS; default "30s"; example "5s"]
         request_timeout: Time,
         /// Where the store is: http://host:port or https://host, several joined by commas. The
-        /// environment's AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL otherwise.
+        /// environment's AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL otherwise. Keys of its own follow
+        /// an address: http://a:9000=profile:one (profile:NAME, profile:NAME@FILE, file:FILE,
+        /// env:PREFIX for PREFIX_ACCESS_KEY_ID and so on, or anonymous); in a plan also a map.
         [OBJECTS; default "Amazon's, of the region"; example "http://127.0.0.1:9000"; alias "endpoints"]
-        endpoint: Name,
+        endpoint: EndpointsValue,
         /// Region of the signature.
         [OBJECTS; default "AWS_REGION, else us-east-1"; example "eu-central-1"]
         s3_region: Name,
@@ -352,9 +350,12 @@ section! {
         /// The payload is part of the signature. Costs a SHA-256 of every byte that is put.
         [OBJECTS; default "false"; example "true"]
         sign_payload: Switch,
-        /// Checksum of whole objects that the store compares; computed before a request is timed.
+        /// Checksum of objects and parts that the store compares; no part of the measured time.
         [OBJECTS; default "none"; example "crc32c"]
         checksum: ChecksumChoice,
+        /// The checksum follows the payload (aws-chunked), as newer SDKs send it.
+        [OBJECTS; default "false"; example "true"]
+        checksum_trailing: Switch,
         /// Storage class of what is put.
         [OBJECTS; default "the bucket's"; example "STANDARD_IA"]
         storage_class: Name,

@@ -12,7 +12,7 @@ use crate::keys::WorkloadKeys;
 use crate::limits::within;
 use crate::node::Located;
 use crate::spelling::Spelling;
-use crate::value::{Count, Name, Size, VerifyChoice};
+use crate::value::{Count, EndpointsValue, Name, Size, VerifyChoice};
 
 const DEFAULT_OBJECTS: u64 = 1000;
 const DEFAULT_PART_BYTES: u64 = 5 << 20;
@@ -73,14 +73,14 @@ fn text(key: Option<&Located<Name>>) -> Option<String> {
 
 /// How the store is reached.
 pub(crate) fn store(keys: &WorkloadKeys) -> ObjectStore {
-    let endpoints = text(keys.endpoint.as_ref()).unwrap_or_default();
-    let endpoints = endpoints
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
+    let told = keys.endpoint.as_ref().map(|e| e.value.clone());
+    let own_keys = told.as_ref().is_some_and(EndpointsValue::names_keys);
+    let all = told.map_or_else(Vec::new, |told| told.0);
+    let (endpoints, endpoint_keys): (_, Vec<_>) = all.into_iter().unzip();
     ObjectStore {
         protocol: ObjectProtocol::S3,
-        endpoints: endpoints.map(str::to_owned).collect(),
+        endpoints,
+        endpoint_keys: if own_keys { endpoint_keys } else { Vec::new() },
         region: text(keys.s3_region.as_ref()).unwrap_or_default(),
         virtual_host: super::switch(keys.virtual_host.as_ref(), false),
         keys: match super::switch(keys.anonymous.as_ref(), false) {
@@ -94,6 +94,7 @@ pub(crate) fn store(keys: &WorkloadKeys) -> ObjectStore {
         unverified: super::switch(keys.unverified_tls.as_ref(), false),
         sign_payload: super::switch(keys.sign_payload.as_ref(), false),
         checksum: keys.checksum.as_ref().map(|c| c.value.checksum()),
+        checksum_trailing: super::switch(keys.checksum_trailing.as_ref(), false),
         storage_class: text(keys.storage_class.as_ref()),
         sse_customer_algorithm: None,
         timeout_ns: keys
@@ -134,6 +135,7 @@ fn work(
     let page = number("page_keys", keys.page_keys.as_ref(), page, 1000);
     let batch = u64::from(DEFAULT_BATCH);
     let batch = number("delete_batch", keys.delete_batch.as_ref(), batch, 1000);
+    let versions = number("versions", keys.versions.as_ref(), 1, 1000);
     let bytes = |key: Option<&Located<Size>>, default| key.map_or(default, |s| s.value.0);
     ObjectWork {
         order: order(keys, spelling, problems),
@@ -150,6 +152,7 @@ fn work(
         page_keys: small(page),
         delimiter: super::switch(keys.list_delimiter.as_ref(), false),
         delete_batch: small(batch),
+        versions: small(versions),
         existing: super::switch(keys.existing.as_ref(), false),
         repeat: super::switch(keys.repeat.as_ref(), goes_on),
         shift: within("shift", keys.shift.as_ref(), 0, spelling, problems),

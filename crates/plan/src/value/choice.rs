@@ -163,6 +163,10 @@ choice! {
         Crc32 = "crc32",
         /// CRC-32C.
         Crc32c = "crc32c",
+        /// CRC-64/NVME.
+        Crc64nvme = "crc64nvme",
+        /// SHA-1.
+        Sha1 = "sha1",
         /// SHA-256.
         Sha256 = "sha256",
     }
@@ -173,6 +177,8 @@ impl ChecksumChoice {
         match self {
             ChecksumChoice::Crc32 => ObjectChecksum::Crc32,
             ChecksumChoice::Crc32c => ObjectChecksum::Crc32c,
+            ChecksumChoice::Crc64nvme => ObjectChecksum::Crc64nvme,
+            ChecksumChoice::Sha1 => ObjectChecksum::Sha1,
             ChecksumChoice::Sha256 => ObjectChecksum::Sha256,
         }
     }

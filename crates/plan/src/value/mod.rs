@@ -5,6 +5,7 @@ mod block;
 mod choice;
 mod cpus;
 mod distribution;
+mod endpoints;
 mod fail_if;
 mod files;
 mod mix;
@@ -29,6 +30,7 @@ pub(crate) use choice::{
 };
 pub(crate) use cpus::CpuList;
 pub(crate) use distribution::{DistributionValue, PatternValue};
+pub(crate) use endpoints::EndpointsValue;
 pub(crate) use fail_if::FailIfValue;
 pub(crate) use files::{FileSizesValue, OperationsValue, operation};
 pub(crate) use mix::Mix;

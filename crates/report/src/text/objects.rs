@@ -6,6 +6,14 @@ use super::page::Page;
 use crate::table::{Align, Table};
 use crate::{facts, objects};
 
+/// Whether endpoints of a trial differ in whose keys signed.
+fn have_own_keys(run: &JudgedRun) -> bool {
+    run.trials.iter().any(|trial| {
+        let all = &trial.summary.endpoints;
+        all.iter().any(|one| one.keys != all[0].keys)
+    })
+}
+
 pub(super) fn write(page: &mut Page, run: &JudgedRun) {
     let Some(text) = run.trials.iter().find_map(objects::work) else {
         return;
@@ -25,18 +33,32 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
         "connect",
         "TLS",
     ];
+    let compares = run
+        .trials
+        .iter()
+        .flat_map(|trial| &trial.summary.endpoints)
+        .any(|endpoint| endpoint.checksums_compared > 0);
+    let compared = compares.then_some(("checksums", Align::Right));
     let columns = head.map(|text| (text, Align::Right));
+    let own_keys = have_own_keys(run);
     let names = [("", Align::Left), ("endpoint", Align::Left)];
-    let mut table = Table::new(names.into_iter().chain(columns));
+    let whose = own_keys.then_some(("keys", Align::Left));
+    let mut table = Table::new(
+        names
+            .into_iter()
+            .chain(whose)
+            .chain(columns)
+            .chain(compared),
+    );
     let span = |ns: u64| match ns {
         0 => "-".to_owned(),
         ns => unit::latency(ns as f64),
     };
     for trial in &run.trials {
         for endpoint in &trial.summary.endpoints {
-            table.row([
-                facts::trial_name(run, trial),
-                endpoint.endpoint.clone(),
+            let names = [facts::trial_name(run, trial), endpoint.endpoint.clone()];
+            let whose = own_keys.then(|| endpoint.keys.clone());
+            let cells = [
                 unit::group(endpoint.requests),
                 unit::bytes(endpoint.bytes).to_string(),
                 span(endpoint.p50_ns),
@@ -48,7 +70,10 @@ pub(super) fn write(page: &mut Page, run: &JudgedRun) {
                 unit::group(endpoint.connections),
                 span(endpoint.connect_mean_ns),
                 span(endpoint.handshake_mean_ns),
-            ]);
+            ];
+            let compared = compares.then(|| unit::group(endpoint.checksums_compared));
+            let cells = cells.into_iter().chain(compared);
+            table.row(names.into_iter().chain(whose).chain(cells));
         }
     }
     page.block(&table.render());

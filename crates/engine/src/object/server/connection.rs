@@ -2,10 +2,11 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::time::{Duration, Instant};
 
-use super::kept::{Answer, Asked};
+use super::asked::Asked;
+use super::kept::Answer;
 use super::script::Action;
 use super::wire::Wire;
 use super::{Kind, Shared};
@@ -63,13 +64,16 @@ impl<'s> Connection<'s> {
         };
         let head = String::from_utf8_lossy(&self.held[..end]).into_owned();
         self.held.drain(..end);
-        let Some(asked) = Asked::read(&head) else {
+        let Some(mut asked) = Asked::read(&head) else {
             self.stream.write_all(
                 b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
             )?;
             return Ok(false);
         };
         self.shared.requests.fetch_add(1, Relaxed);
+        if matches!(self.shared.kind, Kind::Store(_)) {
+            self.shared.log.signed(&asked.key_id);
+        }
         let came = Instant::now();
         if asked.expects {
             self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
@@ -96,12 +100,18 @@ impl<'s> Connection<'s> {
         match &self.shared.kind {
             Kind::Null(bytes) => self.null(&asked, *bytes)?,
             Kind::Store(kept) => {
-                let answer = kept.answer(&asked, body);
-                self.answer(&asked, &answer, action)?;
+                let answer = match asked.unframed(body) {
+                    Some(body) => kept.answer(&asked, body),
+                    None => Answer::error(400, "IncompleteBody"),
+                };
+                self.shared.answering.fetch_add(1, AcqRel);
+                let sent = self.answer(&asked, &answer, action);
                 let whole = answer.status / 100 == 2 && action != Some(Action::Truncate);
-                if whole {
+                if whole && sent.is_ok() {
                     self.shared.log.delivered(asked.name(), came.elapsed());
                 }
+                self.shared.answering.fetch_sub(1, AcqRel);
+                sent?;
             }
         }
         Ok(!asked.closes && action != Some(Action::Truncate))

@@ -2,117 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use fathom_model::workload::ObjectChecksum;
 
+use super::asked::Asked;
 use super::lock;
-use crate::object::checksum::Sum;
+use super::versions::{Object, Versions};
+use crate::object::checksum;
 use crate::object::{encode, md5, xml};
-
-/// A request as it was understood.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Asked {
-    pub(super) method: String,
-    /// Decoded, without the leading `/`.
-    pub(super) path: String,
-    pub(super) query: String,
-    pub(super) length: u64,
-    pub(super) closes: bool,
-    pub(super) expects: bool,
-    /// First and last byte that are wanted.
-    pub(super) range: Option<(u64, u64)>,
-    copy_source: Option<String>,
-    /// Checksum that the body must have.
-    checksum: Option<(ObjectChecksum, String)>,
-    /// Objects that are kept are removed all the same.
-    bypasses: bool,
-    /// It looks like a request to S3.
-    is_s3: bool,
-}
-
-impl Asked {
-    /// Reads a head.
-    pub(super) fn read(head: &str) -> Option<Asked> {
-        let mut lines = head.split("\r\n");
-        let mut first = lines.next()?.split(' ');
-        let (method, target) = (first.next()?, first.next()?);
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let decode =
-            |text: &str| String::from_utf8_lossy(&encode::unpercent(text.as_bytes())).into_owned();
-        let mut asked = Asked {
-            method: method.to_owned(),
-            path: decode(path).trim_start_matches('/').to_owned(),
-            query: query.to_owned(),
-            ..Asked::default()
-        };
-        for line in lines {
-            let Some((name, value)) = line.split_once(':') else {
-                continue;
-            };
-            let value = value.trim();
-            match name.to_ascii_lowercase().as_str() {
-                "content-length" => asked.length = value.parse().ok()?,
-                "transfer-encoding" => return None,
-                "connection" => asked.closes = value.eq_ignore_ascii_case("close"),
-                "expect" => asked.expects = true,
-                "range" => asked.range = range(value),
-                "x-amz-checksum-crc32" => asked.expect(ObjectChecksum::Crc32, value),
-                "x-amz-checksum-crc32c" => asked.expect(ObjectChecksum::Crc32c, value),
-                "x-amz-checksum-sha256" => asked.expect(ObjectChecksum::Sha256, value),
-                "x-amz-bypass-governance-retention" => asked.bypasses = value == "true",
-                "x-amz-copy-source" => {
-                    asked.copy_source = Some(decode(value).trim_start_matches('/').to_owned());
-                }
-                _ => {}
-            }
-            asked.is_s3 |= name.to_ascii_lowercase().starts_with("x-amz-");
-        }
-        Some(asked)
-    }
-
-    fn expect(&mut self, kind: ObjectChecksum, value: &str) {
-        self.checksum = Some((kind, value.to_owned()));
-    }
-
-    /// Whether the body has the checksum that came with it, if one did.
-    fn has_checksum(&self, body: &[u8]) -> bool {
-        self.checksum.as_ref().is_none_or(|(kind, expected)| {
-            let mut sum = Sum::new(*kind);
-            sum.update(body);
-            sum.text() == *expected
-        })
-    }
-
-    /// What scripts and the log call it: its method, and `LIST` for listings.
-    pub(super) fn name(&self) -> &str {
-        let lists = ["list-type", "versions", "uploads"];
-        let asks = |name: &&str| self.parameter(name).is_some();
-        match self.method == "GET" && lists.iter().any(asks) {
-            true => "LIST",
-            false => &self.method,
-        }
-    }
-
-    /// A parameter of the query, decoded.
-    fn parameter(&self, name: &str) -> Option<String> {
-        self.query.split('&').find_map(|part| {
-            let (key, value) = part.split_once('=').unwrap_or((part, ""));
-            let decoded = || encode::unpercent(value.as_bytes());
-            (key == name).then(|| String::from_utf8_lossy(&decoded()).into_owned())
-        })
-    }
-}
-
-fn range(value: &str) -> Option<(u64, u64)> {
-    let (from, to) = value.strip_prefix("bytes=")?.split_once('-')?;
-    let from = from.parse().ok()?;
-    let to = match to {
-        "" => u64::MAX,
-        to => to.parse().ok()?,
-    };
-    (from <= to).then_some((from, to))
-}
 
 /// An answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -131,7 +29,7 @@ impl Answer {
         }
     }
 
-    fn document(text: String) -> Answer {
+    pub(super) fn document(text: String) -> Answer {
         Answer {
             status: 200,
             body: text.into_bytes(),
@@ -148,14 +46,25 @@ impl Answer {
     }
 }
 
+/// An upload in parts.
+#[derive(Debug, Default)]
+struct Upload {
+    path: String,
+    /// Checksum that its parts have.
+    checksum: Option<ObjectChecksum>,
+    /// Parts by number, with their checksums.
+    parts: BTreeMap<u32, (Vec<u8>, Option<String>)>,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    objects: BTreeMap<String, Vec<u8>>,
+    objects: BTreeMap<String, Object>,
+    /// Where versions are kept.
+    versions: Option<Versions>,
     tags: BTreeMap<String, Vec<u8>>,
     /// Objects that are kept from being removed.
     locked: BTreeSet<String>,
-    /// Parts of uploads by number, with the key.
-    uploads: BTreeMap<String, (String, BTreeMap<u32, Vec<u8>>)>,
+    uploads: BTreeMap<String, Upload>,
     next_upload: u64,
     bytes: u64,
 }
@@ -175,6 +84,11 @@ impl Kept {
         }
     }
 
+    /// Keeps versions from now on.
+    pub(super) fn keep_versions(&self) {
+        lock(&self.state).versions.get_or_insert_default();
+    }
+
     pub(super) fn keys(&self) -> Vec<String> {
         lock(&self.state).objects.keys().cloned().collect()
     }
@@ -191,10 +105,13 @@ impl Kept {
         match asked.method.as_str() {
             "POST" if has("delete") => delete_many(&mut state, asked, &body),
             "PUT" if has("retention") => keep(&mut state, asked, &body),
-            "POST" if has("uploads") => begin(&mut state, &asked.path),
-            "POST" if has("uploadId") => complete(&mut state, asked),
+            "POST" if has("uploads") => begin(&mut state, asked),
+            "POST" if has("uploadId") => complete(&mut state, asked, &body),
             "GET" if has("uploads") => list_uploads(&state, asked),
-            "GET" if has("versions") => list(&state, asked, true),
+            "GET" if has("versions") => match &state.versions {
+                Some(versions) => versions.list(asked),
+                None => list(&state, asked, true),
+            },
             "GET" if has("tagging") => match state.tags.get(&asked.path) {
                 Some(tags) => Answer {
                     status: 200,
@@ -224,17 +141,22 @@ impl Kept {
     }
 
     fn put(&self, state: &mut State, asked: &Asked, body: Vec<u8>) -> Answer {
-        let body = match &asked.copy_source {
-            None => body,
-            Some(source) => match state.objects.get(source) {
-                Some(found) => found.clone(),
-                None => return Answer::error(404, "NoSuchKey"),
-            },
+        let mut object = Object {
+            checksum: asked.checksum.clone(),
+            bytes: Arc::new(body),
+            version: String::new(),
         };
-        if state.bytes + body.len() as u64 > self.most_bytes {
+        if let Some(source) = &asked.copy_source {
+            match state.objects.get(source) {
+                Some(found) => object = found.clone(),
+                None => return Answer::error(404, "NoSuchKey"),
+            }
+        }
+        let bytes = object.bytes.len() as u64;
+        if state.bytes + bytes > self.most_bytes {
             return Answer::error(507, "InsufficientStorage");
         }
-        let etag = etag(&body);
+        let etag = etag(&object.bytes);
         let mut answer = match asked.copy_source {
             Some(_) => Answer::document(format!(
                 "<CopyObjectResult><ETag>{etag}</ETag></CopyObjectResult>"
@@ -242,21 +164,41 @@ impl Kept {
             None => Answer::status(200),
         };
         answer.headers = format!("etag: \"{etag}\"\r\n");
-        state.bytes += body.len() as u64;
         if let Some(upload) = asked.parameter("uploadId") {
             let part = asked.parameter("partNumber").and_then(|n| n.parse().ok());
-            return match (state.uploads.get_mut(&upload), part) {
-                (Some((_, parts)), Some(part)) => {
-                    parts.insert(part, body);
-                    answer
-                }
-                _ => Answer::error(404, "NoSuchUpload"),
+            let Some((upload, part)) = state.uploads.get_mut(&upload).zip(part) else {
+                return Answer::error(404, "NoSuchUpload");
             };
+            let bytes = Arc::unwrap_or_clone(object.bytes);
+            let sum = object.checksum.map(|(_, sum)| sum);
+            upload.parts.insert(part, (bytes, sum));
+            return answer;
         }
-        if let Some(old) = state.objects.insert(asked.path.clone(), body) {
-            state.bytes -= old.len() as u64;
-        }
+        let version = insert(state, &asked.path, object);
+        answer.headers += &version_header(&version);
         answer
+    }
+}
+
+/// Puts an object in its place; the name of its version.
+fn insert(state: &mut State, path: &str, mut object: Object) -> String {
+    state.bytes += object.bytes.len() as u64;
+    if let Some(versions) = &mut state.versions {
+        versions.put(path, &mut object);
+    }
+    let version = object.version.clone();
+    let old = state.objects.insert(path.to_owned(), object);
+    // What is not kept as a version is gone.
+    if let Some(old) = old.filter(|_| state.versions.is_none()) {
+        state.bytes -= old.bytes.len() as u64;
+    }
+    version
+}
+
+fn version_header(version: &str) -> String {
+    match version {
+        "" => String::new(),
+        version => format!("x-amz-version-id: {version}\r\n"),
     }
 }
 
@@ -269,18 +211,30 @@ fn etag(body: &[u8]) -> String {
 }
 
 fn get(state: &State, asked: &Asked) -> Answer {
-    let Some(object) = state.objects.get(&asked.path) else {
+    let found = match asked.parameter("versionId") {
+        None => state.objects.get(&asked.path),
+        Some(id) => {
+            let versions = state.versions.as_ref();
+            versions.and_then(|versions| versions.get(&asked.path, &id))
+        }
+    };
+    let Some(object) = found else {
         return Answer::error(404, "NoSuchKey");
     };
-    let headers = format!("etag: \"{}\"\r\n", etag(object));
+    let version = version_header(&object.version);
+    let mut headers = format!("etag: \"{}\"\r\n{version}", etag(&object.bytes));
     let Some((from, to)) = asked.range else {
+        if let Some((kind, sum)) = object.checksum.as_ref().filter(|_| asked.wants_checksum) {
+            let name = String::from_utf8_lossy(checksum::header(*kind));
+            headers += &format!("{name}: {sum}\r\n");
+        }
         return Answer {
             status: 200,
             headers,
-            body: object.clone(),
+            body: object.bytes.to_vec(),
         };
     };
-    let length = object.len() as u64;
+    let length = object.bytes.len() as u64;
     if from >= length {
         return Answer::error(416, "InvalidRange");
     }
@@ -288,7 +242,7 @@ fn get(state: &State, asked: &Asked) -> Answer {
     Answer {
         status: 206,
         headers: format!("{headers}content-range: bytes {from}-{to}/{length}\r\n"),
-        body: object[from as usize..=to as usize].to_vec(),
+        body: object.bytes[from as usize..=to as usize].to_vec(),
     }
 }
 
@@ -305,62 +259,125 @@ fn keep(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
 }
 
 fn delete(state: &mut State, asked: &Asked) -> Answer {
-    if state.locked.contains(&asked.path) && !asked.bypasses {
+    let id = asked.parameter("versionId");
+    if state.locked.contains(&asked.path) && !asked.bypasses && id.is_none() {
         return Answer::error(403, "AccessDenied");
     }
-    state.locked.remove(&asked.path);
-    state.tags.remove(&asked.path);
-    match state.objects.remove(&asked.path) {
-        Some(old) => {
-            state.bytes -= old.len() as u64;
-            Answer::status(204)
+    let mut answer = Answer::status(204);
+    if let Some(id) = id {
+        answer.headers = version_header(&id);
+        remove_version(state, &asked.path, &id);
+        return answer;
+    }
+    match remove(state, &asked.path) {
+        Some(marker) => answer.headers = version_header(&marker),
+        None if asked.is_s3 => {}
+        None => return Answer::error(404, "NoSuchKey"),
+    }
+    answer
+}
+
+/// Removes an object, or marks it as removed where versions are kept. The name
+/// of the mark; `None` when there was nothing.
+fn remove(state: &mut State, path: &str) -> Option<String> {
+    state.locked.remove(path);
+    state.tags.remove(path);
+    let old = state.objects.remove(path)?;
+    match &mut state.versions {
+        Some(versions) => Some(versions.mark(path)),
+        None => {
+            state.bytes -= old.bytes.len() as u64;
+            Some(String::new())
         }
-        None if asked.is_s3 => Answer::status(204),
-        None => Answer::error(404, "NoSuchKey"),
+    }
+}
+
+fn remove_version(state: &mut State, path: &str, id: &str) {
+    let removed = state.versions.as_mut().and_then(|all| all.remove(path, id));
+    if let Some((bytes, latest)) = removed {
+        state.bytes -= bytes;
+        match latest {
+            Some(latest) => state.objects.insert(path.to_owned(), latest),
+            None => state.objects.remove(path),
+        };
     }
 }
 
 fn delete_many(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
     let mut refused = String::new();
-    for key in xml::elements(body, "Key").map(xml::unescape) {
+    for object in xml::elements(body, "Object") {
+        let key = xml::text(object, "Key").unwrap_or_default();
         let path = format!("{}/{key}", asked.path.trim_end_matches('/'));
         if state.locked.contains(&path) && !asked.bypasses {
             let key = escaped(&key);
             refused += &format!("<Error><Key>{key}</Key><Code>AccessDenied</Code></Error>");
             continue;
         }
-        state.locked.remove(&path);
-        if let Some(old) = state.objects.remove(&path) {
-            state.bytes -= old.len() as u64;
+        match xml::text(object, "VersionId") {
+            Some(id) => remove_version(state, &path, &id),
+            None => {
+                remove(state, &path);
+            }
         }
     }
     Answer::document(format!("<DeleteResult>{refused}</DeleteResult>"))
 }
 
-fn begin(state: &mut State, path: &str) -> Answer {
+fn begin(state: &mut State, asked: &Asked) -> Answer {
     state.next_upload += 1;
     let upload = format!("upload-{}", state.next_upload);
-    let entry = (path.to_owned(), BTreeMap::new());
+    let entry = Upload {
+        path: asked.path.clone(),
+        checksum: asked.algorithm,
+        ..Upload::default()
+    };
     state.uploads.insert(upload.clone(), entry);
     Answer::document(format!(
         "<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
     ))
 }
 
-fn complete(state: &mut State, asked: &Asked) -> Answer {
-    let upload = asked.parameter("uploadId").unwrap_or_default();
-    let Some((key, parts)) = state.uploads.remove(&upload) else {
+/// Puts the parts together. Those of an upload with checksums are named with
+/// theirs, as they were sent.
+fn complete(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
+    let name = asked.parameter("uploadId").unwrap_or_default();
+    let Some(upload) = state.uploads.get(&name) else {
         return Answer::error(404, "NoSuchUpload");
     };
-    let whole: Vec<u8> = parts.into_values().flatten().collect();
-    state.objects.insert(key, whole);
-    Answer::document("<CompleteMultipartUploadResult></CompleteMultipartUploadResult>".to_owned())
+    if let Some(kind) = upload.checksum {
+        let element = format!("Checksum{}", checksum::algorithm(kind));
+        let named: Vec<_> = xml::elements(body, "Part")
+            .map(|part| xml::text(part, &element))
+            .collect();
+        let sent = upload.parts.values().map(|(_, sum)| sum);
+        if !sent.eq(named.iter()) || named.contains(&None) {
+            return Answer::error(400, "InvalidPart");
+        }
+    }
+    let Some(upload) = state.uploads.remove(&name) else {
+        return Answer::error(404, "NoSuchUpload");
+    };
+    let whole: Vec<u8> = upload
+        .parts
+        .into_values()
+        .flat_map(|(bytes, _)| bytes)
+        .collect();
+    let object = Object {
+        bytes: Arc::new(whole),
+        ..Object::default()
+    };
+    let version = insert(state, &upload.path, object);
+    let mut answer = Answer::document(
+        "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>".to_owned(),
+    );
+    answer.headers = version_header(&version);
+    answer
 }
 
 fn list_uploads(state: &State, asked: &Asked) -> Answer {
     let start = start_of(asked);
     let mut text = "<ListMultipartUploadsResult>".to_owned();
-    for (upload, (path, _)) in &state.uploads {
+    for (upload, Upload { path, .. }) in &state.uploads {
         if let Some(key) = key_of(path, asked).filter(|_| path.starts_with(&start)) {
             let _ = write!(
                 text,
@@ -374,17 +391,17 @@ fn list_uploads(state: &State, asked: &Asked) -> Answer {
 }
 
 /// `BUCKET/PREFIX` of a listing.
-fn start_of(asked: &Asked) -> String {
+pub(super) fn start_of(asked: &Asked) -> String {
     let prefix = asked.parameter("prefix").unwrap_or_default();
     format!("{}/{prefix}", asked.path.trim_end_matches('/'))
 }
 
-fn key_of<'p>(path: &'p str, asked: &Asked) -> Option<&'p str> {
+pub(super) fn key_of<'p>(path: &'p str, asked: &Asked) -> Option<&'p str> {
     path.strip_prefix(asked.path.trim_end_matches('/'))?
         .strip_prefix('/')
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = Vec::new();
     xml::escape(&mut out, text);
     String::from_utf8_lossy(&out).into_owned()
@@ -393,10 +410,7 @@ fn escaped(text: &str) -> String {
 /// A page of keys or versions; tokens are the last key of the page before.
 fn list(state: &State, asked: &Asked, versions: bool) -> Answer {
     let start = start_of(asked);
-    let most: usize = asked
-        .parameter("max-keys")
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(1000);
+    let most = asked.number("max-keys").unwrap_or(1000);
     let marker = if versions {
         "key-marker"
     } else {
@@ -428,7 +442,7 @@ fn list(state: &State, asked: &Asked, versions: bool) -> Answer {
             group.clone_into(&mut folded);
         }
         let shown = key_of(group.unwrap_or(path), asked).unwrap_or_default();
-        text += &entry(shown, group.is_some(), versions, object.len());
+        text += &entry(shown, group.is_some(), versions, object.bytes.len());
         shown.clone_into(&mut last);
         // The next page begins behind all that was folded.
         last.extend(group.map(|_| char::MAX));

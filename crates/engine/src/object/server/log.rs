@@ -18,6 +18,7 @@ const MOST_METHODS: usize = 16;
 pub(super) struct Log {
     delivered: Mutex<BTreeMap<String, Histogram>>,
     actions: Mutex<Vec<(Action, u64)>>,
+    signers: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Log {
@@ -30,6 +31,20 @@ impl Log {
         } else if all.len() < MOST_METHODS {
             all.entry(method.to_owned()).or_default().record(ns);
         }
+    }
+
+    /// A request came that somebody had signed.
+    pub(super) fn signed(&self, key_id: &str) {
+        let mut all = lock(&self.signers);
+        if let Some(count) = all.get_mut(key_id) {
+            *count += 1;
+        } else if all.len() < MOST_METHODS && !key_id.is_empty() {
+            all.insert(key_id.to_owned(), 1);
+        }
+    }
+
+    pub(super) fn signers(&self) -> BTreeMap<String, u64> {
+        lock(&self.signers).clone()
     }
 
     /// The script did something to a request.

@@ -2,15 +2,17 @@
 //! against, and, keeping nothing, the store that takes no time.
 //!
 //! It speaks enough of S3 for this engine (objects, ranges, listings, batch
-//! deletes, uploads in parts, copies, tags) and plain PUT, GET and DELETE for
+//! deletes, uploads in parts, copies, tags, versions, checksums) and plain PUT, GET and DELETE for
 //! everything else. It checks no signatures and must not be reachable by
 //! others: it listens on the loopback interface unless told otherwise. A script
 //! makes it slow, failing or rude.
 
+mod asked;
 mod connection;
 mod kept;
 mod log;
 mod script;
+mod versions;
 mod wire;
 
 pub use script::{Action, Rule, Script};
@@ -18,9 +20,10 @@ pub use script::{Action, Rule, Script};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use connection::Connection;
 use fathom_model::Histogram;
@@ -29,6 +32,8 @@ use log::Log;
 
 /// Connections at the same time at most.
 const MOST_CONNECTIONS: usize = 4096;
+/// How long the log waits for answers that are being sent.
+const LOG_WAIT: Duration = Duration::from_secs(1);
 
 /// How the server answers.
 #[derive(Debug)]
@@ -48,6 +53,8 @@ struct Shared {
     tls: Option<Arc<rustls::ServerConfig>>,
     /// Requests so far.
     requests: AtomicU64,
+    /// Answers that are being sent and not in the log yet.
+    answering: AtomicU64,
     ends: AtomicBool,
     open: Mutex<BTreeMap<u64, TcpStream>>,
 }
@@ -110,6 +117,7 @@ impl StoreServer {
             log: Log::default(),
             tls,
             requests: AtomicU64::new(0),
+            answering: AtomicU64::new(0),
             ends: AtomicBool::new(false),
             open: Mutex::new(BTreeMap::new()),
         });
@@ -137,9 +145,22 @@ impl StoreServer {
         }
     }
 
+    /// From now on every bucket keeps the versions of its objects.
+    pub fn keep_versions(&self) {
+        if let Kind::Store(kept) = &self.shared.kind {
+            kept.keep_versions();
+        }
+    }
+
     /// How long successful requests with a method took here: from the end of
     /// their heads to the end of their answers.
+    /// A client can have the end of an answer before it is noted here, so that is
+    /// waited for.
     pub fn delivered(&self, method: &str) -> Histogram {
+        let until = Instant::now() + LOG_WAIT;
+        while self.shared.answering.load(Acquire) > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         self.shared.log.of(method)
     }
 
@@ -151,6 +172,11 @@ impl StoreServer {
     /// Requests that it has seen.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Relaxed)
+    }
+
+    /// Access key IDs that requests were signed with, and how many of each.
+    pub fn signers(&self) -> BTreeMap<String, u64> {
+        self.shared.log.signers()
     }
 
     /// Keys that it holds, in order, as `bucket/key`.
@@ -177,7 +203,7 @@ impl Drop for StoreServer {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }
         // Wakes the thread that waits for connections.
-        let _ = TcpStream::connect_timeout(&self.address, std::time::Duration::from_secs(1));
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -195,7 +221,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             return;
         }
         let Ok((stream, _)) = stream else {
-            std::thread::sleep(std::time::Duration::from_millis(10));
+            std::thread::sleep(Duration::from_millis(10));
             continue;
         };
         let Ok(twin) = stream.try_clone() else {

@@ -1,6 +1,9 @@
 //! What a scripted store does to some of its requests.
 
+use std::sync::Mutex;
 use std::time::Duration;
+
+use super::lock;
 
 /// What is done to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,15 +39,18 @@ pub struct Rule {
 /// that delays add up with what follows.
 #[derive(Debug, Default)]
 pub struct Script {
-    rules: Vec<(Rule, std::sync::atomic::AtomicU64)>,
+    rules: Vec<Rule>,
+    /// Requests that each rule has seen. They are counted together: a request has
+    /// its place in the row of all requests, whichever rule asks for it.
+    seen: Mutex<Vec<u64>>,
 }
 
 impl Script {
     /// A script of rules.
     pub fn new(rules: Vec<Rule>) -> Script {
-        let counted = rules.into_iter().map(|rule| (rule, Default::default()));
         Script {
-            rules: counted.collect(),
+            seen: Mutex::new(vec![0; rules.len()]),
+            rules,
         }
     }
 
@@ -74,11 +80,16 @@ impl Script {
     /// delayed, and what else.
     pub(super) fn next(&self, method: &str) -> (Duration, Option<Action>) {
         let (mut delay, mut action) = (Duration::ZERO, None);
-        for (rule, count) in &self.rules {
+        if self.rules.is_empty() {
+            return (delay, action);
+        }
+        let mut seen = lock(&self.seen);
+        for (rule, count) in self.rules.iter().zip(seen.iter_mut()) {
             if !rule.method.is_empty() && rule.method != method {
                 continue;
             }
-            let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let number = *count;
+            *count += 1;
             let every = rule.every.max(1);
             if number < rule.first || !(number - rule.first).is_multiple_of(every) {
                 continue;
@@ -146,6 +157,42 @@ mod tests {
         assert_eq!(all[3].1, Some(Action::Close));
         assert_eq!(script.next("PUT").1, None);
         assert_eq!(script.next("PUT").1, Some(Action::Close));
+    }
+
+    #[test]
+    fn requests_at_the_same_time_have_one_place_in_the_row_of_all() {
+        // Had each rule a row of its own, a request could be the 34th to one and
+        // the 35th to the other, and one of the two would not happen.
+        let script = Script::parse("503@2,404@3,500@5,close@7").unwrap();
+        let counts = Mutex::new(std::collections::BTreeMap::<String, u64>::new());
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..21_000 {
+                        let (_, action) = script.next("GET");
+                        *lock(&counts).entry(format!("{action:?}")).or_default() += 1;
+                    }
+                });
+            }
+        });
+        let fits = |every: u64, sooner: &[u64]| {
+            let one =
+                |n: &u64| n.is_multiple_of(every) && !sooner.iter().any(|s| n.is_multiple_of(*s));
+            (1..=84_000_u64).filter(one).count() as u64
+        };
+        let counts = lock(&counts);
+        for (action, expected) in [
+            (Action::Status(503), fits(2, &[])),
+            (Action::Status(404), fits(3, &[2])),
+            (Action::Status(500), fits(5, &[2, 3])),
+            (Action::Close, fits(7, &[2, 3, 5])),
+        ] {
+            assert_eq!(
+                counts[&format!("{:?}", Some(action))],
+                expected,
+                "{action:?}"
+            );
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::present;
 /// Serve an object store in memory, to try fathom or any other tool on.
 ///
 /// Speaks enough of S3 for measuring (objects, ranges, listings, batch deletes,
-/// uploads in parts, copies, tags) and plain PUT, GET and DELETE besides. It
+/// uploads in parts, copies, tags, checksums) and plain PUT, GET and DELETE besides. It
 /// checks no keys, so it listens on this host alone unless told otherwise. A
 /// script makes some requests slow or fail: METHOD:ACTION@EVERY, where METHOD
 /// is GET, PUT, HEAD, DELETE, POST or LIST, and ACTION is delay=20ms, a status,
@@ -39,6 +39,9 @@ pub(crate) struct Store {
     /// written to this file, for --ca-file.
     #[arg(long, value_name = "FILE")]
     pub(crate) tls: Option<PathBuf>,
+    /// Keep the versions of objects, in every bucket.
+    #[arg(long)]
+    pub(crate) versions: bool,
     /// Memory for objects at most.
     #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = fathom_model::unit::parse_bytes)]
     pub(crate) keep_at_most: u64,
@@ -72,6 +75,9 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
     };
     let signals = Signals::listen()?;
     let server = start(store, script)?;
+    if store.versions {
+        server.keep_versions();
+    }
     let address = server.address();
     let endpoint = server.endpoint();
     if let Some(file) = &store.address_file {

@@ -93,11 +93,13 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, number: u32) 
             true => KeySource::Anonymous,
             false => KeySource::Given(keys.name.clone()),
         },
+        endpoint_keys: Vec::new(),
         ca_file: None,
         unverified: https == "insecure",
         // The original signs the payload always.
         sign_payload: s3,
         checksum: None,
+        checksum_trailing: false,
         storage_class: owned("http_s3_storage_class").filter(|_| s3),
         sse_customer_algorithm: keys.sse_customer_key.as_ref().map(|_| {
             let named = text("http_s3_sse_customer_algorithm");
