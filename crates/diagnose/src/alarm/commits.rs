@@ -22,7 +22,7 @@ pub(super) fn commit_latencies(readings: &[HostReading]) -> Vec<HostReading> {
         // A window ends by its length, and where time goes back: another file.
         let ended = |begun: f64| {
             let length = reading.at_seconds - begun;
-            length > WINDOW_SECONDS || length < 0.0
+            !(0.0..=WINDOW_SECONDS).contains(&length)
         };
         if begun.is_some_and(ended) {
             found.extend(latency(window));

@@ -88,10 +88,11 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
 fn of_host(span: Duration) -> MachineUse {
     let sys = Sysroot::host();
     let mut readings: Vec<HostReading> = read_states(&sys);
-    let (smart, notes) = read_smart(&sys);
+    let (smart, mut notes) = read_smart(&sys);
     readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
     let seconds = watch(&mut watched, span, &mut readings);
+    notes.extend(watched.notes());
     let picture = machine_picture(&sys, &readings);
     let found = use_table(&host_name(&sys), seconds, &readings, picture);
     MachineUse { notes, ..found }

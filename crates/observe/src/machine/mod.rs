@@ -72,6 +72,11 @@ impl MachineWatch {
         watch
     }
 
+    /// What of queues cannot be read here, in words.
+    pub fn notes(&self) -> Vec<String> {
+        self.queues.notes(&self.sys)
+    }
+
     /// What happened since the last reading.
     pub fn tick(&mut self) -> Vec<HostReading> {
         self.advance(monotonic_ns())

@@ -65,6 +65,26 @@ impl Queues {
         found
     }
 
+    /// What cannot be read here.
+    pub(super) fn notes(&self, sys: &Sysroot) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.cards.is_empty() && self.ethtool.is_none() {
+            notes.push(
+                "packets and drops of each queue of an interface: its driver counts them, and \
+                 ethtool, which is not installed, shows them"
+                    .to_owned(),
+            );
+        }
+        if !self.disks.is_empty() && sys.names("/sys/kernel/debug/block").is_empty() {
+            notes.push(
+                "requests under way in each hardware queue of a disk: they stand in debugfs \
+                 (/sys/kernel/debug), which is not mounted or may not be read"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
     /// What only grows.
     pub(super) fn counters(&self, sys: &Sysroot, now: &mut Counters) {
         let interrupts = sys.text("/proc/interrupts").unwrap_or_default();

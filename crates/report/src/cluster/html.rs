@@ -26,6 +26,8 @@ struct Shown {
 struct Cell {
     class: &'static str,
     text: String,
+    /// Length of a bar that is drawn instead.
+    bar: Option<usize>,
 }
 
 /// The page.
@@ -45,13 +47,15 @@ pub fn html(look: &ClusterLook) -> crate::Result<String> {
 fn shown(listing: Listing) -> Shown {
     let rest = (listing.more > 0).then(|| listing.rest());
     let cell = |(text, align): (String, Align)| {
-        let bar = !text.is_empty() && text.bytes().all(|byte| byte == b'#');
-        let class = match align {
-            _ if bar => "bar",
-            Align::Right => "num",
-            Align::Left => "",
-        };
-        Cell { class, text }
+        let is_bar = !text.is_empty() && text.bytes().all(|byte| byte == b'#');
+        Cell {
+            class: match align {
+                Align::Right => "num",
+                Align::Left => "",
+            },
+            bar: is_bar.then_some(text.len()),
+            text,
+        }
     };
     let aligns: Vec<Align> = listing.heads.iter().map(|(_, align)| *align).collect();
     let heads = listing.heads.iter();

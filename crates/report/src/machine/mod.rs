@@ -117,6 +117,8 @@ fn shown(value: f64, words: &str) -> String {
         "bytes/s" => unit::throughput(value),
         "state" => if value > 0.0 { "yes" } else { "no" }.to_owned(),
         "1/s" => format!("{figure}/s"),
+        // What is counted is whole, and its last digit may be what has changed.
+        "errors" | "sectors" => unit::group(value as u64),
         _ => figure,
     }
 }
