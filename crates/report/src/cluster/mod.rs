@@ -123,7 +123,10 @@ mod tests {
         assert!(page.starts_with("<!doctype html>"), "{page}");
         assert!(page.contains("Gluster, from profile</h1>"), "{page}");
         assert!(page.contains("<td class=\"num\">75 %</td>"), "{page}");
-        assert!(page.contains("<span class=\"bar\" style=\"width:30ch\">"), "{page}");
+        assert!(
+            page.contains("<span class=\"bar\" style=\"width:30ch\">"),
+            "{page}"
+        );
         let ticket = markdown(&look);
         assert!(ticket.starts_with("# Gluster, from profile\n"), "{ticket}");
         assert!(
