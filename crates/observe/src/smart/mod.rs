@@ -107,7 +107,10 @@ pub fn parse_smartctl(text: &str) -> Option<SmartDrive> {
         return None;
     }
     let value: Value = serde_json::from_str(text).ok()?;
-    value.get("smartctl")?;
+    // Some leave out what it says of itself.
+    value
+        .get("smartctl")
+        .or_else(|| value.pointer("/device/protocol"))?;
     let words = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
     // A scan has a list of devices and no device.
     if value.get("devices").is_some() {
