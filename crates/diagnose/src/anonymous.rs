@@ -36,7 +36,7 @@ pub fn anonymised(mut diagnosis: Diagnosis, recording: &Recording) -> Diagnosis 
 }
 
 /// What stands for what.
-struct Words {
+pub(crate) struct Words {
     /// Longer names first: one may be a part of another.
     names: Vec<(String, String)>,
     addresses: Vec<IpAddr>,
@@ -55,6 +55,11 @@ impl Words {
             .collect();
         let host = recording.host.name.iter();
         names.extend(host.map(|name| (name.clone(), "host-1".to_owned())));
+        Words::named(names)
+    }
+
+    /// These words for these names.
+    pub(crate) fn named(mut names: Vec<(String, String)>) -> Words {
         names.retain(|(name, _)| !name.is_empty());
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Words {
@@ -63,7 +68,8 @@ impl Words {
         }
     }
 
-    fn without(&mut self, text: &str) -> String {
+    /// The text with a word for each name and address.
+    pub(crate) fn without(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, word) in &self.names {
             text = replaced(&text, name, word);

@@ -127,6 +127,8 @@ pub struct DiskMoment {
     pub write_wait_ms: Option<f64>,
     /// Mean time of any operation in milliseconds.
     pub wait_ms: Option<f64>,
+    /// Mean time of a flush in milliseconds.
+    pub flush_wait_ms: Option<f64>,
     /// Mean number of operations in flight, as iostat counts them.
     pub queue: Option<f64>,
     /// The part of `queue` that is flushes, where it is told. The kernel counts

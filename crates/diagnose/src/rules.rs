@@ -48,6 +48,9 @@ pub struct Rule {
     pub remedy: String,
     /// What is read for it, where a reader gives numbers by name.
     pub quantity: Option<String>,
+    /// Which readers give it: `host`, `recording`, …
+    #[serde(default)]
+    pub told_by: Vec<String>,
     /// The same for Prometheus.
     pub prometheus: Option<PrometheusRule>,
 }

@@ -20,16 +20,22 @@ const ALARMS_HEAD: &str = "\
 # Alarms
 
 `fathom alarms` reads this host for some seconds and holds what it sees against
-the rules below; `fathom alarms FILE…` does so with recordings of iostat, sar,
-vmstat and top, with dumps of Ceph, and with descriptions of services. Each rule
-is in one of three states:
+the rules below; `fathom alarms FILE…` does so with recordings of fathom (parts
+of one host are joined, a folder stands for all in it) and of iostat, sar, vmstat
+and top, with dumps of Ceph and volume profiles of Gluster, with what
+`smartctl -j -a` wrote, with runs of fathom against an object store as JSON, and
+with descriptions of services. `--json` also has what was read. Each rule is in
+one of three states:
 
 - **firing**: the threshold was crossed for as long as the rule asks;
 - **ok**: it was not;
 - **not measurable**: nothing that was read tells it, or it was crossed but seen
   for too short a time. The reason is given, and no alarm is raised.
 
-A rule with a time looks at means over a tenth of that time. For cron:
+A rule with a time looks at means over a tenth of that time; a time without
+readings that is as long ends a stretch. SMART of SATA and SAS disks is asked by
+smartctl (smartmontools 7.0 or later, root), every ten minutes in recordings; a
+disk that sleeps is not woken. For cron:
 
 | exit status | meaning |
 |---|---|
@@ -116,6 +122,9 @@ fn section(page: &mut String, rule: &Rule) {
     let _ = writeln!(page, "\n## {}\n\n**{}**\n", rule.name, rule.title);
     let _ = writeln!(page, "{}\n", rule.detects);
     let _ = writeln!(page, "- how: {}", rule.computed);
+    if !rule.told_by.is_empty() {
+        let _ = writeln!(page, "- told by: {}", rule.told_by.join(", "));
+    }
     let _ = writeln!(page, "- threshold: {}", threshold(rule));
     let _ = writeln!(page, "- severity: {}", rule.severity);
     if let Some(prometheus) = &rule.prometheus {

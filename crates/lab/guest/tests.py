@@ -153,6 +153,51 @@ def io_max_of_a_control_group_is_the_limiter():
     return verdict["limiter_evidence"]
 
 
+READER = """
+import mmap, os, sys
+open("/sys/fs/cgroup/" + sys.argv[1] + "/cgroup.procs", "w").write("0")
+disk = os.open("/dev/nullb0", os.O_RDONLY | os.O_DIRECT)
+block, done = mmap.mmap(-1, 4096), 0
+while True:
+    os.preadv(disk, [block], done % 1000 * 4096)
+    done += 1
+    if done % 5 == 0:
+        open("/tmp/done.new", "w").write(str(done))
+        os.rename("/tmp/done.new", "/tmp/done")
+"""
+
+
+def causal_test_limits_through_io_max_of_version_2():
+    # nullb0 takes 5 ms for a read, so one after the other makes 200 a second;
+    # 100 are allowed.
+    group = "/sys/fs/cgroup/application"
+    os.mkdir(group)
+    number = open("/sys/block/nullb0/dev").read().strip()
+    open(f"{group}/io.max", "w").write(f"{number} riops=100")
+    before = open(f"{group}/io.max").read().strip()
+    reader = subprocess.Popen([sys.executable, "-c", READER, "application"])
+    try:
+        while not os.path.exists("/tmp/done"):
+            time.sleep(0.2)
+        done = subprocess.run(
+            [BINARY, "diagnose", "--for", "5s", "--json", "--yes", "--disk", "nullb0", "--ceiling-iops", "100",
+             "--causal", "--pid", str(reader.pid), "--progress", "cat /tmp/done", "--blocks", "4", "--part", "4",
+             "--smaller", "30", "--store", STORE],
+            capture_output=True, text=True, timeout=300)
+    finally:
+        reader.kill()
+        reader.wait()
+    expect(done.returncode == 0, f"status {done.returncode}: {done.stderr.strip()[-400:]}")
+    found = json.loads(done.stdout)
+    test = found["causal"]
+    expect(test is not None, f"no test was made: {found['remarks']}")
+    expect(test["answer"] != "no", test["words"])
+    expect(test["operations_effect"] < -0.1, f"the limit did nothing: {test}")
+    after = open(f"{group}/io.max").read().strip()
+    expect(after == before, f"{before} became {after}")
+    return f"{found['answer']}: {test['words']}"
+
+
 def a_mounted_device_is_refused():
     sh("dmsetup remove slow --noudevsync; mkfs.ext4 -q -F /dev/ram0; mkdir -p /mnt/x; mount -t ext4 /dev/ram0 /mnt/x")
     done = subprocess.run(
@@ -174,6 +219,7 @@ def main():
         a_rebuilding_array_is_named,
         a_degraded_array_is_named,
         io_max_of_a_control_group_is_the_limiter,
+        causal_test_limits_through_io_max_of_version_2,
         a_mounted_device_is_refused,
     ]
     for test in tests:

@@ -21,6 +21,29 @@ pub struct Alarms {
     pub table_version: u32,
     /// One entry for each rule, those that fire first.
     pub alarms: Vec<Alarm>,
+    /// What was read, by quantity and instance.
+    #[serde(default)]
+    pub readings: Vec<AlarmReading>,
+    /// What could not be read, and what is missing of a recording.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// The numbers of one quantity of one instance.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AlarmReading {
+    /// What it is, as in [`crate::machine::HostReading::quantity`].
+    pub quantity: String,
+    /// Of what; empty for the host.
+    pub instance: String,
+    /// Mean over time, of states the last one.
+    pub mean: f64,
+    /// Smallest.
+    pub least: f64,
+    /// Largest.
+    pub most: f64,
+    /// Seconds that were seen; 0 of states at a moment.
+    pub seconds: f64,
 }
 
 /// State of an alarm.

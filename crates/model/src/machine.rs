@@ -66,7 +66,8 @@ pub struct UseFigure {
     pub value: Option<f64>,
     /// Highest of the intervals.
     pub most: Option<f64>,
-    /// `ratio`, `bytes/s`, `tasks`, `requests`, `seconds`, `errors`, `1/s`.
+    /// `ratio`, `bytes/s`, `tasks`, `requests`, `s`, `errors`, `sectors`,
+    /// `state`, `1/s`.
     pub unit: String,
     /// How it was read, or why it was not.
     pub how: String,

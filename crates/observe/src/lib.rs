@@ -57,6 +57,8 @@ mod page_cache;
 mod power_facts;
 mod pressure;
 mod process;
+mod program;
+pub mod smart;
 pub mod stack;
 mod sysroot;
 mod target;

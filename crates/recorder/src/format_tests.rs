@@ -109,7 +109,7 @@ fn fields_go_by_their_names() {
         Row {
             kind: Kind::Disk,
             name: "sda".into(),
-            values: vec![9; 16],
+            values: vec![9; Kind::Disk.fields().len()],
         },
         Row {
             kind: Kind::Cpu,
@@ -156,7 +156,7 @@ proptest! {
 
     #[test]
     fn any_values_come_back(
-        values in prop::collection::vec(prop::collection::vec(any::<u64>(), 16), 1..40)
+        values in prop::collection::vec(prop::collection::vec(any::<u64>(), Kind::Disk.fields().len()), 1..40)
     ) {
         let frames: Vec<Frame> = values.iter().enumerate().map(|(second, values)| {
             let mut frame = frame(second as u64, 1);

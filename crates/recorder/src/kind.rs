@@ -101,7 +101,8 @@ fields! {
     }
 }
 fields! {
-    /// A whole block device: `/proc/diskstats`.
+    /// A whole block device: `/proc/diskstats`; what its queue holds and the
+    /// errors of SCSI: sysfs, looked at every tenth frame.
     disk {
         Counter READS "reads",
         Counter READ_MERGES "read_merges",
@@ -119,6 +120,8 @@ fields! {
         Counter DISCARD_MS "discard_ms",
         Counter FLUSHES "flushes",
         Counter FLUSH_MS "flush_ms",
+        Gauge QUEUE_REQUESTS "queue_requests",
+        Counter ERRORS "errors",
     }
 }
 fields! {
@@ -241,6 +244,30 @@ fields! {
     }
 }
 
+fields! {
+    /// SMART of a SATA or SAS disk, as smartctl tells it. States are 0 or 1.
+    smart {
+        Gauge FAILING "failing",
+        Gauge ROTATING "rotating",
+        Gauge TEMPERATURE "temperature_celsius",
+        Gauge HOURS "power_on_hours",
+        Gauge USED "percentage_used",
+        Gauge SPARE "available_spare_percent",
+        Gauge REALLOCATED "reallocated_sectors",
+        Gauge PENDING "pending_sectors",
+        Gauge OFFLINE "offline_uncorrectable_sectors",
+        Gauge UNCORRECTED "uncorrected_errors",
+        Gauge CRC "interface_crc_errors",
+    }
+}
+
+fields! {
+    /// The link of a drive or card, PCIe by its address, SATA by its disk.
+    bus {
+        Gauge BELOW_RATED "below_rated",
+    }
+}
+
 /// Kinds of things in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -274,11 +301,15 @@ pub enum Kind {
     Mapped,
     /// A drive's health.
     Health,
+    /// SMART of a SATA or SAS disk.
+    Smart,
+    /// The link of a drive or card.
+    Bus,
 }
 
 impl Kind {
     /// All kinds, in the order in which a moment holds them.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 17] = [
         Kind::Host,
         Kind::Cpu,
         Kind::Memory,
@@ -294,6 +325,8 @@ impl Kind {
         Kind::Cache,
         Kind::Mapped,
         Kind::Health,
+        Kind::Smart,
+        Kind::Bus,
     ];
 
     /// Its name in files and exports.
@@ -314,6 +347,8 @@ impl Kind {
             Kind::Cache => "cache",
             Kind::Mapped => "mapped",
             Kind::Health => "health",
+            Kind::Smart => "smart",
+            Kind::Bus => "bus",
         }
     }
 
@@ -335,6 +370,8 @@ impl Kind {
             Kind::Cache => cache::FIELDS,
             Kind::Mapped => mapped::FIELDS,
             Kind::Health => health::FIELDS,
+            Kind::Smart => smart::FIELDS,
+            Kind::Bus => bus::FIELDS,
         }
     }
 

@@ -5,6 +5,8 @@
 //!   instant, [`RecordingReader`] reads it back, also one with a torn end;
 //! * [`Growth`] turns counters into what happened between two frames, and
 //!   [`Moments`] that into a recording as the diagnosis takes it;
+//! * [`joined`] reads the parts of a recording as one, [`joined_readings`] does
+//!   so for alarms and the table of use;
 //! * [`export`] writes JSON lines and CSV for other programs.
 //!
 //! The format is described in [`format`].
@@ -13,8 +15,10 @@ pub mod export;
 pub mod format;
 mod frame;
 mod growth;
+mod joined;
 pub mod kind;
 mod moments;
+mod readings;
 mod rotation;
 mod sampler;
 
@@ -22,6 +26,9 @@ pub use format::reader::{ReadError, RecordingReader, is_recording};
 pub use format::writer::RecordingWriter;
 pub use frame::{Frame, HostFacts, Instant, Row};
 pub use growth::{Change, Growth, growth};
-pub use moments::{Moments, recorded_host, recording};
-pub use rotation::{Rotation, make_room, parts};
+pub use joined::{
+    JoinError, JoinedFacts, RecordedReadings, each_frame, joined, joined_readings, recording,
+};
+pub use moments::{Moments, recorded_host};
+pub use rotation::{Rotation, make_room, part_of, parts};
 pub use sampler::Sampler;

@@ -1,19 +1,16 @@
 //! From frames to what the diagnosis takes.
 
-use std::path::Path;
-
 use fathom_diagnose::recording::{
     BusiestCpu, CpuShares, DiskMoment, DoerMoment, LinkMoment, MemoryMoment, Moment, NfsMoment,
-    RecordedHost, Recording,
+    RecordedHost,
 };
 
-use crate::format::reader::{ReadError, RecordingReader};
 use crate::frame::{Frame, HostFacts};
 use crate::growth::{Change, Growth};
 use crate::kind::{Kind, cpu, disk, group, host, link, memory, nfs, pressure, process, tcp};
 
 /// A moment of this length or shorter tells nothing.
-const SHORTEST_SECONDS: f64 = 0.01;
+pub(crate) const SHORTEST_SECONDS: f64 = 0.01;
 /// A gap of so many intervals was a time without a recorder.
 const GAP_INTERVALS: f64 = 10.0;
 
@@ -29,9 +26,8 @@ pub struct Moments {
 impl Moments {
     /// For frames at this distance; 0 where it is not known.
     pub fn new(interval_ns: u64) -> Moments {
-        let interval_s = interval_ns as f64 / 1e9;
         Moments {
-            longest_seconds: (interval_ns > 0).then_some(GAP_INTERVALS * interval_s.max(1.0)),
+            longest_seconds: longest_seconds(interval_ns),
             ..Moments::default()
         }
     }
@@ -58,6 +54,12 @@ impl Moments {
         moment.network_use = used.reduce(f64::max);
         Some(moment)
     }
+}
+
+/// A longer distance of two readings is a gap; none where it is not known.
+pub(crate) fn longest_seconds(interval_ns: u64) -> Option<f64> {
+    let interval_s = interval_ns as f64 / 1e9;
+    (interval_ns > 0).then_some(GAP_INTERVALS * interval_s.max(1.0))
 }
 
 fn add(moment: &mut Moment, change: &Change) {
@@ -168,6 +170,9 @@ fn of_disk(change: &Change) -> DiskMoment {
         read_wait_ms: Some(wait(disk::READ_MS, disk::READS).unwrap_or(0.0)),
         write_wait_ms: Some(wait(disk::WRITE_MS, disk::WRITES).unwrap_or(0.0)),
         wait_ms: None,
+        flush_wait_ms: change
+            .value(disk::FLUSH_MS)
+            .and_then(|_| wait(disk::FLUSH_MS, disk::FLUSHES)),
         queue: Some(rate(disk::QUEUE_MS) / ms_per_second),
         flushing: change
             .value(disk::FLUSH_MS)
@@ -238,31 +243,6 @@ pub fn recorded_host(facts: &HostFacts) -> RecordedHost {
         kernel: some(&facts.kernel),
         cpus: (facts.cpus > 0).then_some(facts.cpus),
     }
-}
-
-/// A whole recording.
-///
-/// # Errors
-/// The file cannot be read, or is none.
-pub fn recording(path: &Path) -> Result<Recording, ReadError> {
-    let mut reader = RecordingReader::open(path)?;
-    let header = reader.header();
-    let mut moments = Moments::new(header.interval_ns);
-    let mut recording = Recording {
-        host: recorded_host(&header.host),
-        source: format!("a recording of {}", header.program),
-        ..Recording::default()
-    };
-    for frame in reader.by_ref() {
-        recording.moments.extend(moments.advance(&frame));
-    }
-    if reader.damaged() > 0 {
-        recording.remarks.push(format!(
-            "the recording is damaged in {} places, or was cut off; the rest was read",
-            reader.damaged()
-        ));
-    }
-    Ok(recording)
 }
 
 #[cfg(test)]

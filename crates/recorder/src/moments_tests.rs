@@ -3,7 +3,9 @@
 use std::io::Cursor;
 
 use super::*;
+use crate::format::reader::RecordingReader;
 use crate::frame::{Instant, Row};
+use crate::recording;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -35,6 +35,20 @@ fn part(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The name that a part's recording was asked for by: `db1.frec` of
+/// `db1.3.frec`.
+pub fn part_of(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let Some((base, number)) = stem.rsplit_once('.') else {
+        return path.to_owned();
+    };
+    let numbered = !base.is_empty() && number.parse::<u32>().is_ok_and(|n| n < MOST_PARTS);
+    match (numbered, path.extension()) {
+        (true, Some(ending)) => path.with_file_name(format!("{base}.{}", ending.to_string_lossy())),
+        _ => path.to_owned(),
+    }
+}
+
 /// All parts of a recording that exist, the oldest first.
 pub fn parts(path: &Path) -> Vec<PathBuf> {
     let names = (0..MOST_PARTS).map(|number| part(path, number));
@@ -77,6 +91,18 @@ fn begins_like_one(path: &Path) -> io::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_knows_its_recording() {
+        for (name, of) in [
+            ("/r/db1.3.frec", "/r/db1.frec"),
+            ("/r/db1.frec", "/r/db1.frec"),
+            ("db1.example.frec", "db1.example.frec"),
+            ("/r/.7.frec", "/r/.7.frec"),
+        ] {
+            assert_eq!(part_of(Path::new(name)), Path::new(of));
+        }
+    }
 
     #[test]
     fn the_oldest_parts_go_and_strange_files_stay() {

@@ -100,6 +100,8 @@ fn whole_devices_that_were_used_are_read() {
         ("sys/block/zram0/size", "1"),
         ("sys/block/cciss!c0d0/size", "1"),
         ("sys/class/block/sda1/partition", "1"),
+        ("sys/class/block/sda/queue/nr_requests", "64\n"),
+        ("sys/class/block/sda/device/ioerr_cnt", "0x1f\n"),
     ]);
     let mut sampler = Sampler::new(&Sysroot::at(root.path()));
     let frame = sampler.sample(at(0));
@@ -123,6 +125,8 @@ fn whole_devices_that_were_used_are_read() {
         2,
         4,
         6,
+        64,
+        0x1f,
     ];
     assert_eq!(sda.values, expected);
     assert_eq!(

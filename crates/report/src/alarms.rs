@@ -64,6 +64,12 @@ pub fn text(alarms: &Alarms, width: usize, verbose: bool) -> String {
             width,
         );
     }
+    for (index, note) in alarms.notes.iter().enumerate() {
+        if index == 0 {
+            out.push_str("\nMissing:\n");
+        }
+        lines(&mut out, "  - ", "    ", note, width);
+    }
     if verbose {
         section(&mut out, "Ok:", of(AlarmState::Ok), width);
         let unknown = of(AlarmState::NotMeasurable).filter(|alarm| alarm.instances.is_empty());

@@ -29,6 +29,7 @@ fn every_rule_has_a_quantity_and_a_threshold() {
     for rule in &alarm_rules().rules {
         assert!(rule.quantity.is_some(), "{}", rule.name);
         assert!(rule.threshold.is_some(), "{}", rule.name);
+        assert!(!rule.told_by.is_empty(), "{}", rule.name);
     }
 }
 
@@ -129,4 +130,63 @@ proptest::proptest! {
         proptest::prop_assert_eq!(all.alarms.len(), alarm_rules().rules.len());
         let _ = service_readings(&text).len();
     }
+}
+
+#[test]
+fn a_time_without_readings_ends_a_stretch() {
+    let mut twice = readings("metadata_cpu", "mds", &[(1.0, 0.9); 200]);
+    let mut later = readings("metadata_cpu", "mds", &[(1.0, 0.9); 200]);
+    let whole: Vec<HostReading> = later
+        .iter()
+        .map(|reading| HostReading {
+            at_seconds: reading.at_seconds + 200.0,
+            ..reading.clone()
+        })
+        .collect();
+    let all: Vec<HostReading> = twice.iter().cloned().chain(whole).collect();
+    assert_eq!(state(&all, "metadata-cpu").state, AlarmState::Firing);
+    for reading in &mut later {
+        reading.at_seconds += 5000.0;
+    }
+    twice.extend(later);
+    let alarm = state(&twice, "metadata-cpu");
+    assert_eq!(alarm.state, AlarmState::NotMeasurable, "{}", alarm.reason);
+}
+
+#[test]
+fn slow_flushes_for_five_minutes_are_slow_commits() {
+    // One flush in ten takes 3 s, the others 10 ms: the mean hides it.
+    let flushes = |seconds: usize| -> Vec<HostReading> {
+        let values: Vec<(f64, f64)> = (0..seconds)
+            .map(|second| (1.0, if second % 10 == 0 { 3.0 } else { 0.01 }))
+            .collect();
+        readings("disk_flush_wait", "sda", &values)
+    };
+    let alarm = state(&flushes(400), "commit-latency");
+    assert_eq!(alarm.state, AlarmState::Firing, "{}", alarm.reason);
+    assert!(alarm.reason.starts_with("sda: 3.00 s"), "{}", alarm.reason);
+    let alarm = state(&flushes(60), "commit-latency");
+    assert_eq!(alarm.state, AlarmState::NotMeasurable);
+    let quick = readings("disk_flush_wait", "sda", &[(1.0, 0.01); 60]);
+    assert_eq!(state(&quick, "commit-latency").state, AlarmState::Ok);
+}
+
+#[test]
+fn what_was_read_is_summed_up_by_quantity_and_instance() {
+    let mut all = readings("disk_queue", "sda", &[(1.0, 1.0), (3.0, 5.0)]);
+    all.extend(readings("space_used", "/", &[(0.0, 0.5), (0.0, 0.7)]));
+    let found = evaluate("host", Vec::new(), &all).readings;
+    let queue = found
+        .iter()
+        .find(|one| one.quantity == "disk_queue")
+        .unwrap();
+    assert_eq!(
+        (queue.mean, queue.least, queue.most, queue.seconds),
+        (4.0, 1.0, 5.0, 4.0)
+    );
+    let space = found
+        .iter()
+        .find(|one| one.quantity == "space_used")
+        .unwrap();
+    assert_eq!((space.mean, space.seconds), (0.7, 0.0));
 }

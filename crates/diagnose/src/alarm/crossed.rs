@@ -51,7 +51,15 @@ pub(super) fn crossed(rule: &Rule, readings: &[&HostReading]) -> Crossed {
     }
     let (mut best_seconds, mut best_value) = (0.0_f64, f64::NAN);
     let (mut seconds, mut sum) = (0.0, 0.0);
-    for (length, value) in means(readings, asked / PARTS) {
+    for Part {
+        seconds: length,
+        mean: value,
+        after_gap,
+    } in means(readings, asked / PARTS)
+    {
+        if after_gap {
+            (seconds, sum) = (0.0, 0.0);
+        }
         if beyond(value) {
             seconds += length;
             sum += value * length;
@@ -84,21 +92,55 @@ fn mean(readings: &[&HostReading]) -> Option<f64> {
     (seconds > 0.0).then(|| sum / seconds)
 }
 
-/// Means over parts of at least this length. A gap in time ends a part.
-fn means(readings: &[&HostReading], least: f64) -> Vec<(f64, f64)> {
+/// A mean over some time.
+struct Part {
+    seconds: f64,
+    mean: f64,
+    /// Nothing is known of the time before it.
+    after_gap: bool,
+}
+
+/// Means over parts of at least this length. A time without readings that is
+/// as long ends a part, and so does one that goes back, as in a second file.
+fn means(readings: &[&HostReading], least: f64) -> Vec<Part> {
     let mut parts = Vec::new();
-    let (mut seconds, mut sum) = (0.0, 0.0);
+    let (mut seconds, mut sum, mut after_gap) = (0.0, 0.0, false);
+    let mut last: Option<f64> = None;
     for reading in readings {
+        let from = reading.at_seconds - reading.seconds;
+        let hole = last.is_some_and(|last| from - last > least || reading.at_seconds < last);
+        last = Some(reading.at_seconds);
+        if hole {
+            if seconds > 0.0 {
+                let mean = sum / seconds;
+                parts.push(Part {
+                    seconds,
+                    mean,
+                    after_gap,
+                });
+            }
+            (seconds, sum, after_gap) = (0.0, 0.0, true);
+        }
         let length = reading.seconds.max(f64::MIN_POSITIVE);
         seconds += length;
         sum += reading.value * length;
         if seconds >= least * ROUNDING {
-            parts.push((seconds, sum / seconds));
-            (seconds, sum) = (0.0, 0.0);
+            let mean = sum / seconds;
+            parts.push(Part {
+                seconds,
+                mean,
+                after_gap,
+            });
+            (seconds, sum, after_gap) = (0.0, 0.0, false);
         }
     }
     if seconds > 0.0 {
-        parts.push((seconds, sum / seconds));
+        let mean = sum / seconds;
+        parts.push(Part {
+            seconds,
+            mean,
+            after_gap,
+        });
     }
     parts
 }

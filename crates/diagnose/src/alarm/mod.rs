@@ -6,6 +6,7 @@
 //! long. What was seen too shortly to say so is not measurable, and the reason
 //! tells how long to watch.
 
+mod commits;
 mod crossed;
 mod prometheus;
 mod recorded;
@@ -13,7 +14,7 @@ mod service;
 
 use std::collections::BTreeMap;
 
-use fathom_model::alarm::{ALARMS_SCHEMA, Alarm, AlarmInstance, AlarmState, Alarms};
+use fathom_model::alarm::{ALARMS_SCHEMA, Alarm, AlarmInstance, AlarmReading, AlarmState, Alarms};
 use fathom_model::machine::HostReading;
 
 use crate::rules::{Rule, alarm_rules};
@@ -22,13 +23,16 @@ pub use prometheus::prometheus_rules;
 pub use recorded::readings_of;
 pub use service::service_readings;
 
+use commits::commit_latencies;
 use crossed::{Crossed, crossed};
 
 /// Evaluates every rule.
 pub fn evaluate(host: &str, sources: Vec<String>, readings: &[HostReading]) -> Alarms {
     let seconds = readings.iter().map(|r| r.at_seconds).fold(0.0, f64::max);
+    let commits = commit_latencies(readings);
     let mut by_quantity: BTreeMap<&str, BTreeMap<&str, Vec<&HostReading>>> = BTreeMap::new();
-    for reading in readings.iter().filter(|r| r.value.is_finite()) {
+    let all = readings.iter().chain(&commits);
+    for reading in all.filter(|r| r.value.is_finite()) {
         let instances = by_quantity.entry(&reading.quantity).or_default();
         instances
             .entry(&reading.instance)
@@ -45,13 +49,34 @@ pub fn evaluate(host: &str, sources: Vec<String>, readings: &[HostReading]) -> A
         })
         .collect();
     alarms.sort_by_key(|alarm| alarm.state);
+    let summed = by_quantity.iter().flat_map(|(quantity, instances)| {
+        let of = instances.iter();
+        of.map(|(instance, readings)| summary(quantity, instance, readings))
+    });
     Alarms {
+        readings: summed.collect(),
+        notes: Vec::new(),
         schema: ALARMS_SCHEMA.to_owned(),
         host: host.to_owned(),
         sources,
         seconds,
         table_version: table.version,
         alarms,
+    }
+}
+
+fn summary(quantity: &str, instance: &str, readings: &[&HostReading]) -> AlarmReading {
+    let values = readings.iter().map(|reading| reading.value);
+    let seconds: f64 = readings.iter().map(|reading| reading.seconds).sum();
+    let sum: f64 = readings.iter().map(|r| r.value * r.seconds).sum();
+    let last = readings.last().map_or(0.0, |reading| reading.value);
+    AlarmReading {
+        quantity: quantity.to_owned(),
+        instance: instance.to_owned(),
+        mean: if seconds > 0.0 { sum / seconds } else { last },
+        least: values.clone().fold(f64::INFINITY, f64::min),
+        most: values.fold(f64::NEG_INFINITY, f64::max),
+        seconds,
     }
 }
 

@@ -33,6 +33,19 @@ pub enum CephDump {
 }
 
 impl CephDump {
+    /// What is in it.
+    pub(super) fn value(&self) -> &Value {
+        match self {
+            CephDump::Status(value)
+            | CephDump::Health(value)
+            | CephDump::OsdPerf(value)
+            | CephDump::OsdDf(value)
+            | CephDump::Df(value)
+            | CephDump::Operations(value)
+            | CephDump::Counters(value) => value,
+        }
+    }
+
     /// The command that prints it.
     pub fn source(&self) -> &'static str {
         match self {
@@ -63,7 +76,7 @@ pub fn parse_ceph(text: &str) -> Option<CephDump> {
         CephDump::OsdDf(value)
     } else if has("/ops/0/initiated_at") || has("/Ops/0/initiated_at") {
         CephDump::Operations(value)
-    } else if has("/osd/op_latency") {
+    } else if has("/osd/op_latency") || has("/rgw/get_initial_lat") {
         CephDump::Counters(value)
     } else if has("/stats/total_bytes") && has("/pools") {
         CephDump::Df(value)

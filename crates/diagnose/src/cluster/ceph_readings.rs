@@ -6,6 +6,10 @@ use serde_json::Value;
 use super::CephDump;
 use super::ceph::{busy_groups, commit_latencies, used_shares};
 
+/// A dump does not say when its service was started: longer ago than any rule
+/// asks for.
+const SINCE_START_SECONDS: f64 = 86_400.0;
+
 /// What a dump tells that alarms ask for.
 pub fn ceph_readings(dump: &CephDump) -> Vec<HostReading> {
     let mut readings = Vec::new();
@@ -32,10 +36,11 @@ pub fn ceph_readings(dump: &CephDump) -> Vec<HostReading> {
             add("slow_operations", "", slow.unwrap_or(0.0));
         }
         CephDump::OsdPerf(value) => {
-            let mut times: Vec<f64> = commit_latencies(value)
-                .iter()
-                .map(|(_, ns)| ns / 1e9)
-                .collect();
+            let latencies = commit_latencies(value);
+            for (id, ns) in &latencies {
+                add("member_wait", &format!("osd.{id}"), ns / 1e9);
+            }
+            let mut times: Vec<f64> = latencies.iter().map(|(_, ns)| ns / 1e9).collect();
             times.sort_by(f64::total_cmp);
             // Nearest rank: the smallest value that 95 % are at or below.
             let rank = (times.len() as f64 * 0.95).ceil() as usize;
@@ -48,9 +53,48 @@ pub fn ceph_readings(dump: &CephDump) -> Vec<HostReading> {
                 add("space_used", &format!("osd.{id}"), used);
             }
         }
-        CephDump::Df(_) | CephDump::Operations(_) | CephDump::Counters(_) => {}
+        CephDump::Df(value) => {
+            let used = value.pointer("/stats/total_used_raw_ratio");
+            if let Some(used) = used.and_then(Value::as_f64) {
+                add("space_used", "the cluster", used);
+            }
+            if let Some(objects) = objects(value) {
+                add("cluster_chunks", "", objects);
+            }
+        }
+        CephDump::Counters(value) => counters(value, &mut readings),
+        CephDump::Operations(_) => {}
     }
     readings
+}
+
+/// Objects of all pools.
+fn objects(df: &Value) -> Option<f64> {
+    let pools = df.get("pools")?.as_array()?.iter();
+    pools
+        .filter_map(|pool| pool.pointer("/stats/objects")?.as_f64())
+        .reduce(|sum, objects| sum + objects)
+}
+
+/// Means since the service was started.
+fn counters(value: &Value, readings: &mut Vec<HostReading>) {
+    for (quantity, instance, pointer) in [
+        ("member_wait", "OSD", "/osd/op_latency"),
+        ("gateway_latency", "GET", "/rgw/get_initial_lat"),
+        ("gateway_latency", "PUT", "/rgw/put_initial_lat"),
+    ] {
+        let of = |name: &str| value.pointer(&format!("{pointer}/{name}"))?.as_f64();
+        let counted = of("sum").zip(of("avgcount"));
+        if let Some((sum, count)) = counted.filter(|(_, count)| *count > 0.0) {
+            readings.push(HostReading {
+                quantity: quantity.to_owned(),
+                instance: instance.to_owned(),
+                value: sum / count,
+                at_seconds: 0.0,
+                seconds: SINCE_START_SECONDS,
+            });
+        }
+    }
 }
 
 /// `12 slow ops, oldest one blocked for 34 sec, …`.

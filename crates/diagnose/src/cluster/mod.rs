@@ -1,6 +1,7 @@
 //! Dumps of storage clusters, judged: Gluster's volume profile and what Ceph
 //! prints as JSON. The rules are in `cluster.toml`.
 
+mod anonymous;
 mod ceph;
 mod ceph_operations;
 mod ceph_readings;
@@ -11,6 +12,7 @@ use fathom_model::cluster::{ClusterFinding, ClusterLook};
 
 use crate::rules::{Rule, cluster_rules};
 
+pub use anonymous::anonymised_cluster;
 pub use ceph::{CephDump, judge_ceph, parse_ceph};
 pub use ceph_readings::ceph_readings;
 pub use gluster::judge_bricks;

@@ -28,11 +28,12 @@ pub(super) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
         "r_await" => disk.read_wait_ms = Some(value),
         "w_await" => disk.write_wait_ms = Some(value),
         "await" => disk.wait_ms = Some(value),
+        "f_await" => disk.flush_wait_ms = Some(value),
         "aqu-sz" | "avgqu-sz" => disk.queue = Some(value),
         "util" | "%util" | "util-percent" => disk.util = Some(value / 100.0),
         "rrqm/s" | "wrqm/s" | "drqm/s" | "rrqm" | "wrqm" | "drqm" | "%rrqm" | "%wrqm" | "%drqm"
         | "rareq-sz" | "wareq-sz" | "dareq-sz" | "areq-sz" | "avgrq-sz" | "svctm" | "d_await"
-        | "f_await" | "rqm/s" | "%rqm" => {}
+        | "rqm/s" | "%rqm" => {}
         _ => return false,
     }
     true
@@ -91,9 +92,9 @@ mod tests {
             ("rkB/s", 40.0),
             ("aqu-sz", 2.0),
             ("util", 50.0),
-            ("f_await", 0.0),
         ]);
         assert_eq!(oldest, newest);
+        assert_eq!(of(&[("f_await", 3.0)]).flush_wait_ms, Some(3.0));
         assert_eq!(of(&[("MB_read/s", 1.0)]).read_bytes, 1_048_576.0);
         assert_eq!(of(&[("wMB/s", 1.0)]).write_bytes, 1_048_576.0);
         assert_eq!(of(&[("Blk_wrtn/s", 2.0)]).write_bytes, 1024.0);

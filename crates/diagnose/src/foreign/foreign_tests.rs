@@ -155,3 +155,43 @@ proptest! {
         let _ = read(&String::from_utf8_lossy(&bytes[..at]));
     }
 }
+
+#[test]
+fn sectors_under_the_name_of_kilobytes_are_known_by_the_size_of_requests() {
+    // 100 reads and 50 writes of 4 KiB a second.
+    let sample = |unit: &str, rate: f64| {
+        format!(
+            r#"{{"disk": [{{"disk_device": "sda", "r/s": 100.0, "w/s": 50.0, "r{unit}/s": {},
+                "w{unit}/s": {}, "rareq-sz": 4.0, "wareq-sz": 4.0, "aqu-sz": 1.0}}]}}"#,
+            rate * 2.0,
+            rate
+        )
+    };
+    let of = |unit: &str, rate: f64| {
+        let one = sample(unit, rate);
+        read(&format!(
+            r#"{{"sysstat": {{"hosts": [{{"nodename": "a", "statistics": [{one}, {one}]}}]}}}}"#
+        ))
+        .unwrap()
+    };
+    for (unit, rate, fault) in [
+        ("kB", 200.0, false),
+        ("kB", 400.0, true),
+        ("sec", 400.0, false),
+        ("MB", 0.1953125, false),
+        ("MB", 400.0, true),
+    ] {
+        let found = of(unit, rate);
+        let disk = &found.moments[0].disks[0];
+        assert_eq!(
+            (disk.read_bytes, disk.write_bytes),
+            (409_600.0, 204_800.0),
+            "{unit} {rate}"
+        );
+        let told = found
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("sectors"));
+        assert_eq!(told, fault, "{unit} {rate}");
+    }
+}

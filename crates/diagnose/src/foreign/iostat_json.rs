@@ -17,7 +17,45 @@ pub(super) fn read(host: &Value) -> Result<Recording, ForeignError> {
     };
     fill_lengths(&mut recording.moments);
     leave_out_first(&mut recording);
+    if let Some(times) = times_too_many(samples) {
+        for disk in recording.moments.iter_mut().flat_map(|m| &mut m.disks) {
+            disk.read_bytes /= times;
+            disk.write_bytes /= times;
+        }
+        let words = "mended: this version of iostat wrote sectors under the names of larger units";
+        recording.remarks.push(words.to_owned());
+    }
     Ok(recording)
+}
+
+/// Some versions before 12.3.1 wrote sectors into JSON whatever unit they named.
+/// The mean size of requests is in KiB in any version, so that requests times
+/// their size tells by how much the rate of bytes is too high.
+fn times_too_many(samples: &[Value]) -> Option<f64> {
+    let disks = samples
+        .iter()
+        .filter_map(|sample| sample.get("disk")?.as_array());
+    let (mut written, mut follows) = (0.0, 0.0);
+    for columns in disks.flatten() {
+        let of = |key: &str| columns.get(key).and_then(Value::as_f64);
+        for (count, size) in [("r/s", "rareq-sz"), ("w/s", "wareq-sz")] {
+            let Some((count, kib)) = of(count).zip(of(size)) else {
+                continue;
+            };
+            let letter = &size[..1];
+            let rate = of(&format!("{letter}kB/s"));
+            let rate = rate.or_else(|| Some(1024.0 * of(&format!("{letter}MB/s"))?));
+            if let Some(rate) = rate {
+                written += rate;
+                follows += count * kib;
+            }
+        }
+    }
+    // Sectors of 512 bytes are two of a KiB and 2,048 of a MiB.
+    let ratio = written / follows;
+    [2.0, 2048.0]
+        .into_iter()
+        .find(|times| (0.95..1.05).contains(&(ratio / times)))
 }
 
 /// What sysstat says of the host.

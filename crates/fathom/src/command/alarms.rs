@@ -4,17 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use fathom_diagnose::alarm::{evaluate, prometheus_rules, readings_of, service_readings};
-use fathom_diagnose::cluster::{ceph_readings, parse_ceph};
+use fathom_diagnose::alarm::{evaluate, prometheus_rules};
 use fathom_diagnose::rules::{Rule, alarm_rules};
 use fathom_diagnose::threshold;
 use fathom_model::alarm::{AlarmState, Alarms as Found};
-use fathom_model::machine::HostReading;
 use fathom_observe::Sysroot;
-use fathom_observe::machine::{MachineWatch, read_states};
+use fathom_observe::machine::{MachineWatch, read_smart, read_states};
 use fathom_report::alarms as report;
 use fathom_report::table::wrap;
 
+use super::numbers::numbers;
 use super::watched::{host_name, watch};
 use crate::exit::Exit;
 use crate::present;
@@ -37,7 +36,10 @@ const WIDTH: usize = 80;
 Examples:
   fathom alarms                          Five seconds of this host
   fathom alarms --for 5m --quiet         For cron: prints only what fires
+  fathom alarms /var/lib/fathom          Over all that was recorded of a host
   fathom alarms day.json iostat.txt      Over recordings of other tools
+  fathom alarms profile.txt osd-perf.json
+                                         Over dumps of Gluster and Ceph
   fathom alarms disk-sdc.txt             A service's description (vinfra node
                                          disk show): its journal
   fathom alarms explain operation-time
@@ -45,9 +47,15 @@ Examples:
 pub(crate) struct Alarms {
     #[command(subcommand)]
     ask: Option<Ask>,
-    /// Recordings or descriptions to judge instead of this host.
-    #[arg(value_name = "FILE")]
+    /// What to judge instead of this host: recordings of fathom (the parts of one
+    /// host are joined; a folder stands for all in it) and of iostat, sar and
+    /// vmstat, dumps of Ceph and Gluster, `smartctl -j -a` of a disk, runs of
+    /// fathom against an object store, descriptions of services.
+    #[arg(value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
+    /// Major version of Gluster; needed for its profiles as XML.
+    #[arg(long, value_name = "MAJOR")]
+    gluster_version: Option<u32>,
     /// How long to watch this host.
     #[arg(long = "for", default_value = "5s", value_parser = super::watched::duration, value_name = "TIME")]
     span: Duration,
@@ -116,7 +124,7 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     }
     let found = match command.files.is_empty() {
         true => of_host(command.span),
-        false => match of_files(&command.files) {
+        false => match of_files(command) {
             Ok(found) => found,
             Err(reason) => {
                 present::complain(&reason);
@@ -153,43 +161,23 @@ fn fires(found: &Found, least: Severity) -> bool {
 fn of_host(span: Duration) -> Found {
     let sys = Sysroot::host();
     let mut readings = read_states(&sys);
+    let (smart, notes) = read_smart(&sys);
+    readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
     watch(&mut watched, span, &mut readings);
-    evaluate(&host_name(&sys), vec!["this host".to_owned()], &readings)
+    let found = evaluate(&host_name(&sys), vec!["this host".to_owned()], &readings);
+    Found { notes, ..found }
 }
 
-fn of_files(files: &[PathBuf]) -> Result<Found, String> {
-    let mut readings: Vec<HostReading> = Vec::new();
-    let mut sources = Vec::new();
-    let mut host = String::new();
-    for path in files {
-        let told = |reason: String| format!("{}: {reason}", path.display());
-        let text = super::given::text(path).map_err(told)?;
-        let (more, source, name) = of_text(&text).map_err(told)?;
-        readings.extend(more);
-        sources.push(source);
-        if let Some(name) = name.filter(|_| host.is_empty()) {
-            host = name;
-        }
-    }
-    if host.is_empty() {
-        "recording".clone_into(&mut host);
-    }
-    Ok(evaluate(&host, sources, &readings))
-}
-
-/// Readings of a file, what it is, and whose.
-fn of_text(text: &str) -> Result<(Vec<HostReading>, String, Option<String>), String> {
-    let service = service_readings(text);
-    if !service.is_empty() {
-        return Ok((service, "description of a service".to_owned(), None));
-    }
-    if let Some(dump) = parse_ceph(text) {
-        return Ok((ceph_readings(&dump), dump.source().to_owned(), None));
-    }
-    let recording = fathom_diagnose::foreign::read(text).map_err(|error| error.to_string())?;
-    let readings = readings_of(&recording);
-    Ok((readings, recording.source.clone(), recording.host.name))
+fn of_files(command: &Alarms) -> Result<Found, String> {
+    let read = numbers(&command.files, command.gluster_version)?;
+    let host = read.host.filter(|host| !host.is_empty());
+    let host = host.unwrap_or_else(|| "recording".to_owned());
+    let found = evaluate(&host, read.sources, &read.readings);
+    Ok(Found {
+        notes: read.notes,
+        ..found
+    })
 }
 
 fn list() -> String {
@@ -223,6 +211,7 @@ fn explain(name: &str) -> anyhow::Result<Exit> {
     for (heading, body) in [
         ("What it finds", rule.detects.clone()),
         ("How", rule.computed.clone()),
+        ("Told by", rule.told_by.join(", ")),
         ("Threshold", threshold(rule)),
         ("What to do", rule.remedy.clone()),
         ("Source", rule.source.clone()),

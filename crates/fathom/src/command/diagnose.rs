@@ -7,9 +7,7 @@ mod consent;
 mod live;
 mod measured;
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use fathom_diagnose::causal::with_causal;
@@ -17,12 +15,16 @@ use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, anonymised, diagnose, join};
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
+use fathom_recorder::joined;
 use fathom_report::diagnosis;
 
 use crate::cli::StorePath;
 use crate::command::given;
+use crate::command::parts::{Given, left_aside, sorted};
 use crate::exit::Exit;
 use crate::present;
+
+pub(crate) use cluster::gluster_profile;
 
 /// Say whether the storage is the bottleneck: yes, no or not proven.
 ///
@@ -49,6 +51,7 @@ Examples:
   fathom diagnose --for 1m                         This host, now
   fathom record --for 10m --output slow.frec       On the host that is slow
   fathom diagnose slow.frec
+  fathom diagnose /var/lib/fathom                  All parts of a recording
   iostat -x -t -o JSON 10 60 > iostat-1.json       Under the real load
   fathom diagnose iostat-1.json
   fathom diagnose iostat-1.json iostat-2.json      With a second one, under a
@@ -69,8 +72,10 @@ Examples:
   ceph osd perf -f json > perf.json && fathom diagnose perf.json
   gluster volume profile vol1 info > profile.txt && fathom diagnose profile.txt")]
 pub(crate) struct Diagnose {
-    /// Recordings; `-` reads standard input. Without any, this host is watched.
-    #[arg(value_name = "FILE")]
+    /// Recordings; `-` reads standard input. A folder stands for all recordings of
+    /// fathom in it, and parts of one recording are joined. Without any, this host
+    /// is watched.
+    #[arg(value_name = "FILE|FOLDER")]
     files: Vec<PathBuf>,
     /// How long this host is watched.
     #[arg(
@@ -112,7 +117,8 @@ pub(crate) struct Diagnose {
     /// The same as --format json (schema fathom.diagnosis/1).
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Leave out the names of the host and of network mounts, and IP addresses.
+    /// Leave out the names of the host and of network mounts, and IP addresses; of a
+    /// cluster also those of hosts, bricks, pools and objects.
     #[arg(long, visible_alias = "anonymize")]
     anonymise: bool,
 }
@@ -150,12 +156,8 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     if args.files.is_empty() {
         return answer(args, live::record(args.for_ns)?, None);
     }
-    match cluster::judged(&args.files, args.gluster_version) {
+    match cluster::judged(&args.files, args.gluster_version, args.anonymise) {
         Ok(None) => {}
-        Ok(Some(_)) if args.anonymise => {
-            present::complain("dumps of a cluster are not anonymised: they name hosts everywhere");
-            return Ok(Exit::Usage);
-        }
         Ok(Some(_)) if args.calibration.calibrate.is_some() || args.causal.is_asked_for() => {
             present::complain(
                 "--calibrate and --causal hold a load of this host against its volume; a dump of a \
@@ -169,14 +171,21 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     }
+    let given = match sorted(&args.files) {
+        Ok(given) => given,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
     let mut recordings = Vec::new();
-    for path in &args.files {
-        match load(path) {
-            Ok(recording) => recordings.push((path, recording)),
-            Err(reason) => present::complain(&format!("{}: {reason}", path.display())),
+    for one in &given {
+        match load(one) {
+            Ok(recording) => recordings.push(recording),
+            Err(reason) => present::complain(&reason),
         }
     }
-    if recordings.len() < args.files.len() {
+    if recordings.len() < given.len() {
         return Ok(Exit::Usage);
     }
     let (load, test) = match sort(recordings) {
@@ -240,35 +249,41 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
 }
 
 fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
+    use fathom_report::cluster;
     let shown = match (args.json, args.format) {
-        (true, _) | (_, Format::Json) => fathom_report::cluster::json(look)?,
-        (_, Format::Html | Format::Markdown) => {
-            present::complain("dumps of a cluster are printed as text or JSON");
-            return Ok(Exit::Usage);
-        }
-        (_, Format::Text) => fathom_report::cluster::text(look, 80),
+        (true, _) | (_, Format::Json) => cluster::json(look)?,
+        (_, Format::Html) => cluster::html(look)?,
+        (_, Format::Markdown) => cluster::markdown(look),
+        (_, Format::Text) => cluster::text(look, 80),
     };
     present::write_stdout(&shown)?;
     Ok(Exit::Success)
 }
 
-fn load(path: &Path) -> Result<Recording, String> {
-    if is_ours(path) {
-        return fathom_recorder::recording(path).map_err(|error| error.to_string());
+/// A recording, and the name under which it was given.
+fn load(given: &Given) -> Result<(String, Recording), String> {
+    match given {
+        Given::Recording(parts) => {
+            let mut recording = joined(parts).map_err(|error| error.to_string())?;
+            recording.remarks.extend(left_aside(parts));
+            let name = parts
+                .first()
+                .map_or(String::new(), |p| p.display().to_string());
+            Ok((name, recording))
+        }
+        Given::File(path) => {
+            let name = path.display().to_string();
+            let told = |reason: String| format!("{name}: {reason}");
+            let text = given::text(path).map_err(told)?;
+            let recording = fathom_diagnose::foreign::read(&text);
+            let recording = recording.map_err(|error| told(error.to_string()))?;
+            Ok((name, recording))
+        }
     }
-    let text = given::text(path)?;
-    fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())
-}
-
-/// Whether it is a file that `fathom record` wrote.
-fn is_ours(path: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let read = File::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
-    path.is_file() && read.is_ok() && fathom_recorder::is_recording(&beginning)
 }
 
 /// The real load with all that was seen beside it, and the test load.
-fn sort(recordings: Vec<(&PathBuf, Recording)>) -> Result<(Recording, Option<Recording>), String> {
+fn sort(recordings: Vec<(String, Recording)>) -> Result<(Recording, Option<Recording>), String> {
     let has_disks = |r: &Recording| r.moments.iter().any(|m| !m.disks.is_empty());
     let (with_disks, without): (Vec<_>, Vec<_>) =
         recordings.into_iter().partition(|(_, r)| has_disks(r));
@@ -278,10 +293,10 @@ fn sort(recordings: Vec<(&PathBuf, Recording)>) -> Result<(Recording, Option<Rec
         return Err("no recording was given".to_owned());
     };
     let test = with_disks.next().map(|(_, recording)| recording);
-    if let Some((path, _)) = with_disks.next() {
+    if let Some((name, _)) = with_disks.next() {
         return Err(format!(
-            "{}: a third recording with devices; give one of the real load and one of a test load",
-            path.display()
+            "{name}: a third recording with devices; give one of the real load and one of a test \
+             load"
         ));
     }
     for (_, other) in others {

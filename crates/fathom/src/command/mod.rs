@@ -30,6 +30,8 @@ pub(crate) mod judge;
 pub(crate) mod lab;
 pub(crate) mod meta;
 pub(crate) mod net;
+pub(crate) mod numbers;
+pub(crate) mod parts;
 pub(crate) mod ping;
 pub(crate) mod plan;
 pub(crate) mod quick;

@@ -1,14 +1,16 @@
 //! `fathom use`: utilisation, saturation and errors of each resource.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use fathom_diagnose::use_table;
-use fathom_model::machine::HostReading;
+use fathom_model::machine::{HostReading, MachineUse};
 use fathom_observe::Sysroot;
-use fathom_observe::machine::{MachineWatch, machine_picture, read_states};
+use fathom_observe::machine::{MachineWatch, machine_picture, read_smart, read_states};
 use fathom_report::machine;
 
+use super::numbers::numbers;
 use super::watched::{host_name, watch};
 use crate::exit::Exit;
 use crate::present;
@@ -23,14 +25,21 @@ const WIDTH: usize = 80;
 /// the socket to disks and interfaces, with the width of each link: one that was
 /// trained down is named, and the narrowest is marked. Thresholds are those of
 /// the alarms. What iostat calls %util is shown and nothing is judged by it.
+///
+/// With files, the same over what was recorded: by fathom (the parts of one host
+/// are joined; a folder stands for all in it), or by iostat, sar or vmstat.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   fathom use                           Five seconds of this host
   fathom use --for 30s --how           Longer, with how each figure was read
   fathom use --format html > use.html  With the picture drawn
+  fathom use db1.frec                  Of a recording
   fathom use --json                    For programs (schema fathom.use/1)")]
 pub(crate) struct UseTable {
+    /// Recordings, instead of this host.
+    #[arg(value_name = "FILE|FOLDER", conflicts_with = "span")]
+    files: Vec<PathBuf>,
     /// How long to watch.
     #[arg(long = "for", default_value = "5s", value_parser = super::watched::duration, value_name = "TIME")]
     span: Duration,
@@ -57,12 +66,16 @@ enum Format {
 }
 
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
-    let sys = Sysroot::host();
-    let mut readings: Vec<HostReading> = read_states(&sys);
-    let mut watched = MachineWatch::start(&sys);
-    let seconds = watch(&mut watched, command.span, &mut readings);
-    let picture = machine_picture(&sys, &readings);
-    let found = use_table(&host_name(&sys), seconds, &readings, picture);
+    let found = match command.files.is_empty() {
+        true => of_host(command.span),
+        false => match of_files(&command.files) {
+            Ok(found) => found,
+            Err(reason) => {
+                present::complain(&reason);
+                return Ok(Exit::Usage);
+            }
+        },
+    };
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,
         (_, Format::Html) => machine::html(&found)?,
@@ -70,4 +83,35 @@ pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     };
     present::write_stdout(&shown)?;
     Ok(Exit::Success)
+}
+
+fn of_host(span: Duration) -> MachineUse {
+    let sys = Sysroot::host();
+    let mut readings: Vec<HostReading> = read_states(&sys);
+    let (smart, mut notes) = read_smart(&sys);
+    readings.extend(smart);
+    let mut watched = MachineWatch::start(&sys);
+    let seconds = watch(&mut watched, span, &mut readings);
+    notes.extend(watched.notes());
+    let picture = machine_picture(&sys, &readings);
+    let found = use_table(&host_name(&sys), seconds, &readings, picture);
+    MachineUse { notes, ..found }
+}
+
+fn of_files(files: &[PathBuf]) -> Result<MachineUse, String> {
+    let read = numbers(files, None)?;
+    let host = read.host.filter(|host| !host.is_empty());
+    let host = host.unwrap_or_else(|| "recording".to_owned());
+    let found = use_table(&host, read.seconds, &read.readings, Vec::new());
+    if found.resources.is_empty() {
+        let what = read.sources.join(", ");
+        return Err(format!(
+            "{what}: nothing in it tells how far a resource is used"
+        ));
+    }
+    let mut notes = read.notes;
+    notes.push(
+        "what hangs on what is read on the host itself, and no part of a recording".to_owned(),
+    );
+    Ok(MachineUse { notes, ..found })
 }

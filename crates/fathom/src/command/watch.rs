@@ -4,9 +4,11 @@ mod cells;
 mod history;
 mod keys;
 mod plain;
+mod replay;
 mod screen;
 
 use std::io::{IsTerminal, stdin, stdout};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -31,6 +33,9 @@ const LOOK: Duration = Duration::from_millis(250);
 /// On a terminal a screen that is drawn again with each reading; elsewhere one
 /// block of text for each. The first lines say in words what holds the host
 /// back, judged as by `fathom diagnose` over the last half minute.
+///
+/// With recordings it shows what happened then: on the screen back and forth in
+/// time, as text a block for each reading, or for one in so long (--every).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Keys:
@@ -40,8 +45,14 @@ Keys:
 Examples:
   fathom watch                       A screen, a reading each second
   fathom watch --every 5s --sort bytes
-  fathom watch --count 3 > now.txt   Three blocks of text")]
+  fathom watch --count 3 > now.txt   Three blocks of text
+  fathom watch db1.frec              What was recorded
+  fathom watch /var/lib/fathom --plain --every 10m")]
 pub(crate) struct Watch {
+    /// Recordings to look at, instead of this host; the parts of one host are
+    /// joined, and a folder stands for all in it.
+    #[arg(value_name = "FILE|FOLDER")]
+    files: Vec<PathBuf>,
     /// Distance between two readings, 100ms to 1h.
     #[arg(long = "every", value_name = "TIME", default_value = "1s")]
     #[arg(value_parser = super::record::interval)]
@@ -58,6 +69,9 @@ pub(crate) struct Watch {
 }
 
 pub(crate) fn run(watch: &Watch) -> anyhow::Result<Exit> {
+    if !watch.files.is_empty() {
+        return replay::run(watch);
+    }
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
     let sampler = Sampler::new(&Sysroot::host());
@@ -66,13 +80,18 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<Exit> {
         moments: Moments::new(watch.every_ns),
         sampler,
     };
-    if watch.plain || !stdout().is_terminal() || !stdin().is_terminal() {
+    if is_plain(watch) {
         return in_plain_text(watch, source, &interrupt);
     }
     let mut terminal = ratatui::try_init()?;
     let ended = on_screen(watch, source, &interrupt, &mut terminal);
     ratatui::restore();
     ended.map(|()| Exit::Success)
+}
+
+/// Whether it is written as text: asked for, or no terminal is there.
+fn is_plain(watch: &Watch) -> bool {
+    watch.plain || !stdout().is_terminal() || !stdin().is_terminal()
 }
 
 /// Where moments come from, and where they go.

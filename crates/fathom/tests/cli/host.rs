@@ -122,3 +122,74 @@ fn dumps_of_clusters_are_recognised() {
         Some(2)
     );
 }
+
+#[test]
+fn dumps_of_clusters_raise_alarms_and_show_what_was_read() {
+    let bench = Bench::new();
+    let gluster = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../observe/tests/fixtures/gluster/three-hosts.txt");
+    let perf = fixture("ceph/osd-perf.json");
+    let files = [gluster.to_str().unwrap(), perf.to_str().unwrap()];
+    let found = bench
+        .fathom(["alarms", files[0], files[1], "--json"])
+        .json();
+    let alarms = found["alarms"].as_array().unwrap();
+    let rule = |name: &str| alarms.iter().find(|alarm| alarm["rule"] == name).unwrap();
+    assert_ne!(rule("member-operation-time")["state"], "not_measurable");
+    let readings = found["readings"].as_array().unwrap();
+    let waits = readings
+        .iter()
+        .filter(|one| one["quantity"] == "member_wait");
+    let names: Vec<&str> = waits.map(|one| one["instance"].as_str().unwrap()).collect();
+    assert!(names.iter().any(|name| name.contains(":/")), "{names:?}");
+    assert!(names.contains(&"osd.0"), "{names:?}");
+
+    // The same bricks, ten thousand times as slow.
+    let slow = std::fs::read_to_string(&gluster).unwrap();
+    let slow = slow.lines().map(|line| match line.contains(" ns ") {
+        true => line.replace('.', "").replace(" ns", "00 ns") + "\n",
+        false => format!("{line}\n"),
+    });
+    let file = bench.path().join("slow.txt");
+    std::fs::write(&file, slow.collect::<String>()).unwrap();
+    let output = bench.fathom(["alarms", file.to_str().unwrap()]);
+    output.expect_status(10);
+    assert!(
+        output.stdout.contains("member-operation-time"),
+        "{}",
+        output.stdout
+    );
+}
+
+#[test]
+fn a_cluster_is_reported_for_tickets_without_names() {
+    let bench = Bench::new();
+    let gluster = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../observe/tests/fixtures/gluster/three-hosts.txt");
+    let gluster = gluster.to_str().unwrap();
+    let told = bench.fathom(["diagnose", gluster, "--json"]).json();
+    let brick = told["members"][0]["name"].as_str().unwrap();
+    let (host, _) = brick.split_once(":/").unwrap();
+    for format in ["markdown", "html", "json", "text"] {
+        let output = bench.fathom(["diagnose", gluster, "--anonymise", "--format", format]);
+        output.expect_status(0);
+        assert!(!output.stdout.contains(host), "{format}: {}", output.stdout);
+        assert!(
+            output.stdout.contains("host-1:brick-1"),
+            "{format}: {}",
+            output.stdout
+        );
+        assert!(
+            output.stdout.contains("LOOKUP"),
+            "{format}: {}",
+            output.stdout
+        );
+    }
+    let page = bench
+        .fathom(["diagnose", gluster, "--format", "html"])
+        .stdout;
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains(host),
+        "{page}"
+    );
+}

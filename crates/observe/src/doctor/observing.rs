@@ -11,6 +11,7 @@ use crate::kernel_calls;
 use crate::observer::is_silent;
 use crate::pressure::parse_total_us;
 use crate::process::parse_process_io;
+use crate::smart::smart_answers;
 use crate::{Observer, Sysroot, target_fingerprint};
 
 pub(super) fn cachestat() -> Capability {
@@ -31,6 +32,7 @@ pub(super) fn cachestat() -> Capability {
 
 pub(super) fn examine(sys: &Sysroot, path: Option<&Path>) -> Vec<Capability> {
     let mut capabilities = vec![pressure(sys), process_io(sys), drop_caches(sys)];
+    capabilities.extend(smart(sys));
     if let Some(path) = path {
         let target = target_fingerprint(sys, path);
         capabilities.push(device_counters(sys, &target));
@@ -97,6 +99,40 @@ fn drop_caches(sys: &Sysroot) -> Capability {
         Err(error) => Capability::new("drop_caches", Status::Limited, format!("{error}"), meaning)
             .remedy("run as root, outside a container"),
     }
+}
+
+/// SMART of SATA and SAS disks, on hosts that have any.
+fn smart(sys: &Sysroot) -> Option<Capability> {
+    let names = sys.names("/sys/block");
+    if !sys.is_host() || !names.iter().any(|name| name.starts_with("sd")) {
+        return None;
+    }
+    let meaning = "wear and bad sectors of SATA and SAS disks, in recordings and alarms";
+    let limited = |found: String| Capability::new("SMART", Status::Limited, found, meaning);
+    let answers = match smart_answers() {
+        Ok(answers) => answers,
+        Err(reason) => {
+            return Some(limited(reason).remedy("install smartmontools 7.0 or later"));
+        }
+    };
+    let known: Vec<&str> = answers
+        .iter()
+        .filter(|answer| answer.health.is_ok())
+        .map(|answer| answer.name.as_str())
+        .collect();
+    Some(match (known.is_empty(), answers.first()) {
+        (false, _) => {
+            let found = format!("smartctl tells of {}", known.join(", "));
+            Capability::new("SMART", Status::Ok, found, meaning)
+        }
+        (true, Some(first)) => {
+            let reason = first.health.as_ref().err().cloned().unwrap_or_default();
+            limited(format!("{}: {reason}", first.name)).remedy("run as root")
+        }
+        (true, None) => {
+            limited("smartctl finds no disk".to_owned()).remedy("run as root, outside a container")
+        }
+    })
 }
 
 fn device_counters(sys: &Sysroot, target: &TargetFingerprint) -> Capability {

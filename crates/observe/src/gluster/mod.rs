@@ -8,12 +8,14 @@
 
 mod difference;
 mod reader;
+mod readings;
 mod text;
 mod volume;
 mod xml;
 
 pub use difference::gluster_use;
 pub use reader::{GlusterLook, gluster_look};
+pub use readings::gluster_readings;
 pub use text::parse_gluster_profile_text;
 pub use volume::{GlusterVolume, parse_gluster_volume};
 pub use xml::parse_gluster_profile_xml;

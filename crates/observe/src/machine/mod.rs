@@ -11,15 +11,18 @@
 //! | `swap_bytes`, `oom_kills` | host | /proc/vmstat |
 //! | `disk_*` | disk | sysfs `stat`, `inflight`, `device/ioerr_cnt` |
 //! | `nic_*` | interface | sysfs `statistics` |
+//! | `queue_*` | queue | sysfs, /proc/interrupts, softnet_stat, ethtool, debugfs |
 //! | `tcp_retransmits`, `softnet_*` | host | /proc/net/snmp, softnet_stat |
 //! | `space_used`, `inodes_used`, `files` | mount | statfs(2) |
 //! | `array_*`, `drive_*`, `link_below_rated` | device | sysfs, NVMe health page |
-//! | `service_cpu` | service | /proc/PID/stat |
+//! | `drive_*` | SATA and SAS disk | smartctl |
+//! | `metadata_cpu`, `gateway_cpu` | service | /proc/PID/stat |
 
 mod disks;
 mod host;
 mod interfaces;
 mod picture;
+mod queues;
 mod services;
 mod states;
 
@@ -31,7 +34,8 @@ use fathom_model::machine::HostReading;
 use crate::{Sysroot, monotonic_ns};
 
 pub use picture::machine_picture;
-pub use states::read_states;
+pub use services::service_quantity;
+pub use states::{links_below_rated, read_smart, read_states};
 
 /// A counter by quantity and instance.
 type Counters = BTreeMap<(&'static str, String), f64>;
@@ -46,6 +50,7 @@ pub struct MachineWatch {
     cpus: host::Cpus,
     counters: Counters,
     services: services::Services,
+    queues: queues::Queues,
 }
 
 impl MachineWatch {
@@ -59,11 +64,17 @@ impl MachineWatch {
             cpus: host::Cpus::default(),
             counters: Counters::new(),
             services: services::Services::default(),
+            queues: queues::Queues::find(sys),
             sys: sys.clone(),
         };
         let _ = watch.advance(now + 1);
         watch.begun_ns = now;
         watch
+    }
+
+    /// What of queues cannot be read here, in words.
+    pub fn notes(&self) -> Vec<String> {
+        self.queues.notes(&self.sys)
     }
 
     /// What happened since the last reading.
@@ -88,8 +99,10 @@ impl MachineWatch {
         let mut now = Counters::new();
         host::counters(&self.sys, &mut now);
         interfaces::counters(&self.sys, &mut now);
+        self.queues.counters(&self.sys, &mut now);
         self.rates(&now, &mut out);
         interfaces::shares(&self.sys, &mut out);
+        self.queues.states(&self.sys, &mut out);
         self.counters = now;
         out.readings.retain(|reading| reading.value.is_finite());
         out.readings

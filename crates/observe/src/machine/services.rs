@@ -39,10 +39,8 @@ impl Services {
             let Some((name, ticks)) = parse(&stat) else {
                 continue;
             };
-            let quantity = match name {
-                name if METADATA.contains(&name) => "metadata_cpu",
-                name if GATEWAYS.contains(&name) => "gateway_cpu",
-                _ => continue,
+            let Some(quantity) = service_quantity(name) else {
+                continue;
             };
             if let Some(last) = self.0.get(&process) {
                 let ns = ticks.saturating_sub(*last).saturating_mul(tick_ns());
@@ -52,6 +50,15 @@ impl Services {
             now.insert(process, ticks);
         }
         self.0 = now;
+    }
+}
+
+/// Which quantity the CPU time of a process of this name is, if any.
+pub fn service_quantity(command: &str) -> Option<&'static str> {
+    match command {
+        name if METADATA.contains(&name) => Some("metadata_cpu"),
+        name if GATEWAYS.contains(&name) => Some("gateway_cpu"),
+        _ => None,
     }
 }
 

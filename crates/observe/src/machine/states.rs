@@ -8,6 +8,7 @@ use super::Readings;
 use crate::Sysroot;
 use crate::device::{device_dir, device_facts};
 use crate::filesystem::virtual_reason;
+use crate::smart::smart_answers;
 use crate::stack::{adapter, transfers};
 use crate::target::mounts;
 use crate::whole_disks::whole_disks;
@@ -38,8 +39,41 @@ pub fn read_states(sys: &Sysroot) -> Vec<HostReading> {
     for disk in whole_disks(sys) {
         drive(&disk.device.name, &disk.device.facts, &mut out);
     }
-    links(sys, &mut out);
+    for (name, below) in links_below_rated(sys) {
+        out.add("link_below_rated", &name, f64::from(u8::from(below)));
+    }
     out.readings
+}
+
+/// What smartctl tells of SATA and SAS disks at the moment 0, and in words what
+/// it does not tell. NVMe drives are among the states.
+pub fn read_smart(sys: &Sysroot) -> (Vec<HostReading>, Vec<String>) {
+    let answers = match sys.is_host().then(smart_answers) {
+        None => return (Vec::new(), Vec::new()),
+        Some(Err(reason)) => {
+            // A host without such disks misses nothing.
+            let has_any = sys.names("/sys/block").iter().any(|n| n.starts_with("sd"));
+            return (Vec::new(), has_any.then_some(reason).into_iter().collect());
+        }
+        Some(Ok(answers)) => answers,
+    };
+    let mut out = Readings {
+        readings: Vec::new(),
+        at_seconds: 0.0,
+        seconds: 0.0,
+    };
+    let mut silent = Vec::new();
+    for answer in answers {
+        match answer.health {
+            Ok(health) => {
+                for (quantity, value) in health.quantities() {
+                    out.add(quantity, &answer.name, value);
+                }
+            }
+            Err(reason) => silent.push(format!("SMART of {}: {reason}", answer.name)),
+        }
+    }
+    (out.readings, silent)
 }
 
 /// Each file system once, however often it is mounted.
@@ -111,29 +145,28 @@ fn drive(name: &str, facts: &std::collections::BTreeMap<String, String>, out: &m
     }
 }
 
-/// PCIe links of drives and interfaces, and SATA links that were slowed down.
-fn links(sys: &Sysroot, out: &mut Readings) {
-    for address in sys
-        .names("/sys/bus/pci/devices")
-        .into_iter()
-        .take(PARTS_MAX)
-    {
+/// Of PCIe links of drives and interfaces, and of SATA links, whether they run
+/// below what both ends can do or were slowed down after errors.
+pub fn links_below_rated(sys: &Sysroot) -> Vec<(String, bool)> {
+    let mut found = Vec::new();
+    let addresses = sys.names("/sys/bus/pci/devices").into_iter();
+    for address in addresses.take(PARTS_MAX) {
         let link = Path::new("/sys/bus/pci/devices").join(&address);
         let Some(real) = sys.resolve(&link) else {
             continue;
         };
-        let found = adapter(sys, &real);
-        if found.kind == "adapter" {
+        let part = adapter(sys, &real);
+        if part.kind == "adapter" {
             continue;
         }
-        let speeds = found
+        let speeds = part
             .link_speed
             .as_deref()
-            .zip(found.link_speed_max.as_deref());
-        let widths = found.link_width.zip(found.link_width_max);
+            .zip(part.link_speed_max.as_deref());
+        let widths = part.link_width.zip(part.link_width_max);
         if let Some(((speed, most), (width, widest))) = speeds.zip(widths) {
             let below = transfers(speed) < transfers(most) || width < widest;
-            out.add("link_below_rated", &address, f64::from(u8::from(below)));
+            found.push((address, below));
         }
     }
     for name in sys.names("/sys/class/block").into_iter().take(PARTS_MAX) {
@@ -143,9 +176,8 @@ fn links(sys: &Sysroot, out: &mut Readings) {
         let facts = device_facts(sys, &name).facts;
         let slowed = facts
             .get("sata_link_slowdowns")
-            .and_then(|n| n.parse::<f64>().ok());
-        if let Some(slowed) = slowed {
-            out.add("link_below_rated", &name, f64::from(u8::from(slowed > 0.0)));
-        }
+            .and_then(|n| n.parse::<u64>().ok());
+        found.extend(slowed.map(|slowed| (name, slowed > 0)));
     }
+    found
 }

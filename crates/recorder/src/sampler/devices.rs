@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fathom_observe::{KeptFile, Sysroot, each_device, parse_stat};
 
-use super::Reading;
+use super::{Reading, SLOW};
 use crate::frame::Row;
 use crate::kind::{ABSENT, Kind};
 
@@ -22,6 +22,8 @@ pub(super) struct Devices {
     file: KeptFile,
     /// Names that were seen; whole devices have a name to record.
     known: HashMap<String, Option<Arc<str>>>,
+    /// What sysfs told of each, and the frame in which it was looked at.
+    slow: HashMap<Arc<str>, (u64, [u64; 2])>,
 }
 
 impl Devices {
@@ -29,6 +31,7 @@ impl Devices {
         Devices {
             file: KeptFile::open(sys, "/proc/diskstats"),
             known: HashMap::new(),
+            slow: HashMap::new(),
         }
     }
 
@@ -50,9 +53,21 @@ impl Devices {
                     name
                 }
             };
-            if let Some(row) = name.and_then(|name| row(name, counters)) {
-                reading.rows.push(row);
-            }
+            let Some(mut row) = name.and_then(|name| row(name, counters)) else {
+                continue;
+            };
+            // Counters that are looked at more rarely stand still in between.
+            let slow = self.slow.get(&row.name).copied();
+            let (_, values) = match slow.filter(|(at, _)| reading.count < at + SLOW) {
+                Some(slow) => slow,
+                None => {
+                    let found = (reading.count, of_sysfs(reading.sys, shown));
+                    self.slow.insert(Arc::clone(&row.name), found);
+                    found
+                }
+            };
+            row.values.extend(values);
+            reading.rows.push(row);
         }
     }
 }
@@ -67,6 +82,17 @@ fn is_whole(sys: &Sysroot, shown: &str) -> bool {
     !memory && !sys.exists(format!("{folder}/partition"))
 }
 
+/// What the queue holds, and errors of SCSI (`device/ioerr_cnt`, hexadecimal).
+fn of_sysfs(sys: &Sysroot, shown: &str) -> [u64; 2] {
+    let folder = format!("/sys/class/block/{}", shown.replace('/', "!"));
+    let errors = sys.text(format!("{folder}/device/ioerr_cnt"));
+    let errors =
+        errors.and_then(|text| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok());
+    let requests = sys.number(format!("{folder}/queue/nr_requests"));
+    [requests.unwrap_or(ABSENT), errors.unwrap_or(ABSENT)]
+}
+
+/// All but what sysfs tells.
 fn row(name: Arc<str>, counters: &str) -> Option<Row> {
     let c = parse_stat(counters)?;
     let used = c.reads + c.writes + c.in_flight + c.discards.map_or(0, |d| d.0);

@@ -1,7 +1,8 @@
-//! What drives say of their health, at a slow pace: asking costs the drive a
-//! command.
+//! What drives say of their health, and whether links run below what they can,
+//! at a slow pace: asking costs the drive a command.
 
 use fathom_observe::drive_health;
+use fathom_observe::machine::links_below_rated;
 
 use super::Reading;
 use crate::frame::Row;
@@ -47,6 +48,13 @@ impl Drives {
                     values,
                 });
             }
+        }
+        for (name, below) in links_below_rated(reading.sys) {
+            reading.rows.push(Row {
+                kind: Kind::Bus,
+                name: name.into(),
+                values: vec![u64::from(below)],
+            });
         }
     }
 }

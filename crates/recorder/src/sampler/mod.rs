@@ -2,7 +2,8 @@
 //!
 //! Files stay open and buffers are kept, since the recorder runs beside the
 //! work that it watches. Three paces: each frame; every tenth for what changes
-//! slowly (mounts, groups, file systems); every sixtieth for drives' health.
+//! slowly (mounts, groups, file systems); every sixtieth for drives' health; and
+//! every ten minutes, beside the frames, for what smartctl tells of disks.
 
 mod cgroups;
 mod devices;
@@ -15,11 +16,14 @@ mod nfs;
 mod process_files;
 mod processes;
 mod raid;
+mod smart;
 mod system;
 
 use fathom_observe::Sysroot;
 
 use crate::frame::{Frame, HostFacts, Instant, Row};
+
+pub(crate) use smart::health_of as smart_health;
 
 /// Every how many frames the list of mounts, groups and devices is looked at.
 const SLOW: u64 = 10;
@@ -61,6 +65,7 @@ pub struct Sampler {
     raid: raid::Raids,
     layers: layers::Layers,
     health: health::Drives,
+    smart: smart::SmartDisks,
     count: u64,
     rows_last: usize,
 }
@@ -80,6 +85,7 @@ impl Sampler {
             raid: raid::Raids::open(sys),
             layers: layers::Layers::open(sys),
             health: health::Drives,
+            smart: smart::SmartDisks::default(),
             count: 0,
             rows_last: 64,
             sys: sys.clone(),
@@ -111,6 +117,7 @@ impl Sampler {
         self.raid.read(&mut reading);
         self.layers.read(&mut reading);
         self.health.read(&mut reading);
+        self.smart.read(&mut reading);
         self.count += 1;
         self.rows_last = rows.len();
         Frame { at, rows }

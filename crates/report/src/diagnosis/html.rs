@@ -4,6 +4,7 @@ use askama::Template;
 use fathom_model::diagnosis::{Diagnosis, DiskLoad};
 use fathom_model::unit;
 
+use super::text::recorded;
 use super::{graph, meaning, word};
 
 /// More devices are in the JSON.
@@ -17,6 +18,8 @@ struct Graph<'a> {
     /// Height of the ceiling's line.
     ceiling_y: Option<String>,
     top: String,
+    /// Length of the time axis.
+    span: String,
     figures: String,
 }
 
@@ -26,6 +29,7 @@ struct Page<'a> {
     diagnosis: &'a Diagnosis,
     word: &'static str,
     meaning: &'static str,
+    recorded: String,
     ceiling_lines: Vec<String>,
     graphs: Vec<Graph<'a>>,
     width: f64,
@@ -48,6 +52,9 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
             writes: graph::points(disk, 2, top, SIZE),
             ceiling_y: ceiling.map(|c| format!("{:.1}", SIZE.1 - c / top * SIZE.1)),
             top: unit::count(top),
+            span: disk.series.last().map_or(String::new(), |last| {
+                unit::span((last[0].max(0.0) * 1e9) as u64)
+            }),
             figures: figures(disk),
             disk,
         }
@@ -55,6 +62,7 @@ pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
     let page = Page {
         word: word(diagnosis.answer),
         meaning: meaning(diagnosis),
+        recorded: recorded(diagnosis),
         ceiling_lines: super::ceiling_lines(diagnosis),
         graphs: graphs.collect(),
         width: SIZE.0,

@@ -46,7 +46,7 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
 }
 
 /// Names of others are no markup.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
         if matches!(

@@ -9,6 +9,7 @@ use fathom_model::diagnosis::{Answer, Calibration, Diagnosis, Shortage};
 use fathom_model::unit;
 
 pub use self::html::html;
+pub(crate) use self::markdown::escaped;
 pub use self::markdown::markdown;
 pub use self::text::{devices, text};
 

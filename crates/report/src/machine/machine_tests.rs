@@ -78,3 +78,44 @@ fn a_picture_that_bites_its_tail_ends() {
     assert!(html(&odd).is_ok());
     assert!(text(&odd, 80, false).len() < 10_000);
 }
+
+#[test]
+fn counts_are_exact_and_many_queues_are_cut() {
+    let figure = |title: &str, value: f64, unit: &str| UseFigure {
+        title: title.to_owned(),
+        value: Some(value),
+        unit: unit.to_owned(),
+        ..UseFigure::default()
+    };
+    let queue = |number: usize| ResourceUse {
+        kind: "queue".to_owned(),
+        name: format!("eth0 rx-{number}"),
+        utilisation: vec![figure("interrupts", 5.0, "1/s")],
+        ..ResourceUse::default()
+    };
+    let mut found = MachineUse {
+        resources: vec![ResourceUse {
+            kind: "disk".to_owned(),
+            name: "sda".to_owned(),
+            errors: vec![figure("replaced", 1288.0, "sectors")],
+            ..ResourceUse::default()
+        }],
+        notes: vec!["SMART of sdb: asleep".to_owned()],
+        ..MachineUse::default()
+    };
+    found.resources.extend((0..20).map(queue));
+    let shown = text(&found, 80, false);
+    assert!(shown.contains("replaced 1,288\n"), "{shown}");
+    assert!(
+        shown.contains("eth0 rx-7") && !shown.contains("eth0 rx-8"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("and 12 more queues (--json has all)"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("Missing:\n  - SMART of sdb: asleep"),
+        "{shown}"
+    );
+}

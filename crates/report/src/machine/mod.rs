@@ -11,7 +11,9 @@ use crate::table::{Align, Table, clean, wrap};
 pub use html::html;
 
 /// Resources in the text; all are in the JSON.
-const MOST_SHOWN: usize = 100;
+const MOST_SHOWN: usize = 200;
+/// Queues of one device in the text.
+const MOST_QUEUES: usize = 8;
 
 /// The table as JSON.
 ///
@@ -40,7 +42,21 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
         ("saturation", Align::Left),
         ("errors", Align::Left),
     ]);
-    for resource in found.resources.iter().take(MOST_SHOWN) {
+    let mut queues = 0;
+    for (index, resource) in found.resources.iter().take(MOST_SHOWN).enumerate() {
+        queues = if resource.kind == "queue" {
+            queues + 1
+        } else {
+            0
+        };
+        if queues > MOST_QUEUES {
+            let next = found.resources.get(index + 1);
+            if next.is_none_or(|next| next.kind != "queue") {
+                let more = queues - MOST_QUEUES;
+                table.line(format!("and {more} more queues (--json has all)"));
+            }
+            continue;
+        }
         let cell = |figures: &[UseFigure]| {
             let lines: Vec<String> = figures.iter().map(figure).collect();
             match lines.is_empty() {
@@ -60,6 +76,16 @@ pub fn text(found: &MachineUse, width: usize, how: bool) -> String {
     let picture = picture::text(&found.picture);
     if !picture.is_empty() {
         out.push_str(&format!("\n{picture}"));
+    }
+    for (index, note) in found.notes.iter().enumerate() {
+        if index == 0 {
+            out.push_str("\nMissing:\n");
+        }
+        for (line, part) in wrap(&clean(note), width - 4).iter().enumerate() {
+            out.push_str(if line == 0 { "  - " } else { "    " });
+            out.push_str(part);
+            out.push('\n');
+        }
     }
     if how {
         sources(&mut out, found, width);
@@ -91,6 +117,8 @@ fn shown(value: f64, words: &str) -> String {
         "bytes/s" => unit::throughput(value),
         "state" => if value > 0.0 { "yes" } else { "no" }.to_owned(),
         "1/s" => format!("{figure}/s"),
+        // What is counted is whole, and its last digit may be what has changed.
+        "errors" | "sectors" => unit::group(value as u64),
         _ => figure,
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_diagnose::cluster::{CephDump, judge_bricks, judge_ceph, parse_ceph};
+use fathom_diagnose::cluster::{
+    CephDump, anonymised_cluster, judge_bricks, judge_ceph, parse_ceph,
+};
 use fathom_model::cluster::{BrickLoad, ClusterLook, SizeCount};
 use fathom_model::gluster::GlusterCalls;
 use fathom_observe::gluster::{
@@ -17,13 +19,15 @@ enum Dump {
     Gluster(GlusterProfile),
 }
 
-/// Judges the files when they are dumps of a cluster; `None` when none is.
+/// Judges the files when they are dumps of a cluster; `None` when none is. To be
+/// shown to strangers, names are left out.
 ///
 /// # Errors
 /// Dumps beside other files or of two kinds, or one that cannot be read.
 pub(super) fn judged(
     files: &[PathBuf],
     gluster_version: Option<u32>,
+    anonymise: bool,
 ) -> Result<Option<ClusterLook>, String> {
     let (mut ceph, mut profiles, mut sources, mut others) = (vec![], vec![], vec![], 0);
     for path in files {
@@ -45,39 +49,51 @@ pub(super) fn judged(
             None => others += 1,
         }
     }
-    match (ceph.is_empty(), profiles.is_empty()) {
-        (true, true) => Ok(None),
-        (false, false) => Err("give dumps of Ceph and of Gluster apart".to_owned()),
-        _ if others > 0 => Err("give dumps of a cluster and recordings of a host apart".to_owned()),
-        (false, true) => Ok(Some(judge_ceph(&ceph))),
+    let look = match (ceph.is_empty(), profiles.is_empty()) {
+        (true, true) => return Ok(None),
+        (false, false) => return Err("give dumps of Ceph and of Gluster apart".to_owned()),
+        _ if others > 0 => {
+            return Err("give dumps of a cluster and recordings of a host apart".to_owned());
+        }
+        (false, true) => judge_ceph(&ceph),
         (true, false) => {
             let bricks: Vec<BrickLoad> = profiles.iter().flat_map(bricks).collect();
-            Ok(Some(judge_bricks(sources, &bricks)))
+            judge_bricks(sources, &bricks)
         }
-    }
+    };
+    Ok(Some(match anonymise {
+        true => anonymised_cluster(look, &ceph),
+        false => look,
+    }))
 }
 
 fn dump(text: &str, gluster_version: Option<u32>) -> Result<Option<Dump>, String> {
     if let Some(dump) = parse_ceph(text) {
         return Ok(Some(Dump::Ceph(dump)));
     }
-    let begins = text.trim_start();
-    if begins.starts_with('<') && text.contains("<volProfile>") {
+    Ok(gluster_profile(text, gluster_version)?.map(Dump::Gluster))
+}
+
+/// A volume profile of Gluster; `None` when the text is none.
+///
+/// # Errors
+/// It is one that cannot be read, or XML without the version.
+pub(crate) fn gluster_profile(
+    text: &str,
+    gluster_version: Option<u32>,
+) -> Result<Option<GlusterProfile>, String> {
+    if text.trim_start().starts_with('<') && text.contains("<volProfile>") {
         let version = gluster_version.ok_or(
             "XML does not say whether it counts in micro- or nanoseconds; give \
              --gluster-version, which `gluster --version` prints",
         )?;
-        let profile = parse_gluster_profile_xml(text, GlusterUnit::of_version(version))?;
-        return Ok(Some(Dump::Gluster(profile)));
+        return parse_gluster_profile_xml(text, GlusterUnit::of_version(version)).map(Some);
     }
-    if text
-        .lines()
-        .take(100)
-        .any(|line| line.trim().starts_with("Brick: "))
-    {
-        return parse_gluster_profile_text(text).map(|found| Some(Dump::Gluster(found)));
+    let begins_brick = |line: &str| line.trim().starts_with("Brick: ");
+    match text.lines().take(100).any(begins_brick) {
+        true => parse_gluster_profile_text(text).map(Some),
+        false => Ok(None),
     }
-    Ok(None)
 }
 
 /// Counts since the profile was begun, or of the interval where there are no

@@ -27,7 +27,7 @@ pub(crate) struct Export {
     #[arg(long)]
     csv: bool,
     /// Only this kind: host, cpu, memory, pressure, disk, link, tcp, process,
-    /// group, nfs, filesystem, raid, cache, mapped, health.
+    /// group, nfs, filesystem, raid, cache, mapped, health, smart, bus.
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<&'static str>,
 }

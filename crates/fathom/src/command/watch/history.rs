@@ -5,8 +5,12 @@ use std::collections::VecDeque;
 use fathom_diagnose::recording::{Moment, RecordedHost, Recording};
 use fathom_model::diagnosis::Diagnosis;
 
-/// Moments that are kept.
+/// Moments that are kept of a live host.
 const MOST_MOMENTS: usize = 1800;
+/// Moments that are kept of a recording: a day of one a second.
+const MOST_RECORDED: usize = 86_400;
+/// A distance of so many intervals is a time without readings.
+const GAP_INTERVALS: f64 = 10.0;
 /// Moments that an answer is for.
 const WINDOW: usize = 30;
 
@@ -16,6 +20,9 @@ pub(super) struct History {
     moments: VecDeque<Moment>,
     /// Number of the first one that is kept.
     first: u64,
+    /// Of a recording; else this host, live.
+    recorded: bool,
+    source: String,
 }
 
 /// One moment, with what came before it.
@@ -24,6 +31,10 @@ pub(super) struct Seen<'a> {
     /// How many moments before the latest one.
     pub(super) back: u64,
     pub(super) found: Diagnosis,
+    /// Its place and the number of moments, of a recording.
+    pub(super) place: Option<(u64, u64)>,
+    /// Seconds before it in which nothing was recorded.
+    pub(super) gap_seconds: Option<f64>,
     /// Moments before it and itself, the latest last.
     before: Vec<&'a Moment>,
 }
@@ -45,7 +56,28 @@ impl History {
             host,
             moments: VecDeque::new(),
             first: 0,
+            recorded: false,
+            source: "this host, live".to_owned(),
         }
+    }
+
+    /// All of a recording, or its last day where it is longer.
+    pub(super) fn of(recording: Recording) -> History {
+        let mut moments = VecDeque::from(recording.moments);
+        let first = moments.len().saturating_sub(MOST_RECORDED);
+        moments.drain(..first);
+        History {
+            host: recording.host,
+            moments,
+            first: first as u64,
+            recorded: true,
+            source: recording.source,
+        }
+    }
+
+    /// All moments, the oldest first, with their numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = (u64, &Moment)> {
+        (self.first..).zip(&self.moments)
     }
 
     pub(super) fn host(&self) -> &RecordedHost {
@@ -80,17 +112,32 @@ impl History {
         let before: Vec<&Moment> = self.moments.range(from..=place).collect();
         let window = Recording {
             host: self.host.clone(),
-            source: "this host, live".to_owned(),
+            source: self.source.clone(),
             moments: before.iter().copied().cloned().collect(),
             remarks: Vec::new(),
         };
         Some(Seen {
             moment: self.moments.get(place)?,
             back: latest - number,
+            place: self
+                .recorded
+                .then(|| (number - oldest + 1, latest - oldest + 1)),
+            gap_seconds: gap(&before),
             found: fathom_diagnose::diagnose(&window, |_| None),
             before,
         })
     }
+}
+
+/// The time between the last two moments that neither covers.
+fn gap(moments: &[&Moment]) -> Option<f64> {
+    let [.., before, last] = moments else {
+        return None;
+    };
+    let length = last.seconds?;
+    let apart = last.at?.duration_since(before.at?).as_secs_f64();
+    let missing = apart - length;
+    (missing > GAP_INTERVALS * length.max(1.0)).then_some(missing)
 }
 
 #[cfg(test)]
@@ -115,5 +162,23 @@ mod tests {
         assert_eq!(seen.moment.load, Some(latest as f64 - 3.0));
         assert_eq!(seen.found.samples, WINDOW as u32);
         assert_eq!(history.live().unwrap().back, 0);
+    }
+
+    #[test]
+    fn a_recording_has_places_and_tells_its_gaps() {
+        let moment = |second: i8, minute: i8| Moment {
+            at: Some(jiff::civil::date(2026, 11, 21).at(15, minute, second, 0)),
+            seconds: Some(1.0),
+            ..Moment::default()
+        };
+        let history = History::of(Recording {
+            moments: vec![moment(1, 30), moment(2, 30), moment(3, 42)],
+            ..Recording::default()
+        });
+        let seen = |number| history.at(Some(number)).unwrap();
+        assert_eq!(seen(1).place, Some((2, 3)));
+        assert_eq!(seen(1).gap_seconds, None);
+        assert_eq!(seen(2).gap_seconds, Some(720.0));
+        assert_eq!(history.all().count(), 3);
     }
 }

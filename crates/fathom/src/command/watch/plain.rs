@@ -22,6 +22,10 @@ pub(super) fn block(host: &RecordedHost, seen: &Seen<'_>, sort: Sort) -> String 
         fathom_report::table::clean(name),
         cells::clock(moment)
     );
+    if let Some(seconds) = seen.gap_seconds {
+        let span = fathom_model::unit::span((seconds * 1e9) as u64);
+        out.push_str(&format!("(nothing was recorded for {span} before this)\n"));
+    }
     let (headline, evidence) = words(seen);
     for line in std::iter::once(headline).chain(evidence) {
         for part in wrap(&line, WIDTH) {

@@ -77,9 +77,13 @@ fn summary(host: &RecordedHost, seen: &Seen<'_>, view: &View, width: u16) -> Vec
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let name = host.name.as_deref().unwrap_or("this host");
     let name = fathom_report::table::clean(name);
-    let when = match view.position {
-        None => Span::styled("live", Style::new().fg(Color::Green)),
-        Some(_) => Span::styled(
+    let when = match (seen.place, view.position) {
+        (Some((place, all)), _) => Span::styled(
+            format!("recorded, reading {place} of {all}{}", after_gap(seen)),
+            Style::new().fg(Color::Cyan),
+        ),
+        (None, None) => Span::styled("live", Style::new().fg(Color::Green)),
+        (None, Some(_)) => Span::styled(
             format!("frozen, {} readings ago", seen.back),
             Style::new().fg(Color::Yellow),
         ),
@@ -119,6 +123,13 @@ fn summary(host: &RecordedHost, seen: &Seen<'_>, view: &View, width: u16) -> Vec
         lines.push(Line::from(vec![Span::styled(name, bold), Span::raw(text)]));
     }
     lines
+}
+
+fn after_gap(seen: &Seen<'_>) -> String {
+    seen.gap_seconds.map_or(String::new(), |seconds| {
+        let span = fathom_model::unit::span((seconds * 1e9) as u64);
+        format!(", after {span} without one")
+    })
 }
 
 /// The first columns of a text, with a mark where more was.

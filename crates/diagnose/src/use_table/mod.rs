@@ -4,257 +4,18 @@
 //! `%util` of a disk is shown as what it is, time with a request under way, and
 //! nothing is judged by it.
 
+mod known;
+mod queues;
+
 use std::collections::BTreeSet;
 
 use fathom_model::machine::{
     HostReading, MachineNode, MachineUse, ResourceUse, USE_SCHEMA, UseFigure,
 };
 
+use known::{CORE, CPU, Column, DISK, INTERFACE, Known, MEMORY, NETWORK, STORAGE};
+
 use crate::rules::alarm_rules;
-
-/// Columns of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Utilisation,
-    Saturation,
-    Errors,
-}
-
-use Column::{Errors, Saturation, Utilisation};
-
-/// Quantity, column, title, unit, how it is read.
-type Known = (
-    &'static str,
-    Column,
-    &'static str,
-    &'static str,
-    &'static str,
-);
-
-const CPU: &[Known] = &[
-    (
-        "cpu_busy",
-        Utilisation,
-        "busy",
-        "ratio",
-        "/proc/stat, all CPUs, neither idle nor iowait",
-    ),
-    (
-        "run_queue_per_core",
-        Saturation,
-        "runnable per CPU",
-        "tasks",
-        "procs_running of /proc/stat",
-    ),
-    (
-        "cpu_pressure",
-        Saturation,
-        "stalled",
-        "ratio",
-        "/proc/pressure/cpu, some",
-    ),
-    (
-        "cpu_steal",
-        Saturation,
-        "stolen",
-        "ratio",
-        "/proc/stat, steal",
-    ),
-];
-const CORE: &[Known] = &[
-    (
-        "core_busy",
-        Utilisation,
-        "busy",
-        "ratio",
-        "/proc/stat, the busiest core",
-    ),
-    (
-        "core_interrupt",
-        Saturation,
-        "interrupts",
-        "ratio",
-        "/proc/stat, irq and softirq",
-    ),
-];
-const MEMORY: &[Known] = &[
-    (
-        "memory_used",
-        Utilisation,
-        "used",
-        "ratio",
-        "/proc/meminfo, 1 - MemAvailable / MemTotal",
-    ),
-    (
-        "memory_pressure",
-        Saturation,
-        "stalled",
-        "ratio",
-        "/proc/pressure/memory, some",
-    ),
-    (
-        "swap_bytes",
-        Saturation,
-        "swapping",
-        "bytes/s",
-        "/proc/vmstat, pswpin and pswpout",
-    ),
-    (
-        "oom_kills",
-        Errors,
-        "killed",
-        "1/s",
-        "/proc/vmstat, oom_kill",
-    ),
-];
-const STORAGE: &[Known] = &[
-    (
-        "io_pressure",
-        Saturation,
-        "stalled",
-        "ratio",
-        "/proc/pressure/io, some",
-    ),
-    (
-        "io_pressure_full",
-        Saturation,
-        "all stalled",
-        "ratio",
-        "/proc/pressure/io, full",
-    ),
-];
-const DISK: &[Known] = &[
-    (
-        "disk_operations",
-        Utilisation,
-        "operations",
-        "1/s",
-        "sysfs stat, reads and writes",
-    ),
-    (
-        "disk_bytes",
-        Utilisation,
-        "bytes",
-        "bytes/s",
-        "sysfs stat, sectors",
-    ),
-    (
-        "disk_in_use",
-        Utilisation,
-        "time in use",
-        "ratio",
-        "sysfs stat, what iostat calls %util: no measure of how full a disk is",
-    ),
-    (
-        "disk_queue",
-        Saturation,
-        "queue",
-        "requests",
-        "sysfs stat, time in flight / time",
-    ),
-    (
-        "disk_wait",
-        Saturation,
-        "wait",
-        "s",
-        "sysfs stat, mean time of reads and writes",
-    ),
-    (
-        "disk_flush_wait",
-        Saturation,
-        "flush",
-        "s",
-        "sysfs stat, mean time of flushes",
-    ),
-    (
-        "disk_queue_share",
-        Saturation,
-        "of queue",
-        "ratio",
-        "queue / nr_requests",
-    ),
-    (
-        "disk_errors",
-        Errors,
-        "errors",
-        "1/s",
-        "sysfs device/ioerr_cnt",
-    ),
-    (
-        "drive_media_errors",
-        Errors,
-        "media",
-        "errors",
-        "NVMe health page, media_errors",
-    ),
-    (
-        "pcie_errors",
-        Errors,
-        "PCIe",
-        "errors",
-        "sysfs aer_dev_nonfatal",
-    ),
-];
-const INTERFACE: &[Known] = &[
-    (
-        "nic_use",
-        Utilisation,
-        "of line rate",
-        "ratio",
-        "sysfs statistics / speed",
-    ),
-    (
-        "nic_received",
-        Utilisation,
-        "in",
-        "bytes/s",
-        "sysfs statistics/rx_bytes",
-    ),
-    (
-        "nic_sent",
-        Utilisation,
-        "out",
-        "bytes/s",
-        "sysfs statistics/tx_bytes",
-    ),
-    (
-        "nic_dropped",
-        Saturation,
-        "dropped",
-        "1/s",
-        "sysfs statistics, rx and tx dropped, missed",
-    ),
-    (
-        "nic_errors",
-        Errors,
-        "errors",
-        "1/s",
-        "sysfs statistics, rx_errors and tx_errors",
-    ),
-];
-const NETWORK: &[Known] = &[
-    (
-        "softnet_squeezed",
-        Saturation,
-        "squeezed",
-        "1/s",
-        "/proc/net/softnet_stat, column 3",
-    ),
-    (
-        "softnet_dropped",
-        Errors,
-        "dropped",
-        "1/s",
-        "/proc/net/softnet_stat, column 2",
-    ),
-    (
-        "tcp_retransmits",
-        Errors,
-        "sent again",
-        "ratio",
-        "/proc/net/snmp, RetransSegs / OutSegs",
-    ),
-];
 
 /// The table from what was read, with the picture.
 pub fn use_table(
@@ -272,16 +33,26 @@ pub fn use_table(
     for disk in instances(readings, "disk_queue") {
         let moved = mean(readings, "disk_operations", &disk).unwrap_or(0.0) > 0.0;
         let part = picture.iter().any(|node| node.name == disk);
+        let told = of_drive(readings, &disk);
         // Idle loops and memory disks are no resources.
-        if moved || part {
+        if moved || part || told {
             resources.push(resource("disk", &disk, &disk, DISK, readings));
+            resources.extend(queues::of_disk(&disk, readings));
+        }
+    }
+    // Disks behind an adapter of a RAID, which the kernel does not show.
+    for drive in instances(readings, "drive_hours") {
+        if !resources.iter().any(|one| one.name == drive) {
+            resources.push(resource("disk", &drive, &drive, DISK, readings));
         }
     }
     resources.extend(picture.iter().filter_map(link));
     for name in instances(readings, "nic_received") {
         resources.push(resource("interface", &name, &name, INTERFACE, readings));
+        resources.extend(queues::of_card(&name, readings));
     }
     resources.push(resource("network", "TCP and queues", "", NETWORK, readings));
+    resources.extend(queues::backlogs(readings));
     resources
         .retain(|r| !(r.utilisation.is_empty() && r.saturation.is_empty() && r.errors.is_empty()));
     MachineUse {
@@ -292,6 +63,12 @@ pub fn use_table(
         picture,
         notes: Vec::new(),
     }
+}
+
+/// Whether the drive itself told something.
+fn of_drive(readings: &[HostReading], disk: &str) -> bool {
+    let mut found = readings.iter();
+    found.any(|r| r.instance == disk && r.quantity.starts_with("drive_"))
 }
 
 fn instances(readings: &[HostReading], quantity: &str) -> BTreeSet<String> {
@@ -333,9 +110,9 @@ fn resource(
     ResourceUse {
         kind: kind.to_owned(),
         name: name.to_owned(),
-        utilisation: column(Utilisation),
-        saturation: column(Saturation),
-        errors: column(Errors),
+        utilisation: column(Column::Utilisation),
+        saturation: column(Column::Saturation),
+        errors: column(Column::Errors),
     }
 }
 
@@ -347,6 +124,7 @@ fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<Use
         .clone()
         .find(|rule| rule.quantity.as_deref() == Some(quantity));
     let threshold = rule.and_then(|rule| rule.threshold);
+    let below = rule.is_some_and(|rule| rule.below);
     Some(UseFigure {
         quantity: quantity.to_owned(),
         title: title.to_owned(),
@@ -358,7 +136,10 @@ fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<Use
         how: how.to_owned(),
         threshold,
         source: rule.map(|rule| format!("alarm {}: {}", rule.name, rule.source)),
-        beyond: threshold.is_some_and(|limit| value > limit),
+        beyond: threshold.is_some_and(|limit| match below {
+            true => value < limit,
+            false => value > limit,
+        }),
     })
 }
 
@@ -458,5 +239,38 @@ mod tests {
             !table.resources.iter().any(|r| r.name == "loop0"),
             "idle loops stay out"
         );
+    }
+
+    #[test]
+    fn queues_follow_their_device_and_disks_behind_adapters_have_a_row() {
+        let readings = [
+            reading("disk_queue", "sda", 0.0),
+            reading("disk_operations", "sda", 1.0),
+            reading("queue_interrupts", "sda queue 1", 5.0),
+            reading("queue_holds", "sda queue 0", 64.0),
+            reading("drive_pending", "sda", 8.0),
+            reading("drive_hours", "bus/0 [megaraid_disk_02]", 9.0),
+            reading("drive_reallocated", "bus/0 [megaraid_disk_02]", 0.0),
+            reading("nic_received", "eth0", 1.0),
+            reading("queue_fill", "eth0 tx-0", 0.5),
+            reading("queue_packets", "backlog of cpu0", 5.0),
+            reading("queue_packets", "backlog of cpu1", 0.0),
+        ];
+        let table = use_table("host", 2.0, &readings, Vec::new());
+        let names: Vec<&str> = table.resources.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "sda",
+                "sda queue 0",
+                "sda queue 1",
+                "bus/0 [megaraid_disk_02]",
+                "eth0",
+                "eth0 tx-0",
+                "backlog of cpu0"
+            ]
+        );
+        let pending = &table.resources[0].errors[0];
+        assert!(pending.beyond && pending.source.is_some(), "{pending:?}");
     }
 }

@@ -1,0 +1,119 @@
+//! What a user gives to be looked at later: recordings of fathom, in parts or
+//! in a folder, and files of other tools.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use fathom_recorder::{is_recording, part_of, parts};
+
+/// One thing that was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Given {
+    /// The parts of a recording of fathom.
+    Recording(Vec<PathBuf>),
+    /// A file of another tool.
+    File(PathBuf),
+}
+
+/// What was given, in the order in which it was. A folder stands for all
+/// recordings in it; parts of one recording, which their names tell, are one.
+///
+/// # Errors
+/// A folder that cannot be read, or that holds no recording.
+pub(crate) fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, String> {
+    let mut found: Vec<Given> = Vec::new();
+    for path in operands {
+        if path.is_dir() {
+            found.push(Given::Recording(of_folder(path)?));
+        } else if is_ours(path) {
+            let of = part_of(path);
+            let same = found.iter_mut().find_map(|given| match given {
+                Given::Recording(files) if files.iter().any(|f| part_of(f) == of) => Some(files),
+                _ => None,
+            });
+            match same {
+                Some(files) if files.contains(path) => {}
+                Some(files) => files.push(path.clone()),
+                None => found.push(Given::Recording(vec![path.clone()])),
+            }
+        } else {
+            found.push(Given::File(path.clone()));
+        }
+    }
+    Ok(found)
+}
+
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(folder);
+    let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| is_ours(file));
+    files.sort();
+    match files.is_empty() {
+        true => Err(format!(
+            "{}: no recording of fathom is in this folder",
+            folder.display()
+        )),
+        false => Ok(files),
+    }
+}
+
+/// Says so when other parts of a recording lie beside those that were given.
+pub(crate) fn left_aside(given: &[PathBuf]) -> Option<String> {
+    let first = given.first()?;
+    let all = parts(&part_of(first));
+    let missing: Vec<&PathBuf> = all.iter().filter(|part| !given.contains(part)).collect();
+    let name = missing.first()?.file_name()?.to_string_lossy();
+    let what = match missing.len() {
+        1 => format!("another part of this recording ({name}) lies beside and was not given"),
+        many => format!(
+            "{many} other parts of this recording ({name}, …) lie beside and were not given"
+        ),
+    };
+    Some(format!(
+        "{what}; give all of them, or their folder, to have them joined"
+    ))
+}
+
+/// Whether it is a file that `fathom record` wrote.
+fn is_ours(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
+    path.is_file() && read.is_ok() && is_recording(&beginning)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_one_recording_are_one_and_others_stay_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        for name in ["db1.frec", "db1.1.frec", "test.frec"] {
+            std::fs::write(place(name), "fRec").unwrap();
+        }
+        std::fs::write(place("uptime.txt"), "up").unwrap();
+        let given = ["db1.1.frec", "test.frec", "db1.frec", "uptime.txt"].map(place);
+        let expected = [
+            Given::Recording(vec![place("db1.1.frec"), place("db1.frec")]),
+            Given::Recording(vec![place("test.frec")]),
+            Given::File(place("uptime.txt")),
+        ];
+        assert_eq!(sorted(&given).unwrap(), expected);
+        let all = sorted(&[folder.path().to_owned()]).unwrap();
+        assert!(
+            matches!(&all[..], [Given::Recording(files)] if files.len() == 3),
+            "{all:?}"
+        );
+        let told = left_aside(&[place("db1.frec")]).unwrap();
+        assert!(
+            told.contains("part of this recording (db1.1.frec)"),
+            "{told}"
+        );
+        assert_eq!(left_aside(&[place("db1.frec"), place("db1.1.frec")]), None);
+        let empty = tempfile::tempdir().unwrap();
+        assert!(sorted(&[empty.path().to_owned()]).is_err());
+    }
+}

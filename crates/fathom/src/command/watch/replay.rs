@@ -1,0 +1,114 @@
+//! What was recorded, looked at as if it were now.
+
+use fathom_diagnose::recording::Recording;
+use fathom_fleet::Interrupt;
+use fathom_recorder::joined;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use super::history::History;
+use super::keys::View;
+use super::{LOOK, Watch, is_plain, plain, screen};
+use crate::command::given;
+use crate::command::parts::{Given, left_aside, sorted};
+use crate::exit::Exit;
+use crate::{present, signals};
+
+pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
+    let recording = match load(watch) {
+        Ok(recording) => recording,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
+    for remark in &recording.remarks {
+        present::write_stderr(&format!("fathom: {remark}\n"));
+    }
+    let history = History::of(recording);
+    if is_plain(watch) {
+        return in_plain_text(watch, &history);
+    }
+    let interrupt = Interrupt::new();
+    signals::raise_on_signals(&interrupt)?;
+    let mut terminal = ratatui::try_init()?;
+    let ended = on_screen(watch, &history, &interrupt, &mut terminal);
+    ratatui::restore();
+    ended.map(|()| Exit::Success)
+}
+
+/// All recordings of fathom as one, or one of another tool.
+fn load(watch: &Watch) -> Result<Recording, String> {
+    let (mut parts, mut others) = (Vec::new(), Vec::new());
+    for given in sorted(&watch.files)? {
+        match given {
+            Given::Recording(files) => parts.extend(files),
+            Given::File(path) => others.push(path),
+        }
+    }
+    let recording = match (&parts[..], &others[..]) {
+        ([], [path]) => {
+            let told = |reason: String| format!("{}: {reason}", path.display());
+            let text = given::text(path).map_err(told)?;
+            fathom_diagnose::foreign::read(&text).map_err(|error| told(error.to_string()))?
+        }
+        (_, []) => {
+            let mut recording = joined(&parts).map_err(|error| error.to_string())?;
+            recording.remarks.extend(left_aside(&parts));
+            recording
+        }
+        _ => {
+            let reason = "give recordings of fathom, or one file of another tool";
+            return Err(reason.to_owned());
+        }
+    };
+    match recording.moments.is_empty() {
+        true => Err("the recording is too short: it takes two readings".to_owned()),
+        false => Ok(recording),
+    }
+}
+
+/// A block for each moment, or for one in so long.
+fn in_plain_text(watch: &Watch, history: &History) -> anyhow::Result<Exit> {
+    let every_s = watch.every_ns as f64 / 1e9;
+    let (mut shown, mut passed_s) = (0, f64::INFINITY);
+    for (number, moment) in history.all() {
+        passed_s += moment.seconds.unwrap_or(1.0);
+        // Readings are seldom apart by exactly what was asked for.
+        if passed_s < 0.99 * every_s {
+            continue;
+        }
+        if watch.count.is_some_and(|count| shown >= count) {
+            break;
+        }
+        if let Some(seen) = history.at(Some(number)) {
+            present::write_stdout(&plain::block(history.host(), &seen, watch.sort))?;
+            (shown, passed_s) = (shown + 1, 0.0);
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn on_screen(
+    watch: &Watch,
+    history: &History,
+    interrupt: &Interrupt,
+    terminal: &mut DefaultTerminal,
+) -> anyhow::Result<()> {
+    let mut view = View::new(watch.sort);
+    // Nothing comes after the last reading, so the view never goes on by itself.
+    while !interrupt.is_raised() && !view.quits {
+        let seen = history.at(view.position);
+        terminal.draw(|frame| screen::draw(frame, history.host(), seen.as_ref(), &view))?;
+        while !interrupt.is_raised() && !event::poll(LOOK)? {}
+        if interrupt.is_raised() {
+            break;
+        }
+        if let Event::Key(key) = event::read()?
+            && key.kind != KeyEventKind::Release
+        {
+            view.press(key, history);
+        }
+    }
+    Ok(())
+}

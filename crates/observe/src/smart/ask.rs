@@ -1,0 +1,66 @@
+//! Asks smartctl, where it is installed. Disks that sleep are not woken
+//! (`-n standby`); without root it refuses, which is told.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use super::devices::{SmartDevice, parse_scan};
+use super::{SmartHealth, parse_smartctl};
+use crate::program::{find_program, output_of};
+
+/// A disk that is failing may take long to answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// Disks that are asked at the same time.
+const AT_ONCE: usize = 8;
+/// What came of asking a drive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SmartAnswer {
+    /// Its name: `sda`.
+    pub name: String,
+    /// What it says, or why it said nothing.
+    pub health: Result<SmartHealth, String>,
+}
+
+/// Asks every SATA and SAS drive of this host; `Err` says why none could be.
+///
+/// # Errors
+/// smartctl is not installed, or does not answer.
+pub fn smart_answers() -> Result<Vec<SmartAnswer>, String> {
+    let program = find_program("smartctl").ok_or_else(|| {
+        "SMART of SATA and SAS disks is not read: smartctl (package smartmontools) is not \
+         installed"
+            .to_owned()
+    })?;
+    let told = |error: io::Error| format!("SMART of SATA and SAS disks is not read: {error}");
+    let scan = output_of(&program, &["--json", "--scan"], PATIENCE).map_err(told)?;
+    let devices = parse_scan(&scan);
+    let mut answers = Vec::new();
+    for some in devices.chunks(AT_ONCE) {
+        std::thread::scope(|scope| {
+            let asked: Vec<_> = some
+                .iter()
+                .map(|device| scope.spawn(|| ask(&program, device)))
+                .collect();
+            answers.extend(asked.into_iter().flat_map(|thread| thread.join().ok()));
+        });
+    }
+    Ok(answers)
+}
+
+fn ask(program: &Path, device: &SmartDevice) -> SmartAnswer {
+    let mut arguments = vec!["--json", "-n", "standby", "-a", "-l", "devstat"];
+    arguments.extend(device.arguments.iter().map(String::as_str));
+    let said = output_of(program, &arguments, PATIENCE).map_err(|error| error.to_string());
+    let health = said.and_then(|text| match parse_smartctl(&text) {
+        Some(drive) if !drive.health.is_empty() => Ok(drive.health),
+        Some(drive) => Err(drive
+            .message
+            .unwrap_or_else(|| "smartctl found nothing to tell".to_owned())),
+        None => Err("smartctl gave no JSON; it takes version 7.0".to_owned()),
+    });
+    SmartAnswer {
+        name: device.name.clone(),
+        health,
+    }
+}
