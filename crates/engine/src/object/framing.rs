@@ -108,9 +108,12 @@ impl Framing {
     }
 }
 
+/// A payload, and what followed it: names in lower case, and values.
+pub(super) type Decoded = (Vec<u8>, Vec<(String, String)>);
+
 /// The payload of a body with this coding, and its trailers; `None` when it is
 /// not coded so.
-pub(super) fn decode(body: &[u8]) -> Option<(Vec<u8>, Vec<(String, String)>)> {
+pub(super) fn decode(body: &[u8]) -> Option<Decoded> {
     let mut payload = Vec::with_capacity(body.len());
     let (mut head, mut rest) = line_of(body)?;
     loop {

@@ -233,24 +233,9 @@ impl Writer {
         for (name, value) in request.extra {
             headers.add(name, value);
         }
-        match (self.checksum, checksum, &decoded) {
-            (Some(kind), Some(_), Some(bytes)) => {
-                headers.add(b"content-encoding", b"aws-chunked");
-                headers.add(b"x-amz-decoded-content-length", bytes.as_bytes());
-                headers.add(b"x-amz-trailer", checksum::header(kind));
-            }
-            (Some(kind), Some(sum), None) => headers.add(checksum::header(kind), sum.as_bytes()),
-            // An upload in parts says how their checksums are made.
-            (Some(kind), None, _) if request.query == b"uploads=" => {
-                headers.add(
-                    b"x-amz-checksum-algorithm",
-                    checksum::algorithm(kind).as_bytes(),
-                );
-            }
-            _ => {}
-        }
-        if self.protocol == ObjectProtocol::S3 && request.asks_for_checksum() {
-            headers.add(b"x-amz-checksum-mode", b"ENABLED");
+        if self.protocol == ObjectProtocol::S3 {
+            let known = (self.checksum, checksum, decoded.as_deref());
+            add_checksum(request, known, &mut headers);
         }
         self.settings.add(request, &mut headers);
         let session = self.signer.as_ref().and_then(Signer::session_token);
@@ -289,6 +274,33 @@ impl Writer {
             out.extend_from_slice(b"connection: close\r\n");
         }
         out.extend_from_slice(b"user-agent: fathom\r\n\r\n");
+    }
+}
+
+/// Adds what a request says of checksums: that of its payload, or that it
+/// follows a payload of so many bytes, how those of parts are made, or that the
+/// answer's is wanted.
+fn add_checksum<'a>(
+    request: &Request<'_>,
+    (kind, sum, decoded): (Option<ObjectChecksum>, Option<&'a str>, Option<&'a str>),
+    headers: &mut Headers<'a>,
+) {
+    match (kind, sum, decoded) {
+        (Some(kind), Some(_), Some(bytes)) => {
+            headers.add(b"content-encoding", b"aws-chunked");
+            headers.add(b"x-amz-decoded-content-length", bytes.as_bytes());
+            headers.add(b"x-amz-trailer", checksum::header(kind));
+        }
+        (Some(kind), Some(sum), None) => headers.add(checksum::header(kind), sum.as_bytes()),
+        // An upload in parts says how their checksums are made.
+        (Some(kind), None, _) if request.query == b"uploads=" => {
+            let name = checksum::algorithm(kind);
+            headers.add(b"x-amz-checksum-algorithm", name.as_bytes());
+        }
+        _ => {}
+    }
+    if request.asks_for_checksum() {
+        headers.add(b"x-amz-checksum-mode", b"ENABLED");
     }
 }
 

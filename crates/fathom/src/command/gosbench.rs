@@ -129,13 +129,12 @@ pub(crate) fn run(command: &GosbenchCommand) -> anyhow::Result<Exit> {
     if command.show {
         return show(&all);
     }
-    if keys_of_stores::give(&config) {
-        if command.hosts.are_given() && !command.reached.names_keys() {
-            present::complain(
-                "the keys of the configuration are not carried to other hosts; they look for their \
-                 own (environment, ~/.aws/credentials, --credentials-file)",
-            );
-        }
+    let given = keys_of_stores::give(&config);
+    if given && command.hosts.are_given() && !command.reached.names_keys() {
+        present::complain(
+            "the keys of the configuration are not carried to other hosts; they look for their \
+             own (environment, ~/.aws/credentials, --credentials-file)",
+        );
     }
     let mut exit = Exit::Success;
     for planned in all {
