@@ -35,7 +35,11 @@ impl Access {
         let endpoints = store.endpoints.iter().map(|name| Endpoint::find(name));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_, Error>>()?;
         let tls = match endpoints.iter().any(|endpoint| endpoint.tls) {
-            true => Some(tls::config(store.ca_file.as_deref(), store.unverified)?),
+            true => Some(tls::config(
+                store.ca_file.as_deref(),
+                store.unverified,
+                store.http2,
+            )?),
             false => None,
         };
         let keys = (0..endpoints.len()).map(|n| credentials::find(store.keys_of(n)));

@@ -219,7 +219,8 @@ impl Hub {
             lane.deadline_ns = lane.began_ns.saturating_add(self.access.store.timeout_ns);
         }
         let tls = self.access.tls.as_ref().filter(|_| endpoint.tls);
-        let begun = Link::begin(address, tls.map(|config| (config, endpoint.host.as_str())));
+        let tls = tls.map(|config| (config, endpoint.host.as_str()));
+        let begun = Link::begin(address, tls, self.access.store.http2);
         lane.state = State::Connecting;
         let registered = begun.and_then(|link| {
             let data = EventData::new_u64(u64::from(lane.generation) << 32 | at as u64);
@@ -309,7 +310,8 @@ impl Hub {
             // connection that nobody uses now.
             let Some(link) = &mut lane.link else { return };
             let said = link.receive(&mut self.scratch);
-            if !said.is_err_and(|error| must_wait(&error)) {
+            let stays = said.is_err_and(|error| must_wait(&error)) && !link.is_leaving();
+            if !stays {
                 lane.link = None;
             }
             return;
@@ -336,8 +338,7 @@ impl Hub {
             let lane = &mut self.lanes[at];
             match step {
                 Ok(Step::Wait) => {
-                    let out = matches!(lane.state, State::Connecting | State::Sending)
-                        || lane.link.as_ref().is_some_and(Link::holds_back);
+                    let out = lane.waits_to_send();
                     return self.watch(at, out);
                 }
                 Ok(Step::Done) => match lane.state {
@@ -445,7 +446,8 @@ impl Hub {
             _ => self.clock.now(),
         };
         let answered = outcome.is_ok() || outcome.as_ref().is_err_and(|fault| fault.status > 0);
-        if !answered || lane.reply.closes || self.access.store.no_keep_alive {
+        let leaves = lane.reply.closes || lane.link.as_ref().is_some_and(Link::is_leaving);
+        if !answered || leaves || self.access.store.no_keep_alive {
             lane.link = None;
         }
         lane.state = State::Idle;

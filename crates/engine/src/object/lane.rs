@@ -166,6 +166,14 @@ impl Lane {
         }
     }
 
+    /// Whether it goes on when the socket can be written to.
+    pub(super) fn waits_to_send(&self) -> bool {
+        let link = self.link.as_ref();
+        let sends = matches!(self.state, State::Connecting | State::Sending)
+            && !link.is_some_and(Link::awaits_window);
+        sends || link.is_some_and(Link::holds_back)
+    }
+
     /// Sends until the socket is full or everything is on its way.
     pub(super) fn send(&mut self, contents: &Contents) -> io::Result<Step> {
         let Some(link) = &mut self.link else {

@@ -1,24 +1,24 @@
-//! One connection to a store, plain or TLS, that never blocks.
+//! One connection to a store that never blocks: HTTP/1.1 over its bytes, or
+//! HTTP/2 that looks like it.
 
-use std::io::{self, IoSlice, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
 use rustls::ClientConfig;
-use rustls::pki_types::ServerName;
 
-use crate::net::{SocketOptions, begin_tcp};
+use super::http2::{Role, Session};
+use super::wire::Wire;
+pub(super) use super::wire::must_wait;
+
+/// How HTTP/2 is named where TLS is set up (ALPN).
+pub(super) const HTTP2: &[u8] = b"h2";
 
 /// A connection.
 pub(super) struct Link {
-    tcp: TcpStream,
-    tls: Option<Box<rustls::ClientConnection>>,
-}
-
-/// What became of a step that could not go on.
-pub(super) fn must_wait(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock
+    wire: Wire,
+    http2: Option<Box<Session>>,
 }
 
 impl Link {
@@ -26,125 +26,80 @@ impl Link {
     pub(super) fn begin(
         address: SocketAddr,
         tls: Option<(&Arc<ClientConfig>, &str)>,
+        http2: bool,
     ) -> io::Result<Link> {
-        let options = SocketOptions {
-            nodelay: true,
-            ..SocketOptions::default()
-        };
-        let tls = match tls {
-            None => None,
-            Some((config, host)) => {
-                let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-                let made = rustls::ClientConnection::new(Arc::clone(config), name);
-                Some(Box::new(made.map_err(io::Error::other)?))
-            }
-        };
+        let session = || Box::new(Session::new(Role::Client, tls.is_some()));
         Ok(Link {
-            tcp: begin_tcp(address, &options)?,
-            tls,
+            http2: http2.then(session),
+            wire: Wire::begin(address, tls)?,
         })
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.tcp.as_fd()
+        self.wire.fd()
     }
 
     /// Whether a connection that was begun has been made; call it when the
     /// socket can be written to.
     pub(super) fn is_connected(&self) -> io::Result<()> {
-        match self.tcp.take_error()? {
-            Some(error) => Err(error),
-            None => self.tcp.peer_addr().map(|_| ()),
-        }
+        self.wire.is_connected()
     }
 
     pub(super) fn has_tls(&self) -> bool {
-        self.tls.is_some()
+        self.wire.has_tls()
     }
 
     /// Goes on with the handshake. True when it is done.
     pub(super) fn shake_hands(&mut self) -> io::Result<bool> {
-        let Some(tls) = &mut self.tls else {
-            return Ok(true);
-        };
-        while tls.is_handshaking() {
-            if tls.wants_write() {
-                match tls.write_tls(&mut self.tcp) {
-                    Ok(_) => continue,
-                    Err(error) if must_wait(&error) => return Ok(false),
-                    Err(error) => return Err(error),
-                }
-            }
-            match tls.read_tls(&mut self.tcp) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(_) => {
-                    tls.process_new_packets().map_err(io::Error::other)?;
-                }
-                Err(error) if must_wait(&error) => return Ok(false),
-                Err(error) => return Err(error),
-            }
+        let done = self.wire.shake_hands()?;
+        let asked = done && self.http2.is_some() && self.wire.has_tls();
+        match asked && self.wire.agreed() != Some(HTTP2) {
+            true => Err(io::Error::other("the store does not speak HTTP/2")),
+            false => Ok(done),
         }
-        Ok(true)
     }
 
     /// Sends as much of `pieces` as goes; bytes of them that were taken.
     pub(super) fn send(&mut self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else {
-            return self.tcp.write_vectored(pieces);
-        };
-        // What was taken before has to go first.
-        while tls.wants_write() {
-            tls.write_tls(&mut self.tcp)?;
+        match &mut self.http2 {
+            None => self.wire.send(pieces),
+            Some(session) => session.send(pieces, &mut self.wire),
         }
-        let taken = tls.writer().write_vectored(pieces)?;
-        while tls.wants_write() {
-            match tls.write_tls(&mut self.tcp) {
-                Ok(_) => {}
-                Err(error) if must_wait(&error) => break,
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(taken)
     }
 
     /// Whether bytes that were taken have not been sent.
     pub(super) fn holds_back(&self) -> bool {
-        self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+        self.wire.holds_back() || self.http2.as_ref().is_some_and(|s| s.holds_back())
+    }
+
+    /// Whether more can be sent only when the store says so.
+    pub(super) fn awaits_window(&self) -> bool {
+        !self.wire.holds_back() && self.http2.as_ref().is_some_and(|s| s.awaits_window())
+    }
+
+    /// Whether the store takes no more requests on it.
+    pub(super) fn is_leaving(&self) -> bool {
+        self.http2.as_ref().is_some_and(|s| s.is_leaving())
     }
 
     /// Sends what is held back.
     pub(super) fn flush(&mut self) -> io::Result<()> {
-        if let Some(tls) = &mut self.tls {
-            while tls.wants_write() {
-                tls.write_tls(&mut self.tcp)?;
-            }
+        if let Some(session) = &mut self.http2 {
+            session.flush(&mut self.wire)?;
         }
-        Ok(())
+        self.wire.push()
     }
 
     /// Receives into `buffer`; 0 at the end of the connection.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(tls) = &mut self.tls else {
-            return self.tcp.read(buffer);
-        };
-        loop {
-            match tls.reader().read(buffer) {
-                Err(error) if must_wait(&error) => {}
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
-                other => return other,
-            }
-            match tls.read_tls(&mut self.tcp) {
-                Ok(0) => return Ok(0),
-                Ok(_) => {
-                    tls.process_new_packets().map_err(io::Error::other)?;
-                }
-                Err(error) => return Err(error),
-            }
+        match &mut self.http2 {
+            None => self.wire.receive(buffer),
+            Some(session) => session.receive(buffer, &mut self.wire),
         }
     }
 
     /// Whether more can be had without waiting for the socket.
     pub(super) fn has_buffered(&self) -> bool {
-        self.tls.is_some()
+        self.wire.has_tls() || self.http2.is_some()
     }
 }

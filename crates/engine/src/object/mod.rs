@@ -17,6 +17,7 @@ mod encode;
 mod endpoint;
 mod fill;
 mod framing;
+mod http2;
 mod hub;
 mod lane;
 mod life;
@@ -36,6 +37,7 @@ mod sign;
 mod slot;
 mod tls;
 mod versions;
+mod wire;
 mod work;
 mod worker;
 mod xml;
@@ -55,6 +57,9 @@ pub(crate) use work::{Done, Work, results};
 #[cfg(test)]
 #[path = "object_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod http2_tests;
 
 #[cfg(test)]
 mod sums_tests;

@@ -10,6 +10,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
+use super::link::HTTP2;
 use crate::{AnyCertificate, Error};
 
 /// Where distributions keep the certificates of public authorities.
@@ -24,12 +25,16 @@ const SYSTEM_BUNDLES: [&str; 4] = [
 ///
 /// # Errors
 /// When the certificates cannot be read.
-pub(crate) fn config(ca_file: Option<&str>, unverified: bool) -> Result<Arc<ClientConfig>, Error> {
+pub(crate) fn config(
+    ca_file: Option<&str>,
+    unverified: bool,
+    http2: bool,
+) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[&rustls::version::TLS13])
         .map_err(|error| Error::Workload(format!("TLS cannot be set up: {error}")))?;
-    let config = if unverified {
+    let mut config = if unverified {
         builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider)))
@@ -39,6 +44,9 @@ pub(crate) fn config(ca_file: Option<&str>, unverified: bool) -> Result<Arc<Clie
             .with_root_certificates(roots(ca_file)?)
             .with_no_client_auth()
     };
+    if http2 {
+        config.alpn_protocols = vec![HTTP2.to_vec()];
+    }
     Ok(Arc::new(config))
 }
 

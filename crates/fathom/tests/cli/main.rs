@@ -46,6 +46,7 @@ mod objects;
 mod objects_complete;
 mod objects_everywhere;
 mod objects_fleet;
+mod objects_http2;
 mod objects_memory;
 mod objects_tls;
 mod parity;

@@ -7,7 +7,7 @@ use crate::diagnostic::{Problem, error};
 use crate::section::Section;
 
 /// Keys that mean something for work on an object store.
-pub(crate) const MEANT: [&str; 64] = [
+pub(crate) const MEANT: [&str; 65] = [
     "name",
     "engine",
     "rw",
@@ -47,6 +47,7 @@ pub(crate) const MEANT: [&str; 64] = [
     "checksum_trailing",
     "storage_class",
     "keep_alive",
+    "http2",
     "repeat",
     "shift",
     "iodepth",
