@@ -2,11 +2,13 @@
 //! about it.
 
 mod groups;
+mod payload;
 mod plan;
 mod workload;
 
+pub(crate) use payload::PayloadKeys;
 pub(crate) use plan::{Axis, Matrix, PauseKeys, PlanKeys, WorkloadList};
-pub(crate) use workload::{PayloadKeys, WorkloadKeys};
+pub(crate) use workload::WorkloadKeys;
 
 use schemars::{Schema, json_schema};
 

@@ -3,16 +3,16 @@
 use crate::keys::groups::{
     BOUNDS, CONTENT, DATA, DURABILITY, FILES, FITNESS, LOAD, MACHINE, OBJECTS, RATE, WHAT,
 };
+use crate::keys::payload::PayloadKeys;
 use crate::keys::plan::Matrix;
 use crate::section::section;
 use crate::value::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, ContentValue, Count,
-    CpuList, DistributionValue, EndpointsValue, EngineChoice, FailIfValue, FileSizesValue,
-    HandoverChoice, KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue,
-    OnErrorChoice, OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice,
-    RateValue, RatesValue, RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue,
-    SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice,
-    ZoneWalkValue,
+    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, Count, CpuList,
+    DistributionValue, EndpointsValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice,
+    KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice,
+    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue,
+    RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch,
+    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
 };
 
 section! {
@@ -482,22 +482,5 @@ section! {
         /// matrix of the plan.
         ["Matrix"; default "none"; example "{numjobs: [1, 4, 16]}"]
         matrix: Matrix,
-    }
-}
-
-section! {
-    /// What is written.
-    PayloadKeys, "payload" {
-        /// Content: random (incompressible, unique), zeros, 0xdeadbeef or text:abc over and over,
-        /// or parts as "abc"0xdead-12%o, where %o is the offset of the block. Zeros flatter
-        /// drives and file systems that leave them out.
-        [CONTENT; default "random"; example "random"; alias "buffer_pattern"]
-        content: ContentValue,
-        /// Share of each 4 KiB that compresses away, percent.
-        [CONTENT; default "0"; example "50"; alias "buffer_compress_percentage"]
-        compress: Percent,
-        /// Share of blocks that repeat an earlier one, percent.
-        [CONTENT; default "0"; example "30"; alias "dedupe_percentage"]
-        duplicates: Percent,
     }
 }
