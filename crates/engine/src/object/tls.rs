@@ -1,5 +1,6 @@
-//! TLS towards an object store: with the CA certificates of a file, those of
-//! the system, or deliberately unverified.
+//! TLS towards an object store, 1.3 or, where the store has nothing newer, 1.2:
+//! with the CA certificates of a file, those of the system, or deliberately
+//! unverified.
 
 use std::io;
 use std::path::Path;
@@ -32,7 +33,7 @@ pub(crate) fn config(
 ) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(&[&rustls::version::TLS13])
+        .with_safe_default_protocol_versions()
         .map_err(|error| Error::Workload(format!("TLS cannot be set up: {error}")))?;
     let mut config = if unverified {
         builder

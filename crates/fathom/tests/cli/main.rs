@@ -41,6 +41,7 @@ mod link;
 mod meta;
 mod metrics;
 mod net;
+mod nginx;
 mod notebook;
 mod objects;
 mod objects_complete;

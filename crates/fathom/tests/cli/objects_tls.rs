@@ -1,19 +1,22 @@
 //! Object stores over TLS: an authority of one's own, one that nobody knows,
-//! and certificates that are deliberately not checked.
+//! certificates that are deliberately not checked, and TLS 1.2.
 
 use std::process::{Command, Stdio};
 
 use fathom_engine::object::{Script, StoreServer};
 
 use crate::bench::Bench;
+use crate::gateway::{SIGN, gateway};
+use crate::nginx::nginx;
 
 fn put(bench: &Bench, endpoint: &str, more: &[&str]) -> (Option<i32>, String, String) {
-    let words = ["s3", "put", "s3://bucket/try", "--anonymous", "--quiet"];
+    let words = ["s3", "put", "s3://bucket/try", "--quiet"];
     let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
         .args(words)
         .args(["--endpoint", endpoint, "--objects", "30"])
         .args(["--object-size", "100k", "--request-timeout", "20s"])
         .args(more)
+        .envs(SIGN)
         .env("FATHOM_STORE", bench.store())
         .env_remove("SSL_CERT_FILE")
         .stdin(Stdio::null())
@@ -48,21 +51,41 @@ fn a_certificate_counts_when_its_authority_is_known() {
     let (status, out, err) = put(
         &bench,
         &endpoint,
-        &["--ca-file", &known, "--verify", "on_read"],
+        &["--anonymous", "--ca-file", &known, "--verify", "on_read"],
     );
     assert!(matches!(status, Some(0 | 4)), "{out}{err}");
     assert!(out.contains("handshake"), "{out}");
     assert!(server.keys().is_empty() && server.requests() > 30);
 
     let before = server.requests();
-    let (status, out, err) = put(&bench, &endpoint, &["--ca-file", &unknown]);
+    let (status, out, err) = put(&bench, &endpoint, &["--anonymous", "--ca-file", &unknown]);
     assert_eq!(status, Some(1), "{out}{err}");
     assert!(format!("{out}{err}").contains("certificate"), "{out}{err}");
     assert_eq!(server.requests(), before, "nothing was asked of a stranger");
 
-    let (status, out, err) = put(&bench, &endpoint, &["--unverified-tls"]);
+    let (status, out, err) = put(&bench, &endpoint, &["--anonymous", "--unverified-tls"]);
     assert!(matches!(status, Some(0 | 4)), "{out}{err}");
     assert!(server.requests() > before + 30);
+}
+
+#[test]
+fn a_store_with_nothing_newer_than_tls_1_2_is_asked() {
+    let bench = Bench::new();
+    let Some(gateway) = gateway(&bench) else {
+        return;
+    };
+    let Some(nginx) = nginx(&bench, &gateway.endpoint) else {
+        return;
+    };
+    let known = ["--ca-file", &nginx.authority, "--verify", "on_read"];
+    for certificates in [&known[..], &["--unverified-tls"]] {
+        let (status, out, err) = put(&bench, &nginx.tls_1_2, certificates);
+        assert!(matches!(status, Some(0 | 4)), "{out}{err}");
+        assert!(out.contains("handshake"), "{out}");
+    }
+    let (status, out, err) = put(&bench, &nginx.tls_1_2, &[]);
+    assert_eq!(status, Some(1), "{out}{err}");
+    assert!(format!("{out}{err}").contains("certificate"), "{out}{err}");
 }
 
 #[test]
