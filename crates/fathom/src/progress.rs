@@ -64,6 +64,8 @@ pub(crate) struct Progress {
     line_shown: bool,
     /// When an interval was last shown.
     shown_at: Option<Instant>,
+    /// When the phase began, or a step of it was last printed.
+    stepped_at: Instant,
 }
 
 impl Progress {
@@ -81,6 +83,7 @@ impl Progress {
             last_percent: 0,
             line_shown: false,
             shown_at: None,
+            stepped_at: Instant::now(),
         }
     }
 
@@ -141,6 +144,7 @@ impl Progress {
         self.phase_expected_ns = expected_ns;
         self.last_plain_ns = 0;
         self.last_percent = 0;
+        self.stepped_at = Instant::now();
         match self.style {
             Style::Live => self.live(&format!("{}…", phase.name())),
             // Preparing and cleaning up are usually over at once; they get a
@@ -160,17 +164,31 @@ impl Progress {
     }
 
     fn step(&mut self, what: &str, done_bytes: u64, total_bytes: u64) {
-        let percent = (done_bytes * 100).checked_div(total_bytes).unwrap_or(100);
-        let text = format!("{what} {percent} % of {}", unit::bytes(total_bytes));
-        match self.style {
+        let text = step_text(what, done_bytes, total_bytes);
+        let percent = (done_bytes * 100).checked_div(total_bytes);
+        let style = self.style;
+        match style {
             Style::Live => self.live(&text),
-            Style::Plain if percent >= self.last_percent + 25 => {
-                self.last_percent = percent - percent % 25;
+            Style::Plain if self.step_is_due(percent) => {
                 let text = format!("{} {text}", self.place());
                 self.line(&text);
             }
             Style::Plain | Style::Quiet => {}
         }
+    }
+
+    /// Whether a plain line is due: at each quarter, or, where nobody knows how
+    /// much there is, after a while.
+    fn step_is_due(&mut self, percent: Option<u64>) -> bool {
+        let due = match percent {
+            Some(percent) => percent >= self.last_percent + 25,
+            None => self.stepped_at.elapsed() >= PLAIN_PAUSE,
+        };
+        if due {
+            self.stepped_at = Instant::now();
+            self.last_percent = percent.map_or(0, |percent| percent - percent % 25);
+        }
+        due
     }
 
     /// Says why trials ended early, a reason that many share only once.
@@ -314,6 +332,15 @@ fn speed(samples: &[&Sample]) -> String {
     )
 }
 
+/// How far a step is; a total of 0 is one that nobody knows beforehand.
+fn step_text(what: &str, done_bytes: u64, total_bytes: u64) -> String {
+    match (done_bytes * 100).checked_div(total_bytes) {
+        Some(percent) => format!("{what} {percent} % of {}", unit::bytes(total_bytes)),
+        None if done_bytes > 0 => format!("{what}: {} so far", unit::bytes(done_bytes)),
+        None => what.to_owned(),
+    }
+}
+
 fn clock(nanoseconds: u64) -> String {
     let seconds = nanoseconds.div_ceil(1_000_000_000);
     match seconds / 3600 {
@@ -329,4 +356,18 @@ fn terminal_width() -> usize {
 fn write_stderr(text: &str) {
     // Progress that cannot be shown is no reason to end a measurement.
     let _ = stderr().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_only_told_of_what_is_known() {
+        let text = step_text("filling", 1 << 20, 4 << 20);
+        assert_eq!(text, "filling 25 % of 4.00 MiB");
+        let text = step_text("removing", 1 << 20, 0);
+        assert_eq!(text, "removing: 1.00 MiB so far");
+        assert_eq!(step_text("dropping caches", 0, 0), "dropping caches");
+    }
 }

@@ -61,7 +61,7 @@ pub enum Event {
         what: String,
         /// Bytes done.
         done_bytes: u64,
-        /// Bytes in all.
+        /// Bytes in all; 0 where nobody knows beforehand.
         total_bytes: u64,
     },
     /// One more interval was measured.

@@ -222,9 +222,9 @@ fn existing(
             found.push((path, bytes));
         }
         hooks.progress(PrepareProgress {
-            what: "listing what is there",
-            done_bytes: found.len() as u64,
-            total_bytes: MOST_EXISTING as u64,
+            what: &format!("listing what is there: {} objects so far", found.len()),
+            done_bytes: 0,
+            total_bytes: 0,
         });
         if hooks.stop_requested() {
             return Err(Error::Stopped);

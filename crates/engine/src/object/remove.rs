@@ -150,7 +150,7 @@ fn remove_below(
         hooks.progress(PrepareProgress {
             what: "removing the objects",
             done_bytes: removed.bytes,
-            total_bytes: removed.bytes,
+            total_bytes: 0,
         });
     }
     removed.objects += remove_versions(&mut hub, &access, run)?;

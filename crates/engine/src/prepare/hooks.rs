@@ -9,7 +9,7 @@ pub struct PrepareProgress<'a> {
     pub what: &'a str,
     /// Bytes done.
     pub done_bytes: u64,
-    /// Bytes to be done.
+    /// Bytes to be done; 0 where nobody knows beforehand.
     pub total_bytes: u64,
 }
 
