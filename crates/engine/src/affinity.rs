@@ -6,14 +6,17 @@ use rustix::thread::CpuSet;
 pub(crate) fn pin_to(cpu: u32) -> Result<(), String> {
     let cpu_index = cpu as usize;
     if cpu_index >= CpuSet::MAX_CPU {
-        return Err(format!(
-            "cpu {cpu} does not exist: the worker is not pinned"
-        ));
+        return Err(format!("cpu {cpu} does not exist; change --cpus"));
     }
     let mut set = CpuSet::new();
     set.set(cpu_index);
-    rustix::thread::sched_setaffinity(None, &set)
-        .map_err(|error| format!("pinning to cpu {cpu} failed ({error}): the worker is not pinned"))
+    rustix::thread::sched_setaffinity(None, &set).map_err(|error| {
+        let allowed = allowed_cpus();
+        format!(
+            "a worker cannot be pinned to cpu {cpu} ({error}): this process may run on \
+                 {allowed} CPUs of this host; change --cpus"
+        )
+    })
 }
 
 /// CPUs that the calling thread may run on.

@@ -46,6 +46,8 @@ pub(crate) struct Measured {
     pub(crate) record: RunRecord,
     /// Why the run is not, or not wholly, in the store.
     pub(crate) problem: Option<String>,
+    /// What the run made and could not remove, and why.
+    pub(crate) left_behind: Vec<String>,
 }
 
 /// Runs a schedule in order, judges it and shows the result.
@@ -149,7 +151,12 @@ fn finish(output: &Output, measured: &Measured) -> anyhow::Result<Exit> {
     let judged = fathom_analysis::judge(&measured.record);
     show(&judged, output)?;
     measured.complain();
-    Ok(exit_of(&judged, output.strict))
+    Ok(
+        match (exit_of(&judged, output.strict), &*measured.left_behind) {
+            (Exit::Success | Exit::Caveats, [_, ..]) => Exit::Failure,
+            (exit, _) => exit,
+        },
+    )
 }
 
 /// Runs the trials that a conductor hands out and keeps what they give.
@@ -244,13 +251,21 @@ fn carry_out(
         state: RunState::Failed,
         reason: Some(error.to_string()),
     });
-    let (record, problem) = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
-    Ok(Measured { record, problem })
+    let recorded = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
+    Ok(Measured {
+        record: recorded.record,
+        problem: recorded.problem,
+        left_behind: recorded.left_behind,
+    })
 }
 
 impl Measured {
-    /// Tells the user when the run could not be stored.
+    /// Tells the user what could not be removed, and when the run could not be
+    /// stored.
     pub(crate) fn complain(&self) {
+        for left in &self.left_behind {
+            present::complain(&format!("not all test data is removed: {left}"));
+        }
         if let Some(problem) = &self.problem {
             present::complain(&format!(
                 "this run is not, or not wholly, in the store: {problem}"

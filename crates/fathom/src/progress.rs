@@ -120,7 +120,8 @@ impl Progress {
             Event::Note(text) => self.line(text),
             Event::Pausing { .. } => self.live("waiting until the device is quiet"),
             Event::TrialsEnded(endings) => self.ended(endings),
-            Event::FileCreating(_) | Event::FileRemoved(_) => {}
+            // Told at the end, however quiet the progress is.
+            Event::FileCreating(_) | Event::FileRemoved(_) | Event::LeftBehind(_) => {}
         }
     }
 
@@ -177,13 +178,10 @@ impl Progress {
         }
     }
 
-    /// Whether a plain line is due: at each quarter, or, where nobody knows how
-    /// much there is, after a while.
+    /// Whether a plain line is due: at each quarter, and after a while.
     fn step_is_due(&mut self, percent: Option<u64>) -> bool {
-        let due = match percent {
-            Some(percent) => percent >= self.last_percent + 25,
-            None => self.stepped_at.elapsed() >= PLAIN_PAUSE,
-        };
+        let quarter = percent.is_some_and(|percent| percent >= self.last_percent + 25);
+        let due = quarter || self.stepped_at.elapsed() >= PLAIN_PAUSE;
         if due {
             self.stepped_at = Instant::now();
             self.last_percent = percent.map_or(0, |percent| percent - percent % 25);

@@ -34,6 +34,17 @@ pub(crate) struct Recorder {
     exporter: Option<Exporter>,
     /// Why the run is not, or not wholly, in the store.
     problem: Option<String>,
+    /// What could not be removed, and why.
+    left_behind: Vec<String>,
+}
+
+/// A run that has ended.
+pub(crate) struct Recorded {
+    pub(crate) record: RunRecord,
+    /// Why the run is not, or not wholly, in the store.
+    pub(crate) problem: Option<String>,
+    /// What could not be removed, and why.
+    pub(crate) left_behind: Vec<String>,
 }
 
 impl Recorder {
@@ -69,6 +80,7 @@ impl Recorder {
             progress,
             exporter,
             problem,
+            left_behind: Vec::new(),
         };
         if let Some(problem) = &recorder.problem {
             let text = format!("this run will not be stored: {problem}");
@@ -77,23 +89,28 @@ impl Recorder {
         recorder
     }
 
-    /// Ends the run and returns all of it, and why it is not in the store.
+    /// Ends the run and returns all of it, and what went wrong beside it.
     pub(crate) fn finish(
         mut self,
         state: RunState,
         reason: Option<String>,
         ended_unix_ns: u64,
-    ) -> (RunRecord, Option<String>) {
+    ) -> Recorded {
         self.progress.clear();
         // What was served ends with the run, after the last push.
         drop(self.exporter.take());
+        let left_behind = std::mem::take(&mut self.left_behind);
+        let reason = reason.or_else(|| left_behind.first().cloned());
         if let Keeping::Store { store, run, .. } = &mut self.keeping {
             let ended = store.end_run(*run, state, ended_unix_ns, reason.as_deref());
             let loaded = ended.and_then(|()| store.load(&self.meta.id));
             match loaded {
                 Ok(loaded) => {
-                    let damage = loaded.damage.first().map(ToString::to_string);
-                    return (loaded.record, damage);
+                    return Recorded {
+                        problem: loaded.damage.first().map(ToString::to_string),
+                        record: loaded.record,
+                        left_behind,
+                    };
                 }
                 Err(error) => self.fall_back(&error.to_string()),
             }
@@ -104,7 +121,11 @@ impl Recorder {
         record.meta.state = state;
         record.meta.reason = reason;
         record.meta.ended_unix_ns = Some(ended_unix_ns);
-        (*record, self.problem)
+        Recorded {
+            record: *record,
+            problem: self.problem,
+            left_behind,
+        }
     }
 
     /// From now on the run is kept in memory, with what the store still gives.
@@ -166,6 +187,7 @@ impl Recorder {
             Event::PhaseStarted { .. }
             | Event::Progress { .. }
             | Event::Note(_)
+            | Event::LeftBehind(_)
             | Event::Pausing { .. } => {}
         }
         Ok(())
@@ -233,6 +255,9 @@ impl Sink for Recorder {
         self.progress.event(&event);
         if let Some(exporter) = &self.exporter {
             exporter.event(&event);
+        }
+        if let Event::LeftBehind(what) = &event {
+            self.left_behind.push(what.clone());
         }
         if let Err(error) = self.store_event(&event) {
             self.fall_back(&error.to_string());

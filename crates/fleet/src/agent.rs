@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use fathom_engine::object::remove_objects_of_part;
+use fathom_engine::object::{keep_objects_of_run, remove_objects_of_part};
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_files_of_run};
 use fathom_engine::sim::KeptDrive;
 use fathom_model::run::ErrorDetail;
@@ -229,7 +229,10 @@ impl Agent {
     fn remove_created(&mut self) {
         let directories = std::mem::take(&mut self.directories);
         let buckets = std::mem::take(&mut self.buckets);
-        if self.settings.keep_files || (directories.is_empty() && buckets.is_empty()) {
+        if self.settings.keep_files {
+            return self.note_kept(&buckets);
+        }
+        if directories.is_empty() && buckets.is_empty() {
             return;
         }
         self.phase(None, Phase::Cleanup);
@@ -242,12 +245,22 @@ impl Agent {
         for ((bucket, prefix), store) in buckets {
             let removed = remove_objects_of_part(&store, &bucket, (run_tag, &prefix), &mut hooks);
             if let Err(error) = removed {
-                self.link.send(Event::Note(error.to_string()));
+                self.link.send(Event::LeftBehind(error.to_string()));
             }
         }
         for (directory, prefix) in directories {
             let removed = remove_files_of_run(&directory, &prefix, run_tag, &mut hooks);
             if let Err(error) = removed {
+                self.link.send(Event::LeftBehind(error.to_string()));
+            }
+        }
+    }
+
+    /// Says in buckets that what is there is to be kept.
+    fn note_kept(&self, buckets: &BTreeMap<(String, String), ObjectStore>) {
+        for ((bucket, _), store) in buckets {
+            let noted = keep_objects_of_run(store, bucket, self.settings.run_tag);
+            if let Err(error) = noted {
                 self.link.send(Event::Note(error.to_string()));
             }
         }

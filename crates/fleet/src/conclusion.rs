@@ -21,10 +21,10 @@ pub(crate) fn conclude(
     end.engine = group_end.report;
     end.final_flush_ns = group_end.final_flush_ns;
     match (ending, group_end.end_reason) {
-        (Some(Ending::Stuck), _) => Err(Early::interrupted(format!(
-            "operations were still outstanding after {}; they are listed with their age",
-            fathom_model::unit::span(member.job.workload.io_deadline_ns.min(WIND_DOWN_NS)),
-        ))),
+        (Some(Ending::Stuck), _) => Err(Early::interrupted(
+            "operations were still outstanding when it ended; they are listed with their age"
+                .to_owned(),
+        )),
         (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
         (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
         (Some(Ending::ByWish(why)), _) => Err(Early::interrupted(why)),

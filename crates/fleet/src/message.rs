@@ -80,4 +80,6 @@ pub enum Event {
         /// At most this long.
         ceiling_ns: u64,
     },
+    /// What the run made could not be removed, and why.
+    LeftBehind(String),
 }

@@ -69,7 +69,11 @@ struct State {
 pub(crate) fn counts(event: &Event) -> bool {
     matches!(
         event,
-        Event::TrialsStarted(_) | Event::Interval(_) | Event::TrialsEnded(_) | Event::Note(_)
+        Event::TrialsStarted(_)
+            | Event::Interval(_)
+            | Event::TrialsEnded(_)
+            | Event::Note(_)
+            | Event::LeftBehind(_)
     )
 }
 

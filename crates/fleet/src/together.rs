@@ -159,6 +159,7 @@ impl Together {
                 trial: None, phase, ..
             } if !self.announced.insert(phase) => return None,
             Event::Note(text) => Event::Note(named(name, text)),
+            Event::LeftBehind(text) => Event::LeftBehind(named(name, text)),
             Event::Progress {
                 what,
                 done_bytes,

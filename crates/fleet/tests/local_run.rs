@@ -128,7 +128,10 @@ impl Sink for Notebook {
             Event::TrialsEnded(endings) => endings
                 .iter()
                 .try_for_each(|ending| self.write(&format!("{:?}", ending.state))),
-            Event::Progress { .. } | Event::Note(_) | Event::Pausing { .. } => Ok(()),
+            Event::Progress { .. }
+            | Event::Note(_)
+            | Event::LeftBehind(_)
+            | Event::Pausing { .. } => Ok(()),
         }
     }
 }

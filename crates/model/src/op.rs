@@ -256,7 +256,7 @@ impl OpKind {
 
     /// Whether the kind is a part of a request to an object store, or what comes
     /// with it.
-    fn is_part_of_request(self) -> bool {
+    pub fn is_part_of_request(self) -> bool {
         (OpKind::Part.index()..=OpKind::Retry.index()).contains(&self.index())
     }
 
@@ -273,6 +273,12 @@ impl OpKind {
             self,
             OpKind::GetVersion | OpKind::HeadVersion | OpKind::DeleteVersion
         )
+    }
+
+    /// Whether the answer to the request holds what was put.
+    pub fn gives_contents(self) -> bool {
+        use OpKind::{Get, GetParallel, GetRange, GetVersion};
+        matches!(self, Get | GetRange | GetParallel | GetVersion)
     }
 
     /// Whether a request to an object store changes nothing in it.

@@ -67,6 +67,9 @@ impl FromStr for Target {
             Some(("peer", peer)) => Ok(Target::Peer(peer.to_owned())),
             Some(("s3", rest)) if rest.starts_with("//") => match rest.trim_matches('/') {
                 "" => error("name a bucket, for example s3://bucket/prefix"),
+                path if path.split('/').any(|part| part == "." || part == "..") => {
+                    error("stores take . and .. for names of their own, or for other places")
+                }
                 bucket => Ok(Target::Bucket(bucket.to_owned())),
             },
             Some((_, rest)) if rest.starts_with("//") => error(

@@ -31,6 +31,10 @@ pub(crate) fn check(
         entry,
         spelling,
     };
+    if let Some(problem) = context.no_time() {
+        problems.push(problem);
+        return;
+    }
     if workload.meta.is_some() {
         if let Some(problem) = context.work_on_files() {
             problems.push(problem);
@@ -39,6 +43,9 @@ pub(crate) fn check(
     }
     if workload.object.is_some() {
         if let Some(problem) = context.work_on_objects() {
+            problems.push(problem);
+        }
+        for problem in context.of_other_requests() {
             problems.push(problem);
         }
         return;

@@ -5,7 +5,7 @@ use fathom_model::Target;
 use fathom_model::workload::ObjectStore;
 
 use crate::check::objects::MEANT;
-use crate::diagnostic::{Diagnostics, Problems, Source, error};
+use crate::diagnostic::{Diagnostics, Problem, Problems, Source, error};
 use crate::flags::{IoFlags, arg, has_flag};
 use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
 use crate::node::Located;
@@ -164,18 +164,9 @@ impl ObjectsFlags {
         let source = Source::new("command line", "");
         let mut problems = Problems::default();
         let mut keys = self.flags.keys.clone();
-        if keys.request.is_none() {
-            let known = MODES.iter().find(|(name, _)| *name == mode);
-            let text = known.map_or(mode, |(_, text)| *text);
-            match RequestsValue::from_text(text) {
-                Ok(value) => keys.request = Some(Located::new(value)),
-                Err(_) => {
-                    let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-                    let message = format!("'{mode}' is no mode; known: {}", names.join(", "));
-                    problems.push(error("bad_value", None, message).help("for example get"));
-                    return Err(problems.finish(&source));
-                }
-            }
+        if let Err(problem) = take_mode(&mut keys, mode) {
+            problems.push(problem);
+            return Err(problems.finish(&source));
         }
         let mix = keys.request.as_ref().is_some_and(|r| r.value.0.len() > 1);
         let open = keys.rate.is_some() || keys.rate_iops.is_some();
@@ -198,6 +189,27 @@ impl ObjectsFlags {
         };
         Plan::checked(plan, source, Spelling::Flags, problems)
     }
+}
+
+/// What a mode asks for; requests that are given as well must be a mix of one's
+/// own.
+fn take_mode(keys: &mut WorkloadKeys, mode: &str) -> Result<(), Problem> {
+    let known = MODES.iter().find(|(name, _)| *name == mode);
+    let Some(asked) = known.and_then(|(_, text)| RequestsValue::from_text(text).ok()) else {
+        let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
+        let message = format!("'{mode}' is no mode; known: {}", names.join(", "));
+        return Err(error("bad_value", None, message).help("for example get"));
+    };
+    match &keys.request {
+        None => keys.request = Some(Located::new(asked)),
+        Some(given) if given.value != asked && asked.0.len() == 1 => {
+            let message = format!("the mode {mode} and --request ask for different things");
+            let help = "remove --request, or take the mode mixed";
+            return Err(error("conflict", None, message).help(help));
+        }
+        Some(_) => {}
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -273,6 +285,19 @@ mod tests {
         ];
         assert!(told(&both, "put").contains("not signed with it"));
         assert!(told(&["--rate", "1MiB/s"], "get").contains("in operations"));
+        assert!(told(&["--request", "put"], "get").contains("different things"));
+        assert!(told(&["--verify", "after"], "get").contains("--verify on_read"));
+        assert!(told(&["--verify", "on_read"], "put").contains("nothing is read"));
+        assert!(told(&["--request-timeout", "1us"], "get").contains("at least 1 ms"));
+        assert!(told(&["--runtime", "0"], "get").contains("measures nothing"));
+    }
+
+    #[test]
+    fn keys_of_other_requests_are_pointed_out() {
+        let plan = |mode: &str| flags(&["--part-size", "8m"]).to_plan(bucket(), mode);
+        assert!(plan("multipart").unwrap().warnings().is_empty());
+        let warned = plan("get").unwrap().warnings().render(false);
+        assert!(warned.contains("--part-size has no effect"), "{warned}");
     }
 
     #[test]

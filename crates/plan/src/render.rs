@@ -16,7 +16,11 @@ pub(crate) fn render(all: &Diagnostics, color: bool) -> String {
         .iter()
         .map(|item| renderer.render(&[group(all, item)]))
         .collect();
-    blocks.join("\n\n")
+    // Whatever is printed next begins a line of its own.
+    match blocks.is_empty() {
+        true => String::new(),
+        false => blocks.join("\n\n") + "\n",
+    }
 }
 
 fn group<'a>(all: &'a Diagnostics, item: &'a Diagnostic) -> Group<'a> {

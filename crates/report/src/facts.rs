@@ -160,8 +160,9 @@ pub(crate) fn failures(run: &JudgedRun) -> (Vec<(ErrorClass, u64)>, u64) {
     let mut classes: Vec<(ErrorClass, u64)> = Vec::new();
     let mut succeeded = 0;
     for op in run.trials.iter().flat_map(|t| &t.summary.ops) {
-        // A commit is derived from its write and sync, which are counted.
-        if op.kind != OpKind::Commit {
+        // A commit is derived from its write and sync, and the times within a
+        // request from the request; those are counted.
+        if op.kind != OpKind::Commit && !op.kind.is_part_of_request() {
             succeeded += op.ops;
         }
         for error in &op.errors {

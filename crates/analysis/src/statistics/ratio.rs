@@ -76,9 +76,13 @@ impl Ratio {
                     .map(|p| (p.numerator - own * p.denominator) * scale),
             );
         }
+        // What was counted in one part alone cannot have varied.
+        let counted = all().filter(|part| part.denominator > 0.0).take(2).count();
         // Residuals of an unvarying series are rounding errors around zero.
         let rounding = value.abs() * 1e-9;
-        let error = if parts > 1 && residuals.iter().all(|r| r.abs() <= rounding) {
+        let error = if counted < 2 {
+            None
+        } else if parts > 1 && residuals.iter().all(|r| r.abs() <= rounding) {
             mean_error(&vec![1.0; parts])
         } else {
             mean_error(&residuals)

@@ -193,11 +193,12 @@ fn writes(plan: &GroupPlan) -> bool {
 /// The whole life of a worker thread.
 pub(crate) fn live(birth: Birth) -> WorkerEnd {
     let plan = &birth.plan;
-    let mut notes = Vec::new();
+    let notes = Vec::new();
     if let Some(cpu) = cpu_of(&plan.job.workload.cpus, birth.index)
-        && let Err(note) = crate::affinity::pin_to(cpu)
+        && let Err(why) = crate::affinity::pin_to(cpu)
     {
-        notes.push(note);
+        birth.ready.make(Err(Error::Workload(why)));
+        return WorkerEnd::default();
     }
     crate::affinity::ask_for_exact_timers();
     let built = match (&plan.tree_work, &plan.object_work) {

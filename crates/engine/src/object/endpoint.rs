@@ -3,6 +3,7 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
+use super::advice::advised;
 use crate::Error;
 
 /// An endpoint, looked up.
@@ -50,7 +51,10 @@ impl Endpoint {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let addresses: Vec<SocketAddr> = (bare, port)
             .to_socket_addrs()
-            .map_err(|error| Error::Workload(format!("the endpoint '{name}': {error}")))?
+            .map_err(|error| {
+                let told = advised(&error.to_string());
+                Error::Workload(format!("the endpoint '{name}': {told}"))
+            })?
             .collect();
         // What listens on both is asked once, over IPv4.
         let v4: Vec<SocketAddr> = addresses

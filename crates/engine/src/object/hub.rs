@@ -14,6 +14,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::Access;
+use super::advice::advised;
 use super::digests;
 use super::lane::{Fault, Lane, State, Step};
 use super::link::{Link, must_wait};
@@ -25,8 +26,9 @@ use crate::clock::{Clock, HostClock};
 const SCRATCH_BYTES: usize = 256 << 10;
 /// Events taken by one call.
 const EVENTS: usize = 128;
-/// How often deadlines are looked at.
-const DEADLINE_CHECK_NS: u64 = 50_000_000;
+/// How often deadlines are looked at: at least every so often, and eight times
+/// within the time that a request has.
+const DEADLINE_CHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=50_000_000;
 const DONT_WAIT_NS: u64 = 0;
 
 /// A request that has ended.
@@ -66,6 +68,7 @@ pub(crate) struct Hub {
     scratch: Vec<u8>,
     events: Vec<epoll::Event>,
     clock: HostClock,
+    check_every_ns: u64,
     next_check_ns: u64,
     /// Ended already while they were started.
     early: Vec<Ended>,
@@ -96,6 +99,8 @@ impl Hub {
             scratch: vec![0; SCRATCH_BYTES],
             events: Vec::with_capacity(EVENTS),
             clock: HostClock::new(),
+            check_every_ns: (access.store.timeout_ns / 8)
+                .clamp(*DEADLINE_CHECK_NS.start(), *DEADLINE_CHECK_NS.end()),
             next_check_ns: 0,
             early: Vec::new(),
             connected: Vec::new(),
@@ -158,13 +163,13 @@ impl Hub {
                 return Err(Error::Workload(format!(
                     "no connection to {}: {}",
                     names.join(" or "),
-                    failed.text
+                    advised(&failed.text)
                 )));
             }
             if !waiting {
                 return Ok(());
             }
-            self.poll(Some(DEADLINE_CHECK_NS), false, &mut ended);
+            self.poll(None, false, &mut ended);
         }
     }
 
@@ -246,7 +251,9 @@ impl Hub {
         let waits = self.early.is_empty();
         let timeout_ns = match (waits, timeout_ns) {
             (false, _) => DONT_WAIT_NS,
-            (true, timeout) => timeout.unwrap_or(DEADLINE_CHECK_NS).min(DEADLINE_CHECK_NS),
+            (true, timeout) => timeout
+                .unwrap_or(self.check_every_ns)
+                .min(self.check_every_ns),
         };
         out.append(&mut self.early);
         let mut events = std::mem::take(&mut self.events);
@@ -267,7 +274,7 @@ impl Hub {
         out.append(&mut self.early);
         let now_ns = self.clock.now();
         if now_ns >= self.next_check_ns {
-            self.next_check_ns = now_ns + DEADLINE_CHECK_NS;
+            self.next_check_ns = now_ns + self.check_every_ns;
             self.look_at_deadlines(now_ns);
             out.append(&mut self.early);
         }
@@ -444,6 +451,12 @@ impl Hub {
         let end_ns = match (&outcome, lane.last_byte_ns) {
             (Ok(()), taken_ns) if taken_ns > 0 => taken_ns,
             _ => self.clock.now(),
+        };
+        // Nobody may have looked at the clock when its time was over.
+        let late = lane.has_request && end_ns > lane.deadline_ns;
+        let outcome = match outcome {
+            Ok(()) if late => Err(Fault::timeout("receiving the answer")),
+            outcome => outcome,
         };
         let answered = outcome.is_ok() || outcome.as_ref().is_err_and(|fault| fault.status > 0);
         let leaves = lane.reply.closes || lane.link.as_ref().is_some_and(Link::is_leaving);

@@ -5,6 +5,7 @@
 //! come ([`reply`]), bodies sent from where they are ([`content`]).
 
 mod access;
+mod advice;
 mod ask;
 mod blocks;
 mod bucket;
@@ -50,7 +51,9 @@ pub use credentials::{Credentials, give_credentials};
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
 pub use probe::ObjectProbe;
-pub use remove::{Removal, clean_bucket, remove_objects_of_part, remove_objects_of_run};
+pub use remove::{
+    Removal, clean_bucket, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run,
+};
 pub use server::{Action, Rule, Script, StoreServer};
 pub(crate) use work::{Done, Work, results};
 
@@ -60,6 +63,9 @@ mod tests;
 
 #[cfg(test)]
 mod http2_tests;
+
+#[cfg(test)]
+mod keeping_tests;
 
 #[cfg(test)]
 mod sums_tests;

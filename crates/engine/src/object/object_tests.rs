@@ -321,9 +321,9 @@ fn a_foreign_bucket_is_left_alone() {
     let end = run(&reading);
     assert_eq!(done(&end, OpKind::Get).0, 40);
     let store = store(&server);
-    let found = clean_bucket(&store, "bucket/some prefix", false, &mut NoHooks).unwrap();
+    let found = clean_bucket(&store, "bucket/some prefix", (false, false), &mut NoHooks).unwrap();
     assert_eq!((found.objects, found.runs.len()), (40, 1));
-    clean_bucket(&store, "bucket/some prefix", true, &mut NoHooks).unwrap();
+    clean_bucket(&store, "bucket/some prefix", (true, false), &mut NoHooks).unwrap();
     assert!(server.keys().is_empty());
 }
 

@@ -6,10 +6,12 @@ use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
 use fathom_model::{Job, Target};
 
 use super::access::Access;
+use super::advice::advised;
 use super::ask::list_query;
 use super::fill::fill;
 use super::hub::Hub;
 use super::names::Names;
+use super::remove::{is_note, is_tag};
 use super::request::{Body, Method, Request, Sink};
 use super::server::StoreServer;
 use super::work::{Work, check};
@@ -78,9 +80,8 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     let access = std::sync::Arc::new(access);
     let mut hub = Hub::new(&access, 1, 0)?;
     hub.connect_all()?;
-    let first = look(&mut hub, &access, &prefix)?;
-    let stranger = first.iter().any(|key| !key.starts_with("fathom-"));
-    if prefix.is_empty() && stranger && !job.destructive && job.workload.may_modify() {
+    let foreign = holds_others(&mut hub, &access, &prefix)?;
+    if prefix.is_empty() && foreign && !job.destructive && !object.existing {
         return Err(Error::Refused {
             path: format!("s3://{bucket}").into(),
             reason: "the bucket is not empty; name a prefix (s3://bucket/prefix), or allow it \
@@ -150,11 +151,20 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
     })
 }
 
-/// The first keys below a prefix: shows that the bucket is there and may be
-/// read.
-fn look(hub: &mut Hub, access: &Access, prefix: &str) -> Result<Vec<String>, Error> {
-    let (page, _) = page(hub, access, prefix, "", 10)?;
-    Ok(page.into_iter().map(|(key, _)| key).collect())
+/// Whether a prefix holds anything that no run of fathom made, as far as a page
+/// tells. Shows as well that the bucket is there and may be read.
+fn holds_others(hub: &mut Hub, access: &Access, prefix: &str) -> Result<bool, Error> {
+    let mut query = Vec::new();
+    list_query(&mut query, prefix, ("", false), 1000, true);
+    let lane = listing(hub, access, &query)?;
+    let document = hub.kept(lane);
+    let ours = |entry| {
+        let below = xml::text(entry, "Prefix").unwrap_or_default();
+        let below = below.strip_prefix(prefix).unwrap_or(&below);
+        below.strip_suffix('/').is_some_and(is_tag)
+    };
+    let object = xml::elements(document, "Contents").next().is_some();
+    Ok(object || !xml::elements(document, "CommonPrefixes").all(ours))
 }
 
 /// Keys with their sizes, and where the next page begins.
@@ -170,25 +180,8 @@ pub(super) fn page(
 ) -> Result<Page, Error> {
     let mut query = Vec::new();
     list_query(&mut query, prefix, (token, false), keys, false);
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    let end = hub
-        .ask(Request {
-            method: Method::Get,
-            path: &path,
-            query: &query,
-            extra: &[],
-            body: Body::None,
-            sink: Sink::Keep,
-        })
-        .map_err(|fault| {
-            Error::Workload(format!(
-                "the bucket '{}' cannot be listed at {}: {}",
-                access.bucket,
-                access.endpoints.first().map_or("", |e| e.name.as_str()),
-                fault.text
-            ))
-        })?;
-    let document = hub.kept(end.lane);
+    let lane = listing(hub, access, &query)?;
+    let document = hub.kept(lane);
     let keys = xml::elements(document, "Contents")
         .filter_map(|entry| {
             let bytes = xml::text(entry, "Size").and_then(|text| text.parse().ok());
@@ -198,6 +191,27 @@ pub(super) fn page(
     let more = xml::text(document, "IsTruncated").as_deref() == Some("true");
     let next = xml::text(document, "NextContinuationToken").filter(|_| more);
     Ok((keys, next))
+}
+
+/// The lane that holds the answer to a listing.
+fn listing(hub: &mut Hub, access: &Access, query: &[u8]) -> Result<usize, Error> {
+    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let asked = hub.ask(Request {
+        method: Method::Get,
+        path: &path,
+        query,
+        extra: &[],
+        body: Body::None,
+        sink: Sink::Keep,
+    });
+    asked.map(|end| end.lane).map_err(|fault| {
+        Error::Workload(format!(
+            "the bucket '{}' cannot be listed at {}: {}",
+            access.bucket,
+            access.endpoints.first().map_or("", |e| e.name.as_str()),
+            advised(&fault.text)
+        ))
+    })
 }
 
 /// Everything that is there below a prefix, as far as memory allows.
@@ -216,7 +230,9 @@ fn existing(
     let mut token = String::new();
     loop {
         let (keys, next) = page(hub, access, prefix, &token, 1000)?;
-        for (key, bytes) in keys.into_iter().filter(|(key, _)| !key.ends_with('/')) {
+        let objects = keys.into_iter();
+        let objects = objects.filter(|(key, _)| !key.ends_with('/') && !is_note(key));
+        for (key, bytes) in objects {
             let mut path = root.clone();
             encode::percent(&mut path, key.as_bytes(), true);
             found.push((path, bytes));

@@ -1,6 +1,7 @@
 //! Removing what runs made in a bucket: everything below their own prefixes,
 //! unfinished uploads among it, and nothing else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fathom_model::workload::ObjectStore;
@@ -17,6 +18,13 @@ use crate::prepare::{PrepareHooks, PrepareProgress};
 
 /// What a store says of an object that is kept from being removed.
 const DENIED: &str = "AccessDenied";
+/// What it says of one that is not there: it is removed, then.
+const GONE: [&str; 2] = ["NoSuchKey", "NoSuchVersion"];
+/// Removing is given at least so long for a request, however little those of
+/// the load were given.
+const PATIENCE_NS: u64 = 10_000_000_000;
+/// The object that says that its run was to be kept.
+const KEPT: &str = "kept";
 
 /// What was found or removed in a bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,6 +37,8 @@ pub struct Removal {
     pub uploads: u64,
     /// The prefixes of the runs that they are of.
     pub runs: Vec<String>,
+    /// How many runs were left alone because they were to be kept.
+    pub kept_runs: u64,
 }
 
 /// Removes what the run with `run_tag` made below a target `BUCKET/PREFIX`.
@@ -66,30 +76,78 @@ pub fn remove_objects_of_part(
     Ok(removed)
 }
 
+/// Says beside what the run with `run_tag` made that it is to be kept.
+///
+/// # Errors
+/// When the store cannot be reached or refuses.
+pub fn keep_objects_of_run(store: &ObjectStore, target: &str, run_tag: u64) -> Result<(), Error> {
+    let (bucket, prefix) = parts_of(target);
+    let access = Arc::new(Access::find(&patient(store), &bucket, 0)?);
+    let mut hub = Hub::new(&access, 1, 0)?;
+    let key = format!("{}{KEPT}", prefix_of_run(&prefix, run_tag));
+    let path = path_of(&access, &key);
+    let asked = hub.ask(Request {
+        method: Method::Put,
+        path: &path,
+        query: b"",
+        extra: &[],
+        body: Body::None,
+        sink: Sink::Discard,
+    });
+    let said = asked.map_err(|fault| fault.text);
+    said.map(|_| ()).map_err(|text| {
+        Error::Workload(format!(
+            "that the objects are to be kept cannot be noted in s3://{bucket}/{key}: {text}; \
+             `fathom clean` will remove them"
+        ))
+    })
+}
+
+/// Whether a key is the note of [`keep_objects_of_run`].
+pub(super) fn is_note(key: &str) -> bool {
+    let tag = key.strip_suffix(KEPT).and_then(|run| run.strip_suffix('/'));
+    tag.is_some_and(|run| is_tag(run.rsplit('/').next().unwrap_or(run)))
+}
+
+/// Whether a segment of a key is the name of a run.
+pub(super) fn is_tag(segment: &str) -> bool {
+    let tag = segment.strip_prefix("fathom-");
+    tag.is_some_and(|tag| tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// A store whose requests are given time.
+fn patient(store: &ObjectStore) -> ObjectStore {
+    ObjectStore {
+        timeout_ns: store.timeout_ns.max(PATIENCE_NS),
+        ..store.clone()
+    }
+}
+
 /// What runs left behind below a target `BUCKET/PREFIX`: looked for, and
-/// removed with `remove`.
+/// removed with `remove`; what was to be kept only with `kept`.
 ///
 /// # Errors
 /// When the store cannot be reached or refuses.
 pub fn clean_bucket(
     store: &ObjectStore,
     target: &str,
-    remove: bool,
+    (remove, kept): (bool, bool),
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
     let (bucket, prefix) = parts_of(target);
-    let access = Arc::new(Access::find(store, &bucket, 0)?);
+    let access = Arc::new(Access::find(&patient(store), &bucket, 0)?);
     let mut hub = Hub::new(&access, 1, 0)?;
     let start = format!("{prefix}fathom-");
-    let mut all = Removal::default();
+    let mut found: BTreeMap<String, Removal> = BTreeMap::new();
     let mut token = String::new();
     loop {
         let (keys, next) = page(&mut hub, &access, &start, &token, 1000)?;
         for (key, bytes) in keys {
             if let Some(run) = run_of(&key, &prefix) {
-                all.objects += 1;
-                all.bytes += bytes;
-                note(&mut all.runs, run);
+                let of_run = found.entry(run.to_owned()).or_default();
+                of_run.objects += 1;
+                of_run.bytes += bytes;
+                of_run.kept_runs |= u64::from(is_note(&key));
             }
         }
         match next {
@@ -99,30 +157,44 @@ pub fn clean_bucket(
     }
     for (key, _) in uploads(&mut hub, &access, &start)? {
         if let Some(run) = run_of(&key, &prefix) {
-            all.uploads += 1;
-            note(&mut all.runs, run);
+            found.entry(run.to_owned()).or_default().uploads += 1;
         }
     }
-    if remove {
-        for run in &all.runs {
-            remove_below(store, &bucket, run, hooks)?;
+    let mut all = Removal::default();
+    for (run, of_run) in found {
+        if of_run.kept_runs > 0 && !kept {
+            all.kept_runs += 1;
+            continue;
         }
+        if remove {
+            remove_below(store, &bucket, &run, hooks)?;
+        }
+        all.objects += of_run.objects;
+        all.bytes += of_run.bytes;
+        all.uploads += of_run.uploads;
+        all.runs.push(run);
     }
     Ok(all)
 }
 
-fn note(runs: &mut Vec<String>, run: &str) {
-    if runs.last().map(String::as_str) != Some(run) && !runs.iter().any(|known| known == run) {
-        runs.push(run.to_owned());
-    }
-}
-
 /// The prefix of the run that a key is of; `None` when fathom did not make it.
+/// Below the run's name come that of the host's files, and of the shape and the
+/// turn: see [`super::prepare`].
 fn run_of<'k>(key: &'k str, prefix: &str) -> Option<&'k str> {
-    let tag = key.strip_prefix(prefix)?.strip_prefix("fathom-")?;
-    let (tag, _) = tag.split_once('/')?;
-    let ours = tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_hexdigit());
-    ours.then(|| &key[..prefix.len() + "fathom-".len() + 16 + 1])
+    let below = key.strip_prefix(prefix)?;
+    let mut segments = below.split('/');
+    let tag = segments.next().filter(|tag| is_tag(tag))?;
+    let run = &key[..prefix.len() + tag.len() + 1];
+    if is_note(key) && key.len() == run.len() + KEPT.len() {
+        return Some(run);
+    }
+    let place = segments.nth(1)?;
+    let (shape, turn) = place.split_once('-')?;
+    let ours = shape.len() == 8
+        && shape.bytes().all(|byte| byte.is_ascii_hexdigit())
+        && !turn.is_empty()
+        && turn.bytes().all(|byte| byte.is_ascii_digit());
+    (ours && segments.next().is_some()).then_some(run)
 }
 
 fn remove_below(
@@ -131,7 +203,7 @@ fn remove_below(
     run: &str,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
-    let access = Arc::new(Access::find(store, bucket, 0)?);
+    let access = Arc::new(Access::find(&patient(store), bucket, 0)?);
     let mut hub = Hub::new(&access, 1, 0)?;
     let mut removed = Removal::default();
     for (key, upload) in uploads(&mut hub, &access, run)? {
@@ -158,8 +230,10 @@ fn remove_below(
 }
 
 fn refused(access: &Access, doing: &str, text: &str) -> Error {
+    let endpoint = access.endpoints.first().map_or("…", |e| e.name.as_str());
     Error::Workload(format!(
-        "{doing} in bucket '{}' failed: {text}; `fathom clean s3://{} --endpoint …` tries again",
+        "{doing} in bucket '{}' failed: {text}; `fathom clean s3://{}/PREFIX --endpoint {endpoint} \
+         --yes` with the prefix of the run's target tries again",
         access.bucket, access.bucket
     ))
 }
@@ -216,8 +290,9 @@ fn send_list(
         Err(fault) => return Err(refused(access, "removing objects", &fault.text)),
     };
     let document = hub.kept(end.lane);
-    let failed = xml::text(document, "Error").is_some();
-    Ok(failed.then(|| xml::text(document, "Code").unwrap_or_default()))
+    let mut codes =
+        xml::elements(document, "Error").map(|error| xml::text(error, "Code").unwrap_or_default());
+    Ok(codes.find(|code| !GONE.contains(&code.as_str())))
 }
 
 /// Versions and markers of removed objects, where the bucket keeps them.
@@ -294,11 +369,7 @@ fn uploads(hub: &mut Hub, access: &Access, prefix: &str) -> Result<Vec<(String, 
 }
 
 fn abort(hub: &mut Hub, access: &Access, key: &str, upload: &str) -> Result<(), Error> {
-    let mut path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    if path.last() != Some(&b'/') {
-        path.push(b'/');
-    }
-    encode::percent(&mut path, key.as_bytes(), true);
+    let path = path_of(access, key);
     let mut query = b"uploadId=".to_vec();
     encode::percent(&mut query, upload.as_bytes(), false);
     hub.ask(Request {
@@ -313,6 +384,16 @@ fn abort(hub: &mut Hub, access: &Access, key: &str, upload: &str) -> Result<(), 
     .map_err(|fault| refused(access, "giving up an upload", &fault.text))
 }
 
+/// The path of the object with a key.
+fn path_of(access: &Access, key: &str) -> Vec<u8> {
+    let mut path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    if path.last() != Some(&b'/') {
+        path.push(b'/');
+    }
+    encode::percent(&mut path, key.as_bytes(), true);
+    path
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -320,11 +401,18 @@ mod tests {
     #[test]
     fn only_what_fathom_named_is_of_a_run() {
         let run = "p/fathom-0123456789abcdef/";
-        assert_eq!(run_of("p/fathom-0123456789abcdef/x/y", "p/"), Some(run));
+        for key in ["fathom-test/00c0ffee-3/w0/7", "kept"] {
+            let key = format!("{run}{key}");
+            assert_eq!(run_of(&key, "p/"), Some(run), "{key}");
+        }
         for key in [
-            "p/fathom-0123/x",
-            "fathom-0123456789abcdef/x",
+            "p/fathom-0123/fathom-test/00c0ffee-3/x",
+            "fathom-0123456789abcdef/fathom-test/00c0ffee-3/x",
             "p/fathom-notes.txt",
+            "p/fathom-0123456789abcdef/foo",
+            "p/fathom-0123456789abcdef/x/y/z",
+            "p/fathom-0123456789abcdef/x/00c0ffee-3",
+            "p/fathom-0123456789abcdef/x/kept",
         ] {
             assert_eq!(run_of(key, "p/"), None, "{key}");
         }

@@ -158,9 +158,12 @@ impl Worker {
     fn note_times(&mut self, kind: OpKind, ask: &Ask, end: &Ended) {
         if end.first_byte_ns > 0 && self.splits {
             let first_ns = end.first_byte_ns.saturating_sub(end.start_ns).max(1);
-            let transfer_ns = end.end_ns.saturating_sub(end.first_byte_ns).max(1);
             self.recorder.complete(OpKind::FirstByte, 0, first_ns);
-            self.recorder.complete(OpKind::Transfer, 0, transfer_ns);
+            // What came all at once took no time to transfer.
+            if end.end_ns > end.first_byte_ns {
+                let transfer_ns = end.end_ns - end.first_byte_ns;
+                self.recorder.complete(OpKind::Transfer, 0, transfer_ns);
+            }
         }
         if matches!(ask, Ask::PutPart(..) | Ask::GetPart(_)) {
             let service_ns = end.end_ns.saturating_sub(end.start_ns).max(1);

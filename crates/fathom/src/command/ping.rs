@@ -172,7 +172,18 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
         facts: None,
         interrupted: false,
     };
-    session.follow(&server, &interrupt, ping.wait)
+    let ended = session.follow(&server, &interrupt, ping.wait);
+    if ended.is_err() {
+        // Nobody can be shown anything; what was made is removed all the same.
+        server.stop();
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until {
+            if let Some(News::Done | News::Failed(_)) = server.next(LOOK) {
+                break;
+            }
+        }
+    }
+    ended
 }
 
 /// A ping under way.

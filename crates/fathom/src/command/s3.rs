@@ -70,11 +70,22 @@ pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
+    if !matches!(target, Target::Bucket(_) | Target::Null) {
+        let told = format!("'{target}' is no bucket; name one, for example s3://bucket/prefix");
+        present::complain(&told);
+        return Ok(Exit::Usage);
+    }
     let plan = s3
         .flags
         .to_plan(target, &s3.mode)
         .and_then(|plan| s3.plan.apply(&plan))
         .and_then(|plan| s3.host_mode.apply(plan));
+    if let Ok(plan) = &plan
+        && !plan.warnings().is_empty()
+    {
+        let color = present::use_color(s3.output.format.color, &std::io::stderr());
+        present::write_stderr(&plan.warnings().render(color));
+    }
     match plan {
         Ok(plan) => execute_plan_on(&s3.hosts, plan, s3.output),
         Err(problems) => {

@@ -160,10 +160,12 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
     tell(asked, &judged, html.ok(), color);
     present::write_stderr(&lines::differences(asked, &figures));
     measured.complain();
-    let failed = judged.run.state != RunState::Complete || figures.errors > 0;
-    Ok(match failed {
-        true => Exit::Failure,
-        false => Exit::Success,
+    Ok(match judged.run.state {
+        RunState::Interrupted => Exit::Interrupted,
+        RunState::Complete if figures.errors == 0 && measured.left_behind.is_empty() => {
+            Exit::Success
+        }
+        _ => Exit::Failure,
     })
 }
 

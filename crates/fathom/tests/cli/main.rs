@@ -48,6 +48,7 @@ mod objects_complete;
 mod objects_everywhere;
 mod objects_fleet;
 mod objects_http2;
+mod objects_left;
 mod objects_memory;
 mod objects_tls;
 mod parity;

@@ -59,32 +59,6 @@ fn modes_work_on_a_store_and_leave_nothing() {
 }
 
 #[test]
-fn what_a_run_kept_is_found_and_removed() {
-    let bench = Bench::new();
-    let server = memory("");
-    let endpoint = server.endpoint();
-    let place = ["s3://bucket/try", "--endpoint", &endpoint];
-    let put = [
-        &["s3", "put"][..],
-        &place,
-        &["--objects", "30", "--keep-files"],
-    ]
-    .concat();
-    let (status, out, err) = fathom(&bench, &put);
-    assert!(matches!(status, Some(0 | 4)), "{out}{err}");
-    assert_eq!(server.keys().len(), 30);
-    let clean = [&["clean"][..], &place].concat();
-    let (_, out, _) = fathom(&bench, &clean);
-    assert!(
-        out.contains("30 objects") && server.keys().len() == 30,
-        "{out}"
-    );
-    let (_, out, _) = fathom(&bench, &[&clean[..], &["--yes"]].concat());
-    assert!(out.contains("removed s3://bucket/try/fathom-"), "{out}");
-    assert!(server.keys().is_empty());
-}
-
-#[test]
 fn a_plan_names_a_bucket_and_its_phases_share_objects() {
     let bench = Bench::new();
     let server = memory("");

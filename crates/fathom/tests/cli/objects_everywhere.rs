@@ -218,7 +218,9 @@ fn a_put_with_a_runtime_does_not_fill_a_store() {
         &[&put[..], &more].concat(),
     ));
     assert!(server.delivered("PUT").count() > 40, "more than two rounds");
-    assert_eq!(server.keys().len(), 20, "the ring was put again and again");
+    let objects = server.keys();
+    let objects = objects.iter().filter(|key| !key.ends_with("/kept"));
+    assert_eq!(objects.count(), 20, "the ring was put again and again");
 }
 
 #[test]

@@ -48,11 +48,7 @@ fn a_certificate_counts_when_its_authority_is_known() {
     let known = file("ca.pem", &identity.authority_pem);
     let unknown = file("other.pem", &other.authority_pem);
 
-    let (status, out, err) = put(
-        &bench,
-        &endpoint,
-        &["--anonymous", "--ca-file", &known, "--verify", "on_read"],
-    );
+    let (status, out, err) = put(&bench, &endpoint, &["--anonymous", "--ca-file", &known]);
     assert!(matches!(status, Some(0 | 4)), "{out}{err}");
     assert!(out.contains("handshake"), "{out}");
     assert!(server.keys().is_empty() && server.requests() > 30);
@@ -77,7 +73,7 @@ fn a_store_with_nothing_newer_than_tls_1_2_is_asked() {
     let Some(nginx) = nginx(&bench, &gateway.endpoint) else {
         return;
     };
-    let known = ["--ca-file", &nginx.authority, "--verify", "on_read"];
+    let known = ["--ca-file", &nginx.authority];
     for certificates in [&known[..], &["--unverified-tls"]] {
         let (status, out, err) = put(&bench, &nginx.tls_1_2, certificates);
         assert!(matches!(status, Some(0 | 4)), "{out}{err}");

@@ -5,6 +5,9 @@ use fathom_model::workload::{CacheMode, EngineKind};
 use super::{Context, at};
 use crate::diagnostic::{Problem, error, warning};
 
+/// A request is given at least so long.
+const LEAST_TIMEOUT_NS: u64 = 1_000_000;
+
 impl Context<'_> {
     pub(super) fn bound(&self) -> Option<Problem> {
         let bounds = self.workload.bounds;
@@ -21,6 +24,25 @@ impl Context<'_> {
                 self.spelling.pair("number_ios", "100k"),
             )),
         )
+    }
+
+    /// A load or a request that has no time at all.
+    pub(super) fn no_time(&self) -> Option<Problem> {
+        let keys = self.keys;
+        let nothing =
+            self.workload.bounds.time_ns == Some(0) && !self.workload.each_worker.is_bounded();
+        if nothing && keys.runtime.is_some() {
+            let message = format!("{} of 0 measures nothing", self.key("runtime"));
+            let help = format!("write {}", self.spelling.pair("runtime", "30s"));
+            return Some(error("limit", at(&keys.runtime), message).help(help));
+        }
+        let timeout = keys.request_timeout.as_ref()?;
+        if timeout.value.0 < LEAST_TIMEOUT_NS {
+            let message = format!("{} is at least 1 ms", self.key("request_timeout"));
+            let help = format!("write {}", self.spelling.pair("request_timeout", "30s"));
+            return Some(error("limit", timeout.span, message).help(help));
+        }
+        None
     }
 
     pub(super) fn depth_of_synchronous_engine(&self) -> Option<Problem> {

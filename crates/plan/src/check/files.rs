@@ -90,6 +90,9 @@ impl Context<'_> {
             let help = format!("write {}", self.spelling.pair("rate", "1000/s"));
             return Some(error("rate_in_bytes", at(&keys.rate), message).help(help));
         }
+        if let Some(problem) = self.verified_as_read() {
+            return Some(problem);
+        }
         let bounded = self.workload.bounds.time_ns.is_some() || self.workload.bounds.ops.is_some();
         if !bounded && (meta.phase().is_none() || meta.repeat) {
             let message = "this workload has no end";

@@ -1,10 +1,12 @@
 //! Rules about work on an object store.
 
+use fathom_model::OpKind;
 use fathom_model::workload::EngineKind;
 
 use super::{Context, at};
-use crate::diagnostic::{Problem, error};
+use crate::diagnostic::{Problem, error, warning};
 use crate::section::Section;
+use crate::value::VerifyChoice;
 
 /// Keys that mean something for work on an object store.
 pub(crate) const MEANT: [&str; 65] = [
@@ -99,6 +101,16 @@ impl Context<'_> {
             let help = format!("write {}", self.spelling.pair("rate", "1000/s"));
             return Some(error("rate_in_bytes", at(&keys.rate), message).help(help));
         }
+        if let Some(problem) = self.verified_as_read() {
+            return Some(problem);
+        }
+        let on_read = keys.verify.as_ref();
+        let on_read = on_read.is_some_and(|v| v.value == VerifyChoice::OnRead);
+        if on_read && !object.ops.iter().any(|share| share.kind.gives_contents()) {
+            let message = "nothing is read while measuring, so nothing can be checked";
+            let help = format!("remove {}", self.key("verify"));
+            return Some(error("verify_nothing", at(&keys.verify), message).help(help));
+        }
         if object.existing && !object.only_reads() {
             let message = "objects that are there already are only read";
             let help = format!("take {}", self.spelling.pair("request", "get"));
@@ -146,5 +158,42 @@ impl Context<'_> {
             return Some(error("no_bound", self.place(&keys.runtime), message).help(help));
         }
         self.rate_and_think_time()
+    }
+
+    /// Keys of requests that the workload does not send.
+    pub(super) fn of_other_requests(&self) -> Vec<Problem> {
+        use OpKind::{DeleteMany, GetParallel, GetRange, List, ListVersions, PutMultipart};
+        let Some(object) = self.workload.object.as_deref() else {
+            return Vec::new();
+        };
+        let kinds_of = |name: &str| -> Option<&[OpKind]> {
+            Some(match name {
+                "range_size" => &[GetRange],
+                "part_size" | "parts_at_once" => &[PutMultipart, GetParallel],
+                "page_keys" | "list_delimiter" => &[List, ListVersions],
+                "delete_batch" => &[DeleteMany],
+                _ => return None,
+            })
+        };
+        let sent = |kinds: &[OpKind]| object.ops.iter().any(|share| kinds.contains(&share.kind));
+        let entries = self.keys.entries();
+        let idle = entries.iter().filter_map(|(name, _)| {
+            kinds_of(name).filter(|kinds| !sent(kinds))?;
+            let message = format!("{} has no effect on what is requested", self.key(name));
+            Some(warning("without_effect", self.entry, message).help("remove it"))
+        });
+        idle.collect()
+    }
+
+    /// Objects and many files are compared as they are read, and in no other
+    /// way.
+    pub(super) fn verified_as_read(&self) -> Option<Problem> {
+        let verify = self.keys.verify.as_ref()?;
+        if !matches!(verify.value, VerifyChoice::After | VerifyChoice::Stamp) {
+            return None;
+        }
+        let message = "contents are compared as they are read, not afterwards";
+        let help = format!("write {}", self.spelling.pair("verify", "on_read"));
+        Some(error("conflict", at(&self.keys.verify), message).help(help))
     }
 }

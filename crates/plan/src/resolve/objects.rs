@@ -19,6 +19,8 @@ const DEFAULT_PART_BYTES: u64 = 5 << 20;
 const DEFAULT_PARTS_AT_ONCE: u32 = 4;
 const DEFAULT_PAGE_KEYS: u32 = 1000;
 const DEFAULT_BATCH: u32 = 100;
+/// A request is given at least so long.
+const LEAST_TIMEOUT_NS: u64 = 1_000_000;
 const DEFAULT_TIMEOUT_NS: u64 = 30_000_000_000;
 const DEFAULT_BACKOFF_NS: u64 = 100_000_000;
 const MOST_OBJECTS: u64 = 1 << 38;
@@ -100,7 +102,7 @@ pub(crate) fn store(keys: &WorkloadKeys) -> ObjectStore {
         timeout_ns: keys
             .request_timeout
             .as_ref()
-            .map_or(DEFAULT_TIMEOUT_NS, |t| t.value.0),
+            .map_or(DEFAULT_TIMEOUT_NS, |t| t.value.0.max(LEAST_TIMEOUT_NS)),
         no_keep_alive: !super::switch(keys.keep_alive.as_ref(), true),
         http2: super::switch(keys.http2.as_ref(), false),
     }

@@ -64,7 +64,10 @@ fn written(keys: &KeySource) -> String {
 
 fn endpoint(address: &str, whose: Option<&str>) -> Result<(String, Option<KeySource>), String> {
     let address = address.trim();
-    let bad = address.is_empty() || address.chars().any(|c| c.is_control() || c.is_whitespace());
+    let scheme = address.split_once("://").map(|(scheme, _)| scheme);
+    let bad = address.chars().any(|c| c.is_control() || c.is_whitespace())
+        || address.chars().all(|c| c.is_ascii_digit())
+        || scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https"));
     let long = address.len().max(whose.map_or(0, str::len)) > MOST_CHARS;
     if bad || long {
         return Err("an endpoint is an address, for example http://127.0.0.1:9000".to_owned());

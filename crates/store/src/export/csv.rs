@@ -96,6 +96,14 @@ columns! {
         |out, l| number(out, response(l).and_then(|h| h.quantile(0.999)));
     "response_max_ns", "exact largest, ns",
         |out, l| number(out, response(l).and_then(Histogram::max));
+    "errors_slow_down", "of the failed: the store asked to slow down (503, 429)",
+        |out, l| errors(out, l, ErrorClass::SlowDown);
+    "errors_reset", "of the failed: no connection, or one that ended before the answer",
+        |out, l| errors(out, l, ErrorClass::Reset);
+    "errors_refused", "of the failed: refused by the store (400 to 499)",
+        |out, l| errors(out, l, ErrorClass::Refused);
+    "errors_failed", "of the failed: the store failed (500 to 599)",
+        |out, l| errors(out, l, ErrorClass::Failed);
 }
 
 /// Writes the series of a run: a header line, then one line per trial,

@@ -24,15 +24,27 @@ pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
         }
     };
     let store = clean.reached.store();
-    let found = match clean_bucket(&store, &bucket, clean.yes, &mut Quiet) {
+    let found = match clean_bucket(&store, &bucket, (clean.yes, clean.kept), &mut Quiet) {
         Ok(found) => found,
         Err(error) => {
             present::complain(&error.to_string());
             return Ok(Exit::Failure);
         }
     };
+    if found.kept_runs > 0 {
+        present::write_stdout(&format!(
+            "left alone: what --keep-files kept ({} of that kind); --kept takes it too\n",
+            unit::group(found.kept_runs)
+        ))?;
+    }
     if found.runs.is_empty() {
-        present::write_stdout("nothing to clean\n")?;
+        present::write_stdout(&match bucket.contains('/') {
+            true => "nothing to clean\n".to_owned(),
+            false => format!(
+                "nothing to clean right below s3://{bucket}; runs below a prefix are found by it: \
+                 s3://{bucket}/PREFIX\n"
+            ),
+        })?;
         return Ok(Exit::Success);
     }
     let verb = if clean.yes { "removed " } else { "" };

@@ -181,7 +181,7 @@ fn totals(tally: &Tally) -> String {
     let latencies = tally.latencies();
     let busy_ns = latencies.sum() as f64;
     let done = match tally.kind() {
-        Some(OpKind::Write) => "written",
+        Some(OpKind::Write | OpKind::Put) => "written",
         _ => "read",
     };
     let mut text = String::new();

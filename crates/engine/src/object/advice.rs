@@ -1,0 +1,59 @@
+//! What to do about what a store or the way to it said.
+
+/// Signs in a message, and what helps.
+const KNOWN: [(&str, &str); 9] = [
+    ("NoSuchBucket", "make the bucket first, or name another"),
+    (
+        "AccessDenied",
+        "these keys may not; name others with --profile or --credentials-file",
+    ),
+    (
+        "InvalidAccessKeyId",
+        "the store does not know the key; name another with --profile or --credentials-file",
+    ),
+    (
+        "SignatureDoesNotMatch",
+        "look at the secret key, at --s3-region, and whether a proxy changes the host's name",
+    ),
+    (
+        "RequestTimeTooSkewed",
+        "the clocks of this host and of the store differ; set them",
+    ),
+    (
+        "UnknownIssuer",
+        "name the certificate of the store's authority with --ca-file, or take any with \
+         --unverified-tls",
+    ),
+    (
+        "Connection refused",
+        "nothing listens there; look at the address and the port of --endpoint",
+    ),
+    (
+        "lookup address",
+        "look at --endpoint, or the variable AWS_ENDPOINT_URL",
+    ),
+    (
+        "InvalidContentType",
+        "what listens there does not speak TLS; try http:// in --endpoint",
+    ),
+];
+
+/// `text`, and what helps where that is known.
+pub(super) fn advised(text: &str) -> String {
+    match KNOWN.iter().find(|(sign, _)| text.contains(sign)) {
+        Some((_, advice)) => format!("{text}; {advice}"),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_comes_with_advice() {
+        let told = advised("status 404, NoSuchBucket, none of that name");
+        assert!(told.ends_with("none of that name; make the bucket first, or name another"));
+        assert_eq!(advised("status 500"), "status 500");
+    }
+}
