@@ -56,6 +56,7 @@ mod ping;
 mod plans;
 mod python;
 mod quick;
+mod reader_gone;
 mod record;
 mod signals;
 mod smallfile;
