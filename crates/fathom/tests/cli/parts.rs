@@ -119,3 +119,23 @@ fn names_of_files_are_names_of_their_owner() {
         assert!(output.stdout.contains("recording-1"), "{}", output.stdout);
     }
 }
+
+#[test]
+fn a_damaged_file_does_not_block_its_folder() {
+    let bench = Bench::new();
+    three_parts(&bench);
+    let whole = std::fs::read(bench.path().join("r/host.frec")).unwrap();
+    std::fs::write(bench.path().join("r/torn.frec"), &whole[..50]).unwrap();
+    for command in ["diagnose", "use", "alarms"] {
+        let read = bench.fathom([command, "r", "--json"]);
+        assert!(matches!(read.status, Some(0 | 10)), "{}", read.stderr);
+        let told =
+            "torn.frec was left out: this is no recording of fathom, or its beginning is damaged";
+        assert!(read.stdout.contains(told), "{command}: {}", read.stdout);
+    }
+    bench
+        .fathom(["watch", "r", "--plain", "--count", "1"])
+        .expect_status(0)
+        .expect_in_stderr("torn.frec was left out");
+    bench.fathom(["diagnose", "r/torn.frec"]).expect_status(2);
+}
