@@ -20,7 +20,7 @@ use fathom_report::diagnosis;
 
 use crate::cli::StorePath;
 use crate::command::given;
-use crate::command::parts::{Given, file_names, left_aside, sorted};
+use crate::command::parts::{Given, file_names, left_aside, of_file, sorted};
 use crate::exit::Exit;
 use crate::present;
 
@@ -181,7 +181,7 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     };
     let mut recordings = Vec::new();
     for one in &given {
-        match load(one) {
+        match load(one, given.len() > 1) {
             Ok((name, mut recording)) => {
                 if args.anonymise {
                     without_file_names(&mut recording, &file_names(&given));
@@ -267,8 +267,8 @@ fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A recording, and the name under which it was given.
-fn load(given: &Given) -> Result<(String, Recording), String> {
+/// A recording, and the name under which it was given, as one of several or alone.
+fn load(given: &Given, several: bool) -> Result<(String, Recording), String> {
     match given {
         Given::Recording(parts) => {
             let mut recording = joined(parts).map_err(|error| error.to_string())?;
@@ -283,7 +283,8 @@ fn load(given: &Given) -> Result<(String, Recording), String> {
             let told = |reason: String| format!("{name}: {reason}");
             let text = given::text(path).map_err(told)?;
             let recording = fathom_diagnose::foreign::read(&text);
-            let recording = recording.map_err(|error| told(error.to_string()))?;
+            let mut recording = recording.map_err(|error| told(error.to_string()))?;
+            recording.remarks = of_file(path, recording.remarks, several);
             Ok((name, recording))
         }
     }

@@ -76,6 +76,16 @@ pub(crate) fn left_aside(given: &[PathBuf]) -> Option<String> {
     ))
 }
 
+/// Remarks about a file, which they name where several were given.
+pub(crate) fn of_file(path: &Path, remarks: Vec<String>, several: bool) -> Vec<String> {
+    let name = path.file_name().filter(|_| several);
+    let named = |remark: String| match name {
+        Some(name) => format!("{}: {remark}", name.to_string_lossy()),
+        None => remark,
+    };
+    remarks.into_iter().map(named).collect()
+}
+
 /// Names of all files that remarks may name: those that were given, and other
 /// parts of their recordings.
 pub(crate) fn file_names(given: &[Given]) -> Vec<String> {

@@ -251,3 +251,31 @@ fn where_nothing_can_be_made_another_place_is_named() {
         .expect_status(1)
         .expect_in_stderr("cannot make no/such/a.frec; give another --output: No such file");
 }
+
+#[test]
+fn on_a_terminal_a_host_is_watched_with_the_time_that_is_left() {
+    let bench = Bench::new();
+    let fathom = env!("CARGO_BIN_EXE_fathom");
+    for (call, told) in [
+        ("alarms --for 1s", true),
+        ("use --for 1s", true),
+        ("diagnose --for 2s", true),
+        ("alarms --for 1s --quiet", false),
+    ] {
+        let script = std::process::Command::new("script")
+            .args(["-q", "-c", &format!("{fathom} {call}"), "/dev/null"])
+            .current_dir(bench.path())
+            .stdin(std::process::Stdio::null())
+            .output();
+        let Ok(script) = script else {
+            println!("skipped: script(1) is not installed");
+            return;
+        };
+        let text = String::from_utf8_lossy(&script.stdout);
+        assert_eq!(
+            text.contains("watching this host: "),
+            told,
+            "{call}: {text}"
+        );
+    }
+}
