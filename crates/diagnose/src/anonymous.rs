@@ -1,18 +1,84 @@
 //! A diagnosis without the names and addresses of its owner, for tickets that
 //! strangers read.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use fathom_model::diagnosis::Diagnosis;
 
 use crate::recording::Recording;
 
+/// The words that stand for control groups: `group-1`, `group-2` …
+#[derive(Debug, Clone, Default)]
+pub struct GroupWords {
+    names: Vec<String>,
+}
+
+impl GroupWords {
+    /// Puts them into a recording, before it is judged: in a sentence a name of a
+    /// group is not told from any other word. Those that have a limit come first,
+    /// then those that moved most.
+    pub fn put_into(recording: &mut Recording) -> GroupWords {
+        let mut known: BTreeMap<String, (bool, f64)> = BTreeMap::new();
+        for group in recording.moments.iter().flat_map(|m| &m.groups) {
+            let (limited, bytes) = known.entry(group.name.clone()).or_default();
+            *limited |= group.limit_used.is_some();
+            *bytes += group.bytes();
+        }
+        let mut order: Vec<(String, (bool, f64))> = known.into_iter().collect();
+        order.sort_by(|(_, a), (_, b)| b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        let mut words = GroupWords {
+            names: order.into_iter().map(|(name, _)| name).collect(),
+        };
+        words.names.retain(|name| !is_root(name));
+        for group in recording.moments.iter_mut().flat_map(|m| &mut m.groups) {
+            group.name = words.word(&group.name);
+        }
+        words
+    }
+
+    fn word(&mut self, name: &str) -> String {
+        if is_root(name) {
+            return name.to_owned();
+        }
+        let known = self.names.iter().position(|n| n == name);
+        let number = known.unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        });
+        format!("group-{}", number + 1)
+    }
+}
+
+/// The group above all others, which every host has.
+fn is_root(name: &str) -> bool {
+    name.trim_matches('/').is_empty()
+}
+
+/// Puts `recording-1`, `recording-2` … for names of files in the remarks of a
+/// recording: a recorder names its files after the host.
+pub fn without_file_names(recording: &mut Recording, files: &[String]) {
+    let names = files.iter().zip(1..);
+    let names = names.map(|(file, number)| (file.clone(), format!("recording-{number}")));
+    let mut words = Words::named(names.collect());
+    for remark in &mut recording.remarks {
+        *remark = words.without(remark);
+    }
+}
+
 /// Puts `host-1` for the host, `nfs-1`, `nfs-2` … for network mounts and
 /// `address-1`, `address-2` … for IP addresses, the same for the same one
-/// everywhere. Names of devices, programs and control groups stay: without
-/// them there is no evidence.
-pub fn anonymised(mut diagnosis: Diagnosis, recording: &Recording) -> Diagnosis {
+/// everywhere; `groups` are those that were put into the recording. Names of
+/// devices and processes stay: without them there is no evidence.
+pub fn anonymised(
+    mut diagnosis: Diagnosis,
+    recording: &Recording,
+    mut groups: GroupWords,
+) -> Diagnosis {
     let mut words = Words::of(recording);
+    if let Some(test) = &mut diagnosis.causal {
+        test.group = groups.word(&test.group);
+    }
     let Diagnosis {
         host,
         evidence,
@@ -121,7 +187,11 @@ impl Words {
     }
 }
 
-/// `text` with `word` for each `name` that is no part of a longer one.
+/// Digits of a date: files are named after their host and the day.
+const DATE_DIGITS: usize = 8;
+
+/// `text` with `word` for each `name` that is no part of a longer one; a date
+/// behind a name does not make a longer one of it.
 fn replaced(text: &str, name: &str, word: &str) -> String {
     let inside = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
     let mut out = String::with_capacity(text.len());
@@ -130,7 +200,11 @@ fn replaced(text: &str, name: &str, word: &str) -> String {
         let (before, found) = rest.split_at(at);
         let after = &found[name.len()..];
         out.push_str(before);
-        let alone = !out.ends_with(inside) && !after.starts_with(inside);
+        let dated = after.strip_prefix('-').is_some_and(|rest| {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit);
+            digits.count() == DATE_DIGITS
+        });
+        let alone = !out.ends_with(inside) && (dated || !after.starts_with(inside));
         out.push_str(if alone { word } else { name });
         rest = after;
     }
@@ -142,7 +216,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::recording::{Moment, NfsMoment, RecordedHost};
+    use crate::recording::{DoerMoment, Moment, NfsMoment, RecordedHost};
 
     fn recording() -> Recording {
         let mount = |name: &str| NfsMoment {
@@ -168,6 +242,10 @@ mod tests {
         for (text, wanted) in [
             ("cubes, 32 CPUs", "host-1, 32 CPUs"),
             ("cubes-2 and icecubes stay", "cubes-2 and icecubes stay"),
+            (
+                "cubes-20261121-153000.frec is damaged",
+                "host-1-20261121-153000.frec is damaged",
+            ),
             ("filer:/vol on /mnt: 3.5 in flight", "nfs-2: 3.5 in flight"),
             ("10.0.0.7:/vol on /data: slow", "nfs-1: slow"),
             (
@@ -182,6 +260,48 @@ mod tests {
         ] {
             assert_eq!(words.without(text), wanted);
         }
+    }
+
+    #[test]
+    fn control_groups_have_numbers_and_the_root_stays() {
+        let group = |name: &str, limit_used, bytes| DoerMoment {
+            name: name.to_owned(),
+            limit_used,
+            read_bytes: bytes,
+            ..DoerMoment::default()
+        };
+        let mut recording = recording();
+        recording.moments[0].groups = vec![
+            group("a", None, 9.0),
+            group("acme/shop", Some(1.0), 1.0),
+            group("/", None, 5.0),
+        ];
+        let before = recording.clone();
+        let mut words = GroupWords::put_into(&mut recording);
+        let groups = recording.moments[0].groups.iter();
+        let names: Vec<&str> = groups.map(|g| g.name.as_str()).collect();
+        assert_eq!(names, ["group-2", "group-1", "/"]);
+        assert_eq!(words.word("acme/shop"), "group-1");
+        assert_eq!(words.word("another"), "group-3");
+        assert_eq!(recording.host, before.host);
+    }
+
+    #[test]
+    fn files_in_remarks_have_numbers() {
+        let mut recording = recording();
+        recording.remarks = vec![
+            "acme7.frec is damaged; acme7.1.frec is not".to_owned(),
+            "another part (acme7.1.frec) lies beside".to_owned(),
+        ];
+        let files = ["acme7.1.frec", "acme7.frec"].map(str::to_owned);
+        without_file_names(&mut recording, &files);
+        assert_eq!(
+            recording.remarks,
+            [
+                "recording-2 is damaged; recording-1 is not",
+                "another part (recording-1) lies beside"
+            ]
+        );
     }
 
     proptest! {

@@ -108,8 +108,8 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     remarks.extend(known.and_then(|(ceiling, disk)| ceiling.doubt(disk)));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
-            "only {} samples: what was recorded may not be what is usual; ten minutes are better",
-            recording.moments.len()
+            "only {}: what was recorded may not be what is usual; ten minutes are better",
+            unit::counted(recording.moments.len() as u64, "sample")
         ));
     }
     Diagnosis {
@@ -279,10 +279,10 @@ impl Facts<'_> {
             return Some((Shortage::Memory, vec![line]));
         }
         if let Some(cpu) = self.cpu {
-            if cpu.steal >= STEAL {
+            if let Some(steal) = cpu.steal.filter(|steal| *steal >= STEAL) {
                 let line = format!(
                     "the hypervisor gave {:.0} % of the CPU time to others",
-                    100.0 * cpu.steal
+                    100.0 * steal
                 );
                 return Some((Shortage::Hypervisor, vec![line]));
             }
@@ -311,9 +311,10 @@ impl Facts<'_> {
             None => "the CPUs".to_owned(),
         };
         if let Some(tasks) = cpu.runnable_per_cpu.filter(|tasks| *tasks >= CPU_QUEUE) {
+            let busy = cpu.busy.map(|busy| format!(", {:.0} % busy", 100.0 * busy));
             return Some(format!(
-                "CPUs are short: {tasks:.1} runnable tasks for each of {of_cpus}, {:.0} % busy",
-                100.0 * cpu.busy
+                "CPUs are short: {tasks:.1} runnable tasks for each of {of_cpus}{}",
+                busy.unwrap_or_default()
             ));
         }
         // The average of a minute also holds what ended before the recording.
@@ -415,11 +416,11 @@ impl Facts<'_> {
     }
 
     fn cpu_line(&self) -> Option<String> {
-        let cpu = self.cpu?;
+        let (busy, iowait) = self.cpu.and_then(|cpu| cpu.busy.zip(cpu.iowait))?;
         Some(format!(
             "CPUs {:.0} % busy, {:.0} % waiting for I/O",
-            100.0 * cpu.busy,
-            100.0 * cpu.iowait
+            100.0 * busy,
+            100.0 * iowait
         ))
     }
 

@@ -33,7 +33,7 @@ mod use_table;
 mod util_says;
 mod who;
 
-pub use anonymous::anonymised;
+pub use anonymous::{GroupWords, anonymised, without_file_names};
 pub use ceiling::Ceiling;
 pub use decide::diagnose;
 pub use held_back::only_limits_of;

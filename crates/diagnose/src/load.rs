@@ -37,9 +37,9 @@ pub(crate) fn cpu(recording: &Recording) -> Option<CpuLoad> {
     }
     Some(CpuLoad {
         cpus,
-        busy: busy.unwrap_or(0.0),
-        iowait: mean(|m| Some(m.cpu?.iowait)).unwrap_or(0.0),
-        steal: mean(|m| Some(m.cpu?.steal)).unwrap_or(0.0),
+        busy,
+        iowait: mean(|m| Some(m.cpu?.iowait)),
+        steal: mean(|m| Some(m.cpu?.steal)),
         load_per_cpu: load,
         runnable_per_cpu: runnable,
     })
@@ -112,7 +112,8 @@ fn disk(name: &str, samples: &Samples<'_>) -> DiskLoad {
         writes_peak: of(|d| Some(d.writes)).most().unwrap_or(0.0),
         operations_peak: operations.most().unwrap_or(0.0),
         bytes,
-        block_bytes: (mean > 0.0).then(|| bytes / mean),
+        // Reads and writes without a byte are those of a recording that tells none.
+        block_bytes: (mean > 0.0 && bytes > 0.0).then(|| bytes / mean),
         wait_ms: waits.mean(),
         wait_peak_ms: settled.most(),
         queue: of(|d| d.queue).mean(),

@@ -121,6 +121,8 @@ pub struct DiskMoment {
     pub read_bytes: f64,
     /// Bytes written per second.
     pub write_bytes: f64,
+    /// Bytes of all kinds per second, where kinds are not told apart.
+    pub undivided_bytes: f64,
     /// Mean time of a read in milliseconds, queueing included.
     pub read_wait_ms: Option<f64>,
     /// Mean time of a write in milliseconds.
@@ -154,7 +156,7 @@ impl DiskMoment {
 
     /// Bytes read and written per second.
     pub fn bytes(&self) -> f64 {
-        self.read_bytes + self.write_bytes
+        self.read_bytes + self.write_bytes + self.undivided_bytes
     }
 
     /// Mean time of a read or write in milliseconds, weighted by their number.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use fathom_model::JudgedRun;
@@ -51,14 +52,27 @@ pub(crate) fn use_color(color: Color, stream: &impl IsTerminal) -> bool {
     }
 }
 
-/// Writes to standard output. A reader that went away (`| head`) is no error.
+/// Whether the reader of standard output went away.
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the reader of standard output went away (`| head`), so that what goes
+/// on for its sake alone can end.
+pub(crate) fn reader_is_gone() -> bool {
+    READER_GONE.load(Ordering::Relaxed)
+}
+
+/// Writes to standard output. A reader that went away is no error; what writes
+/// again and again asks [`reader_is_gone`].
 pub(crate) fn write_stdout(text: &str) -> anyhow::Result<()> {
     match stdout()
         .lock()
         .write_all(text.as_bytes())
         .and_then(|()| stdout().flush())
     {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            READER_GONE.store(true, Ordering::Relaxed);
+            Ok(())
+        }
         other => other.context("cannot write to standard output"),
     }
 }

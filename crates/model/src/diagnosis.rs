@@ -87,12 +87,12 @@ pub struct Diagnosis {
 pub struct CpuLoad {
     /// Logical CPUs, where they are known.
     pub cpus: Option<u32>,
-    /// Mean share that was neither idle nor waiting for I/O.
-    pub busy: f64,
-    /// Mean share that was idle while a task waited for I/O.
-    pub iowait: f64,
-    /// Mean share that the hypervisor took.
-    pub steal: f64,
+    /// Mean share that was neither idle nor waiting for I/O, where it is known.
+    pub busy: Option<f64>,
+    /// Mean share that was idle while a task waited for I/O, where it is known.
+    pub iowait: Option<f64>,
+    /// Mean share that the hypervisor took, where it is known.
+    pub steal: Option<f64>,
     /// Mean load average per CPU, where both are known.
     pub load_per_cpu: Option<f64>,
     /// Mean number of runnable tasks per CPU, where both are known.

@@ -223,6 +223,12 @@ pub fn group(value: u64) -> String {
     out
 }
 
+/// So many of something: `1 reading`, `1,234 readings`.
+pub fn counted(count: u64, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", group(count))
+}
+
 fn three_digits(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),

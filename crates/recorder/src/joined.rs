@@ -60,8 +60,13 @@ pub enum JoinError {
         from: String,
     },
     /// There is nothing in them.
-    #[error("{} holds no reading", .0.display())]
-    Empty(PathBuf),
+    #[error("{}: {why}", .path.display())]
+    Empty {
+        /// The first file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
 }
 
 /// What is known of a recording besides its readings.
@@ -150,9 +155,18 @@ fn damage(part: &Part, remarks: &mut Vec<String>) {
     let damaged = part.reader.damaged();
     if damaged > 0 {
         remarks.push(format!(
-            "{} is damaged in {damaged} places, or was cut off; the rest was read",
-            shown(&part.path)
+            "{} is damaged in {}, or was cut off; the rest was read",
+            shown(&part.path),
+            unit::counted(damaged.into(), "place")
         ));
+    }
+}
+
+/// Why a file holds no reading.
+fn nothing_in(reader: &RecordingReader) -> &'static str {
+    match reader.damaged() {
+        0 => "it holds no reading: the recorder was stopped before its first one",
+        _ => "it is damaged, and holds no reading that is whole; record again",
     }
 }
 
@@ -161,31 +175,53 @@ fn shown(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The parts with a reading, the oldest first, and what they have in common.
+/// A file with its first reading.
+fn open(path: &Path) -> Result<Part, JoinError> {
+    let path = path.to_owned();
+    let mut reader = match RecordingReader::open(&path) {
+        Ok(reader) => reader,
+        Err(why) => return Err(JoinError::Read { path, why }),
+    };
+    match reader.next() {
+        Some(first) => Ok(Part {
+            path,
+            reader,
+            first,
+        }),
+        None => {
+            let why = nothing_in(&reader).to_owned();
+            Err(JoinError::Empty { path, why })
+        }
+    }
+}
+
+/// The parts with a reading, the oldest first, and what they have in common. One
+/// that cannot be read is left out where others can.
 fn opened(paths: &[PathBuf]) -> Result<(Vec<Part>, JoinedFacts), JoinError> {
     let mut facts = JoinedFacts::default();
     let mut parts: Vec<Part> = Vec::new();
+    let mut first_error = None;
     for path in paths {
-        let read = |why| JoinError::Read {
-            path: path.clone(),
-            why,
-        };
-        let mut reader = RecordingReader::open(path).map_err(read)?;
-        let Some(first) = reader.next() else {
-            facts
-                .remarks
-                .push(format!("{} holds no reading", shown(path)));
-            continue;
-        };
-        parts.push(Part {
-            path: path.clone(),
-            reader,
-            first,
-        });
+        match open(path) {
+            Ok(part) => parts.push(part),
+            Err(error) => {
+                let why = match &error {
+                    JoinError::Read { why, .. } => why.to_string(),
+                    JoinError::Empty { why, .. } => why.clone(),
+                    _ => error.to_string(),
+                };
+                let remark = format!("{} was left out: {why}", shown(path));
+                facts.remarks.push(remark);
+                first_error.get_or_insert(error);
+            }
+        }
     }
     parts.sort_by_key(|part| part.first.at.unix_ms);
     let (Some(one), Some(last)) = (parts.first(), parts.last()) else {
-        return Err(JoinError::Empty(paths.first().cloned().unwrap_or_default()));
+        return Err(first_error.unwrap_or_else(|| JoinError::Empty {
+            path: PathBuf::new(),
+            why: "no recording was given".to_owned(),
+        }));
     };
     let host = |part: &Part| part.reader.header().host.name.clone();
     if let Some(other) = parts.iter().find(|part| host(part) != host(one)) {

@@ -140,7 +140,7 @@ fn two_recorders_and_two_hosts_are_refused() {
     let empty = folder.write("d.frec", &host, &[]);
     let found = joined(&[one, empty.clone()]).unwrap();
     assert!(
-        found.remarks[0].contains("d.frec holds no reading"),
+        found.remarks[0].starts_with("d.frec was left out: it holds no reading: the recorder"),
         "{:?}",
         found.remarks
     );
@@ -172,4 +172,42 @@ fn errors_on_the_way_to_a_disk_count_from_the_first_answer() {
     };
     assert_eq!(values("drive_crc_growth"), [0.0, 3.0]);
     assert_eq!(values("drive_pending"), [8.0, 8.0]);
+}
+
+#[test]
+fn a_damaged_part_is_left_out_and_alone_it_is_said_to_be_damaged() {
+    let folder = Folder::new();
+    let host = facts("db1", 500);
+    let whole = folder.write("a.frec", &host, &seconds(0, 5));
+    let bytes = std::fs::read(&whole).unwrap();
+    let damaged = |name: &str, bytes: &[u8]| {
+        let path = folder.0.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let mut flipped = bytes.clone();
+    let behind_header = bytes[4..].windows(4).position(|w| w == b"fRec").unwrap() + 4;
+    for byte in &mut flipped[behind_header..] {
+        *byte ^= 0x55;
+    }
+    for (bad, why) in [
+        (
+            damaged("cut.frec", &bytes[..20]),
+            "its beginning is damaged",
+        ),
+        (
+            damaged("flip.frec", &flipped),
+            "it is damaged, and holds no",
+        ),
+    ] {
+        let found = joined(&[bad.clone(), whole.clone()]).unwrap();
+        assert_eq!(found.moments.len(), 5);
+        let told = &found.remarks[0];
+        assert!(
+            told.contains("was left out") && told.contains(why),
+            "{told}"
+        );
+        let alone = joined(&[bad]).unwrap_err().to_string();
+        assert!(alone.contains(why), "{alone}");
+    }
 }

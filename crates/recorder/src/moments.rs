@@ -165,6 +165,7 @@ fn of_disk(change: &Change) -> DiskMoment {
         discards: rate(disk::DISCARDS),
         flushes: rate(disk::FLUSHES),
         undivided: 0.0,
+        undivided_bytes: 0.0,
         read_bytes: rate(disk::READ_BYTES),
         write_bytes: rate(disk::WRITE_BYTES),
         read_wait_ms: Some(wait(disk::READ_MS, disk::READS).unwrap_or(0.0)),

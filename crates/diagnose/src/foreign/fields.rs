@@ -15,6 +15,7 @@ pub(super) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
         match direction {
             b'r' => disk.read_bytes += value * bytes,
             b'w' => disk.write_bytes += value * bytes,
+            b'u' => disk.undivided_bytes += value * bytes,
             _ => {}
         }
         return true;
@@ -39,6 +40,12 @@ pub(super) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
     true
 }
 
+/// A value that was printed with a unit of its own (`-h`), in that of its column.
+pub(super) fn in_unit_of(name: &str, bytes: f64) -> f64 {
+    // Sizes of requests are in KiB.
+    bytes / bytes_per_second(name).map_or(KIB, |(_, unit)| unit)
+}
+
 /// Direction and unit of a rate of bytes.
 fn bytes_per_second(name: &str) -> Option<(u8, f64)> {
     let (direction, unit) = match name {
@@ -46,6 +53,8 @@ fn bytes_per_second(name: &str) -> Option<(u8, f64)> {
         _ if name.ends_with("_read/s") => (b'r', name.strip_suffix("_read/s")?),
         _ if name.ends_with("_wrtn/s") => (b'w', name.strip_suffix("_wrtn/s")?),
         _ if name.ends_with("_dscd/s") => (b'd', name.strip_suffix("_dscd/s")?),
+        // With -s: of reads and writes together.
+        "sec/s" | "kB/s" | "MB/s" | "GB/s" => (b'u', name.strip_suffix("/s")?),
         // sadf: rkB, wkB, dkB, and the same in sectors, which are left out.
         "rkB" | "wkB" | "dkB" => (name.as_bytes()[0], "kB"),
         _ => {
@@ -97,6 +106,8 @@ mod tests {
         assert_eq!(of(&[("f_await", 3.0)]).flush_wait_ms, Some(3.0));
         assert_eq!(of(&[("MB_read/s", 1.0)]).read_bytes, 1_048_576.0);
         assert_eq!(of(&[("wMB/s", 1.0)]).write_bytes, 1_048_576.0);
+        assert_eq!(of(&[("kB/s", 3.0)]).bytes(), 3072.0);
+        assert_eq!(in_unit_of("rMB/s", 1_048_576.0), 1.0);
         assert_eq!(of(&[("Blk_wrtn/s", 2.0)]).write_bytes, 1024.0);
         assert!(!put(&mut DiskMoment::default(), "colour", 1.0));
         assert!(!put(&mut DiskMoment::default(), "/s", 1.0));

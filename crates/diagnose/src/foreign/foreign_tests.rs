@@ -124,7 +124,7 @@ fn recordings_that_were_cut_off_keep_what_is_whole() {
 fn what_is_no_recording_is_told() {
     assert_eq!(read("hello\n"), Err(ForeignError::Unknown));
     assert_eq!(read("{\"a\": 1}"), Err(ForeignError::Unknown));
-    assert_eq!(read(""), Err(ForeignError::Unknown));
+    assert_eq!(read(""), Err(ForeignError::Nothing));
     assert!(matches!(
         read("{]"),
         Err(ForeignError::Broken { line: 1, .. })

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::{ForeignError, MOST_DISKS, fields, fill_lengths, leave_out_first, times};
 use crate::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
-pub(super) fn read(host: &Value) -> Result<Recording, ForeignError> {
+/// Reads the samples of a host, with or without the mean since it was started.
+pub(super) fn read(host: &Value, without_mean: bool) -> Result<Recording, ForeignError> {
     let samples = host.get("statistics").and_then(Value::as_array);
     let samples = samples.filter(|s| !s.is_empty());
     let samples = samples.ok_or(ForeignError::Empty("iostat"))?;
@@ -16,7 +17,7 @@ pub(super) fn read(host: &Value) -> Result<Recording, ForeignError> {
         remarks: Vec::new(),
     };
     fill_lengths(&mut recording.moments);
-    leave_out_first(&mut recording);
+    leave_out_first(&mut recording, "iostat", without_mean);
     if let Some(times) = times_too_many(samples) {
         for disk in recording.moments.iter_mut().flat_map(|m| &mut m.disks) {
             disk.read_bytes /= times;

@@ -6,7 +6,8 @@
 //! - the first lines of `top -b`, and `uptime`.
 //!
 //! The first sample of iostat and vmstat is the mean since the host was
-//! started, and is left out where others follow.
+//! started, unless `-y` has left that out, and is left out where others follow;
+//! it is taken where the file shows that it was `-y`.
 
 mod fields;
 mod iostat_json;
@@ -44,6 +45,20 @@ pub enum ForeignError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// A result of a benchmark.
+    #[error(
+        "this is a result of fio and no recording of a load; `fathom diagnose RECORDING --ceiling \
+         FILE` holds a load against it, `fathom judge FILE` judges it"
+    )]
+    OfFio,
+    /// Nothing in the file.
+    #[error("the file is empty; record again, for at least two intervals")]
+    Nothing,
+    /// Cut off too early.
+    #[error(
+        "this JSON ends before its first whole sample; record again, for at least two intervals"
+    )]
+    CutOff,
     /// Known and readable, but there is nothing in it.
     #[error("there are no samples in this output of {0}; record for at least two intervals")]
     Empty(&'static str),
@@ -55,6 +70,9 @@ pub enum ForeignError {
 /// Text that is none, or that cannot be mended.
 pub fn read(text: &str) -> Result<Recording, ForeignError> {
     let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err(ForeignError::Nothing);
+    }
     if text.trim_start().starts_with('{') {
         return json(text);
     }
@@ -76,6 +94,9 @@ pub fn read(text: &str) -> Result<Recording, ForeignError> {
 fn json(text: &str) -> Result<Recording, ForeignError> {
     let (mended, remarks) = repair::repair(text);
     let value: serde_json::Value = serde_json::from_str(&mended).map_err(|e| {
+        if is_cut_off(text) {
+            return ForeignError::CutOff;
+        }
         let what = "this is no JSON, and cannot be mended; record again, or give the text output";
         ForeignError::Broken {
             line: e.line(),
@@ -83,13 +104,16 @@ fn json(text: &str) -> Result<Recording, ForeignError> {
             what: what.to_owned(),
         }
     })?;
+    if value.get("fio version").is_some() {
+        return Err(ForeignError::OfFio);
+    }
     let hosts = value.pointer("/sysstat/hosts").and_then(|h| h.as_array());
     let host = hosts.and_then(|h| h.first()).ok_or(ForeignError::Unknown)?;
     let samples = host.get("statistics").and_then(|s| s.as_array());
     let mut recording = if samples.is_some_and(|s| s.iter().any(sadf::is_one)) {
         sadf::read(host)?
     } else {
-        iostat_json::read(host)?
+        iostat_json::read(host, json_without_mean(text))?
     };
     let mended = remarks.iter().map(|words| format!("mended: {words}"));
     recording.remarks.extend(mended);
@@ -108,18 +132,52 @@ fn fill_lengths(moments: &mut [Moment]) {
     }
 }
 
-/// Leaves out the mean since the host was started.
-fn leave_out_first(recording: &mut Recording) {
-    if recording.moments.len() > 1 {
-        recording.moments.remove(0);
-        let words = "the first sample is the mean since the host was started, and is left out";
-        recording.remarks.push(words.to_owned());
-    } else {
-        let words = "there is one sample only, the mean since the host was started";
-        recording.remarks.push(words.to_owned());
-    }
+/// Whether text that begins as JSON stops before it is whole.
+fn is_cut_off(text: &str) -> bool {
+    let read: Result<serde::de::IgnoredAny, _> = serde_json::from_str(text);
+    read.is_err_and(|error| error.is_eof())
+}
+
+/// Whether `-y` of iostat has left out the mean since the host was started: from
+/// 12.5 on it then ends a line in the place of that sample. Without such a line it
+/// is not known.
+fn json_without_mean(text: &str) -> bool {
+    let begins = text.split_once("\"statistics\"");
+    let samples = begins.and_then(|(_, rest)| rest.split_once('['));
+    samples.is_some_and(|(_, samples)| {
+        let mut lines = samples.lines();
+        lines.next() == Some("") && lines.next().is_some_and(|line| line.trim().is_empty())
+    })
+}
+
+/// Leaves out the mean since the host was started, unless `-y` did so.
+fn leave_out_first(recording: &mut Recording, by: &str, without_mean: bool) {
+    let words = match (without_mean, recording.moments.len()) {
+        (true, _) => {
+            let second = recording.moments.get(1).and_then(|m| m.seconds);
+            if let Some(first) = recording.moments.first_mut() {
+                first.seconds = first.seconds.or(second);
+            }
+            return;
+        }
+        (false, 0 | 1) => format!(
+            "there is one sample only: the mean since the host was started, unless {by} was given -y"
+        ),
+        (false, _) => {
+            recording.moments.remove(0);
+            format!(
+                "the first sample is left out: it is the mean since the host was started, unless {by} \
+                 was given -y"
+            )
+        }
+    };
+    recording.remarks.push(words);
 }
 
 #[cfg(test)]
 #[path = "foreign_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "options_tests.rs"]
+mod options_tests;

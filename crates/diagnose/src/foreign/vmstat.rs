@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
         ..Recording::default()
     };
     fill_lengths(&mut recording.moments);
-    leave_out_first(&mut recording);
+    leave_out_first(&mut recording, "vmstat", false);
     Ok(recording)
 }
 

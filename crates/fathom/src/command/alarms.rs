@@ -123,7 +123,7 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let found = match command.files.is_empty() {
-        true => of_host(command.span),
+        true => of_host(command.span, command.quiet),
         false => match of_files(command) {
             Ok(found) => found,
             Err(reason) => {
@@ -158,13 +158,13 @@ fn fires(found: &Found, least: Severity) -> bool {
         .any(|one| one >= least)
 }
 
-fn of_host(span: Duration) -> Found {
+fn of_host(span: Duration, quiet: bool) -> Found {
     let sys = Sysroot::host();
     let mut readings = read_states(&sys);
     let (smart, notes) = read_smart(&sys);
     readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
-    watch(&mut watched, span, &mut readings);
+    watch(&mut watched, span, &mut readings, quiet);
     let found = evaluate(&host_name(&sys), vec!["this host".to_owned()], &readings);
     Found { notes, ..found }
 }

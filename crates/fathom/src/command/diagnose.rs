@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fathom_diagnose::causal::with_causal;
 use fathom_diagnose::recording::Recording;
-use fathom_diagnose::{Ceiling, anonymised, diagnose, join};
+use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, join, without_file_names};
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
 use fathom_recorder::joined;
@@ -20,7 +20,7 @@ use fathom_report::diagnosis;
 
 use crate::cli::StorePath;
 use crate::command::given;
-use crate::command::parts::{Given, left_aside, sorted};
+use crate::command::parts::{Given, file_names, left_aside, of_file, sorted};
 use crate::exit::Exit;
 use crate::present;
 
@@ -117,8 +117,9 @@ pub(crate) struct Diagnose {
     /// The same as --format json (schema fathom.diagnosis/1).
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Leave out the names of the host and of network mounts, and IP addresses; of a
-    /// cluster also those of hosts, bricks, pools and objects.
+    /// Leave out the names of the host, of recordings, network mounts and control
+    /// groups, and IP addresses; of a cluster also those of hosts, bricks, pools and
+    /// objects. Names of devices and processes, and times, stay.
     #[arg(long, visible_alias = "anonymize")]
     anonymise: bool,
 }
@@ -180,8 +181,13 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     };
     let mut recordings = Vec::new();
     for one in &given {
-        match load(one) {
-            Ok(recording) => recordings.push(recording),
+        match load(one, given.len() > 1) {
+            Ok((name, mut recording)) => {
+                if args.anonymise {
+                    without_file_names(&mut recording, &file_names(&given));
+                }
+                recordings.push((name, recording));
+            }
             Err(reason) => present::complain(&reason),
         }
     }
@@ -221,7 +227,8 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
         }
     };
     let measured = calibrated.ceiling().or(measured);
-    let load = causal::without_limits_of_others(args, load);
+    let mut load = causal::without_limits_of_others(args, load);
+    let groups = args.anonymise.then(|| GroupWords::put_into(&mut load));
     let mut found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
     found.remarks.extend(calibrated.remarks);
     found.calibration = calibrated.calibration;
@@ -234,9 +241,9 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
             found.remarks.push(remark);
         }
     }
-    let found = match args.anonymise {
-        true => anonymised(found, &load),
-        false => found,
+    let found = match groups {
+        Some(groups) => anonymised(found, &load, groups),
+        None => found,
     };
     let shown = match (args.json, args.format) {
         (true, _) | (_, Format::Json) => diagnosis::json(&found)?,
@@ -260,8 +267,8 @@ fn print_cluster(args: &Diagnose, look: &ClusterLook) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// A recording, and the name under which it was given.
-fn load(given: &Given) -> Result<(String, Recording), String> {
+/// A recording, and the name under which it was given, as one of several or alone.
+fn load(given: &Given, several: bool) -> Result<(String, Recording), String> {
     match given {
         Given::Recording(parts) => {
             let mut recording = joined(parts).map_err(|error| error.to_string())?;
@@ -276,7 +283,8 @@ fn load(given: &Given) -> Result<(String, Recording), String> {
             let told = |reason: String| format!("{name}: {reason}");
             let text = given::text(path).map_err(told)?;
             let recording = fathom_diagnose::foreign::read(&text);
-            let recording = recording.map_err(|error| told(error.to_string()))?;
+            let mut recording = recording.map_err(|error| told(error.to_string()))?;
+            recording.remarks = of_file(path, recording.remarks, several);
             Ok((name, recording))
         }
     }

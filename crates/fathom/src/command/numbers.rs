@@ -15,7 +15,7 @@ use fathom_recorder::joined_readings;
 
 use super::diagnose::gluster_profile;
 use super::given;
-use super::parts::{Given, left_aside, sorted};
+use super::parts::{self, Given, left_aside, sorted};
 
 /// What files tell.
 #[derive(Debug, Default)]
@@ -39,22 +39,23 @@ pub(crate) struct Numbers {
 /// the same time.
 pub(crate) fn numbers(files: &[PathBuf], gluster_version: Option<u32>) -> Result<Numbers, String> {
     let mut found = Numbers::default();
-    let mut parts: Vec<PathBuf> = Vec::new();
+    let mut recorded: Vec<PathBuf> = Vec::new();
     for given in sorted(files)? {
         match given {
             Given::Recording(files) => {
                 found.notes.extend(left_aside(&files));
-                parts.extend(files);
+                recorded.extend(files);
             }
             Given::File(path) => {
                 let told = |reason: String| format!("{}: {reason}", path.display());
-                let one = of_file(&path, gluster_version).map_err(told)?;
+                let mut one = of_file(&path, gluster_version).map_err(told)?;
+                one.notes = parts::of_file(&path, one.notes, files.len() > 1);
                 found.add(one);
             }
         }
     }
-    if !parts.is_empty() {
-        let joined = joined_readings(&parts).map_err(|error| error.to_string())?;
+    if !recorded.is_empty() {
+        let joined = joined_readings(&recorded).map_err(|error| error.to_string())?;
         found.add(Numbers {
             host: Some(joined.host.name),
             sources: vec![joined.source],

@@ -76,6 +76,35 @@ pub(crate) fn left_aside(given: &[PathBuf]) -> Option<String> {
     ))
 }
 
+/// Remarks about a file, which they name where several were given.
+pub(crate) fn of_file(path: &Path, remarks: Vec<String>, several: bool) -> Vec<String> {
+    let name = path.file_name().filter(|_| several);
+    let named = |remark: String| match name {
+        Some(name) => format!("{}: {remark}", name.to_string_lossy()),
+        None => remark,
+    };
+    remarks.into_iter().map(named).collect()
+}
+
+/// Names of all files that remarks may name: those that were given, and other
+/// parts of their recordings.
+pub(crate) fn file_names(given: &[Given]) -> Vec<String> {
+    let files = given.iter().flat_map(|one| match one {
+        Given::Recording(files) => {
+            let beside = files.iter().flat_map(|file| parts(&part_of(file)));
+            files.iter().cloned().chain(beside).collect()
+        }
+        Given::File(path) => vec![path.clone()],
+    });
+    let mut names: Vec<String> = Vec::new();
+    for name in files.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// Whether it is a file that `fathom record` wrote.
 fn is_ours(path: &Path) -> bool {
     let mut beginning = Vec::new();

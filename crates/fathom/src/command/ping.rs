@@ -228,8 +228,8 @@ impl Session {
                 Some(News::Done) => break,
                 None => self.waiting(server),
             }
-            if stop_at.is_none() && interrupt.is_raised() {
-                self.interrupted = true;
+            if stop_at.is_none() && (interrupt.is_raised() || present::reader_is_gone()) {
+                self.interrupted = interrupt.is_raised();
                 server.stop();
                 stop_at = Some(Instant::now() + GRACE);
             }

@@ -21,6 +21,8 @@ use crate::{present, signals};
 
 /// How recordings end, so that they are found.
 pub(crate) const EXTENSION: &str = "frec";
+/// Readings are never closer than this.
+const SHORTEST_NS: u64 = 100_000_000;
 
 /// Record what this host does, to be diagnosed later.
 ///
@@ -93,7 +95,7 @@ fn duration(text: &str) -> Result<u64, String> {
 /// A distance of readings.
 pub(crate) fn interval(text: &str) -> Result<u64, String> {
     let ns = unit::parse_duration(text).map_err(|error| error.to_string())?;
-    match (100_000_000..=3_600_000_000_000).contains(&ns) {
+    match (SHORTEST_NS..=3_600_000_000_000).contains(&ns) {
         true => Ok(ns),
         false => Err("give a time from 100ms to 1h".to_owned()),
     }
@@ -124,16 +126,14 @@ pub(crate) fn folder(store: &StorePath) -> anyhow::Result<PathBuf> {
 
 fn begin(record: &Record) -> anyhow::Result<Exit> {
     let mut sampler = Sampler::new(&Sysroot::host());
-    let header = Header::new(sampler.host(), record.every_ns);
-    let path = match &record.output {
-        Some(path) => path.clone(),
-        None => new_name(&header.host.name, &record.store)?,
-    };
+    let every_ns = every(record);
+    let header = Header::new(sampler.host(), every_ns);
     let rotation = record.rotate_size.map(|part_bytes| Rotation {
         part_bytes,
         keep: record.keep,
     });
-    if path.symlink_metadata().is_ok() && rotation.is_none() {
+    let taken = |path: &PathBuf| path.symlink_metadata().is_ok() && rotation.is_none();
+    if let Some(path) = record.output.as_ref().filter(|path| taken(path)) {
         present::complain(&format!(
             "{} exists, and is not overwritten; give another --output, or --rotate-size to have \
              it moved",
@@ -143,14 +143,18 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
     }
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
-    let mut writer = open(&path, &header, rotation)?;
+    let mut writer = match &record.output {
+        Some(path) => open(path, &header, rotation)?,
+        None => open_new(&header, &record.store)?,
+    };
+    let path = writer.path().to_owned();
     if !record.quiet {
         present::write_stderr(&format!("fathom: recording to {}\n", path.display()));
     }
-    let mut pace = Pace::new(record.every_ns, record.for_ns);
+    let mut pace = Pace::new(every_ns, record.for_ns);
     let mut frames = 0_u64;
     let mut bytes = 0;
-    while pace.wait(&interrupt) {
+    while pace.wait(&interrupt) && writer.is_in_place() {
         let frame = sampler.sample(Instant::now());
         append(&mut writer, &frame)?;
         if let Some(rotation) = rotation
@@ -165,13 +169,43 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
         frames += 1;
     }
     bytes += writer.bytes();
+    let in_place = writer.is_in_place();
     writer.finish().context("cannot finish the recording")?;
+    let what = format!(
+        "{}, {}",
+        unit::counted(frames, "reading"),
+        unit::bytes(bytes)
+    );
+    if let Some(why) = useless(frames, in_place, every_ns) {
+        present::complain(&format!("{}: {what}; {why}", path.display()));
+        return Ok(Exit::Failure);
+    }
     if !record.quiet {
-        let (size, path) = (unit::bytes(bytes), path.display());
-        let text = format!("fathom: {frames} readings, {size}; see: fathom diagnose {path}\n");
-        present::write_stderr(&text);
+        let path = path.display();
+        present::write_stderr(&format!("fathom: {what}; see: fathom diagnose {path}\n"));
     }
     Ok(Exit::Success)
+}
+
+/// The distance of readings: a short recording has one at its end as well.
+fn every(record: &Record) -> u64 {
+    let short = record.for_ns.unwrap_or(u64::MAX).max(SHORTEST_NS);
+    record.every_ns.min(short)
+}
+
+/// Why nobody can use what was recorded.
+fn useless(frames: u64, in_place: bool, every_ns: u64) -> Option<String> {
+    if !in_place {
+        let why = "the file was removed or moved while it was written, so that the recording ended";
+        return Some(why.to_owned());
+    }
+    (frames < 2).then(|| {
+        format!(
+            "it takes two readings to tell anything: record for longer than {}, or more often \
+             (--every)",
+            unit::span(every_ns)
+        )
+    })
 }
 
 fn append(writer: &mut RecordingWriter, frame: &Frame) -> anyhow::Result<()> {
@@ -188,14 +222,29 @@ fn open(
     if let Some(rotation) = rotation {
         make_room(path, rotation.keep)?;
     }
-    RecordingWriter::create(path, header).with_context(|| format!("cannot make {}", path.display()))
+    RecordingWriter::create(path, header)
+        .with_context(|| format!("cannot make {}; give another --output", path.display()))
 }
 
-/// `HOST-20261121-153000.frec` in the folder of recordings.
-fn new_name(host: &str, store: &StorePath) -> anyhow::Result<PathBuf> {
+/// Makes `HOST-20261121-153000.frec` in the folder of recordings. Another recorder
+/// may begin in the same second, and then gets the next name.
+fn open_new(header: &Header, store: &StorePath) -> anyhow::Result<RecordingWriter> {
     let folder = folder(store)?;
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot make {}", folder.display()))?;
+    let elsewhere = |path: &Path| format!("cannot make {}; give --output FILE", path.display());
+    std::fs::create_dir_all(&folder).with_context(|| elsewhere(&folder))?;
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    for name in names(&header.host.name, &now) {
+        let path = folder.join(name);
+        match RecordingWriter::create(&path, header) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            made => return made.with_context(|| elsewhere(&path)),
+        }
+    }
+    anyhow::bail!("the folder of recordings is full of recordings of this second")
+}
+
+/// Names that a recording of this second may have.
+fn names(host: &str, now: &str) -> impl Iterator<Item = String> {
     let plain = |c: char| {
         if c.is_ascii_alphanumeric() || c == '-' {
             c
@@ -204,13 +253,9 @@ fn new_name(host: &str, store: &StorePath) -> anyhow::Result<PathBuf> {
         }
     };
     let host: String = host.chars().take(60).map(plain).collect();
-    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let names = (0..100).map(|again| match again {
-        0 => format!("{host}-{now}.{EXTENSION}"),
-        again => format!("{host}-{now}-{again}.{EXTENSION}"),
-    });
-    let mut paths = names.map(|name| folder.join(name));
-    paths
-        .find(|path| path.symlink_metadata().is_err())
-        .context("the folder of recordings is full of recordings of this second")
+    let first = format!("{host}-{now}");
+    (0..100).map(move |again| match again {
+        0 => format!("{first}.{EXTENSION}"),
+        again => format!("{first}-{again}.{EXTENSION}"),
+    })
 }

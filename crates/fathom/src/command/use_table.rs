@@ -91,7 +91,7 @@ fn of_host(span: Duration) -> MachineUse {
     let (smart, mut notes) = read_smart(&sys);
     readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
-    let seconds = watch(&mut watched, span, &mut readings);
+    let seconds = watch(&mut watched, span, &mut readings, false);
     notes.extend(watched.notes());
     let picture = machine_picture(&sys, &readings);
     let found = use_table(&host_name(&sys), seconds, &readings, picture);

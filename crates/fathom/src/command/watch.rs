@@ -125,6 +125,9 @@ fn in_plain_text(watch: &Watch, mut source: Source, interrupt: &Interrupt) -> an
             present::write_stdout(&plain::block(source.history.host(), &seen, watch.sort))?;
             shown += 1;
         }
+        if present::reader_is_gone() {
+            break;
+        }
     }
     Ok(Exit::Success)
 }

@@ -1,13 +1,17 @@
 //! Watching this host for a while: readings each second, or ten of them in
 //! less; Ctrl-C ends the watching early, and what was seen counts.
 
+use std::io::{IsTerminal, stderr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_model::machine::HostReading;
+use fathom_model::unit;
 use fathom_observe::machine::MachineWatch;
 use fathom_observe::{Sysroot, host_fingerprint};
+
+use crate::present;
 
 const EVERY: Duration = Duration::from_secs(1);
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -17,11 +21,43 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// A time from a tenth of a second to a day.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let ns = fathom_model::unit::parse_duration(text).map_err(|error| error.to_string())?;
+    let ns = unit::parse_duration(text).map_err(|error| error.to_string())?;
     let span = Duration::from_nanos(ns);
     match (SHORTEST..=DAY).contains(&span) {
         true => Ok(span),
         false => Err("watch for at least 100 ms and at most a day".to_owned()),
+    }
+}
+
+/// The time that is left, on a terminal: a host is watched for minutes.
+pub(crate) struct Countdown {
+    span: Duration,
+    shows: bool,
+}
+
+impl Countdown {
+    pub(crate) fn new(span: Duration, quiet: bool) -> Countdown {
+        let shows = !quiet && stderr().is_terminal();
+        Countdown { span, shows }
+    }
+
+    /// Says what is left after so long.
+    pub(crate) fn tell(&self, passed: Duration) {
+        let left = self.span.saturating_sub(passed);
+        if self.shows && !left.is_zero() {
+            let left = unit::span(left.as_nanos().try_into().unwrap_or(u64::MAX));
+            present::write_stderr(&format!(
+                "\r\u{1b}[Kwatching this host: {left} to go (Ctrl-C answers now)"
+            ));
+        }
+    }
+}
+
+impl Drop for Countdown {
+    fn drop(&mut self) {
+        if self.shows {
+            present::write_stderr("\r\u{1b}[K");
+        }
     }
 }
 
@@ -30,7 +66,9 @@ pub(crate) fn watch(
     watched: &mut MachineWatch,
     span: Duration,
     readings: &mut Vec<HostReading>,
+    quiet: bool,
 ) -> f64 {
+    let countdown = Countdown::new(span, quiet);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         // Without a handler the signal ends the command, as it does elsewhere.
@@ -40,6 +78,7 @@ pub(crate) fn watch(
     let every = EVERY.min(span / 10).max(SHORTEST / 10);
     let mut next = every;
     while next <= span + every / 2 && !stop.load(Ordering::Relaxed) {
+        countdown.tell(next - every);
         while begun.elapsed() < next && !stop.load(Ordering::Relaxed) {
             std::thread::sleep(LOOK.min(next.saturating_sub(begun.elapsed())));
         }

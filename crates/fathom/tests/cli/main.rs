@@ -57,6 +57,7 @@ mod ping;
 mod plans;
 mod python;
 mod quick;
+mod reader_gone;
 mod record;
 mod signals;
 mod smallfile;

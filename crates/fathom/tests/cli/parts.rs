@@ -97,3 +97,45 @@ fn two_recorders_at_once_are_refused_and_so_is_an_empty_folder() {
             .expect_in_stderr("no recording of fathom is in this folder");
     }
 }
+
+/// A recording of this host under another name, cut off in its last reading.
+fn cut_off(bench: &Bench, name: &str) {
+    let args = ["record", "--for", "1s", "--every", "100ms"];
+    let args = args.into_iter().chain(["--output", "whole.frec"]);
+    bench.fathom(args).expect_status(0);
+    let whole = std::fs::read(bench.path().join("whole.frec")).unwrap();
+    std::fs::write(bench.path().join(name), &whole[..whole.len() - 30]).unwrap();
+}
+
+#[test]
+fn names_of_files_are_names_of_their_owner() {
+    let bench = Bench::new();
+    cut_off(&bench, "secret-20261121-153000.frec");
+    for format in ["text", "json", "markdown", "html"] {
+        let file = "secret-20261121-153000.frec";
+        let output = bench.fathom(["diagnose", file, "--format", format, "--anonymise"]);
+        output.expect_status(0);
+        assert!(!output.stdout.contains("secret"), "{}", output.stdout);
+        assert!(output.stdout.contains("recording-1"), "{}", output.stdout);
+    }
+}
+
+#[test]
+fn a_damaged_file_does_not_block_its_folder() {
+    let bench = Bench::new();
+    three_parts(&bench);
+    let whole = std::fs::read(bench.path().join("r/host.frec")).unwrap();
+    std::fs::write(bench.path().join("r/torn.frec"), &whole[..50]).unwrap();
+    for command in ["diagnose", "use", "alarms"] {
+        let read = bench.fathom([command, "r", "--json"]);
+        assert!(matches!(read.status, Some(0 | 10)), "{}", read.stderr);
+        let told =
+            "torn.frec was left out: this is no recording of fathom, or its beginning is damaged";
+        assert!(read.stdout.contains(told), "{command}: {}", read.stdout);
+    }
+    bench
+        .fathom(["watch", "r", "--plain", "--count", "1"])
+        .expect_status(0)
+        .expect_in_stderr("torn.frec was left out");
+    bench.fathom(["diagnose", "r/torn.frec"]).expect_status(2);
+}

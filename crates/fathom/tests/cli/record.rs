@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, finish};
 
 /// Waits until something is so; a minute at most.
 fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
@@ -203,4 +203,79 @@ fn without_a_terminal_watching_gives_blocks_of_text() {
     let blocks = output.stdout.matches("\nCPU     ").count();
     assert_eq!(blocks, 2, "{}", output.stdout);
     assert!(output.stdout.starts_with("== "), "{}", output.stdout);
+}
+
+#[test]
+fn recorders_of_one_second_have_files_of_their_own() {
+    let bench = Bench::new();
+    let args = ["record", "--for", "300ms", "--every", "100ms"];
+    let start = |_| bench.command(args).spawn().unwrap();
+    let all: Vec<_> = (0..4).map(start).collect();
+    for child in all {
+        finish(child).expect_status(0);
+    }
+    let made = std::fs::read_dir(bench.path().join("recordings")).unwrap();
+    assert_eq!(made.count(), 4);
+}
+
+#[test]
+fn what_nobody_can_use_is_no_success() {
+    let bench = Bench::new();
+    let short = ["record", "--for", "20ms", "--output", "short.frec"];
+    bench
+        .fathom(short)
+        .expect_status(1)
+        .expect_in_stderr("short.frec: 1 reading, ")
+        .expect_in_stderr("it takes two readings");
+    // Shorter than the distance of readings, which gives way.
+    record(&bench, "half.frec", &["--for", "500ms"]);
+    bench.fathom(["diagnose", "half.frec"]).expect_status(0);
+
+    let path = bench.path().join("gone.frec");
+    let args = ["record", "--every", "100ms", "--output", "gone.frec"];
+    let child = bench.command(args).spawn().unwrap();
+    wait_until("readings", || size(&path) > 3_000);
+    std::fs::remove_file(&path).unwrap();
+    finish(child)
+        .expect_status(1)
+        .expect_in_stderr("gone.frec: ")
+        .expect_in_stderr("was removed or moved while it was written");
+}
+
+#[test]
+fn where_nothing_can_be_made_another_place_is_named() {
+    let bench = Bench::new();
+    let args = ["record", "--for", "1s", "--output", "no/such/a.frec"];
+    bench
+        .fathom(args)
+        .expect_status(1)
+        .expect_in_stderr("cannot make no/such/a.frec; give another --output: No such file");
+}
+
+#[test]
+fn on_a_terminal_a_host_is_watched_with_the_time_that_is_left() {
+    let bench = Bench::new();
+    let fathom = env!("CARGO_BIN_EXE_fathom");
+    for (call, told) in [
+        ("alarms --for 1s", true),
+        ("use --for 1s", true),
+        ("diagnose --for 2s", true),
+        ("alarms --for 1s --quiet", false),
+    ] {
+        let script = std::process::Command::new("script")
+            .args(["-q", "-c", &format!("{fathom} {call}"), "/dev/null"])
+            .current_dir(bench.path())
+            .stdin(std::process::Stdio::null())
+            .output();
+        let Ok(script) = script else {
+            println!("skipped: script(1) is not installed");
+            return;
+        };
+        let text = String::from_utf8_lossy(&script.stdout);
+        assert_eq!(
+            text.contains("watching this host: "),
+            told,
+            "{call}: {text}"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::encode::Encoder;
@@ -50,6 +50,16 @@ impl RecordingWriter {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file is still where it was made: a removed one is written to in
+    /// vain, and a moved one is not where it is looked for.
+    pub fn is_in_place(&self) -> bool {
+        let here = self.file.metadata();
+        let there = self.path.symlink_metadata();
+        here.ok()
+            .zip(there.ok())
+            .is_some_and(|(here, there)| (here.dev(), here.ino()) == (there.dev(), there.ino()))
     }
 
     /// Bytes written so far.

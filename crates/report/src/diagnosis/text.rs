@@ -67,11 +67,13 @@ pub(super) fn recorded(diagnosis: &Diagnosis) -> String {
         false => String::new(),
     };
     let cpus = diagnosis.cpu.and_then(|cpu| cpu.cpus);
-    let cpus = cpus.map_or(String::new(), |cpus| format!(", {cpus} CPUs"));
+    let cpus = cpus.map_or(String::new(), |cpus| {
+        format!(", {}", unit::counted(cpus.into(), "CPU"))
+    });
     format!(
-        "{}{cpus}: {} samples{span}, from {}",
+        "{}{cpus}: {}{span}, from {}",
         clean(&diagnosis.host),
-        diagnosis.samples,
+        unit::counted(diagnosis.samples.into(), "sample"),
         diagnosis.sources.join(", ")
     )
 }

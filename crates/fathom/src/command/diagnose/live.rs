@@ -1,6 +1,6 @@
 //! Watches this host for a while, for an answer at once.
 
-use std::io::{IsTerminal, stderr};
+use std::time::Duration;
 
 use fathom_diagnose::recording::Recording;
 use fathom_fleet::Interrupt;
@@ -8,8 +8,9 @@ use fathom_model::unit;
 use fathom_observe::Sysroot;
 use fathom_recorder::{Instant, Moments, Sampler, recorded_host};
 
+use crate::command::watched::Countdown;
 use crate::pace::Pace;
-use crate::{present, signals};
+use crate::signals;
 
 /// A reading each second.
 const EVERY_NS: u64 = 1_000_000_000;
@@ -34,21 +35,14 @@ pub(super) fn record(for_ns: u64) -> anyhow::Result<Recording> {
         source: "this host, live".to_owned(),
         ..Recording::default()
     };
-    let shows = stderr().is_terminal();
+    let countdown = Countdown::new(Duration::from_nanos(for_ns), false);
     let mut pace = Pace::new(EVERY_NS, Some(for_ns));
     while pace.wait(&interrupt) {
         let frame = sampler.sample(Instant::now());
         recording.moments.extend(moments.advance(&frame));
-        let seen_ns = recording.moments.len() as u64 * EVERY_NS;
-        if shows && seen_ns < for_ns {
-            let left = unit::span(for_ns - seen_ns);
-            present::write_stderr(&format!(
-                "\r\u{1b}[Kwatching this host: {left} to go (Ctrl-C answers now)"
-            ));
-        }
-    }
-    if shows {
-        present::write_stderr("\r\u{1b}[K");
+        countdown.tell(Duration::from_nanos(
+            recording.moments.len() as u64 * EVERY_NS,
+        ));
     }
     Ok(recording)
 }

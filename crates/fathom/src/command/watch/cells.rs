@@ -225,8 +225,14 @@ pub(super) fn cpu_line(moment: &Moment, cpus: Option<u32>) -> String {
     parts.join("  ")
 }
 
+/// Who does not tell what is not known: of a recording it is not known why.
+fn untold(recorded: bool) -> String {
+    let who = if recorded { "recording" } else { "kernel" };
+    format!("this {who} does not tell")
+}
+
 /// `I/O 30 % (all 10 %)  CPU 1 %  memory 0 %  3 tasks run, 1 blocked`.
-pub(super) fn pressure_line(moment: &Moment) -> String {
+pub(super) fn pressure_line(moment: &Moment, recorded: bool) -> String {
     let mut parts = Vec::new();
     let share = |name: &str, value: Option<f64>| value.map(|v| format!("{name} {}", percent(v)));
     parts.extend(share("I/O", moment.io_pressure_some));
@@ -238,7 +244,7 @@ pub(super) fn pressure_line(moment: &Moment) -> String {
     parts.extend(share("CPU", moment.cpu_pressure_some));
     parts.extend(share("memory", moment.memory_pressure_some));
     if parts.is_empty() {
-        parts.push("this kernel does not tell".to_owned());
+        parts.push(untold(recorded));
     }
     let tasks = moment.runnable.zip(moment.blocked);
     parts.extend(tasks.map(|(run, blocked)| format!("{run:.0} tasks run, {blocked:.0} blocked")));
@@ -246,7 +252,7 @@ pub(super) fn pressure_line(moment: &Moment) -> String {
 }
 
 /// `3.1 GiB of 7.7 GiB free, 120 MiB dirty, …`.
-pub(super) fn memory_line(moment: &Moment) -> String {
+pub(super) fn memory_line(moment: &Moment, recorded: bool) -> String {
     let mut parts = Vec::new();
     if let Some(memory) = moment.memory {
         let (free, all) = (
@@ -259,6 +265,8 @@ pub(super) fn memory_line(moment: &Moment) -> String {
             "{} being written",
             unit::bytes(memory.writeback_bytes)
         ));
+    } else {
+        parts.push(untold(recorded));
     }
     let swapped = moment.swap_in_bytes_per_second.unwrap_or(0.0)
         + moment.swap_out_bytes_per_second.unwrap_or(0.0);

@@ -1,8 +1,8 @@
 //! What was seen lately, and what it means at any instant of it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
-use fathom_diagnose::recording::{Moment, RecordedHost, Recording};
+use fathom_diagnose::recording::{DiskMoment, Moment, RecordedHost, Recording};
 use fathom_model::diagnosis::Diagnosis;
 
 /// Moments that are kept of a live host.
@@ -20,6 +20,8 @@ pub(super) struct History {
     moments: VecDeque<Moment>,
     /// Number of the first one that is kept.
     first: u64,
+    /// Names of devices that ever did something.
+    active: BTreeSet<String>,
     /// Of a recording; else this host, live.
     recorded: bool,
     source: String,
@@ -37,9 +39,28 @@ pub(super) struct Seen<'a> {
     pub(super) gap_seconds: Option<f64>,
     /// Moments before it and itself, the latest last.
     before: Vec<&'a Moment>,
+    /// Devices that ever did something.
+    active: &'a BTreeSet<String>,
+}
+
+/// Devices of which there are many that nobody uses: `loop3`, `ram0`.
+fn is_made_in_advance(name: &str) -> bool {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    bare != name && matches!(bare, "loop" | "ram" | "zram" | "nbd")
 }
 
 impl Seen<'_> {
+    /// Whether it is of a recording.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// Whether a device is shown among others: of those that systems make in
+    /// advance only the ones that ever did something.
+    pub(super) fn is_of_interest(&self, disk: &DiskMoment) -> bool {
+        !is_made_in_advance(&disk.name) || self.active.contains(&disk.name)
+    }
+
     /// Queues of a device up to this moment, the latest last.
     pub(super) fn queues(&self, disk: &str) -> Vec<f64> {
         let queue = |moment: &&Moment| {
@@ -56,6 +77,7 @@ impl History {
             host,
             moments: VecDeque::new(),
             first: 0,
+            active: BTreeSet::new(),
             recorded: false,
             source: "this host, live".to_owned(),
         }
@@ -66,7 +88,12 @@ impl History {
         let mut moments = VecDeque::from(recording.moments);
         let first = moments.len().saturating_sub(MOST_RECORDED);
         moments.drain(..first);
+        let mut active = BTreeSet::new();
+        for moment in &moments {
+            note_active(&mut active, moment);
+        }
         History {
+            active,
             host: recording.host,
             moments,
             first: first as u64,
@@ -89,6 +116,7 @@ impl History {
             self.moments.pop_front();
             self.first += 1;
         }
+        note_active(&mut self.active, &moment);
         self.moments.push_back(moment);
     }
 
@@ -125,7 +153,19 @@ impl History {
             gap_seconds: gap(&before),
             found: fathom_diagnose::diagnose(&window, |_| None),
             before,
+            active: &self.active,
         })
+    }
+}
+
+fn note_active(active: &mut BTreeSet<String>, moment: &Moment) {
+    let busy = |disk: &&DiskMoment| {
+        disk.operations() + disk.discards + disk.flushes + disk.queue.unwrap_or(0.0) > 0.0
+    };
+    for disk in moment.disks.iter().filter(busy) {
+        if !active.contains(&disk.name) {
+            active.insert(disk.name.clone());
+        }
     }
 }
 

@@ -33,14 +33,26 @@ pub(super) fn block(host: &RecordedHost, seen: &Seen<'_>, sort: Sort) -> String 
         }
     }
     out.push_str(&format!("CPU     {}\n", cpu_line(moment, host.cpus)));
-    out.push_str(&format!("stalls  {}\n", pressure_line(moment)));
-    out.push_str(&format!("memory  {}\n", memory_line(moment)));
-    let devices = cells::devices(moment, sort);
+    out.push_str(&format!(
+        "stalls  {}\n",
+        pressure_line(moment, seen.is_recorded())
+    ));
+    out.push_str(&format!(
+        "memory  {}\n",
+        memory_line(moment, seen.is_recorded())
+    ));
+    let mut devices = cells::devices(moment, sort);
+    let all = devices.len();
+    devices.retain(|disk| seen.is_of_interest(disk));
     table(
         &mut out,
         DEVICE_HEADS,
         devices.iter().map(|disk| cells::device(disk)),
     );
+    if let more @ 1.. = all - devices.len().min(MOST_ROWS) {
+        let more = fathom_model::unit::counted(more as u64, "more device");
+        out.push_str(&format!("and {more}\n"));
+    }
     let (order, all) = cells::doers(&moment.processes, sort);
     table(
         &mut out,

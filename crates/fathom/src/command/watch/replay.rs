@@ -78,7 +78,7 @@ fn in_plain_text(watch: &Watch, history: &History) -> anyhow::Result<Exit> {
         if passed_s < 0.99 * every_s {
             continue;
         }
-        if watch.count.is_some_and(|count| shown >= count) {
+        if present::reader_is_gone() || watch.count.is_some_and(|count| shown >= count) {
             break;
         }
         if let Some(seen) = history.at(Some(number)) {

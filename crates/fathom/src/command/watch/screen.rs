@@ -1,7 +1,8 @@
 //! The screen: words on top, tables below, keys at the bottom.
 
-use fathom_diagnose::recording::RecordedHost;
+use fathom_diagnose::recording::{DiskMoment, RecordedHost};
 use fathom_model::diagnosis::Answer;
+use fathom_model::unit;
 use fathom_report::table::wrap;
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -20,6 +21,12 @@ use super::keys::{Pane, View};
 const WIDE: u16 = 120;
 /// Longer names are cut.
 const WIDEST_NAME: u16 = 60;
+/// Lines of the summary on CPUs, stalls and memory.
+const FACTS: usize = 3;
+/// An empty line, a head and three devices.
+const LEAST_TABLE: u16 = 5;
+/// Of all tables only that of devices is shown where there is less room.
+const LEAST_TABLES: u16 = 9;
 /// Bars of a graph in a line, from low to high.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const KEYS: &str = "q quit  s sort  f freeze  ←/→ time  tab pane  ? help";
@@ -55,7 +62,7 @@ pub(super) fn draw(
         return;
     };
     let wide = area.width >= WIDE;
-    let top = summary(host, seen, view, area.width);
+    let top = fitted(summary(host, seen, view, area.width), area.height);
     let [above, tables, below] = Layout::vertical([
         Constraint::Length(top.len() as u16),
         Constraint::Min(0),
@@ -84,7 +91,7 @@ fn summary(host: &RecordedHost, seen: &Seen<'_>, view: &View, width: u16) -> Vec
         ),
         (None, None) => Span::styled("live", Style::new().fg(Color::Green)),
         (None, Some(_)) => Span::styled(
-            format!("frozen, {} readings ago", seen.back),
+            format!("frozen, {} ago", unit::counted(seen.back, "reading")),
             Style::new().fg(Color::Yellow),
         ),
     };
@@ -113,10 +120,10 @@ fn summary(host: &RecordedHost, seen: &Seen<'_>, view: &View, width: u16) -> Vec
         lines.push(Line::raw(cut(&format!("  {line}"), width)));
     }
     lines.resize(2 + shown, Line::default());
-    let facts = [
+    let facts: [(&str, String); FACTS] = [
         ("CPU     ", cpu_line(seen.moment, host.cpus)),
-        ("stalls  ", pressure_line(seen.moment)),
-        ("memory  ", memory_line(seen.moment)),
+        ("stalls  ", pressure_line(seen.moment, seen.is_recorded())),
+        ("memory  ", memory_line(seen.moment, seen.is_recorded())),
     ];
     for (name, text) in facts {
         let text = cut(&text, width.saturating_sub(name.len()));
@@ -125,9 +132,25 @@ fn summary(host: &RecordedHost, seen: &Seen<'_>, view: &View, width: u16) -> Vec
     lines
 }
 
+/// As many lines of the summary as leave room for devices: evidence goes first,
+/// then what is known of memory and stalls.
+fn fitted(mut lines: Vec<Line<'static>>, height: u16) -> Vec<Line<'static>> {
+    let most = usize::from(height.saturating_sub(1 + LEAST_TABLE)).max(2);
+    let mut facts = FACTS;
+    while lines.len() > most {
+        if lines.len() > 2 + facts {
+            lines.remove(lines.len() - facts - 1);
+        } else {
+            lines.pop();
+            facts -= 1;
+        }
+    }
+    lines
+}
+
 fn after_gap(seen: &Seen<'_>) -> String {
     seen.gap_seconds.map_or(String::new(), |seconds| {
-        let span = fathom_model::unit::span((seconds * 1e9) as u64);
+        let span = unit::span((seconds * 1e9) as u64);
         format!(", after {span} without one")
     })
 }
@@ -168,12 +191,17 @@ fn draw_tables(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View, 
             links(frame, above, seen);
             nfs(frame, below, seen);
         }
+        Pane::All if area.height < LEAST_TABLES => devices(frame, area, seen, view, wide),
         Pane::All => {
             let moment = seen.moment;
             // A line between tables, a head, and the rows that there are.
             let rows = |count: usize, most: u16| 2 + (count as u16).clamp(1, most);
             let half = area.height / 2;
-            let of_devices = rows(moment.disks.len(), half.saturating_sub(2).max(1));
+            let (shown, more) = chosen(seen, view);
+            let of_devices = rows(
+                shown.len() + usize::from(more > 0),
+                half.saturating_sub(2).max(1),
+            );
             let of_links = rows(moment.links.len().max(1), 3);
             let mounts = match moment.nfs.len() {
                 0 => 0,
@@ -210,8 +238,10 @@ fn table<const N: usize>(
         height: area.height - 1,
         ..area
     };
+    // A cell that is cut would be another number: what has no room is left out.
+    let shown = columns_that_fit(&widths, area.width);
     // Names take what is left, so far as names need it.
-    let others: u16 = widths[1..].iter().map(|width| width + 1).sum();
+    let others: u16 = shown[1..].iter().map(|place| widths[*place] + 1).sum();
     let names = area
         .width
         .saturating_sub(others)
@@ -235,36 +265,54 @@ fn table<const N: usize>(
         Cell::from(Text::from(text).alignment(align))
     };
     let row = |cells: &[&str]| -> Row<'static> {
-        let cells = cells.iter().enumerate();
-        Row::new(
-            cells
-                .map(|(place, text)| cell(place, text))
-                .collect::<Vec<_>>(),
-        )
+        let cells = shown.iter().map(|place| cell(*place, cells[*place]));
+        Row::new(cells.collect::<Vec<_>>())
     };
     let head = row(&heads).style(Style::new().add_modifier(Modifier::REVERSED));
     let rows = rows
         .iter()
         .map(|cells| row(&cells.each_ref().map(String::as_str)));
-    let constraints = widths.iter().enumerate().map(|(place, width)| match place {
+    let constraints = shown.iter().map(|place| match place {
         0 => Constraint::Length(names),
-        _ => Constraint::Length(*width),
+        place => Constraint::Length(widths[*place]),
     });
     let table = Table::new(rows, constraints).header(head).column_spacing(1);
     frame.render_widget(table, area);
 }
 
+/// Columns of devices that are left out on a narrow screen, in this order: flushes,
+/// blocks, bytes, times, rates; the queue stays.
+const LEFT_OUT: [&[usize]; 5] = [&[9], &[8], &[3, 4], &[5, 6], &[1, 2]];
+
+/// Places of the columns for which there is room.
+fn columns_that_fit<const N: usize>(widths: &[u16; N], room: u16) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..N).collect();
+    let mut of_devices = LEFT_OUT.iter().filter(|_| N == DEVICE_HEADS.len());
+    let needed = |shown: &[usize]| shown.iter().map(|place| widths[*place] + 1).sum::<u16>();
+    while shown.len() > 1 && needed(&shown) > room + 1 {
+        match of_devices.next() {
+            Some(places) => shown.retain(|place| !places.contains(place)),
+            None => drop(shown.pop()),
+        }
+    }
+    shown
+}
+
 fn devices(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View, wide: bool) {
-    let order = cells::devices(seen.moment, view.sort);
+    let (mut order, mut more) = chosen(seen, view);
+    let room = usize::from(area.height.saturating_sub(2));
+    if order.len() + usize::from(more > 0) > room {
+        // The last line says how many there are; a device is worth more.
+        let kept = room.saturating_sub(1).max(1);
+        more += order.len().saturating_sub(kept);
+        order.truncate(kept);
+    }
+    let more = (more > 0).then(|| format!("+{more} more"));
     if !wide {
-        let rows = order.iter().map(|disk| cells::device(disk)).collect();
-        table(
-            frame,
-            area,
-            DEVICE_HEADS,
-            rows,
-            [9, 7, 7, 7, 7, 6, 6, 6, 7, 7],
-        );
+        let mut rows: Vec<_> = order.iter().map(|disk| cells::device(disk)).collect();
+        rows.extend(more.map(alone));
+        let widths = [9, 7, 7, 7, 7, 6, 6, 6, 7, 7];
+        table(frame, area, DEVICE_HEADS, rows, widths);
         return;
     }
     let mut heads = [""; 11];
@@ -279,7 +327,30 @@ fn devices(frame: &mut Frame<'_>, area: Rect, seen: &Seen<'_>, view: &View, wide
         row
     });
     let widths = [12, 10, 10, 10, 10, 9, 9, 9, 9, 9, 32];
-    table(frame, area, heads, rows.collect(), widths);
+    table(
+        frame,
+        area,
+        heads,
+        rows.chain(more.map(alone)).collect(),
+        widths,
+    );
+}
+
+/// The devices that are shown, in order, and how many there are besides: the pane
+/// of devices shows all.
+fn chosen<'a>(seen: &Seen<'a>, view: &View) -> (Vec<&'a DiskMoment>, usize) {
+    let mut order = cells::devices(seen.moment, view.sort);
+    let all = order.len();
+    order.retain(|disk| view.pane == Pane::Devices || seen.is_of_interest(disk));
+    let more = all - order.len();
+    (order, more)
+}
+
+/// A row with nothing but a name.
+fn alone<const N: usize>(name: String) -> [String; N] {
+    let mut row = [const { String::new() }; N];
+    row[0] = name;
+    row
 }
 
 /// Values as bars, the highest one full.

@@ -90,6 +90,10 @@ fn screen(width: u16, height: u16, moments: i8, view: &View) -> Vec<String> {
     for second in 0..moments {
         history.push(moment(second));
     }
+    lines_of(&history, width, height, view)
+}
+
+fn lines_of(history: &History, width: u16, height: u16, view: &View) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let seen = history.at(view.position);
     terminal
@@ -201,5 +205,62 @@ fn plain_text_says_the_same() {
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
+    );
+}
+
+#[test]
+fn a_small_screen_shows_devices_and_never_used_ones_make_room() {
+    let mut one = moment(0);
+    for number in 0..13 {
+        one.disks.push(disk(&format!("loop{number}"), 0.0, 0.0));
+    }
+    let draw_all = |width, height, view: &View| {
+        let mut history = History::new(host());
+        history.push(one.clone());
+        lines_of(&history, width, height, view)
+    };
+    let mut view = View::new(Sort::Name);
+    let small = draw_all(40, 10, &view);
+    assert!(has(&small, "nvme0n1") && has(&small, "sda"), "{small:#?}");
+    assert!(
+        has(&small, "+13 more") && !has(&small, "loop"),
+        "{small:#?}"
+    );
+    // Whole cells or none.
+    let queue = small.iter().find(|line| line.starts_with("nvme0n1"));
+    assert!(queue.unwrap().ends_with("4,000   12.5"), "{small:#?}");
+    let usual = draw_all(80, 24, &view);
+    assert!(
+        has(&usual, "+13 more") && !has(&usual, "loop"),
+        "{usual:#?}"
+    );
+    assert!(
+        has(&usual, "812 postgres") && has(&usual, "eth0"),
+        "{usual:#?}"
+    );
+    view.pane = Pane::Devices;
+    let all = draw_all(80, 24, &view);
+    assert!(has(&all, "loop0") && has(&all, "loop7"), "{all:#?}");
+    assert!(has(&all, "+2 more"), "{all:#?}");
+}
+
+#[test]
+fn what_another_tool_did_not_record_is_not_blamed_on_the_kernel() {
+    let bare = Moment {
+        load: Some(1.0),
+        ..Moment::default()
+    };
+    let history = History::of(fathom_diagnose::recording::Recording {
+        moments: vec![bare],
+        ..Default::default()
+    });
+    let lines = lines_of(&history, 80, 24, &View::new(Sort::Queue));
+    assert!(
+        has(&lines, "stalls  this recording does not tell"),
+        "{lines:#?}"
+    );
+    assert!(
+        has(&lines, "memory  this recording does not tell"),
+        "{lines:#?}"
     );
 }
