@@ -6,6 +6,9 @@
 //! it is said what would decide it. `%util` decides nothing: a device that
 //! serves several operations at once has room although there is always one.
 
+mod room;
+mod words;
+
 use fathom_model::diagnosis::{
     Answer, CeilingUse, CpuLoad, DIAGNOSIS_SCHEMA, Diagnosis, DiskLoad, Shortage,
 };
@@ -13,6 +16,7 @@ use fathom_model::unit;
 
 use crate::answers_alike;
 use crate::ceiling::Ceiling;
+use crate::cpu_queue;
 use crate::full_path;
 use crate::held_back;
 use crate::load;
@@ -25,25 +29,12 @@ use crate::who;
 
 /// Shares of the time from which something counts as lasting.
 const LASTING: f64 = 0.10;
-/// A load whose peak stays below this share of the ceiling has room.
-const ROOM: f64 = 0.70;
-/// CPUs are short from this share of busy time on, or this many runnable tasks
-/// (load average, where tasks do not wait for I/O) for each.
-const CPU_BUSY: f64 = 0.90;
-const CPU_QUEUE: f64 = 1.2;
 /// Waiting for I/O that matters: idle CPU time with a task that waits, or time
 /// in which some task was stalled.
 const IO_WAIT: f64 = 0.05;
-/// A device that holds so little in its queue 95 % of the time is hardly used.
-const QUIET_QUEUE: f64 = 0.2;
 /// Where work waits for less than half of the time, and something is in flight
 /// for less than half of it, another device could not make it twice as fast.
 const HALF: f64 = 0.5;
-/// One operation after the other: usually about one in flight, never two.
-const USED_QUEUE: f64 = 0.5;
-const ONE_IN_FLIGHT: f64 = 1.2;
-/// From here on there is one in flight nearly all the time.
-const ALWAYS_ONE: f64 = 0.8;
 /// Fewer samples are a glance.
 const FEW_SAMPLES: usize = 10;
 const STEAL: f64 = 0.10;
@@ -135,14 +126,6 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
     }
 }
 
-/// A share in percent, also a small one.
-fn percent(share: f64) -> String {
-    match 100.0 * share {
-        percent if percent < 1.0 => format!("{percent:.1}"),
-        percent => format!("{percent:.0}"),
-    }
-}
-
 /// Share of the time in which work waited for I/O: by pressure stall where it
 /// was recorded, by idle CPU time with a waiting task else.
 fn waited(recording: &Recording) -> Option<(f64, &'static str)> {
@@ -164,25 +147,10 @@ impl Facts<'_> {
         }
         let elsewhere = self.elsewhere();
         if let Some(full) = self.disk_is_full() {
-            return match elsewhere {
-                // What fills the disk are pages of the memory that is short.
-                Some((Shortage::Memory, lines)) if memory::fills(self.recording, self.disk) => {
-                    (Answer::No, Shortage::Memory, lines, vec![])
-                }
-                // Both are short: the disk is not proved to be what matters.
-                Some((_, mut lines)) => {
-                    let mut evidence = full.1;
-                    evidence.append(&mut lines);
-                    let advice = "remove the other shortage first, then record again";
-                    not_proven(evidence, vec![advice.to_owned()])
-                }
-                None if self.work_waited() => (Answer::Yes, full.0, full.1, vec![]),
-                None => not_proven(full.1, vec![self.whether_work_waits().to_owned()]),
-            };
+            return self.of_a_full_disk(full, elsewhere);
         }
-        if let Some((shortage, mut evidence)) = elsewhere {
-            evidence.extend(self.room().or_else(|| self.little()));
-            return (Answer::No, shortage, evidence, vec![]);
+        if let Some((shortage, evidence)) = elsewhere {
+            return self.of_another_shortage(shortage, evidence);
         }
         if let Some((evidence, settle)) = network_mounts::waits(self.recording, self.disk) {
             return not_proven(evidence, settle);
@@ -206,18 +174,84 @@ impl Facts<'_> {
         not_proven(evidence, self.what_would_settle())
     }
 
+    /// Something is short, and no device is proved to be at its end.
+    fn of_another_shortage(&self, shortage: Shortage, mut evidence: Vec<String>) -> Decision {
+        if shortage == Shortage::Memory && memory::fills(self.recording, self.disk) {
+            return (Answer::No, shortage, evidence, vec![]);
+        }
+        if let Some(line) = self.not_at_its_end(shortage) {
+            evidence.push(line);
+            return (Answer::No, shortage, evidence, vec![]);
+        }
+        evidence.extend(self.disk_line());
+        evidence.extend(self.blocked_line());
+        not_proven(evidence, self.what_would_settle())
+    }
+
+    /// A device is proved to be at its end: is it what matters?
+    fn of_a_full_disk(
+        &self,
+        (shortage, mut evidence): (Shortage, Vec<String>),
+        elsewhere: Option<(Shortage, Vec<String>)>,
+    ) -> Decision {
+        match (elsewhere, self.room()) {
+            // What fills the disk are pages of the memory that is short.
+            (Some((Shortage::Memory, lines)), _) if memory::fills(self.recording, self.disk) => {
+                (Answer::No, Shortage::Memory, lines, vec![])
+            }
+            // Both are short: the disk is not proved to be what matters.
+            (Some((_, lines)), _) => {
+                evidence.truncate(2);
+                evidence.extend(lines);
+                let advice = "remove the other shortage first, then record again";
+                not_proven(evidence, vec![advice.to_owned()])
+            }
+            (None, Some(room)) if self.only_its_plateau() => {
+                evidence.truncate(1);
+                evidence.push(room);
+                let advice = "what the volume gives to this load now (--calibrate): it cannot have room                               and be at its end; another limit (bytes per second), another volume or                               a neighbour may hold it";
+                not_proven(evidence, vec![advice.to_owned()])
+            }
+            (None, _) if self.work_waited() => (Answer::Yes, shortage, evidence, vec![]),
+            (None, _) => not_proven(evidence, vec![self.whether_work_waits().to_owned()]),
+        }
+    }
+
+    /// Nothing but the samples shows that the device is at its end: neither a
+    /// limit nor a ceiling.
+    fn only_its_plateau(&self) -> bool {
+        let limited = held_back::by_a_limit(self.recording);
+        limited.is_none_or(|(share, _)| share < LASTING) && !self.is_at_its_ceiling()
+    }
+
+    fn is_at_its_ceiling(&self) -> bool {
+        let used = self.ceiling.as_ref().filter(|used| used.comparable);
+        used.is_some_and(|used| used.time_at_ceiling >= LASTING)
+    }
+
+    /// Whether work waits for I/O, where that is known.
+    fn waits(&self) -> Option<bool> {
+        self.waited.map(|(share, _)| share >= IO_WAIT)
+    }
+
     fn work_waited(&self) -> bool {
+        let plateau = self.plateau.filter(|_| self.only_its_plateau());
+        if let Some(stalled) = plateau.and_then(|plateau| self.stalled_at(plateau)) {
+            return stalled >= HALF;
+        }
         self.waited.is_some_and(|(share, _)| share >= IO_WAIT)
             || load::series(self.recording, |m| m.blocked).share_from(1.0) >= LASTING
     }
 
-    /// What to record where a device was at its end and no work is known to
-    /// have waited for it.
-    fn whether_work_waits(&self) -> &'static str {
-        match self.waited {
-            Some(_) => "a recording while the work is slow: hardly any waited for I/O in this one",
-            None => "pressure stall or CPU shares beside it: whether any work waited is not known",
-        }
+    /// Share of the time at its plateau in which some task was stalled, where
+    /// that was recorded. Work that waits for a full device does so all the time.
+    fn stalled_at(&self, plateau: Plateau) -> Option<f64> {
+        let name = &self.disk?.name;
+        let stalled = load::series(self.recording, |m| {
+            let disk = m.disks.iter().find(|disk| disk.name == *name)?;
+            m.io_pressure_some.filter(|_| plateau.holds(disk))
+        });
+        stalled.mean()
     }
 
     /// The device at its end, with what shows it.
@@ -230,9 +264,7 @@ impl Facts<'_> {
             shortage = Some(Shortage::VolumeCap);
             evidence.push(line);
         }
-        if let Some(used) = self.ceiling.as_ref().filter(|used| used.comparable)
-            && used.time_at_ceiling >= LASTING
-        {
+        if let Some(used) = self.ceiling.as_ref().filter(|_| self.is_at_its_ceiling()) {
             shortage = shortage.or(Some(Shortage::Disk));
             evidence.push(format!(
                 "{}: at 90 % of its ceiling of {} and above for {:.0} % of the time ({})",
@@ -266,9 +298,7 @@ impl Facts<'_> {
                 plateau.inflation
             ));
         }
-        if let Some((share, words)) = self.waited {
-            evidence.push(format!("{words} for {:.0} % of the time", 100.0 * share));
-        }
+        evidence.extend(self.waited_line());
         shortage.map(|shortage| (shortage, evidence))
     }
 
@@ -286,7 +316,7 @@ impl Facts<'_> {
                 );
                 return Some((Shortage::Hypervisor, vec![line]));
             }
-            if let Some(line) = self.cpu_is_short(cpu) {
+            if let Some(line) = cpu_queue::is_short(recording, cpu, self.waits()) {
                 return Some((Shortage::CpuQueue, vec![line]));
             }
         }
@@ -299,160 +329,6 @@ impl Facts<'_> {
             return Some((Shortage::Network, vec![line]));
         }
         full_path::full(recording).map(|line| (Shortage::Network, vec![line]))
-    }
-
-    /// Load averages count tasks that wait for I/O as well, so that they prove a
-    /// queue for CPUs only where hardly any do.
-    fn cpu_is_short(&self, cpu: CpuLoad) -> Option<String> {
-        let waits = self.waited.is_none_or(|(share, _)| share < IO_WAIT);
-        let busy = load::series(self.recording, |m| Some(m.cpu?.busy())).share_from(CPU_BUSY);
-        let of_cpus = match cpu.cpus {
-            Some(cpus) => format!("{cpus} CPUs"),
-            None => "the CPUs".to_owned(),
-        };
-        if let Some(tasks) = cpu.runnable_per_cpu.filter(|tasks| *tasks >= CPU_QUEUE) {
-            let busy = cpu.busy.map(|busy| format!(", {:.0} % busy", 100.0 * busy));
-            return Some(format!(
-                "CPUs are short: {tasks:.1} runnable tasks for each of {of_cpus}{}",
-                busy.unwrap_or_default()
-            ));
-        }
-        // The average of a minute also holds what ended before the recording.
-        let load = cpu.load_per_cpu.filter(|_| cpu.runnable_per_cpu.is_none());
-        if let Some(load) = load.filter(|load| *load >= CPU_QUEUE && waits) {
-            return Some(format!(
-                "CPUs are short: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
-                 for a CPU"
-            ));
-        }
-        (busy >= 0.5 && waits).then(|| {
-            format!(
-                "CPUs are short: {of_cpus} were at 90 % and above for {:.0} % of the time",
-                100.0 * busy
-            )
-        })
-    }
-
-    /// The volume has room, as its ceiling shows.
-    fn room(&self) -> Option<String> {
-        let (disk, used) = (self.disk?, self.ceiling.as_ref()?);
-        let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0);
-        (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
-            format!(
-                "{}: peaks at {} of {} ({} %; {}), {:.0} reads and {:.0} writes per second at most",
-                disk.name,
-                unit::count(disk.operations_peak),
-                per_second(used.operations),
-                percent(used.peak_share),
-                used.source,
-                disk.reads_peak,
-                disk.writes_peak,
-            )
-        })
-    }
-
-    /// The devices are hardly used.
-    fn little(&self) -> Option<String> {
-        let Some(disk) = self.disk else {
-            let recorded = self.recording.moments.iter().any(|m| !m.disks.is_empty());
-            return recorded.then(|| "no device did anything".to_owned());
-        };
-        let waited = self.waited.map(|(share, _)| share);
-        let below = |queue: f64, wait: f64| {
-            let waits = waited.is_some_and(|share| share >= wait);
-            self.queue_p95.is_some_and(|p95| p95 < queue) && !waits
-        };
-        (below(QUIET_QUEUE, IO_WAIT) || waited.is_some() && below(HALF, HALF)).then(|| {
-            format!(
-                "{}: {} operations in flight 95 % of the time or fewer, {} at most",
-                disk.name,
-                three(self.queue_p95.unwrap_or(0.0)),
-                per_second(disk.operations_peak)
-            )
-        })
-    }
-
-    /// About one operation in flight, hardly ever more: whoever asks waits for
-    /// each before the next, and the device could do more at once.
-    fn one_by_one(&self) -> Option<Vec<String>> {
-        let disk = self.disk?;
-        let full = self
-            .ceiling
-            .as_ref()
-            .is_some_and(|used| used.time_at_ceiling > 0.0);
-        let least = self.alike.as_ref().map_or(USED_QUEUE, |_| ALWAYS_ONE);
-        let usual = self.queue_median.is_some_and(|queue| queue >= least);
-        let never = self.queue_p95.is_some_and(|queue| queue <= ONE_IN_FLIGHT);
-        (usual && never && !full).then(|| {
-            vec![
-                format!(
-                    "{}: about one operation in flight, {} or fewer 95 % of the time: each waits for the \
-                     one before",
-                    disk.name,
-                    three(self.queue_p95.unwrap_or(0.0))
-                ),
-                format!(
-                    "each takes {} ms: shorter times or more operations at once would help, a device with \
-                     more operations per second would not",
-                    three(disk.wait_ms.unwrap_or(0.0))
-                ),
-            ]
-        })
-    }
-
-    fn disk_line(&self) -> Option<String> {
-        let disk = self.disk?;
-        let wait = disk
-            .wait_ms
-            .map_or(String::new(), |ms| format!(", {} ms each", three(ms)));
-        let queue = disk
-            .queue
-            .map_or(String::new(), |q| format!(", {q:.2} in flight"));
-        Some(format!(
-            "{}: {} on average{wait}{queue}",
-            disk.name,
-            per_second(disk.operations)
-        ))
-    }
-
-    fn cpu_line(&self) -> Option<String> {
-        let (busy, iowait) = self.cpu.and_then(|cpu| cpu.busy.zip(cpu.iowait))?;
-        Some(format!(
-            "CPUs {:.0} % busy, {:.0} % waiting for I/O",
-            100.0 * busy,
-            100.0 * iowait
-        ))
-    }
-
-    fn what_would_settle(&self) -> Vec<String> {
-        let mut settle = Vec::new();
-        match &self.ceiling {
-            None => settle.push(
-                "what the volume can give: --calibrate measures it on the host; or a second recording \
-                 under a test load, --ceiling-iops LIMIT, --ceiling with a measurement by `fathom io`"
-                    .to_owned(),
-            ),
-            Some(used) if !used.comparable => settle.push(
-                "a test load with blocks and a mix like the load's own: this one's blocks differ \
-                 by more than four times, or its share of reads by more than 30 %"
-                    .to_owned(),
-            ),
-            Some(_) => {}
-        }
-        if self.recording.moments.len() < 30 {
-            settle.push(
-                "a longer recording: at least ten minutes, under the load that is slow".to_owned(),
-            );
-        }
-        if self
-            .recording
-            .moments
-            .iter()
-            .all(|m| m.io_pressure_some.is_none())
-        {
-            settle.push("pressure stall beside it (sar -A with sysstat 12.3 or newer)".to_owned());
-        }
-        settle
     }
 }
 
@@ -481,3 +357,7 @@ mod tests;
 #[cfg(test)]
 #[path = "other_shortages_tests.rs"]
 mod other_shortages_tests;
+
+#[cfg(test)]
+#[path = "known_truth_tests.rs"]
+mod known_truth_tests;

@@ -6,8 +6,16 @@
 //! longer half of the queues brings no more operations than the shorter half,
 //! and operations wait several times as long as they do when the device is
 //! quiet, the device is at its end.
+//!
+//! A program that asks at a pace of its own shows the same figures: the rate is
+//! its pace, and queue and wait are the size of its batches or the whims of the
+//! device. Two things tell them apart. A device at its end is never empty, while
+//! batches leave it empty in between (`%util` well below 100 %). And a pace is
+//! there in the quiet moments, too: where a device that is empty for part of the
+//! time gives that rate as well, the rate is not its end.
 
 use crate::load::Samples;
+use crate::recording::DiskMoment;
 use crate::series::Series;
 
 /// Fewer moments with a queue prove nothing.
@@ -19,6 +27,25 @@ const LEAST_SPREAD: f64 = 1.5;
 const LEAST_QUEUE: f64 = 2.0;
 /// A rate that grows by less than this does not grow.
 const SAME_RATE: f64 = 1.10;
+/// Bytes that grow by less than this do not grow. More than for operations: that
+/// blocks are a little larger in some moments is no matter.
+const SAME_BYTES: f64 = 1.25;
+/// Only moments of like blocks are compared: their means are within two times.
+const LIKE_BLOCK: f64 = std::f64::consts::SQRT_2;
+/// From here on a device is never empty, as the clock ticks count it.
+const NEVER_EMPTY: f64 = 0.8;
+/// With fewer in flight it is empty for part of the time.
+const QUIET_QUEUE: f64 = 0.8;
+/// Moments below this share of the rate are of little demand, and tell nothing of
+/// its pace.
+const SOME_RATE: f64 = 0.5;
+/// Share of all time from which quiet moments say something, and share of these
+/// that has the rate of the plateau where a pace is constant.
+const QUIET_SHARE: f64 = 0.05;
+const CONSTANT: f64 = 0.5;
+/// Rates from this share of the plateau's on are at it, and up to that one like it.
+const AT_RATE: f64 = 0.9;
+const LIKE_RATE: f64 = 1.25;
 /// Waits at the end over quiet ones.
 const LEAST_INFLATION: f64 = 3.0;
 /// A rate that is mostly within this share of the usual one at the plateau is held
@@ -44,28 +71,35 @@ pub(crate) struct Plateau {
     pub(crate) held: bool,
 }
 
+impl Plateau {
+    /// Whether a moment of its device is one at the plateau.
+    pub(crate) fn holds(&self, disk: &DiskMoment) -> bool {
+        is_at(self.operations, disk)
+    }
+}
+
+fn is_at(rate: f64, disk: &DiskMoment) -> bool {
+    disk.in_flight().is_some_and(|q| q >= LEAST_QUEUE) && disk.operations() >= AT_RATE * rate
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Loaded {
     queue: f64,
     operations: f64,
+    bytes: f64,
     wait_ms: f64,
     seconds: f64,
 }
 
+impl Loaded {
+    fn block_bytes(&self) -> f64 {
+        self.bytes / self.operations
+    }
+}
+
 /// The plateau of a device, where its samples prove one.
 pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
-    let loaded: Vec<Loaded> = samples
-        .iter()
-        .filter(|(disk, _)| disk.operations() > 0.0)
-        .filter_map(|(disk, seconds)| {
-            Some(Loaded {
-                queue: disk.in_flight()?,
-                operations: disk.operations(),
-                wait_ms: disk.mean_wait_ms()?,
-                seconds: *seconds,
-            })
-        })
-        .collect();
+    let loaded = of_like_blocks(samples);
     let waits: Series = loaded.iter().map(|l| (l.wait_ms, l.seconds)).collect();
     let quiet_ms = waits.quantile(0.1).filter(|ms| *ms > 0.0)?;
     let queued = loaded.into_iter().filter(|l| l.queue >= LEAST_QUEUE);
@@ -79,13 +113,11 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
         parts.find_map(|part| Some((part.split_at(part.len() / 2).1, level(part)?)))?;
     let rate = level.operations;
     let inflation = level.wait_ms / quiet_ms;
-    if inflation < LEAST_INFLATION {
+    if inflation < LEAST_INFLATION || is_empty_at_times(samples, rate) || is_a_pace(samples, rate) {
         return None;
     }
     let all: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
-    let at_end = samples.iter().filter(|(disk, _)| {
-        disk.in_flight().is_some_and(|q| q >= LEAST_QUEUE) && disk.operations() >= 0.9 * rate
-    });
+    let at_end = samples.iter().filter(|(disk, _)| is_at(rate, disk));
     let rates: Series = long.iter().map(|l| (l.operations, l.seconds)).collect();
     let usual = rates.quantile(0.5).unwrap_or(rate);
     let like_it = rates.share_from((1.0 - HELD) * usual) - rates.share_from((1.0 + HELD) * usual);
@@ -99,6 +131,54 @@ pub(crate) fn find(samples: &Samples<'_>) -> Option<Plateau> {
     })
 }
 
+/// Moments with operations, of blocks like those of most moments with a queue.
+fn of_like_blocks(samples: &Samples<'_>) -> Vec<Loaded> {
+    let active = samples.iter().filter(|(disk, _)| disk.operations() > 0.0);
+    let mut loaded: Vec<Loaded> = active
+        .filter_map(|(disk, seconds)| {
+            Some(Loaded {
+                queue: disk.in_flight()?,
+                operations: disk.operations(),
+                bytes: disk.bytes(),
+                wait_ms: disk.mean_wait_ms()?,
+                seconds: *seconds,
+            })
+        })
+        .collect();
+    let queued = loaded.iter().filter(|l| l.queue >= LEAST_QUEUE);
+    let blocks: Series = queued.map(|l| (l.block_bytes(), l.seconds)).collect();
+    // Some recordings hold no bytes.
+    if let Some(usual) = blocks.quantile(0.5).filter(|bytes| *bytes > 0.0) {
+        let like = usual / LIKE_BLOCK..=usual * LIKE_BLOCK;
+        loaded.retain(|l| like.contains(&l.block_bytes()));
+    }
+    loaded
+}
+
+/// The device is empty for part of the time in which it is said to be full. What
+/// is not counted, or counted as nothing at all, says nothing.
+fn is_empty_at_times(samples: &Samples<'_>, rate: f64) -> bool {
+    let at_end = samples.iter().filter(|(disk, _)| is_at(rate, disk));
+    let busy: Series = at_end
+        .filter_map(|(disk, seconds)| Some((disk.util?, *seconds)))
+        .collect();
+    busy.mean()
+        .is_some_and(|busy| busy > 0.0 && busy < NEVER_EMPTY)
+}
+
+/// The rate is that of most quiet moments, too: somebody asks at this pace.
+fn is_a_pace(samples: &Samples<'_>, rate: f64) -> bool {
+    let all: f64 = samples.iter().map(|(_, seconds)| seconds).sum();
+    let quiet: Series = samples
+        .iter()
+        .filter(|(disk, _)| disk.operations() >= SOME_RATE * rate)
+        .filter(|(disk, _)| disk.in_flight().is_some_and(|q| q < QUIET_QUEUE))
+        .map(|(disk, seconds)| (disk.operations(), *seconds))
+        .collect();
+    let like_it = quiet.share_from(AT_RATE * rate) - quiet.share_from(LIKE_RATE * rate);
+    quiet.seconds() >= QUIET_SHARE * all && like_it >= CONSTANT
+}
+
 /// Means of the longer half of these queues, where it brings no more than the
 /// shorter half.
 fn level(queued: &[Loaded]) -> Option<Loaded> {
@@ -110,10 +190,12 @@ fn level(queued: &[Loaded]) -> Option<Loaded> {
     let of_long = Loaded {
         queue: mean(long, |l| l.queue),
         operations: mean(long, |l| l.operations),
+        bytes: mean(long, |l| l.bytes),
         wait_ms: mean(long, |l| l.wait_ms),
         seconds: long.iter().map(|l| l.seconds).sum(),
     };
     let grows = of_long.queue >= LEAST_SPREAD * mean(short, |l| l.queue);
     let stays = of_long.operations <= SAME_RATE * mean(short, |l| l.operations);
-    (grows && stays).then_some(of_long)
+    let moves_no_more = of_long.bytes <= SAME_BYTES * mean(short, |l| l.bytes);
+    (grows && stays && moves_no_more).then_some(of_long)
 }

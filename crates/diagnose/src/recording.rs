@@ -84,6 +84,8 @@ pub struct Moment {
 pub struct CpuShares {
     /// Programs, nice ones included.
     pub user: f64,
+    /// The part of `user` that is of niced programs, where it is told apart.
+    pub nice: Option<f64>,
     /// The kernel, interrupts included.
     pub system: f64,
     /// Idle while a task of this CPU waited for I/O.

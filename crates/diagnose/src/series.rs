@@ -16,7 +16,8 @@ impl Series {
         self.0.is_empty()
     }
 
-    fn seconds(&self) -> f64 {
+    /// Length of all of them.
+    pub(crate) fn seconds(&self) -> f64 {
         self.0.iter().map(|(_, seconds)| seconds).sum()
     }
 

@@ -77,6 +77,7 @@ fn whoever_takes_the_cpus_is_named() {
     let recording = record(|_| Moment {
         cpu: Some(shares(0.99)),
         runnable: Some(12.0),
+        blocked: Some(0.0),
         processes: vec![doer("7 ffmpeg", 0.0, 3.2)],
         ..Moment::default()
     });
@@ -113,6 +114,7 @@ fn a_single_thread_that_computes_is_told() {
 fn a_cpu_full_of_interrupts_is_short() {
     let recording = record(|_| Moment {
         cpu: Some(shares(0.3)),
+        blocked: Some(0.0),
         busiest_cpu: Some(BusiestCpu {
             number: 3,
             busy: 1.0,

@@ -131,6 +131,7 @@ fn add_cpu(moment: &mut Moment, change: &Change) {
     };
     let shares = CpuShares {
         user: share(&[cpu::USER, cpu::NICE]),
+        nice: Some(share(&[cpu::NICE])),
         system: share(&[cpu::SYSTEM, cpu::IRQ, cpu::SOFTIRQ]),
         iowait: share(&[cpu::IOWAIT]),
         steal: share(&[cpu::STEAL]),

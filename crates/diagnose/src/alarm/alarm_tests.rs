@@ -46,6 +46,15 @@ fn a_state_fires_at_once_and_names_its_instance() {
 }
 
 #[test]
+fn an_alarm_is_explained_by_an_instance_that_causes_it() {
+    let mut both = readings("disk_wait", "loop0", &[(1.0, 0.107); 13]);
+    both.extend(readings("disk_wait", "vda", &[(1.0, 0.0008); 13]));
+    let alarm = state(&both, "operation-time");
+    assert_eq!(alarm.state, AlarmState::NotMeasurable);
+    assert!(alarm.reason.starts_with("loop0: 107"), "{}", alarm.reason);
+}
+
+#[test]
 fn a_time_must_be_seen_to_fire() {
     // Five minutes of 90 % with a second of rest each minute.
     let minutes: Vec<(f64, f64)> = (0..310)

@@ -113,10 +113,11 @@ fn alarm(rule: &Rule, instances: Option<&BTreeMap<&str, Vec<&HostReading>>>) -> 
         (_, Some(_)) => AlarmState::NotMeasurable,
         _ => AlarmState::Ok,
     };
-    let reason = reason(rule, state, &judged, short);
     if state != AlarmState::Ok {
         judged.retain(|instance| instance.state != AlarmState::Ok);
     }
+    // Of those that are left the worst: one that is well explains no alarm.
+    let reason = reason(rule, state, &judged, short);
     Alarm {
         rule: rule.name.clone(),
         title: rule.title.clone(),

@@ -90,6 +90,7 @@ fn shares(cpu: &Value) -> CpuShares {
     let share = |key: &str| cpu.get(key).and_then(Value::as_f64).unwrap_or(0.0) / 100.0;
     CpuShares {
         user: share("user") + share("nice"),
+        nice: cpu.get("nice").map(|_| share("nice")),
         system: share("system"),
         iowait: share("iowait"),
         steal: share("steal"),

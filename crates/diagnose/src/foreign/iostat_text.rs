@@ -214,7 +214,11 @@ fn shares<'a>(columns: impl Iterator<Item = (&'a String, f64)>) -> CpuShares {
     for (name, percent) in columns {
         let share = percent / 100.0;
         match name.as_str() {
-            "%user" | "%nice" => cpu.user += share,
+            "%user" => cpu.user += share,
+            "%nice" => {
+                cpu.user += share;
+                cpu.nice = Some(share);
+            }
             "%system" => cpu.system = share,
             "%iowait" => cpu.iowait = share,
             "%steal" => cpu.steal = share,

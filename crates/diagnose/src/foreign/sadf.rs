@@ -84,6 +84,7 @@ fn shares(cpu: &Value) -> CpuShares {
     };
     CpuShares {
         user: share(&["user", "usr", "nice", "guest", "gnice"]),
+        nice: cpu.get("nice").map(|_| share(&["nice", "gnice"])),
         system: share(&["system", "sys", "irq", "soft"]),
         iowait: share(&["iowait"]),
         steal: share(&["steal"]),

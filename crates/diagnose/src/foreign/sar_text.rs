@@ -214,6 +214,7 @@ impl Row<'_> {
                     };
                     moment.cpu = Some(CpuShares {
                         user: sum(&["%user", "%usr", "%nice", "%guest", "%gnice"]),
+                        nice: share(&["%nice"]).map(|nice| nice + sum(&["%gnice"])),
                         system: sum(&["%system", "%sys", "%irq", "%soft"]),
                         iowait: sum(&["%iowait"]),
                         steal: sum(&["%steal"]),

@@ -52,7 +52,11 @@ fn shares(text: &str) -> Option<CpuShares> {
         let share = percent / 100.0;
         known += 1;
         match pair[1].trim_end_matches(',') {
-            "us" | "ni" => cpu.user += share,
+            "us" => cpu.user += share,
+            "ni" => {
+                cpu.user += share;
+                cpu.nice = Some(share);
+            }
             "sy" | "hi" | "si" => cpu.system += share,
             "wa" => cpu.iowait = share,
             "st" => cpu.steal = share,

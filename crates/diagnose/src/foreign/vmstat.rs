@@ -61,6 +61,7 @@ fn moment(names: &[&str], line: &str) -> Option<Moment> {
         swap_out_bytes_per_second: of("so").map(|kib| kib * 1024.0),
         cpu: of("id").map(|idle| CpuShares {
             user: share("us") + share("gu"),
+            nice: None,
             system: share("sy"),
             iowait: share("wa"),
             steal: share("st"),

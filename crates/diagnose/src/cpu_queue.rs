@@ -1,0 +1,79 @@
+//! Do tasks wait for CPUs?
+//!
+//! Only work that is not niced counts where the two are told apart: programs
+//! that are niced take what others leave, and delay none of them. A load average
+//! counts tasks that wait for I/O as well, so that it proves a queue for CPUs
+//! only where it is known that hardly any do.
+
+use fathom_model::diagnosis::CpuLoad;
+
+use crate::load;
+use crate::recording::{CpuShares, Recording};
+
+/// CPUs are short from this share of busy time on, for this share of the time,
+/// or with this many runnable tasks (load average, where tasks do not wait for
+/// I/O) for each.
+const BUSY: f64 = 0.90;
+const HALF: f64 = 0.5;
+const QUEUE: f64 = 1.2;
+/// Niced programs that take so much are who waits.
+const NICED: f64 = 0.10;
+
+/// That they do, in words. `waits`: whether work waits for I/O, where that is
+/// known.
+pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>) -> Option<String> {
+    let own = |cpu: CpuShares| cpu.busy() - cpu.nice.unwrap_or(0.0);
+    let busy = load::series(recording, |m| Some(own(m.cpu?))).share_from(BUSY);
+    let of_cpus = of_cpus(cpu);
+    let others_take_it = niced(recording) >= NICED && busy < HALF;
+    let runnable = cpu.runnable_per_cpu.filter(|_| !others_take_it);
+    let busy_words = cpu.busy.map(|busy| format!(", {:.0} % busy", 100.0 * busy));
+    if let Some(tasks) = runnable.filter(|tasks| *tasks >= QUEUE) {
+        return Some(format!(
+            "CPUs are short: {tasks:.1} runnable tasks for each of {of_cpus}{}",
+            busy_words.unwrap_or_default()
+        ));
+    }
+    // The average of a minute also holds what ended before the recording.
+    let load = long_load(cpu).filter(|_| waits == Some(false) && !others_take_it);
+    if let Some(load) = load {
+        return Some(format!(
+            "CPUs are short: a load average of {load:.1} for each of {of_cpus}; above 1, tasks wait \
+             for a CPU"
+        ));
+    }
+    (busy >= HALF && waits != Some(true)).then(|| {
+        format!(
+            "CPUs are short: {of_cpus} were at 90 % and above for {:.0} % of the time",
+            100.0 * busy
+        )
+    })
+}
+
+/// A long queue of which is not known what it is for, in words.
+pub(crate) fn load_alone(cpu: CpuLoad, waits: Option<bool>) -> Option<String> {
+    let load = long_load(cpu).filter(|_| waits.is_none())?;
+    Some(format!(
+        "a load average of {load:.1} for each of {}: tasks wait for CPUs or for I/O, it counts both",
+        of_cpus(cpu)
+    ))
+}
+
+/// A high load average, where runnable tasks were not counted.
+fn long_load(cpu: CpuLoad) -> Option<f64> {
+    let load = cpu.load_per_cpu.filter(|_| cpu.runnable_per_cpu.is_none());
+    load.filter(|load| *load >= QUEUE)
+}
+
+/// Share of the time of all CPUs that niced programs took.
+pub(crate) fn niced(recording: &Recording) -> f64 {
+    let niced = load::series(recording, |m| m.cpu?.nice);
+    niced.mean().unwrap_or(0.0)
+}
+
+fn of_cpus(cpu: CpuLoad) -> String {
+    match cpu.cpus {
+        Some(cpus) => format!("{cpus} CPUs"),
+        None => "the CPUs".to_owned(),
+    }
+}

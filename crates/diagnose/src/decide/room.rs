@@ -1,0 +1,138 @@
+//! What shows that the devices are not at their end.
+
+use fathom_model::diagnosis::{DiskLoad, Shortage};
+use fathom_model::unit;
+
+use super::{Facts, HALF, IO_WAIT, per_second, three};
+use crate::load;
+use crate::recording::DiskMoment;
+
+/// A load whose peak stays below this share of the ceiling has room.
+const ROOM: f64 = 0.70;
+/// A device that holds so little in its queue 95 % of the time is hardly used.
+const QUIET_QUEUE: f64 = 0.2;
+/// One operation after the other: usually about one in flight, never two.
+const USED_QUEUE: f64 = 0.5;
+const ONE_IN_FLIGHT: f64 = 1.2;
+/// From here on there is one in flight nearly all the time.
+const ALWAYS_ONE: f64 = 0.8;
+
+impl Facts<'_> {
+    /// The volume has room, as its ceiling shows.
+    pub(super) fn room(&self) -> Option<String> {
+        let (disk, used) = (self.disk?, self.ceiling.as_ref()?);
+        let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0);
+        (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
+            format!(
+                "{}: peaks at {} of {} ({} %; {}), {:.0} reads and {:.0} writes per second at most",
+                disk.name,
+                unit::count(disk.operations_peak),
+                per_second(used.operations),
+                percent(used.peak_share),
+                used.source,
+                disk.reads_peak,
+                disk.writes_peak,
+            )
+        })
+    }
+
+    /// That the devices were not at their end while something else was short.
+    pub(super) fn not_at_its_end(&self, shortage: Shortage) -> Option<String> {
+        let Some(disk) = self.disk else {
+            return self.little().or_else(|| self.nobody_blocked());
+        };
+        // What waits for a full network is not at a device.
+        if shortage != Shortage::Network && self.more_wait_than_are_in_flight() {
+            return None;
+        }
+        let few = || {
+            let p95 = self.queue_p95.filter(|p95| *p95 <= ONE_IN_FLIGHT)?;
+            let full = self
+                .ceiling
+                .as_ref()
+                .is_some_and(|used| used.time_at_ceiling > 0.0);
+            (!full).then(|| few_in_flight(disk, p95))
+        };
+        let alike = || self.alike.clone();
+        self.room()
+            .or_else(|| self.little())
+            .or_else(alike)
+            .or_else(few)
+    }
+
+    /// Hardly any task waited for a device, where no device was recorded.
+    fn nobody_blocked(&self) -> Option<String> {
+        let blocked = load::series(self.recording, |m| m.blocked).mean();
+        let blocked = blocked.filter(|tasks| *tasks < 1.0)?;
+        Some(format!("{blocked:.1} tasks waited for a device on average"))
+    }
+
+    /// Tasks wait for I/O that no device has: somebody holds it back before.
+    fn more_wait_than_are_in_flight(&self) -> bool {
+        let blocked = load::series(self.recording, |m| m.blocked).mean();
+        let in_flight = load::series(self.recording, |m| {
+            Some(m.disks.iter().filter_map(DiskMoment::in_flight).sum())
+        });
+        blocked.is_some_and(|tasks| tasks >= 1.0 + in_flight.mean().unwrap_or(0.0))
+    }
+
+    /// The devices are hardly used.
+    pub(super) fn little(&self) -> Option<String> {
+        let Some(disk) = self.disk else {
+            let recorded = self.recording.moments.iter().any(|m| !m.disks.is_empty());
+            return recorded.then(|| "no device did anything".to_owned());
+        };
+        let waited = self.waited.map(|(share, _)| share);
+        let below = |queue: f64, wait: f64| {
+            let waits = waited.is_some_and(|share| share >= wait);
+            self.queue_p95.is_some_and(|p95| p95 < queue) && !waits
+        };
+        (below(QUIET_QUEUE, IO_WAIT) || waited.is_some() && below(HALF, HALF))
+            .then(|| few_in_flight(disk, self.queue_p95.unwrap_or(0.0)))
+    }
+
+    /// About one operation in flight, hardly ever more: whoever asks waits for
+    /// each before the next, and the device could do more at once.
+    pub(super) fn one_by_one(&self) -> Option<Vec<String>> {
+        let disk = self.disk?;
+        let full = self
+            .ceiling
+            .as_ref()
+            .is_some_and(|used| used.time_at_ceiling > 0.0);
+        let least = self.alike.as_ref().map_or(USED_QUEUE, |_| ALWAYS_ONE);
+        let usual = self.queue_median.is_some_and(|queue| queue >= least);
+        let never = self.queue_p95.is_some_and(|queue| queue <= ONE_IN_FLIGHT);
+        (usual && never && !full).then(|| {
+            vec![
+                format!(
+                    "{}: about one operation in flight, {} or fewer 95 % of the time: each waits for the \
+                     one before",
+                    disk.name,
+                    three(self.queue_p95.unwrap_or(0.0))
+                ),
+                format!(
+                    "each takes {} ms: shorter times or more operations at once would help, a device with \
+                     more operations per second would not",
+                    three(disk.wait_ms.unwrap_or(0.0))
+                ),
+            ]
+        })
+    }
+}
+
+fn few_in_flight(disk: &DiskLoad, p95: f64) -> String {
+    format!(
+        "{}: {} operations in flight 95 % of the time or fewer, {} at most",
+        disk.name,
+        three(p95),
+        per_second(disk.operations_peak)
+    )
+}
+
+/// A share in percent, also a small one.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        percent if percent < 1.0 => format!("{percent:.1}"),
+        percent => format!("{percent:.0}"),
+    }
+}

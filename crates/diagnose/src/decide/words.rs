@@ -1,0 +1,105 @@
+//! What was seen, in words, and what would decide where that is not enough.
+
+use super::{Facts, LASTING, per_second, three};
+use crate::cpu_queue;
+use crate::load;
+
+impl Facts<'_> {
+    pub(super) fn disk_line(&self) -> Option<String> {
+        let disk = self.disk?;
+        let wait = disk
+            .wait_ms
+            .map_or(String::new(), |ms| format!(", {} ms each", three(ms)));
+        let queue = disk
+            .queue
+            .map_or(String::new(), |q| format!(", {q:.2} in flight"));
+        Some(format!(
+            "{}: {} on average{wait}{queue}",
+            disk.name,
+            per_second(disk.operations)
+        ))
+    }
+
+    pub(super) fn cpu_line(&self) -> Option<String> {
+        let cpu = self.cpu?;
+        if let Some(line) = cpu_queue::load_alone(cpu, self.waits()) {
+            return Some(line);
+        }
+        let niced = match cpu_queue::niced(self.recording) {
+            share if share >= LASTING => format!(" ({:.0} % by niced programs)", 100.0 * share),
+            _ => String::new(),
+        };
+        let (busy, iowait) = cpu.busy.zip(cpu.iowait)?;
+        Some(format!(
+            "CPUs {:.0} % busy{niced}, {:.0} % waiting for I/O",
+            100.0 * busy,
+            100.0 * iowait
+        ))
+    }
+
+    /// CPUs that never idle show no waiting, where blocked tasks do.
+    pub(super) fn waited_line(&self) -> Option<String> {
+        let blocked = self.blocked_line().filter(|_| self.waits() != Some(true));
+        let waited = || {
+            let (share, words) = self.waited?;
+            Some(format!("{words} for {:.0} % of the time", 100.0 * share))
+        };
+        blocked.or_else(waited)
+    }
+
+    pub(super) fn blocked_line(&self) -> Option<String> {
+        let blocked = load::series(self.recording, |m| m.blocked).mean();
+        let tasks = blocked.filter(|tasks| *tasks >= 1.0)?;
+        Some(format!(
+            "{tasks:.0} tasks were blocked on average, most of them for I/O"
+        ))
+    }
+
+    pub(super) fn what_would_settle(&self) -> Vec<String> {
+        let mut settle = Vec::new();
+        if self
+            .cpu
+            .is_some_and(|cpu| cpu_queue::load_alone(cpu, self.waits()).is_some())
+        {
+            settle.push("vmstat, or top's %Cpu line, beside it: what tasks wait for".to_owned());
+        }
+        match &self.ceiling {
+            None if self.recording.moments.iter().all(|m| m.disks.is_empty()) => settle.push(
+                "the devices in the same time: `fathom record`, or iostat -x -t".to_owned(),
+            ),
+            None => settle.push(
+                "what the volume can give: --calibrate measures it on the host; or a second recording \
+                 under a test load, --ceiling-iops LIMIT, --ceiling with a measurement by `fathom io`"
+                    .to_owned(),
+            ),
+            Some(used) if !used.comparable => settle.push(
+                "a test load with blocks and a mix like the load's own: this one's blocks differ \
+                 by more than four times, or its share of reads by more than 30 %"
+                    .to_owned(),
+            ),
+            Some(_) => {}
+        }
+        if self.recording.moments.len() < 30 {
+            settle.push(
+                "a longer recording: at least ten minutes, under the load that is slow".to_owned(),
+            );
+        }
+        if self
+            .recording
+            .moments
+            .iter()
+            .all(|m| m.io_pressure_some.is_none())
+        {
+            settle.push("pressure stall beside it (sar -A with sysstat 12.3 or newer)".to_owned());
+        }
+        settle
+    }
+    /// What to record where a device was at its end and no work is known to
+    /// have waited for it.
+    pub(super) fn whether_work_waits(&self) -> &'static str {
+        match self.waited {
+            Some(_) => "a recording while the work is slow: hardly any waited for I/O in this one",
+            None => "pressure stall or CPU shares beside it: whether any work waited is not known",
+        }
+    }
+}
