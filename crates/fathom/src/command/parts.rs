@@ -117,6 +117,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn remarks_name_their_file_where_there_are_several() {
+        let remarks = vec!["the end was missing".to_owned()];
+        let of = |several| of_file(Path::new("/secret/io.txt"), remarks.clone(), several);
+        assert_eq!(of(true), ["io.txt: the end was missing"]);
+        assert_eq!(of(false), remarks);
+    }
+
+    #[test]
     fn parts_of_one_recording_are_one_and_others_stay_apart() {
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name);

@@ -171,8 +171,10 @@ impl Order {
         let block_bytes = (blocks * ALIGN_BYTES).clamp(ALIGN_BYTES, MOST_BLOCK_BYTES);
         let size = args.calibration.calibrate_size;
         let size = size.unwrap_or_else(|| default_size(target.path(), false));
+        let size_bytes = whole_blocks(size, block_bytes);
+        has_room(&target, size_bytes)?;
         Ok(Order {
-            size_bytes: whole_blocks(size, block_bytes),
+            size_bytes,
             target,
             block_bytes,
             read_percent: (100.0 * share).round().clamp(0.0, 100.0) as u32,
@@ -342,6 +344,20 @@ fn place(load: &Recording, disk: &str, folder: &str) -> Result<(Target, Vec<Stri
     }
 }
 
+/// Refuses a folder in which the test file has no room.
+fn has_room(target: &Target, size_bytes: u64) -> Result<(), String> {
+    let free = target.path().and_then(surroundings::free_bytes);
+    match free.filter(|free| *free < size_bytes) {
+        None => Ok(()),
+        Some(free) => Err(format!(
+            "--calibrate: {target} has {} free, and the test file takes {}; name another folder of \
+             the volume with --calibrate=FOLDER, or make the file smaller with --calibrate-size",
+            unit::bytes(free),
+            unit::bytes(size_bytes)
+        )),
+    }
+}
+
 fn names_under(path: &Path) -> Vec<String> {
     let devices = target_fingerprint(&Sysroot::host(), path).devices;
     devices.into_iter().map(|device| device.name).collect()
@@ -378,6 +394,16 @@ fn mounted(disk: &str) -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_without_room_is_refused_by_the_flags_of_the_call() {
+        let told = has_room(&Target::Path("/proc".into()), 1 << 30).unwrap_err();
+        assert!(
+            told.contains("0 B free") && told.contains("--calibrate-size"),
+            "{told}"
+        );
+        assert!(has_room(&Target::Path("/proc".into()), 0).is_ok());
+    }
 
     #[test]
     fn a_file_holds_whole_blocks() {

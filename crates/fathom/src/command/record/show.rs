@@ -63,7 +63,8 @@ pub(super) fn run(show: &Show) -> anyhow::Result<Exit> {
         let (from, to) = (date(first.unix_ms), date(last.unix_ms));
         let span = unit::span(span_ns);
         out.push_str(&format!(
-            "{frames} readings from {from} to {to} UTC ({span})\n"
+            "{} from {from} to {to} UTC ({span})\n",
+            unit::counted(frames, "reading")
         ));
     }
     out.push_str(match (reader.finished(), reader.damaged()) {
