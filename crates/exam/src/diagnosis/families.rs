@@ -17,7 +17,7 @@ const SIZE: &str = "size=64MiB";
 type Draw = fn(&mut Rng) -> (String, Setting, Truth);
 
 /// A family, and how a case of it is drawn.
-const FAMILIES: [(&str, Draw); 16] = [
+const FAMILIES: [(&str, Draw); 17] = [
     ("volume with a cap", capped),
     ("CPU hog", cpu_hog),
     ("one thread bound by fsync", fsync_bound),
@@ -34,6 +34,7 @@ const FAMILIES: [(&str, Draw); 16] = [
     ("wait for a lock in memory", memory_lock),
     ("volume with a throughput cap", capped_in_bytes),
     ("CPU hog beside a busy disk", cpu_hog_and_disk),
+    ("batches with room", batches),
 ];
 
 /// Their names.
@@ -81,6 +82,7 @@ fn changing(rng: &mut Rng, operation: Operation, block_bytes: u32) -> BlockIo {
         active,
         step_ms: pick(rng, 900, 1100),
         every_us: 0,
+        batched_per_second: 0,
         seed: rng.next_u64(),
     }
 }
@@ -94,6 +96,7 @@ fn paced(rng: &mut Rng, operation: Operation, threads: u32, per_second: u64) -> 
         block_bytes: 4096,
         active: vec![threads],
         step_ms: 1000,
+        batched_per_second: 0,
         every_us: u64::from(threads) * 1_000_000 / per_second.max(1),
         seed: rng.next_u64(),
     }
@@ -365,6 +368,27 @@ fn healthy(rng: &mut Rng) -> (String, Setting, Truth) {
     (
         format!("up to {per_second} of {iops} operations/s of {latency_us} µs"),
         setting(drive(model, 0.0), vec![Application::BlockIo(io)]),
+        Truth::of(Answer::No, &[Shortage::Nothing]),
+    )
+}
+
+/// An even pace in batches of changing size: the queue grows and the rate stays,
+/// as at a cap, and the volume is empty most of the time. The user knows its
+/// limit.
+fn batches(rng: &mut Rng) -> (String, Setting, Truth) {
+    let iops = pick(rng, 2500, 5000);
+    let per_second = pick(rng, 200, 400);
+    let most = pick(rng, 80, 160) as u32;
+    let mut io = changing(rng, Operation::Read, 4096);
+    io.active = vec![10, most / 2, most, most / 3];
+    io.step_ms *= 2;
+    io.batched_per_second = per_second;
+    let model = format!("cloud?iops={iops},mibs=500,latency_us=500,{SIZE}");
+    let mut setting = setting(drive(model, 0.0), vec![Application::BlockIo(io)]);
+    setting.options = vec![format!("--ceiling-iops={iops}")];
+    (
+        format!("{per_second} of {iops} operations/s, up to {most} at once"),
+        setting,
         Truth::of(Answer::No, &[Shortage::Nothing]),
     )
 }

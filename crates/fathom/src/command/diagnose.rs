@@ -6,13 +6,16 @@ mod cluster;
 mod consent;
 mod live;
 mod measured;
+mod second;
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use fathom_diagnose::causal::with_causal;
 use fathom_diagnose::recording::Recording;
-use fathom_diagnose::{Ceiling, GroupWords, anonymised, diagnose, join, without_file_names};
+use fathom_diagnose::{
+    Ceiling, GroupWords, anonymised, diagnose, no_test_load, without_file_names,
+};
 use fathom_model::cluster::ClusterLook;
 use fathom_model::unit;
 use fathom_recorder::joined;
@@ -34,13 +37,13 @@ pub(crate) use cluster::gluster_profile;
 /// first lines of `top -b` or uptime.
 ///
 /// The first recording with devices is of the real load; a
-/// second one is of a test load on the same volume, and what it reached is
-/// what the volume can give. Recordings without devices are joined to the
-/// first.
+/// second one, of another time, is of a test load on the same volume, and what
+/// it reached is what the volume can give, if it asked for more than the load.
+/// Recordings without devices, and one of the same time, are joined to the first.
 ///
 /// YES needs a device that is proved to be at its end and work that waited for
 /// it; NO needs room that is proved, or something else that is proved to be
-/// short. `%util` proves neither and is not used.
+/// short. `%util` proves neither; a low one can only take a proof away.
 ///
 /// Dumps of storage clusters are judged by rules of their own (docs/clusters.md):
 /// a volume profile of Gluster, or `ceph status`, `ceph health detail`, `ceph osd
@@ -194,7 +197,7 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
     if recordings.len() < given.len() {
         return Ok(Exit::Usage);
     }
-    let (load, test) = match sort(recordings) {
+    let (load, test) = match second::sort(recordings) {
         Ok(sorted) => sorted,
         Err(reason) => {
             present::complain(&reason);
@@ -212,6 +215,8 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
             return Ok(Exit::Usage);
         }
     };
+    let no_test = test.and_then(|test| no_test_load(&load, test));
+    let test = test.filter(|_| no_test.is_none());
     let measured = match measured::nearest(args, &load) {
         Ok(measured) => measured,
         Err(reason) => {
@@ -230,6 +235,7 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
     let mut load = causal::without_limits_of_others(args, load);
     let groups = args.anonymise.then(|| GroupWords::put_into(&mut load));
     let mut found = diagnose(&load, |disk| ceiling(args, test, measured.as_ref(), disk));
+    found.remarks.extend(no_test);
     found.remarks.extend(calibrated.remarks);
     found.calibration = calibrated.calibration;
     let mut exit = calibrated.exit;
@@ -288,29 +294,6 @@ fn load(given: &Given, several: bool) -> Result<(String, Recording), String> {
             Ok((name, recording))
         }
     }
-}
-
-/// The real load with all that was seen beside it, and the test load.
-fn sort(recordings: Vec<(String, Recording)>) -> Result<(Recording, Option<Recording>), String> {
-    let has_disks = |r: &Recording| r.moments.iter().any(|m| !m.disks.is_empty());
-    let (with_disks, without): (Vec<_>, Vec<_>) =
-        recordings.into_iter().partition(|(_, r)| has_disks(r));
-    let mut with_disks = with_disks.into_iter();
-    let mut others = without.into_iter();
-    let Some((_, mut load)) = with_disks.next().or_else(|| others.next()) else {
-        return Err("no recording was given".to_owned());
-    };
-    let test = with_disks.next().map(|(_, recording)| recording);
-    if let Some((name, _)) = with_disks.next() {
-        return Err(format!(
-            "{name}: a third recording with devices; give one of the real load and one of a test \
-             load"
-        ));
-    }
-    for (_, other) in others {
-        join(&mut load, &other);
-    }
-    Ok((load, test))
 }
 
 /// The recording of one device, and what the user knows of the host.

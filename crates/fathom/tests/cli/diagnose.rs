@@ -193,3 +193,43 @@ fn a_ticket_can_be_read_by_strangers() {
         "{markdown}"
     );
 }
+
+/// A copy of an example, changed.
+fn changed(bench: &Bench, name: &str, change: impl Fn(String) -> String) -> String {
+    let path = bench.path().join(name);
+    let text = std::fs::read_to_string(example(name)).expect("an example");
+    std::fs::write(&path, change(text)).expect("the copy");
+    path.to_str().expect("text").to_owned()
+}
+
+#[test]
+fn a_second_look_at_the_same_load_is_no_test_load() {
+    let bench = Bench::new();
+    // Of the same time: it is joined to the first.
+    let load = example("test-load.json");
+    let load = load.to_str().unwrap();
+    let output = diagnose(&bench, &[load, load], &["--json"]);
+    let found = output.json();
+    assert_ne!(found["answer"], "yes", "{found}");
+    assert_eq!(found["ceiling"], serde_json::Value::Null);
+    let remarks = found["remarks"].to_string();
+    assert!(
+        remarks.contains("of the same time as the first"),
+        "{remarks}"
+    );
+    // Of another time, and with nothing more in flight.
+    let later = changed(&bench, "test-load.json", |text| {
+        text.replace("11/20/26 11:", "11/20/26 15:")
+    });
+    let found = diagnose(&bench, &[load, &later], &["--json"]).json();
+    assert_ne!(found["answer"], "yes", "{found}");
+    let remarks = found["remarks"].to_string();
+    assert!(remarks.contains("is no test load"), "{remarks}");
+    // Of another host.
+    let other = changed(&bench, "test-load.json", |text| {
+        text.replace("\"cubes\"", "\"spheres\"")
+    });
+    diagnose(&bench, &["ticket.json", &other], &[])
+        .expect_status(2)
+        .expect_in_stderr("give recordings of one host");
+}

@@ -49,6 +49,10 @@ pub struct BlockIo {
     /// Each thread begins an operation so often, on average; 0 is at once
     /// after the one before. An operation that is late is left out.
     pub every_us: u64,
+    /// Threads begin their operations together, in batches, as often as makes
+    /// so many operations a second of all of them; 0 is each for itself.
+    #[serde(default)]
+    pub batched_per_second: u64,
     /// Of the places and pauses.
     pub seed: u64,
 }
@@ -93,12 +97,18 @@ impl BlockIo {
             .map_err(Error::io("open", &self.path))
     }
 
-    fn wanted(&self, number: u32, started: Instant) -> bool {
+    /// Threads that are wanted now.
+    fn active(&self, started: Instant) -> u32 {
         let step = started.elapsed().as_millis() as u64 / self.step_ms;
         let place = step as usize % self.active.len();
-        self.active
-            .get(place)
-            .is_some_and(|active| number < *active)
+        self.active.get(place).copied().unwrap_or(0)
+    }
+
+    /// Until the next batch begins: all threads count from the same start.
+    fn until_batch(&self, started: Instant) -> Duration {
+        let apart = f64::from(self.active(started)) / self.batched_per_second.max(1) as f64;
+        let now = started.elapsed().as_secs_f64();
+        Duration::from_secs_f64((((now / apart).floor() + 1.0) * apart - now).clamp(0.0, 10.0))
     }
 
     fn work(&self, number: u32, file: &File, blocks: u64, started: Instant) {
@@ -109,7 +119,7 @@ impl BlockIo {
         let block = &mut room[start..start + block_bytes];
         let mut due = Instant::now();
         loop {
-            if !self.wanted(number, started) {
+            if number >= self.active(started) {
                 thread::sleep(NOT_WANTED);
                 due = Instant::now();
                 continue;
@@ -119,6 +129,9 @@ impl BlockIo {
                 due = due.max(Instant::now() - Duration::from_micros(self.every_us));
                 due += Duration::from_micros(pause as u64);
                 thread::sleep(due.saturating_duration_since(Instant::now()));
+            }
+            if self.batched_per_second > 0 {
+                thread::sleep(self.until_batch(started));
             }
             let offset = rng.below(blocks) * u64::from(self.block_bytes);
             let done = match self.operation {

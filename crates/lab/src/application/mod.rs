@@ -123,6 +123,7 @@ mod tests {
                 active: vec![1, 8],
                 step_ms: 1000,
                 every_us: 0,
+                batched_per_second: 0,
                 seed: 7,
             }),
         ] {

@@ -105,6 +105,9 @@ pub(super) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
         ));
         return Ok(Exit::Usage);
     }
+    // What niced programs wait for is no shortage: the cases are of work that is not,
+    // also when this exam was started by nice. Where that is refused it stays so.
+    let _ = rustix::process::setpriority_process(None, 0);
     let signals = Signals::listen().context("cannot listen for signals")?;
     let stopped = || signals.count() > 0;
     let fathom = std::env::current_exe().context("cannot find this program")?;

@@ -42,6 +42,7 @@ fn moment(second: i8) -> Moment {
         seconds: Some(1.0),
         cpu: Some(CpuShares {
             user: 0.2,
+            nice: None,
             system: 0.1,
             iowait: 0.3,
             steal: 0.0,
