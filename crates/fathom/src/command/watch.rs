@@ -6,6 +6,7 @@ mod keys;
 mod plain;
 mod replay;
 mod screen;
+mod terminal;
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
@@ -16,11 +17,11 @@ use fathom_fleet::Interrupt;
 use fathom_observe::{Sysroot, monotonic_ns};
 use fathom_recorder::{Instant, Moments, Sampler, recorded_host};
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use self::cells::Sort;
 use self::history::History;
 use self::keys::View;
+use self::terminal::Input;
 use crate::exit::Exit;
 use crate::pace::Pace;
 use crate::{present, signals};
@@ -161,15 +162,13 @@ fn on_screen(
             break;
         }
         let left = Duration::from_nanos(next_ns.saturating_sub(monotonic_ns()));
-        if event::poll(left.min(LOOK))? {
-            match event::read()? {
-                Event::Key(key) if key.kind != KeyEventKind::Release => {
-                    view.press(key, &source.history);
-                }
-                _ => {}
-            }
-            stale = true;
+        match terminal::input(left.min(LOOK))? {
+            Input::Key(key) => view.press(key, &source.history),
+            Input::Change => {}
+            Input::Nothing => continue,
+            Input::End => break,
         }
+        stale = true;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Rules about work on an object store.
 
 use fathom_model::OpKind;
-use fathom_model::workload::EngineKind;
+use fathom_model::workload::{EngineKind, ObjectWork};
 
 use super::{Context, at};
 use crate::diagnostic::{Problem, error, warning};
@@ -104,13 +104,6 @@ impl Context<'_> {
         if let Some(problem) = self.verified_as_read() {
             return Some(problem);
         }
-        let on_read = keys.verify.as_ref();
-        let on_read = on_read.is_some_and(|v| v.value == VerifyChoice::OnRead);
-        if on_read && !object.ops.iter().any(|share| share.kind.gives_contents()) {
-            let message = "nothing is read while measuring, so nothing can be checked";
-            let help = format!("remove {}", self.key("verify"));
-            return Some(error("verify_nothing", at(&keys.verify), message).help(help));
-        }
         if object.existing && !object.only_reads() {
             let message = "objects that are there already are only read";
             let help = format!("take {}", self.spelling.pair("request", "get"));
@@ -127,25 +120,8 @@ impl Context<'_> {
             let help = format!("take {}", self.spelling.pair("request", "get_version"));
             return Some(error("without_effect", at(&keys.versions), message).help(help));
         }
-        if let Some(store) = self
-            .workload
-            .store
-            .as_deref()
-            .filter(|s| s.checksum_trailing)
-        {
-            let lacks = store.checksum.is_none();
-            let message = match (lacks, store.sign_payload) {
-                (true, _) => "no checksum is named that could follow the payload",
-                (_, true) => "a checksum that follows the payload is not signed with it",
-                _ => "",
-            };
-            let help = match lacks {
-                true => format!("write {}", self.spelling.pair("checksum", "crc32c")),
-                false => format!("remove {}", self.key("sign_payload")),
-            };
-            if !message.is_empty() {
-                return Some(error("conflict", at(&keys.checksum_trailing), message).help(help));
-            }
+        if let Some(problem) = self.trailing_checksum() {
+            return Some(problem);
         }
         let bounded = self.workload.bounds.time_ns.is_some() || self.workload.bounds.ops.is_some();
         if !bounded && (object.phase().is_none() || object.repeat) {
@@ -158,6 +134,25 @@ impl Context<'_> {
             return Some(error("no_bound", self.place(&keys.runtime), message).help(help));
         }
         self.rate_and_think_time()
+    }
+
+    /// A checksum behind a payload that has none, or is signed.
+    fn trailing_checksum(&self) -> Option<Problem> {
+        let store = self.workload.store.as_deref()?;
+        let (message, help) = match (store.checksum.is_none(), store.sign_payload) {
+            _ if !store.checksum_trailing => return None,
+            (true, _) => (
+                "no checksum is named that could follow the payload",
+                format!("write {}", self.spelling.pair("checksum", "crc32c")),
+            ),
+            (false, true) => (
+                "a checksum that follows the payload is not signed with it",
+                format!("remove {}", self.key("sign_payload")),
+            ),
+            (false, false) => return None,
+        };
+        let place = at(&self.keys.checksum_trailing);
+        Some(error("conflict", place, message).help(help))
     }
 
     /// Keys of requests that the workload does not send.
@@ -189,6 +184,13 @@ impl Context<'_> {
     /// way.
     pub(super) fn verified_as_read(&self) -> Option<Problem> {
         let verify = self.keys.verify.as_ref()?;
+        let object = self.workload.object.as_deref();
+        let unread = |object: &ObjectWork| !object.ops.iter().any(|s| s.kind.gives_contents());
+        if verify.value == VerifyChoice::OnRead && object.is_some_and(unread) {
+            let message = "nothing is read while measuring, so nothing can be checked";
+            let help = format!("remove {}", self.key("verify"));
+            return Some(error("verify_nothing", at(&self.keys.verify), message).help(help));
+        }
         if !matches!(verify.value, VerifyChoice::After | VerifyChoice::Stamp) {
             return None;
         }

@@ -4,10 +4,10 @@ use fathom_diagnose::recording::Recording;
 use fathom_fleet::Interrupt;
 use fathom_recorder::joined;
 use ratatui::DefaultTerminal;
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
 use super::history::History;
 use super::keys::View;
+use super::terminal::{self, Input};
 use super::{LOOK, Watch, is_plain, plain, screen};
 use crate::command::given;
 use crate::command::parts::{Given, left_aside, sorted};
@@ -100,14 +100,13 @@ fn on_screen(
     while !interrupt.is_raised() && !view.quits {
         let seen = history.at(view.position);
         terminal.draw(|frame| screen::draw(frame, history.host(), seen.as_ref(), &view))?;
-        while !interrupt.is_raised() && !event::poll(LOOK)? {}
-        if interrupt.is_raised() {
-            break;
-        }
-        if let Event::Key(key) = event::read()?
-            && key.kind != KeyEventKind::Release
-        {
-            view.press(key, history);
+        loop {
+            match terminal::input(LOOK)? {
+                Input::Nothing if !interrupt.is_raised() => {}
+                Input::Nothing | Input::End => return Ok(()),
+                Input::Key(key) => break view.press(key, history),
+                Input::Change => break,
+            }
         }
     }
     Ok(())
