@@ -213,6 +213,23 @@ fn full_cpus_hide_a_device_that_may_be_full_as_well() {
 }
 
 #[test]
+fn bursts_that_nobody_waits_for_do_not_hide_full_cpus() {
+    let bursts = |stalled| {
+        let mut recording = minutes(|second| match second % 5 {
+            0 => disk(900.0, 25.0, 0.7, 65_536.0),
+            _ => disk(50.0, 0.05, 0.05, 4096.0),
+        });
+        recording.host.cpus = Some(4);
+        for moment in &mut recording.moments {
+            (moment.runnable, moment.io_pressure_some) = (Some(12.0), Some(stalled));
+        }
+        free(&recording).answer
+    };
+    assert_eq!(bursts(0.03), Answer::No);
+    assert_eq!(bursts(0.4), Answer::NotProven);
+}
+
+#[test]
 fn a_load_average_alone_is_no_queue_for_cpus() {
     let mut uptime = read(BLOCKED_UPTIME);
     uptime.host.cpus = Some(2);

@@ -3,7 +3,7 @@
 use fathom_model::diagnosis::{DiskLoad, Shortage};
 use fathom_model::unit;
 
-use super::{Facts, HALF, IO_WAIT, per_second, three};
+use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
 use crate::load;
 use crate::recording::DiskMoment;
 
@@ -58,6 +58,23 @@ impl Facts<'_> {
             .or_else(|| self.little())
             .or_else(alike)
             .or_else(few)
+            .or_else(|| self.hardly_stalled(disk))
+    }
+
+    /// Bursts that nobody waits for, such as write-back, at a device that is
+    /// mostly empty.
+    fn hardly_stalled(&self, disk: &DiskLoad) -> Option<String> {
+        let stalled = load::series(self.recording, |m| m.io_pressure_some).mean()?;
+        let usual = self.queue_median.filter(|queue| *queue < HALF)?;
+        (stalled < LASTING).then(|| {
+            format!(
+                "{}: {} operations in flight half of the time or fewer; some task was stalled on I/O \
+                 for {:.0} % of the time",
+                disk.name,
+                three(usual),
+                100.0 * stalled
+            )
+        })
     }
 
     /// Hardly any task waited for a device, where no device was recorded.
