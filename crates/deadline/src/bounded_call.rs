@@ -1,0 +1,260 @@
+//! Helper threads that make calls which may not return.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long anything may take to answer. A drive that spins up has its metadata
+/// cached; a server that takes longer than this is a finding anyway.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a device may take that is about to be used: a disk that sleeps turns
+/// after this time.
+pub const SPIN_UP: Duration = Duration::from_secs(10);
+/// Helpers that may be held at the same time, each by something else.
+const HELD_MAX: usize = 64;
+/// Helpers without work that are kept for the next call.
+const SPARE_MAX: usize = 4;
+const STACK_BYTES: usize = 1 << 20;
+
+/// A device, mount, server or service that did not answer in time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotResponding {
+    /// Its name: a mount point, a device, a host.
+    pub what: String,
+    /// For how long an answer has been waited for.
+    pub waited: Duration,
+}
+
+impl fmt::Display for NotResponding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.waited.as_secs_f64();
+        write!(f, "{} is not responding (waited {seconds:.0} s)", self.what)
+    }
+}
+
+impl std::error::Error for NotResponding {}
+
+impl From<NotResponding> for io::Error {
+    fn from(silent: NotResponding) -> io::Error {
+        io::Error::new(io::ErrorKind::TimedOut, silent)
+    }
+}
+
+/// A call that did not return in time.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    since: Instant,
+    call: u64,
+}
+
+#[derive(Debug, Default)]
+struct Helpers {
+    /// By the name of what holds the helper.
+    held: BTreeMap<String, Held>,
+    spare: Vec<Sender<Work>>,
+    calls: u64,
+}
+
+type Work = Box<dyn FnOnce() + Send>;
+
+static HELPERS: Mutex<Helpers> = Mutex::new(Helpers {
+    held: BTreeMap::new(),
+    spare: Vec::new(),
+    calls: 0,
+});
+
+fn helpers() -> MutexGuard<'static, Helpers> {
+    HELPERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a call on `what` with the usual patience.
+///
+/// # Errors
+/// [`NotResponding`] when it did not return in time, or an earlier call on
+/// `what` has still not returned.
+pub fn ask<T: Send + 'static>(
+    what: &str,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotResponding> {
+    ask_within(PATIENCE, what, call)
+}
+
+/// Makes a call on `what` and waits for it for at most `patience`.
+///
+/// # Errors
+/// [`NotResponding`] as for [`ask`].
+pub fn ask_within<T: Send + 'static>(
+    patience: Duration,
+    what: &str,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotResponding> {
+    let begun = Instant::now();
+    let silent = |since: Instant| NotResponding {
+        what: what.to_owned(),
+        waited: since.elapsed(),
+    };
+    let number = {
+        let mut helpers = helpers();
+        if let Some(held) = helpers.held.get(what) {
+            return Err(silent(held.since));
+        }
+        if helpers.held.len() >= HELD_MAX {
+            return Err(silent(begun));
+        }
+        helpers.calls += 1;
+        helpers.calls
+    };
+    let (answer, answered) = sync_channel(1);
+    let came_back = CameBack {
+        what: what.to_owned(),
+        call: number,
+        answer: Some(answer),
+    };
+    let work = move || came_back.with(call());
+    if !hand_over(Box::new(work)) {
+        return Err(silent(begun));
+    }
+    match answered.recv_timeout(patience) {
+        Ok(found) => return Ok(found),
+        Err(RecvTimeoutError::Disconnected) => return Err(silent(begun)),
+        Err(RecvTimeoutError::Timeout) => {}
+    }
+    // The answer may arrive in this moment: it is given under the lock.
+    let mut helpers = helpers();
+    match answered.try_recv() {
+        Ok(found) => return Ok(found),
+        Err(TryRecvError::Disconnected) => {}
+        Err(TryRecvError::Empty) => {
+            let held = Held {
+                since: begun,
+                call: number,
+            };
+            helpers.held.insert(what.to_owned(), held);
+        }
+    }
+    Err(silent(begun))
+}
+
+/// The end of a call, panicked or not: the answer is given, and what was asked
+/// is no longer held against it.
+#[derive(Debug)]
+struct CameBack<T> {
+    what: String,
+    call: u64,
+    answer: Option<SyncSender<T>>,
+}
+
+impl<T> CameBack<T> {
+    fn with(self, found: T) {
+        if let Some(answer) = &self.answer {
+            // Nobody may be waiting any more.
+            let _ = answer.try_send(found);
+        }
+    }
+}
+
+impl<T> Drop for CameBack<T> {
+    fn drop(&mut self) {
+        let mut helpers = helpers();
+        self.answer = None;
+        let held = helpers.held.get(&self.what);
+        if held.is_some_and(|held| held.call == self.call) {
+            helpers.held.remove(&self.what);
+        }
+    }
+}
+
+/// Gives the work to a spare helper, or to a new one; false without threads.
+fn hand_over(work: Work) -> bool {
+    let mut work = work;
+    loop {
+        let spare = helpers().spare.pop();
+        let Some(spare) = spare else { break };
+        match spare.send(work) {
+            Ok(()) => return true,
+            Err(lost) => work = lost.0,
+        }
+    }
+    let thread = std::thread::Builder::new()
+        .name("fathom-ask".to_owned())
+        .stack_size(STACK_BYTES);
+    thread.spawn(move || help(work)).is_ok()
+}
+
+fn help(first: Work) {
+    let mut work = first;
+    loop {
+        work();
+        let (next, waiting) = channel();
+        {
+            let mut helpers = helpers();
+            if helpers.spare.len() >= SPARE_MAX {
+                return;
+            }
+            helpers.spare.push(next);
+        }
+        match waiting.recv() {
+            Ok(given) => work = given,
+            Err(_) => return,
+        }
+    }
+}
+
+/// What holds a helper.
+pub(crate) fn holding() -> Vec<NotResponding> {
+    let held = helpers();
+    let silent = held.held.iter().map(|(what, held)| NotResponding {
+        what: what.clone(),
+        waited: held.since.elapsed(),
+    });
+    silent.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn an_answer_comes_back_and_helpers_are_used_again() {
+        for round in 0..100 {
+            assert_eq!(ask("quick", move || round * 2), Ok(round * 2));
+        }
+        assert!(helpers().spare.len() <= SPARE_MAX);
+    }
+
+    #[test]
+    fn what_is_silent_is_asked_once_until_it_answers() {
+        let (release, held) = channel::<()>();
+        let stuck = ask_within(SHORT, "frozen", move || held.recv());
+        assert_eq!(stuck.unwrap_err().what, "frozen");
+        // No second helper: the call would panic.
+        let again = ask("frozen", || panic!("asked although it is silent"));
+        let waited = again.unwrap_err().waited;
+        assert!(waited >= SHORT, "{waited:?}");
+        let silent = holding();
+        assert!(silent.iter().any(|one| one.what == "frozen"));
+        release.send(()).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while ask("frozen", || ()).is_err() {
+            assert!(
+                Instant::now() < deadline,
+                "it answered and is still shunned"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn a_call_that_panics_is_no_answer_and_holds_nothing() {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let broken = ask("broken", || -> u32 { panic!("as a test") });
+        std::panic::set_hook(hook);
+        assert!(broken.is_err());
+    }
+}

@@ -1,0 +1,188 @@
+//! Calls on files that may lie anywhere, each with a deadline. They fail with
+//! [`std::io::ErrorKind::TimedOut`] where a mount or device does not answer; the
+//! error names it.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::bounded_call::{NotResponding, PATIENCE, ask, ask_within};
+use crate::mount_table::MountTable;
+use crate::probe::{MountSpace, ask_device};
+
+/// Makes any call on a path, once the mounts on the way to it have answered.
+///
+/// # Errors
+/// Those of the call, and [`io::ErrorKind::TimedOut`].
+pub fn on<T: Send + 'static>(
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let name = MountTable::recent().enter(path)?;
+    let path = path.to_owned();
+    ask(&name, move || call(&path))?
+}
+
+/// Facts of a file, links followed.
+///
+/// # Errors
+/// As for [`on`].
+pub fn metadata(path: &Path) -> io::Result<Metadata> {
+    on(path, |path| fs::metadata(path))
+}
+
+/// Facts of a file or link itself.
+///
+/// # Errors
+/// As for [`on`].
+pub fn symlink_metadata(path: &Path) -> io::Result<Metadata> {
+    let absolute = std::path::absolute(path)?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(folder), Some(name)) => {
+            let name = name.to_owned();
+            on(folder, move |folder| {
+                fs::symlink_metadata(folder.join(name))
+            })
+        }
+        _ => metadata(path),
+    }
+}
+
+/// Whether there is anything; false also where nothing answers.
+pub fn exists(path: &Path) -> bool {
+    metadata(path).is_ok()
+}
+
+/// Whether it is a folder; false also where nothing answers.
+pub fn is_dir(path: &Path) -> bool {
+    metadata(path).is_ok_and(|facts| facts.is_dir())
+}
+
+/// Whether it is a regular file; false also where nothing answers.
+pub fn is_file(path: &Path) -> bool {
+    metadata(path).is_ok_and(|facts| facts.is_file())
+}
+
+/// Whether the mount of a path answers.
+///
+/// # Errors
+/// [`NotResponding`] with the name of the one that does not.
+pub fn answers(path: &Path) -> Result<(), NotResponding> {
+    MountTable::recent().resolve(path).map(|_| ())
+}
+
+/// The path with all links resolved; it must exist.
+///
+/// # Errors
+/// As for [`on`].
+pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
+    on(path, |path| fs::canonicalize(path))
+}
+
+/// Opens a file for reading.
+///
+/// # Errors
+/// As for [`on`].
+pub fn open(path: &Path) -> io::Result<File> {
+    // A pipe of the user waits for whoever writes into it.
+    if metadata(path)?.file_type().is_fifo() {
+        return File::open(path);
+    }
+    on(path, |path| File::open(path))
+}
+
+/// Size and free space of the file system of a path.
+///
+/// # Errors
+/// As for [`on`].
+pub fn space(path: &Path) -> io::Result<MountSpace> {
+    on(path, |path| {
+        let stat = rustix::fs::statfs(path)?;
+        Ok(MountSpace {
+            // The unit of the counts; older file systems leave it out.
+            block_bytes: match u64::try_from(stat.f_frsize) {
+                Ok(bytes @ 1..) => bytes,
+                _ => u64::try_from(stat.f_bsize).unwrap_or_default(),
+            },
+            blocks: stat.f_blocks,
+            available: stat.f_bavail,
+            inodes: stat.f_files,
+            inodes_free: stat.f_ffree,
+        })
+    })
+}
+
+/// Makes a call on a device, which is asked first whether it answers. It is
+/// named by its path.
+///
+/// # Errors
+/// Those of the call, and [`io::ErrorKind::TimedOut`].
+pub fn on_device<T: Send + 'static>(
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    on_device_within(PATIENCE, path, call)
+}
+
+/// As [`on_device`], with the patience that a device of the caller deserves.
+///
+/// # Errors
+/// As for [`on_device`].
+pub fn on_device_within<T: Send + 'static>(
+    patience: Duration,
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    ask_device(path, patience)?;
+    let path = path.to_owned();
+    ask_within(patience, &path.display().to_string(), move || call(&path))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_answer_as_those_of_the_standard_library() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "four").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        assert_eq!(metadata(&link).unwrap().len(), 4);
+        assert_eq!(
+            canonicalize(&link).unwrap(),
+            fs::canonicalize(&file).unwrap()
+        );
+        assert!(open(&file).is_ok());
+        assert!(is_file(&link) && !is_dir(&link) && is_dir(dir.path()));
+        assert!(symlink_metadata(&link).unwrap().is_symlink());
+        assert!(exists(&link) && !exists(&dir.path().join("none")));
+        assert_eq!(answers(&file), Ok(()));
+        assert!(space(&file).unwrap().blocks > 0);
+        let missing = dir.path().join("missing");
+        let error = metadata(&missing).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(on_device(&file, |path| File::open(path)).is_ok());
+    }
+
+    #[test]
+    fn a_pipe_by_its_descriptor_is_opened_and_waits_for_its_writer() {
+        use std::io::{Read, Write};
+        use std::os::fd::AsRawFd;
+        let (reader, mut writer) = io::pipe().unwrap();
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        let mut opened = open(&path).unwrap();
+        writer.write_all(b"text").unwrap();
+        drop(writer);
+        let mut text = String::new();
+        opened.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+        // Where the kernel finds nothing, nothing is found.
+        let dir = tempfile::tempdir().unwrap();
+        let around = dir.path().join("none/../..");
+        assert!(metadata(&around).is_err());
+    }
+}
