@@ -1,0 +1,243 @@
+//! Files at paths that users name: reports, results, logs, exports.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, OFlags};
+
+use crate::mark::{HEAD_BYTES, Mark};
+use crate::private::{self, Draft};
+
+/// Why nothing is written at a path.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// Somebody's file is there.
+    #[error("{} exists and was not written by fathom; name another file, move it away, or give --force", .0.display())]
+    Foreign(PathBuf),
+    /// A symbolic link is there.
+    #[error("{} is a symbolic link, and links are not followed; name the file itself, or give --force", .0.display())]
+    Link(PathBuf),
+    /// A folder, block device or socket is there.
+    #[error("{} is {what}; name a file", path.display())]
+    NoFile {
+        /// Where.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// The operating system does not let it be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// What the system reports.
+        source: io::Error,
+    },
+}
+
+/// What stands at the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Nothing,
+    /// A file that may be replaced.
+    Replaceable,
+    /// A pipe, terminal or `/dev/null`, which is written to as it is.
+    Stream,
+}
+
+/// A path at which a file may be written.
+#[derive(Debug)]
+pub struct Output {
+    path: PathBuf,
+    mark: Mark,
+    force: bool,
+    found: Found,
+}
+
+impl Output {
+    /// Looks whether a file with this mark may be written at `path`: nothing
+    /// is there, or an earlier file of fathom's, or a pipe or terminal. Call it
+    /// before the work whose result is to be written. With `force` any regular
+    /// file is replaced, and a symbolic link is followed.
+    ///
+    /// # Errors
+    /// What stands in the way.
+    pub fn admit(path: &Path, mark: Mark, force: bool) -> Result<Output, Refused> {
+        let failed = |source| Refused::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let output = |path: &Path, found| Output {
+            path: path.to_owned(),
+            mark,
+            force,
+            found,
+        };
+        if is_own_stream(path) {
+            return Ok(output(path, Found::Stream));
+        }
+        let facts = match path.symlink_metadata() {
+            Ok(facts) => facts,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                may_make(path).map_err(failed)?;
+                return Ok(output(path, Found::Nothing));
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let kind = facts.file_type();
+        let no_file = |what| Refused::NoFile {
+            path: path.to_owned(),
+            what,
+        };
+        if kind.is_symlink() {
+            if !force {
+                return Err(Refused::Link(path.to_owned()));
+            }
+            let real = match path.canonicalize() {
+                // It names what is yet to be made.
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let named = path.read_link().map_err(failed)?;
+                    path.parent().unwrap_or(Path::new("")).join(named)
+                }
+                real => real.map_err(failed)?,
+            };
+            return Output::admit(&real, mark, force);
+        }
+        if kind.is_dir() {
+            return Err(no_file("a folder"));
+        }
+        if kind.is_block_device() {
+            return Err(no_file("a block device"));
+        }
+        if kind.is_socket() {
+            return Err(no_file("a socket"));
+        }
+        if !kind.is_file() {
+            return Ok(output(path, Found::Stream));
+        }
+        if !force && !mark.is_on(&head(path).map_err(failed)?) {
+            return Err(Refused::Foreign(path.to_owned()));
+        }
+        may_make(path).map_err(failed)?;
+        Ok(output(path, Found::Replaceable))
+    }
+
+    /// Where it will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file aside and moves it to its place, so that a reader never
+    /// sees half of it. What came there meanwhile is looked at again.
+    ///
+    /// # Errors
+    /// Something else stands there now, or it cannot be written.
+    pub fn write(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Refused> {
+        let failed = |source| Refused::Io {
+            path: self.path.clone(),
+            source,
+        };
+        let fill = |file: &File, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
+            let mut out = BufWriter::new(file);
+            write(&mut out)?;
+            out.flush()
+        };
+        let mut write = Some(write);
+        let mut once = |out: &mut dyn Write| match write.take() {
+            Some(write) => write(out),
+            None => Ok(()),
+        };
+        if self.found == Found::Stream {
+            let stream = OpenOptions::new().append(true).open(&self.path);
+            return fill(&stream.map_err(failed)?, &mut once).map_err(failed);
+        }
+        let draft = Draft::beside(&self.path).map_err(failed)?;
+        fill(&draft.file, &mut once).map_err(failed)?;
+        match Output::admit(&self.path, self.mark, self.force)?.found {
+            Found::Nothing => draft.rename_to_free(&self.path).map_err(failed),
+            Found::Replaceable => draft.rename_to(&self.path).map_err(failed),
+            Found::Stream => Err(Refused::Foreign(self.path.clone())),
+        }
+    }
+
+    /// Opens the file to add to it, and makes it when it is missing.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn append(&self) -> Result<File, Refused> {
+        let opened = match self.found {
+            Found::Stream => OpenOptions::new().append(true).open(&self.path),
+            Found::Nothing | Found::Replaceable => private::append(&self.path),
+        };
+        opened.map_err(|source| Refused::Io {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// Makes an empty file at the path and keeps hold of the name: another
+    /// program is to write it.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn make_empty(&self) -> Result<File, Refused> {
+        self.write(|_| Ok(()))?;
+        let mut options = OpenOptions::new();
+        options
+            .write(true)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32);
+        options.open(&self.path).map_err(|source| Refused::Io {
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+/// A name of a stream that this process has open: `/dev/stdout` and the like
+/// are links that the system made.
+fn is_own_stream(path: &Path) -> bool {
+    let named = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
+    named.iter().any(|name| path == Path::new(name))
+        || ["/dev/fd", "/proc/self/fd"]
+            .iter()
+            .any(|folder| path.parent() == Some(Path::new(folder)))
+}
+
+/// Whether a file can be made beside what is at `path`.
+fn may_make(path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if path.file_name().is_none() {
+        return Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "the path names no file",
+        ));
+    }
+    Ok(rustix::fs::access(
+        folder,
+        Access::WRITE_OK | Access::EXEC_OK,
+    )?)
+}
+
+fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = options
+        .read(true)
+        .custom_flags(flags.bits() as i32)
+        .open(path)?;
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+#[cfg(test)]
+#[path = "output_tests.rs"]
+mod tests;

@@ -1,0 +1,113 @@
+use std::os::unix::fs::{MetadataExt, symlink};
+
+use super::*;
+
+const OWN: &str = "{\"schema\": \"fathom.run/1\"}";
+
+fn write(path: &Path, force: bool) -> Result<(), Refused> {
+    let output = Output::admit(path, Mark::Document, force)?;
+    output.write(|out| out.write_all(OWN.as_bytes()))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn a_new_file_and_one_of_fathoms_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.json");
+    write(&path, false).unwrap();
+    write(&path, false).unwrap();
+    assert_eq!(read(&path), OWN);
+    assert_eq!(path.metadata().unwrap().mode() & 0o7777, 0o600);
+    std::fs::write(&path, "").unwrap();
+    write(&path, false).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_of_somebody_else_takes_force() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("thesis.txt");
+    std::fs::write(&path, "years of work").unwrap();
+    let refused = write(&path, false).unwrap_err().to_string();
+    assert!(
+        refused.contains("was not written by fathom") && refused.contains("--force"),
+        "{refused}"
+    );
+    assert_eq!(read(&path), "years of work");
+    write(&path, true).unwrap();
+    assert_eq!(read(&path), OWN);
+}
+
+#[test]
+fn a_link_is_not_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    let link = dir.path().join("link");
+    symlink(&victim, &link).unwrap();
+    // It names nothing yet; following it would make the file.
+    assert!(matches!(write(&link, false), Err(Refused::Link(_))));
+    assert!(!victim.exists());
+    // Not even a file of fathom's is written through it.
+    std::fs::write(&victim, OWN).unwrap();
+    assert!(matches!(write(&link, false), Err(Refused::Link(_))));
+    write(&link, true).unwrap();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn what_comes_between_is_looked_at_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.json");
+    let output = Output::admit(&path, Mark::Document, false).unwrap();
+    std::fs::write(&path, "came later").unwrap();
+    let refused = output.write(|out| out.write_all(b"x")).unwrap_err();
+    assert!(matches!(refused, Refused::Foreign(_)), "{refused}");
+    assert_eq!(read(&path), "came later");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    std::fs::remove_file(&path).unwrap();
+    let victim = dir.path().join("victim");
+    symlink(&victim, &path).unwrap();
+    assert!(output.write(|out| out.write_all(b"x")).is_err());
+    assert!(!victim.exists());
+}
+
+#[test]
+fn streams_are_written_to_and_folders_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write(Path::new("/dev/null"), false).unwrap();
+    assert!(
+        Path::new("/dev/null")
+            .symlink_metadata()
+            .unwrap()
+            .file_type()
+            .is_char_device()
+    );
+    assert!(matches!(
+        write(dir.path(), false),
+        Err(Refused::NoFile { .. })
+    ));
+    assert!(matches!(
+        write(&dir.path().join("none/a.json"), false),
+        Err(Refused::Io { .. })
+    ));
+    assert!(Output::admit(Path::new("/dev/stdout"), Mark::Page, false).is_ok());
+}
+
+#[test]
+fn lines_are_added_to_a_table_of_fathoms_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("results.csv");
+    let add = || -> Result<(), Refused> {
+        let output = Output::admit(&path, Mark::Table("a,b"), false)?;
+        output.append()?.write_all(b"a,b\n1,2\n").unwrap();
+        Ok(())
+    };
+    add().unwrap();
+    add().unwrap();
+    assert_eq!(read(&path).lines().count(), 4);
+    std::fs::write(&path, "x,y\n").unwrap();
+    assert!(add().is_err());
+}
