@@ -24,6 +24,8 @@ pub enum Answer {
 pub enum Shortage {
     /// A device that gives no more.
     Disk,
+    /// A device that has operations and completes none.
+    HungDevice,
     /// A volume that is held at a rate.
     VolumeCap,
     /// More tasks than CPUs.
@@ -150,6 +152,9 @@ pub struct CeilingUse {
     /// Load and measurement are alike: blocks within four times, shares of
     /// reads within 30 %, and the load did no more than the measurement.
     pub comparable: bool,
+    /// The load did 15 % more than the ceiling allows: it is ignored.
+    #[serde(default)]
+    pub contradicted: bool,
     /// The same in words: `peaks at 240 of 1,000 IOPS (24 %)`.
     #[serde(default)]
     pub words: String,

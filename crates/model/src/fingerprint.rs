@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Name of a host's fact that is the same for all that runs on one kernel since
+/// it started, and for nothing else.
+pub const BOOT_ID: &str = "boot_id";
+
 /// Facts of one host.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fingerprint {

@@ -11,6 +11,7 @@ use crate::curve::Curve;
 use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::fleet::FleetReport;
+use crate::idle_gate::IdleGate;
 use crate::op::{ErrorClass, OpKind};
 use crate::run::{Ceiling, ErrorDetail, Finishers, RunState, StuckOp};
 use crate::sample::Phase;
@@ -168,6 +169,9 @@ pub struct JudgedTrial {
     pub errors: Vec<ErrorDetail>,
     /// Operations that did not come back.
     pub stuck: Vec<StuckOp>,
+    /// The wait before the trial until its devices were quiet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Box<IdleGate>>,
     /// What is only drawn: not part of the schema.
     #[serde(skip)]
     pub charts: Charts,

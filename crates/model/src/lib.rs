@@ -8,6 +8,7 @@
 
 pub mod alarm;
 pub mod cluster;
+pub mod coarse;
 pub mod comparison;
 pub mod conduct;
 pub mod crosscheck;
@@ -23,8 +24,11 @@ pub mod gluster;
 pub mod histogram;
 pub mod host_load;
 pub mod host_mode;
+pub mod idle_gate;
 pub mod job;
+pub mod json_memory;
 pub mod judged;
+pub mod limits;
 pub mod machine;
 pub mod network;
 pub mod observation;
@@ -38,6 +42,7 @@ pub mod sample;
 pub mod scale;
 pub mod schedule;
 pub mod seconds;
+pub mod secret;
 pub mod settled;
 pub mod slo;
 pub mod snia;

@@ -121,6 +121,11 @@ pub struct TrialEnd {
     pub final_flush_ns: Option<u64>,
     /// Dirty and writeback bytes of the host right at the end of the load.
     pub dirty_bytes_at_end: Option<u64>,
+    /// Dirty and writeback bytes of the trial's own files right at the end of a
+    /// buffered load that nothing flushed; `None` where the kernel cannot count
+    /// them.
+    #[serde(default)]
+    pub own_dirty_bytes_at_end: Option<u64>,
     /// What the host did over the load; for trials that ran at the same time,
     /// over the loads of all of them.
     #[serde(default)]
@@ -142,6 +147,10 @@ pub struct TrialEnd {
     /// Gluster.
     #[serde(default)]
     pub gluster: Option<Box<crate::gluster::GlusterUse>>,
+    /// The wait before the trial until its devices were quiet; `None` where there
+    /// was none, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Box<crate::idle_gate::IdleGate>>,
 }
 
 /// How an engine really worked.

@@ -31,7 +31,7 @@ pub enum Target {
 
 /// A text that names no target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is not a target: {reason}")]
+#[error("'{}' is not a target: {reason}", crate::secret::masked(text))]
 pub struct TargetError {
     text: String,
     reason: &'static str,
@@ -67,6 +67,13 @@ impl FromStr for Target {
             Some(("peer", peer)) => Ok(Target::Peer(peer.to_owned())),
             Some(("s3", rest)) if rest.starts_with("//") => match rest.trim_matches('/') {
                 "" => error("name a bucket, for example s3://bucket/prefix"),
+                path if path
+                    .split('/')
+                    .next()
+                    .is_some_and(|bucket| bucket.contains('@')) =>
+                {
+                    error("the name of a bucket has no @, and keys are never part of an address")
+                }
                 path if path.split('/').any(|part| part == "." || part == "..") => {
                     error("stores take . and .. for names of their own, or for other places")
                 }

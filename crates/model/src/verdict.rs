@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Validity {
-    /// Every check that could run passed.
+    /// The checks that this rests on ran, and none of all objected.
     Trusted,
     /// True within limits that the findings state.
     Caveats,
+    /// Nothing speaks against the number, but most of the checks that could have
+    /// were not able to run.
+    NotDetermined,
     /// The number is not what it says it is.
     NotTrusted,
 }

@@ -20,6 +20,10 @@ pub struct SyncPolicy {
     /// 0 is never. Where both are due `fsync` does for both.
     #[serde(default, skip_serializing_if = "unset")]
     pub other_every_writes: u32,
+    /// A flush does not wait for the writes in flight, so it covers only those
+    /// that have ended, and there is no commit to time. The order of fio.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undrained: bool,
 }
 
 /// The call that flushes.
