@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::Sysroot;
-use crate::mount::Mount;
+use fathom_deadline::Mount;
 
 /// Name of the fact, controller of version 1 (empty: version 2), file.
 const LIMITS: [(&str, &str, &str); 9] = [
@@ -85,7 +85,7 @@ fn is_limit(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mount::parse_mountinfo;
+    use fathom_deadline::parse_mountinfo;
 
     fn facts(mountinfo: &str, files: &[(&str, &str)]) -> BTreeMap<String, String> {
         let root = tempfile::tempdir().unwrap();

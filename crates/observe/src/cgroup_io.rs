@@ -11,7 +11,7 @@ use fathom_model::fingerprint::DeviceFacts;
 use crate::Sysroot;
 use crate::cgroup::{DEPTH_LIMIT, folder_of};
 use crate::device::device_dir;
-use crate::mount::Mount;
+use fathom_deadline::Mount;
 
 /// Fact, key in `io.max`, file of version 1.
 const LIMITS: [(&str, &str, &str); 4] = [
@@ -106,7 +106,7 @@ fn keep_smallest(facts: &mut BTreeMap<String, String>, fact: &str, value: u64, g
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mount::parse_mountinfo;
+    use fathom_deadline::parse_mountinfo;
 
     fn limits(mountinfo: &str, files: &[(&str, &str)]) -> BTreeMap<String, String> {
         let root = tempfile::tempdir().unwrap();

@@ -6,11 +6,15 @@ use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use fathom_model::run::DataReport;
 
 use crate::Error;
-use crate::page_cache::cached_bytes;
+use crate::data_file::{DataFile, by_paths, holds_data};
+use crate::page_cache::{cached_bytes, unwritten_back_bytes};
 use crate::written::{unwritten_by_sampling, unwritten_bytes};
 
 /// Files that are looked at; of more, as many evenly spaced ones are.
@@ -80,18 +84,23 @@ impl Tally {
 /// files are flushed first where that is needed to tell what is written;
 /// nothing else is changed. Directories are not walked.
 pub fn data_state(paths: &[PathBuf], range: Option<Range<u64>>) -> DataState {
+    state_of_files(&by_paths(paths), range)
+}
+
+/// As [`data_state`], of files that are opened in a way of their own.
+pub fn state_of_files(files: &[DataFile<'_>], range: Option<Range<u64>>) -> DataState {
     let (mut cached, mut unwritten) = (Tally::default(), Tally::default());
-    let looked_at = paths.len().min(FILE_LIMIT);
+    let looked_at = files.len().min(FILE_LIMIT);
     for index in 0..looked_at {
-        let path = &paths[index * paths.len() / looked_at];
-        if let Err(error) = look(path, range.as_ref(), &mut cached, &mut unwritten) {
+        let file = &files[index * files.len() / looked_at];
+        if let Err(error) = look(file, range.as_ref(), &mut cached, &mut unwritten) {
             let text = error.to_string();
             cached.failure.get_or_insert_with(|| text.clone());
             unwritten.failure.get_or_insert(text);
         }
     }
-    let note = if looked_at < paths.len() {
-        format!(", {looked_at} of {} files", paths.len())
+    let note = if looked_at < files.len() {
+        format!(", {looked_at} of {} files", files.len())
     } else {
         String::new()
     };
@@ -108,11 +117,20 @@ pub fn data_state(paths: &[PathBuf], range: Option<Range<u64>>) -> DataState {
 /// Share of the data in the page cache alone, 0 to 1, and how it was found or
 /// why it is not known; within `range` of each file where one is given.
 pub fn cached_share(paths: &[PathBuf], range: Option<Range<u64>>) -> (Option<f64>, String) {
+    cached_share_of_files(&by_paths(paths), range)
+}
+
+/// As [`cached_share`], of files that are opened in a way of their own.
+pub fn cached_share_of_files(
+    files: &[DataFile<'_>],
+    range: Option<Range<u64>>,
+) -> (Option<f64>, String) {
     let mut cached = Tally::default();
-    let looked_at = paths.len().min(FILE_LIMIT);
+    let looked_at = files.len().min(FILE_LIMIT);
     for index in 0..looked_at {
-        let path = &paths[index * paths.len() / looked_at];
-        match open_sized(path) {
+        let data = &files[index * files.len() / looked_at];
+        let path = data.path();
+        match open_sized(data) {
             Ok((file, _, length)) => {
                 let part = within(range.as_ref(), length);
                 if !part.is_empty() {
@@ -126,13 +144,41 @@ pub fn cached_share(paths: &[PathBuf], range: Option<Range<u64>>) -> (Option<f64
     cached.share("")
 }
 
+/// How long a file may take to say what it has in memory.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Bytes of these files or block devices that lie in the page cache and have
+/// not been written yet. `None` when the kernel cannot count them (before Linux
+/// 6.5), for more than 4096 files, and when a file does not answer in time.
+pub fn unflushed_bytes(paths: &[PathBuf]) -> Option<u64> {
+    if paths.is_empty() || paths.len() > FILE_LIMIT {
+        return None;
+    }
+    let paths = paths.to_vec();
+    let (answer, answered) = mpsc::channel();
+    // A file system that hangs keeps this thread and nobody else.
+    thread::Builder::new()
+        .name("fathom-dirty".to_owned())
+        .spawn(move || {
+            let bytes = paths.iter().try_fold(0_u64, |sum, path| {
+                let (file, ..) = open_sized(&DataFile::by_path(path)).ok()?;
+                Some(sum.saturating_add(unwritten_back_bytes(&file).ok()?))
+            });
+            // Nobody listens any more when it took too long.
+            let _ = answer.send(bytes);
+        })
+        .ok()?;
+    answered.recv_timeout(PATIENCE).ok()?
+}
+
 fn look(
-    path: &Path,
+    data: &DataFile<'_>,
     range: Option<&Range<u64>>,
     cached: &mut Tally,
     unwritten: &mut Tally,
 ) -> Result<(), Error> {
-    let (file, metadata, length) = open_sized(path)?;
+    let path = data.path();
+    let (file, metadata, length) = open_sized(data)?;
     let Range { start, end } = within(range, length);
     if start >= end {
         return Ok(());
@@ -160,22 +206,22 @@ fn ask_cache(path: &Path, file: &File, range: Range<u64>) -> Result<(u64, String
 }
 
 /// Opens a file or block device and finds its length.
-fn open_sized(path: &Path) -> Result<(File, Metadata, u64), Error> {
+fn open_sized(data: &DataFile<'_>) -> Result<(File, Metadata, u64), Error> {
+    let path = data.path();
     let open = |source| Error::Open {
         path: path.to_owned(),
         source,
     };
-    // A FIFO would wait for a writer for ever.
-    let metadata = std::fs::metadata(path).map_err(open)?;
+    let mut file = data.open().map_err(open)?;
+    let metadata = file.metadata().map_err(open)?;
     let kind = metadata.file_type();
-    if !kind.is_file() && !kind.is_block_device() {
+    if !holds_data(&file).map_err(open)? {
         let reason = "neither a file nor a block device".to_owned();
         return Err(Error::Unknown {
             path: path.to_owned(),
             reason,
         });
     }
-    let mut file = File::open(path).map_err(open)?;
     let length = if kind.is_block_device() {
         let find = |source| Error::Ask {
             what: "find the size",

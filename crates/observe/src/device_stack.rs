@@ -9,7 +9,7 @@ use fathom_model::fingerprint::DeviceFacts;
 use crate::Sysroot;
 use crate::device::{device_dir, device_facts, disk_of_partition, nvme_paths};
 use crate::filesystem::devices_under_path;
-use crate::mount::Mount;
+use fathom_deadline::{Mount, mount_of, paths};
 
 /// No real stack is larger; a broken sysfs must not fill the memory.
 const DEVICE_LIMIT: usize = 512;
@@ -74,9 +74,24 @@ pub(crate) fn device_stack(
         let mut facts = device_facts(sys, &name);
         facts.below = directly_below(sys, mounts, &facts, nesting);
         waiting.extend(facts.below.iter().cloned());
+        name_backing_filesystem(mounts, &mut facts);
         stack.push(facts);
     }
     stack
+}
+
+/// A loop device below which there is no device lies in memory or on a server:
+/// the type of the file system of its file tells, as the mount table shows it.
+fn name_backing_filesystem(mounts: &[Mount], facts: &mut DeviceFacts) {
+    let Some(file) = facts.facts.get("backing_file") else {
+        return;
+    };
+    let path = Path::new(file.strip_suffix(" (deleted)").unwrap_or(file));
+    let mount = mount_of(mounts, path).filter(|_| facts.below.is_empty());
+    if let Some(mount) = mount {
+        let kind = mount.kind.clone();
+        facts.facts.insert("backing_filesystem".to_owned(), kind);
+    }
 }
 
 fn directly_below(
@@ -118,7 +133,9 @@ fn below_backing_file(sys: &Sysroot, mounts: &[Mount], file: &str, nesting: u32)
         Some(gone) => Path::new(gone).parent().unwrap_or(Path::new("/")),
         None => Path::new(file),
     };
-    if sys.is_host() && !path.exists() {
+    // Where it does not answer, the mount table still tells on what it lies.
+    let missing = |error: std::io::Error| error.kind() != std::io::ErrorKind::TimedOut;
+    if sys.is_host() && paths::metadata(path).is_err_and(missing) {
         return Vec::new();
     }
     devices_under_path(sys, mounts, path, nesting + 1)

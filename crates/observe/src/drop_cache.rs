@@ -1,11 +1,15 @@
 //! Takes a data set out of the page cache, so that the next read is one.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
 
-use crate::data_state::cached_share;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fathom_deadline::ask_within;
+
+use crate::data_file::{DataFile, by_paths, holds_data};
+use crate::data_state::cached_share_of_files;
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,12 +30,20 @@ pub struct DropReport {
 /// Failures that are kept in words.
 const FAILURE_LIMIT: usize = 16;
 
+/// Dirty data of a whole host take their time.
+const SYNC: Duration = Duration::from_secs(30);
+
 /// Flushes each file or block device and asks the kernel to forget its pages.
 /// Pages that are mapped, locked or in use by others may stay: see
 /// [`DropReport::left_share`]. With `whole_machine` (needs root) all dirty data
 /// of the host are flushed and its page cache, directory and inode caches are
 /// dropped, which slows down everything else on it for a while.
 pub fn drop_page_cache(paths: &[PathBuf], whole_machine: bool) -> DropReport {
+    drop_page_cache_of_files(&by_paths(paths), whole_machine)
+}
+
+/// As [`drop_page_cache`], of files that are opened in a way of their own.
+pub fn drop_page_cache_of_files(data: &[DataFile<'_>], whole_machine: bool) -> DropReport {
     let mut files = 0;
     let mut failures = Vec::new();
     let mut fail = |text: String| {
@@ -39,18 +51,22 @@ pub fn drop_page_cache(paths: &[PathBuf], whole_machine: bool) -> DropReport {
             failures.push(text);
         }
     };
-    for path in paths {
-        match drop_file(path) {
+    for file in data {
+        match drop_file(file) {
             Ok(()) => files += 1,
             Err(error) => fail(format!(
                 "cannot drop {} from the page cache: {error}",
-                path.display()
+                file.path().display()
             )),
         }
     }
     let mut dropped_all = false;
     if whole_machine {
-        rustix::fs::sync();
+        // Any file system of the host may hold it up. What is still dirty then
+        // stays in the cache.
+        if let Err(silent) = ask_within(SYNC, "sync of all file systems", rustix::fs::sync) {
+            fail(silent.to_string());
+        }
         match fs::write("/proc/sys/vm/drop_caches", "3") {
             Ok(()) => dropped_all = true,
             Err(error) => fail(format!(
@@ -58,10 +74,10 @@ pub fn drop_page_cache(paths: &[PathBuf], whole_machine: bool) -> DropReport {
             )),
         }
     }
-    let (left_share, _) = cached_share(paths, None);
+    let (left_share, _) = cached_share_of_files(data, None);
     let mut method = format!(
         "fdatasync and posix_fadvise(DONTNEED) on {files} of {} files",
-        paths.len()
+        data.len()
     );
     if dropped_all {
         method.push_str(", then sync and drop_caches=3 for the whole machine");
@@ -75,15 +91,11 @@ pub fn drop_page_cache(paths: &[PathBuf], whole_machine: bool) -> DropReport {
     }
 }
 
-fn drop_file(path: &Path) -> io::Result<()> {
-    let kind = fs::metadata(path)?.file_type();
-    if !kind.is_file() && !kind.is_block_device() {
+fn drop_file(data: &DataFile<'_>) -> io::Result<()> {
+    let file = data.open()?;
+    if !holds_data(&file)? {
         return Err(io::Error::other("neither a file nor a block device"));
     }
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
     rustix::fs::fdatasync(&file)?;
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
     Ok(())
@@ -92,6 +104,7 @@ fn drop_file(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cached_share;
     use std::io::Write;
 
     #[test]

@@ -1,7 +1,7 @@
 //! The file system under a path: its facts and the devices below it.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use fathom_model::fingerprint::FilesystemFacts;
 use crate::Sysroot;
 use crate::block_link::insert;
 use crate::device_stack::{NESTING_LIMIT, device_by_number, device_by_path};
-use crate::mount::{Mount, mount_of};
+use fathom_deadline::{Mount, mount_of, paths};
 
 /// The mount that a path lies on. On the running host the kernel names it
 /// (statx(2), since 5.8), which is right even for a path in a subvolume, a
@@ -27,7 +27,10 @@ pub(crate) fn mount_under_path<'a>(
 
 fn mount_id(path: &Path) -> Option<u64> {
     use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
-    let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    let stat = paths::on(path, |path| {
+        Ok(statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)?)
+    });
+    let stat = stat.ok()?;
     let known = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     known.then_some(stat.stx_mnt_id)
 }
@@ -38,10 +41,15 @@ pub(crate) fn nearest_existing(sys: &Sysroot, path: &Path) -> PathBuf {
         return path.to_path_buf();
     }
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let found = absolute
-        .ancestors()
-        .find_map(|above| fs::canonicalize(above).ok());
-    found.unwrap_or(absolute)
+    for above in absolute.ancestors() {
+        match paths::canonicalize(above) {
+            Ok(found) => return found,
+            // The mount table still tells on what it lies.
+            Err(error) if error.kind() == ErrorKind::TimedOut => break,
+            Err(_) => {}
+        }
+    }
+    absolute
 }
 
 /// Names of the devices directly under the file system that holds `path`.
@@ -61,7 +69,7 @@ pub(crate) fn devices_under_path(
         return names;
     }
     // Inside a chroot the mount table may not show the mount.
-    let number = fs::metadata(&path).map(|metadata| metadata.dev());
+    let number = paths::metadata(&path).map(|metadata| metadata.dev());
     let number = number.map(|number| (rustix::fs::major(number), rustix::fs::minor(number)));
     number
         .ok()
@@ -138,7 +146,7 @@ pub(crate) fn overlay_upper<'a>(sys: &Sysroot, mounts: &'a [Mount], overlay: &Mo
         return Upper::ReadOnly;
     };
     let direct = mount_of(mounts, Path::new(upper)).filter(|mount| mount.kind != "overlay");
-    let visible = !sys.is_host() || Path::new(upper).exists();
+    let visible = !sys.is_host() || paths::metadata(Path::new(upper)).is_ok();
     if let Some(mount) = direct.filter(|_| visible) {
         return Upper::Mount(mount);
     }

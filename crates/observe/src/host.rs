@@ -9,11 +9,11 @@ use crate::Sysroot;
 use crate::block_link::insert;
 use crate::cgroup::limit_facts;
 use crate::memory::meminfo_bytes;
-use crate::mount::Mount;
 use crate::power_facts::add_power_facts;
 use crate::process::{ProcessLimits, allowed_cpus, effective_uid, parse_limits};
 use crate::target::mounts;
 use crate::virtualization::virtualization;
+use fathom_deadline::Mount;
 
 /// Readings of the clock in one round of [`clock_read_ns`].
 const CLOCK_READS: u32 = 2_000;

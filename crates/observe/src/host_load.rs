@@ -11,10 +11,10 @@ use crate::Sysroot;
 use crate::cgroup::{DEPTH_LIMIT, folder_of};
 use crate::device::device_dir;
 use crate::kernel_calls::tick_ns;
-use crate::mount::Mount;
 use crate::network::{read_traffic, traffic_since};
 use crate::observer::monotonic_ns;
 use crate::target::mounts;
+use fathom_deadline::Mount;
 
 /// Threads whose CPU time is read every second at most.
 const THREADS_LIMIT: usize = 64;

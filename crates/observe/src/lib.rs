@@ -31,6 +31,7 @@ mod cgroup;
 mod cgroup_io;
 mod counters;
 mod cpu;
+mod data_file;
 mod data_state;
 mod device;
 mod device_stack;
@@ -48,7 +49,7 @@ mod kept_file;
 mod kernel_calls;
 pub mod machine;
 mod memory;
-mod mount;
+
 pub mod network;
 mod nvme_health;
 mod nvme_logs;
@@ -57,7 +58,7 @@ mod page_cache;
 mod power_facts;
 mod pressure;
 mod process;
-mod program;
+
 pub mod smart;
 pub mod stack;
 mod sysroot;
@@ -68,16 +69,19 @@ mod written;
 
 pub use counters::{DeviceCounters, each_device, parse_diskstats, parse_stat};
 pub use cpu::{CpuTicks, parse_cpu_ticks};
-pub use data_state::{DataState, cached_share, data_state};
+pub use data_file::DataFile;
+pub use data_state::{
+    DataState, cached_share, cached_share_of_files, data_state, state_of_files, unflushed_bytes,
+};
 pub use doctor::{Capability, CapabilityStatus, doctor};
-pub use drop_cache::{DropReport, drop_page_cache};
+pub use drop_cache::{DropReport, drop_page_cache, drop_page_cache_of_files};
 pub use error::Error;
+pub use fathom_deadline::{Mount, parse_mountinfo};
 pub use host::host_fingerprint;
 pub use host_load::HostWatch;
 pub use io_limit::{GroupLimit, LimitLine};
 pub use kept_file::KeptFile;
-pub use memory::parse_meminfo;
-pub use mount::{Mount, parse_mountinfo};
+pub use memory::{available_memory_bytes, parse_meminfo};
 pub use nvme_health::drive_health;
 pub use observer::{Observer, monotonic_ns};
 pub use pressure::parse_total_us;

@@ -26,6 +26,12 @@ pub fn parse_meminfo(text: &str) -> Option<MemoryState> {
     })
 }
 
+/// Memory that this host can give without swapping; `None` where it cannot be read.
+pub fn available_memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    Some(parse_meminfo(&text)?.available_bytes)
+}
+
 /// One value of `/proc/meminfo`, in bytes (a count where the line has no unit).
 pub(crate) fn meminfo_bytes(text: &str, name: &str) -> Option<u64> {
     let line = text

@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use fathom_deadline::paths;
 
 use crate::Sysroot;
 use crate::block_link::insert;
@@ -49,23 +51,33 @@ pub(crate) fn add_health_facts(sys: &Sysroot, name: &str, facts: &mut BTreeMap<S
     let Some(controller) = controller.filter(is_controller) else {
         return;
     };
-    let file = match File::open(format!("/dev/{controller}")) {
-        Ok(file) => file,
+    let cloud = sys.text(device.join("model"));
+    let cloud = cloud.is_some_and(|model| model.starts_with("Amazon Elastic Block Store"));
+    let node = PathBuf::from(format!("/dev/{controller}"));
+    let asked = paths::on_device(&node, move |node| {
+        let file = File::open(node)?;
+        let mut facts = BTreeMap::new();
+        add_log_facts(&file, cloud, &mut facts);
+        Ok(facts)
+    });
+    match asked {
+        Ok(found) => facts.extend(found),
         Err(error) => {
             facts.insert("health".to_owned(), format!("not read: {error}"));
-            return;
         }
-    };
-    match nvme_log_page(&file, HEALTH, u32::MAX) {
+    }
+}
+
+fn add_log_facts(file: &File, cloud: bool, facts: &mut BTreeMap<String, String>) {
+    match nvme_log_page(file, HEALTH, u32::MAX) {
         Ok(page) => facts.extend(parse_health_page(&page)),
         Err(error) => {
             facts.insert("health".to_owned(), format!("not read: {error}"));
         }
     }
-    add_self_test_facts(&file, facts);
-    let model = sys.text(device.join("model"));
-    if model.is_some_and(|model| model.starts_with("Amazon Elastic Block Store")) {
-        add_cloud_facts(&file, facts);
+    add_self_test_facts(file, facts);
+    if cloud {
+        add_cloud_facts(file, facts);
     }
 }
 

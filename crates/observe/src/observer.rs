@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use fathom_model::Observation;
 use fathom_model::fingerprint::{DeviceFacts, TargetFingerprint};
+use fathom_model::idle_gate::BusyDevice;
 use fathom_model::observation::{DeviceActivity, OwnActivity};
 
 use crate::Sysroot;
@@ -210,33 +211,41 @@ impl Observer {
         activity
     }
 
-    /// Whether the leaf devices are idle: nothing in flight now and after
-    /// `window` (200 ms is a good one), and less than 0.01 requests in flight
-    /// on average between. `None` when there is no device whose counters could
+    /// The devices under the target that are busy, leaves and those above them: a
+    /// loop device may be busy while its backing file is in memory. With requests in flight at the end of
+    /// `window` (200 ms is a good one), or with 0.01 requests in flight or more on
+    /// average. `None` at once when there is no device whose counters could
     /// tell. Sleeps for `window`; does not disturb [`Observer::sample`].
     ///
     /// Dirty memory that the kernel has not begun to write is not seen: look at
     /// the observation's memory for that.
-    pub fn quiet(&mut self, window: Duration) -> Option<bool> {
-        let before = self.read_leaves()?;
-        if before.iter().any(|counters| counters.in_flight > 0) {
-            return Some(false);
-        }
+    pub fn busy(&mut self, window: Duration) -> Option<Vec<BusyDevice>> {
+        let before = self.read_all()?;
+        let begun_ns = monotonic_ns();
         thread::sleep(window);
-        let after = self.read_leaves()?;
-        let limit_ns = (window.as_nanos() as f64 * IDLE_QUEUE) as u64;
-        let idle = |(now, last): (&DeviceCounters, &DeviceCounters)| {
-            now.in_flight == 0 && now.since(last).queue_time_ns <= limit_ns
-        };
-        Some(before.len() == after.len() && after.iter().zip(&before).all(idle))
+        let after = self.read_all()?;
+        let watched_ns = monotonic_ns().saturating_sub(begun_ns).max(1) as f64;
+        let names = self.watched().map(str::to_owned);
+        let both = names.zip(after.iter().zip(&before));
+        let busy = both.filter_map(|(name, (now, last))| {
+            let queue = now.since(last).queue_time_ns as f64 / watched_ns;
+            let is_busy = now.in_flight > 0 || queue > IDLE_QUEUE;
+            is_busy.then_some(BusyDevice { name, queue })
+        });
+        Some(busy.collect())
     }
 
-    fn read_leaves(&mut self) -> Option<Vec<DeviceCounters>> {
-        let mut leaves = Vec::new();
-        for device in self.devices.iter_mut().filter(|device| device.leaf) {
-            leaves.push(device.read(&mut self.diskstats, &mut self.buffer)?);
+    fn read_all(&mut self) -> Option<Vec<DeviceCounters>> {
+        let mut all = Vec::new();
+        for device in &mut self.devices {
+            all.push(device.read(&mut self.diskstats, &mut self.buffer)?);
         }
-        (!leaves.is_empty()).then_some(leaves)
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// Names of all devices under the target that have counters.
+    pub fn watched(&self) -> impl Iterator<Item = &str> {
+        self.devices.iter().map(|device| device.name.as_str())
     }
 
     /// Names of the devices whose counters are added up.

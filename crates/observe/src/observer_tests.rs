@@ -137,21 +137,22 @@ fn quiet_means_nothing_in_flight_and_nothing_between() {
     let sys = Sysroot::at(root.path());
     let devices = target(vec![facts("sda", &[])]);
     let mut observer = Observer::new(&sys, &devices);
-    assert_eq!(observer.quiet(window), Some(true));
+    assert_eq!(observer.busy(window), Some(Vec::new()));
     write(root.path(), path, &stat(110, 0, 60));
     assert_eq!(
-        observer.quiet(window),
-        Some(true),
+        observer.busy(window),
+        Some(Vec::new()),
         "what was before does not count"
     );
     assert_eq!(
         observer.sample(None).devices[0].reads,
         10,
-        "quiet took nothing away"
+        "nothing was taken away"
     );
     write(root.path(), path, &stat(110, 1, 60));
-    assert_eq!(observer.quiet(window), Some(false));
-    assert_eq!(Observer::new(&sys, &target(Vec::new())).quiet(window), None);
+    let busy = observer.busy(window).unwrap();
+    assert_eq!(busy[0].name, "sda");
+    assert_eq!(Observer::new(&sys, &target(Vec::new())).busy(window), None);
 }
 
 #[test]

@@ -45,6 +45,16 @@ pub(crate) fn cached_bytes(
     }
 }
 
+/// Bytes of a whole file that wait to be written or are being written.
+pub(crate) fn unwritten_back_bytes(file: &File) -> io::Result<u64> {
+    let page = rustix::param::page_size() as u64;
+    let stat = cachestat(file, 0, 0)?;
+    Ok(stat
+        .dirty
+        .saturating_add(stat.writeback)
+        .saturating_mul(page))
+}
+
 /// Old kernels lack the call, some seccomp filters refuse what they do not
 /// know, newer kernels refuse it for files of others, some file systems
 /// (hugetlbfs) do not support it; `mincore` has its own rules for all of that.
@@ -120,6 +130,21 @@ mod tests {
         let resident = resident_bytes(file.path(), &read, 5_000, 300_000, page).unwrap();
         assert!(resident.bytes >= 290_000, "{}", resident.bytes);
         assert_eq!(resident.method, "mincore");
+    }
+
+    #[test]
+    fn what_a_flush_left_in_memory_is_counted() {
+        let mut file = tempfile::NamedTempFile::new_in("/var/tmp").unwrap();
+        file.write_all(&vec![7; 300_000]).unwrap();
+        let paths = [file.path().to_owned()];
+        let Some(before) = crate::unflushed_bytes(&paths) else {
+            println!("skipped: this kernel lacks cachestat");
+            return;
+        };
+        assert!(before <= 303_104, "{before}");
+        file.as_file().sync_all().unwrap();
+        assert_eq!(crate::unflushed_bytes(&paths), Some(0));
+        assert_eq!(crate::unflushed_bytes(&["/no/such/file".into()]), None);
     }
 
     #[test]

@@ -6,8 +6,10 @@
 //! `/statfs` holds lines of `mount-point block-bytes blocks available`.
 
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+
+use fathom_deadline::{ask, paths};
 
 /// Longest file that is read as text. `/proc/stat` and `/proc/mountinfo` of
 /// very large hosts stay far below.
@@ -31,6 +33,8 @@ pub(crate) struct Space {
     pub(crate) available: u64,
     /// Inodes; part of what identifies a file system. 0 where not recorded.
     pub(crate) inodes: u64,
+    /// Inodes that are free; not known of a recorded tree.
+    pub(crate) inodes_free: Option<u64>,
 }
 
 impl Space {
@@ -89,10 +93,13 @@ impl Sysroot {
 
     /// The content of a small file as it is.
     pub(crate) fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
-        let file = fs::File::open(self.locate(path)).ok()?;
-        let mut bytes = Vec::new();
-        file.take(TEXT_LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
+        self.call(path.as_ref(), |path| {
+            let mut bytes = Vec::new();
+            let file = fs::File::open(path)?;
+            file.take(TEXT_LIMIT_BYTES).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        })
+        .ok()
     }
 
     /// A file that holds one number.
@@ -102,25 +109,26 @@ impl Sysroot {
 
     /// Names in a folder, sorted; none when it cannot be read.
     pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.locate(path)) else {
-            return Vec::new();
-        };
-        let mut names: Vec<String> = entries
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .collect();
+        let found = self.call(path.as_ref(), |path| {
+            let entries = fs::read_dir(path)?;
+            let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+            Ok(names.collect())
+        });
+        let mut names: Vec<String> = found.unwrap_or_default();
         names.sort();
         names
     }
 
     /// Whether the path exists (a symbolic link is followed).
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
-        self.locate(path).exists()
+        self.call(path.as_ref(), |path| fs::metadata(path)).is_ok()
     }
 
     /// The path with all symbolic links resolved, as the described machine
     /// names it. Only relative links resolve in a recorded tree.
     pub fn resolve(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
-        let real = fs::canonicalize(self.locate(path)).ok()?;
+        let real = self.call(path.as_ref(), |path| fs::canonicalize(path));
+        let real = real.ok()?;
         if self.host {
             return Some(real);
         }
@@ -134,24 +142,73 @@ impl Sysroot {
     /// tree `path` must be the mount point.
     pub(crate) fn space(&self, path: &Path) -> Option<Space> {
         if self.host {
-            let stat = rustix::fs::statfs(path).ok()?;
-            return Some(Space {
-                block_bytes: u64::try_from(stat.f_bsize).ok()?,
-                blocks: stat.f_blocks,
-                available: stat.f_bavail,
-                inodes: stat.f_files,
-            });
+            return paths::space(path).ok().map(Space::from);
         }
         parse_space(&self.text("/statfs")?, path.to_str()?)
     }
 }
 
+impl From<fathom_deadline::MountSpace> for Space {
+    fn from(found: fathom_deadline::MountSpace) -> Space {
+        Space {
+            block_bytes: found.block_bytes,
+            blocks: found.blocks,
+            available: found.available,
+            inodes: found.inodes,
+            inodes_free: Some(found.inodes_free),
+        }
+    }
+}
+
 impl Sysroot {
-    /// Inodes that are free on the file system of `path`; not known of a
-    /// recorded tree.
-    pub(crate) fn free_inodes(&self, path: &Path) -> Option<u64> {
-        let stat = self.host.then(|| rustix::fs::statfs(path).ok()).flatten()?;
-        Some(stat.f_ffree)
+    /// Makes a call on a path. What the kernel has to look up for itself is read
+    /// at once; a driver is given a deadline, and so is everything outside of
+    /// /proc and /sys.
+    fn call<T: Send + 'static>(
+        &self,
+        path: &Path,
+        call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let located = self.locate(path);
+        if !self.host || reads_at_once(path) {
+            return call(&located);
+        }
+        match driver(path) {
+            Some(what) => ask(&what, move || call(&located))?,
+            None => paths::on(path, call),
+        }
+    }
+}
+
+/// Whether a file of /proc is answered from the kernel's own tables. Those of a
+/// process that need its memory are not: its lock may be held by an operation
+/// that hangs.
+fn reads_at_once(path: &Path) -> bool {
+    const MEMORY: [&str; 6] = ["cmdline", "environ", "maps", "smaps", "smaps_rollup", "io"];
+    let Ok(inside) = path.strip_prefix("/proc") else {
+        return false;
+    };
+    let of_process = inside
+        .iter()
+        .next()
+        .is_some_and(|name| name.as_encoded_bytes().iter().all(u8::is_ascii_digit));
+    let name = inside.file_name().unwrap_or_default();
+    !(of_process && MEMORY.iter().any(|memory| name == *memory))
+}
+
+/// What is behind a file of /sys, by its class and name: reading one may ask
+/// the hardware. A process, where a file of /proc needs its memory.
+fn driver(path: &Path) -> Option<String> {
+    let mut parts = path.iter().map(|part| part.to_string_lossy());
+    let parts: Vec<_> = parts.by_ref().skip(1).take(5).collect();
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+    match parts[..] {
+        ["sys", "block", name, ..] | ["sys", "class", "block", name, ..] => {
+            Some(format!("/dev/{}", name.replace('!', "/")))
+        }
+        ["proc", process, ..] => Some(format!("process {process}")),
+        ["sys", ..] => Some(format!("/{}", parts[..parts.len().min(4)].join("/"))),
+        _ => None,
     }
 }
 
@@ -166,6 +223,7 @@ fn parse_space(table: &str, mount_point: &str) -> Option<Space> {
         blocks: next()?,
         available: next()?,
         inodes: next().unwrap_or(0),
+        inodes_free: None,
     })
 }
 

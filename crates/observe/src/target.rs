@@ -1,6 +1,5 @@
 //! Facts of a target: its file system and the devices under it.
 
-use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use crate::cgroup_io::add_io_limits;
 use crate::device_stack::{device_by_number, device_by_path, device_stack};
 use crate::filesystem::{devices_under_path, filesystem_facts, mount_under_path, nearest_existing};
 use crate::filesystem_state::add_state_facts;
-use crate::mount::{Mount, parse_mountinfo};
+use fathom_deadline::{Mount, parse_mountinfo};
 
 /// Facts of what lies under `path`: a file, a folder, one that is yet to be
 /// made (the nearest folder above it counts) or a block device. A block device
@@ -60,7 +59,7 @@ pub(crate) fn block_device(sys: &Sysroot, path: &Path) -> Option<String> {
     if !sys.is_host() {
         return device_by_path(sys, path);
     }
-    let metadata = fs::metadata(path).ok()?;
+    let metadata = fathom_deadline::paths::metadata(path).ok()?;
     if !metadata.file_type().is_block_device() {
         return None;
     }

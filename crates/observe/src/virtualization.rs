@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::Sysroot;
-use crate::mount::{Mount, mount_of};
+use fathom_deadline::{Mount, mount_of};
 
 /// What the host runs in: `docker on kvm`, `amazon`, `none`, …. `None` when
 /// there is no evidence either way.

@@ -9,9 +9,9 @@ use fathom_model::fingerprint::DeviceFacts;
 use crate::Sysroot;
 use crate::device::{device_dir, device_facts};
 use crate::device_stack::{device_by_path, device_stack};
-use crate::filesystem::devices_under_path;
-use crate::mount::Mount;
+use crate::filesystem::{devices_under_mount, devices_under_path};
 use crate::target::mounts;
+use fathom_deadline::Mount;
 
 /// A disk with one of these mounted is the system's.
 const SYSTEM_PLACES: [&str; 6] = ["/", "/boot", "/efi", "/usr", "/var", "/home"];
@@ -99,7 +99,7 @@ impl Users {
         };
         let mut mounted: BTreeMap<String, Vec<Place>> = BTreeMap::new();
         for mount in mounts {
-            let tops = devices_under_path(sys, mounts, &mount.mount_point, 0);
+            let tops = devices_under_mount(sys, mounts, mount, 0);
             let found = under(&tops);
             for drive in &found {
                 mounted.entry(drive.clone()).or_default().push(Place {

@@ -118,7 +118,7 @@ fn counters_agree_with_direct_writes_and_reads() {
     assert!(activity.read_bytes >= expected, "{}", activity.read_bytes);
     assert_eq!(activity.write_bytes, 0);
     assert_eq!(observer.sample(Some(origin)).devices[0].in_flight, 0);
-    println!("quiet: {:?}", observer.quiet(Duration::from_millis(50)));
+    println!("busy: {:?}", observer.busy(Duration::from_millis(50)));
 
     // The loop device counts only where nothing below it does.
     let lower = target.devices.len() > 1;

@@ -18,7 +18,7 @@ pub fn growth(now: u64, last: u64) -> u64 {
     if let Some(grown) = now.checked_sub(last) {
         return grown;
     }
-    match (now + (1 << 32)).checked_sub(last) {
+    match now.saturating_add(1 << 32).checked_sub(last) {
         Some(wrapped) if last <= u64::from(u32::MAX) && wrapped < WRAP_GROWTH_LIMIT => wrapped,
         _ => now,
     }
@@ -133,6 +133,8 @@ mod tests {
         assert_eq!(growth(4, (1 << 32) - 6), 10);
         assert_eq!(growth(4, 1 << 40), 4);
         assert_eq!(growth(4, 1_000), 4);
+        // Of a damaged file.
+        assert_eq!(growth(u64::MAX - 1, u64::MAX), u64::MAX - 1);
     }
 
     #[test]

@@ -287,7 +287,7 @@ impl Clock {
         }
         let later = told.monotonic_ns > last.monotonic_ns;
         let same_start = same_start(last_boot, boot).unwrap_or(later);
-        let by_clock_ms = u64::try_from(told.unix_ms - last.unix_ms).unwrap_or(0);
+        let by_clock_ms = u64::try_from(told.unix_ms.saturating_sub(last.unix_ms)).unwrap_or(0);
         let passed_ns = match told.monotonic_ns.checked_sub(last.monotonic_ns) {
             Some(passed) if same_start => passed,
             _ => by_clock_ms.saturating_mul(1_000_000),

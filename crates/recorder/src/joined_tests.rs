@@ -211,3 +211,15 @@ fn a_damaged_part_is_left_out_and_alone_it_is_said_to_be_damaged() {
         assert!(alone.contains(why), "{alone}");
     }
 }
+
+#[test]
+fn clocks_of_a_damaged_part_are_no_end() {
+    let at = |unix_ms, monotonic_ns| Instant {
+        unix_ms,
+        monotonic_ns,
+    };
+    let mut clock = Clock::default();
+    clock.advance(&mut at(i64::MIN, 5), None);
+    let step = clock.advance(&mut at(i64::MAX, 4), Some(1));
+    assert!(matches!(step, Step::Gap { .. }));
+}

@@ -268,6 +268,14 @@ fields! {
     }
 }
 
+fields! {
+    /// A mount that needs a server or another process: whether it did not answer
+    /// within 2 s when it was asked last.
+    mount {
+        Gauge SILENT "silent",
+    }
+}
+
 /// Kinds of things in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -305,11 +313,13 @@ pub enum Kind {
     Smart,
     /// The link of a drive or card.
     Bus,
+    /// A mount that needs a server or another process.
+    Mount,
 }
 
 impl Kind {
     /// All kinds, in the order in which a moment holds them.
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 18] = [
         Kind::Host,
         Kind::Cpu,
         Kind::Memory,
@@ -327,6 +337,7 @@ impl Kind {
         Kind::Health,
         Kind::Smart,
         Kind::Bus,
+        Kind::Mount,
     ];
 
     /// Its name in files and exports.
@@ -349,6 +360,7 @@ impl Kind {
             Kind::Health => "health",
             Kind::Smart => "smart",
             Kind::Bus => "bus",
+            Kind::Mount => "mount",
         }
     }
 
@@ -372,6 +384,7 @@ impl Kind {
             Kind::Health => health::FIELDS,
             Kind::Smart => smart::FIELDS,
             Kind::Bus => bus::FIELDS,
+            Kind::Mount => mount::FIELDS,
         }
     }
 

@@ -7,7 +7,7 @@ use fathom_diagnose::recording::{
 
 use crate::frame::{Frame, HostFacts};
 use crate::growth::{Change, Growth};
-use crate::kind::{Kind, cpu, disk, group, host, link, memory, nfs, pressure, process, tcp};
+use crate::kind::{Kind, cpu, disk, group, host, link, memory, mount, nfs, pressure, process, tcp};
 
 /// A moment of this length or shorter tells nothing.
 pub(crate) const SHORTEST_SECONDS: f64 = 0.01;
@@ -67,6 +67,12 @@ fn add(moment: &mut Moment, change: &Change) {
     match change.kind {
         Kind::Process => moment.processes.push(of_process(change)),
         Kind::Group => moment.groups.push(of_group(change)),
+        Kind::Mount => {
+            let silent = change.value(mount::SILENT) == Some(1);
+            moment
+                .silent
+                .extend(silent.then(|| change.name.to_string()));
+        }
         _ if change.seconds <= 0.0 => {}
         Kind::Host => {
             let gauge = |place| change.value(place).map(|value| value as f64);
@@ -179,6 +185,7 @@ fn of_disk(change: &Change) -> DiskMoment {
         flushing: change
             .value(disk::FLUSH_MS)
             .map(|_| rate(disk::FLUSH_MS) / ms_per_second),
+        outstanding: change.value(disk::IN_FLIGHT).map(|number| number as f64),
         util: Some((rate(disk::BUSY_MS) / ms_per_second).min(1.0)),
     }
 }

@@ -10,7 +10,8 @@ use fathom_observe::machine::service_quantity;
 use crate::frame::{Frame, HostFacts};
 use crate::growth::{Change, Growth};
 use crate::kind::{
-    Kind, bus, cpu, disk, filesystem, health, host, link, memory, pressure, process, raid, tcp,
+    Kind, bus, cpu, disk, filesystem, health, host, link, memory, mount, pressure, process, raid,
+    tcp,
 };
 use crate::moments::{SHORTEST_SECONDS, longest_seconds};
 use crate::sampler::smart_health;
@@ -25,6 +26,9 @@ pub(crate) struct Readings {
     longest_seconds: f64,
     /// Errors on the way to a disk when it was first asked.
     first_crc: HashMap<Arc<str>, u64>,
+    /// Of disks, whether requests were in flight, and for how long none of them
+    /// has completed.
+    silent: HashMap<Arc<str>, (bool, f64)>,
 }
 
 /// Numbers of one interval.
@@ -66,6 +70,7 @@ impl Readings {
             last_ns: 0,
             longest_seconds: longest_seconds(interval_ns).unwrap_or(f64::MAX),
             first_crc: HashMap::new(),
+            silent: HashMap::new(),
         }
     }
 
@@ -89,13 +94,17 @@ impl Readings {
         let whole = (SHORTEST_SECONDS..=self.longest_seconds).contains(&seconds);
         for change in self.growth.advance(frame) {
             match change.kind {
-                Kind::Filesystem | Kind::Raid | Kind::Health | Kind::Bus => {
+                Kind::Filesystem | Kind::Raid | Kind::Health | Kind::Bus | Kind::Mount => {
                     state(&mut out, &change);
                 }
                 Kind::Smart => {}
                 // After a gap, rates are those of a time that nobody saw.
                 _ if !whole => {}
                 Kind::Process => service(&mut out, &change),
+                Kind::Disk => {
+                    disks(&mut out, &change);
+                    self.silence(&mut out, &change);
+                }
                 _ => self.rates(&mut out, &change),
             }
         }
@@ -137,7 +146,6 @@ impl Readings {
                     out.add(quantity, "", rate(place).map(|us| us / 1e6));
                 }
             }
-            Kind::Disk => disks(out, change),
             Kind::Link => links(out, change),
             Kind::Tcp => {
                 let again = rate(tcp::RETRANSMITS).zip(rate(tcp::SENT_SEGMENTS));
@@ -152,6 +160,20 @@ impl Readings {
             }
             _ => {}
         }
+    }
+
+    /// For how long requests have been in flight of which none completed.
+    fn silence(&mut self, out: &mut Interval, change: &Change) {
+        let completed = [disk::READS, disk::WRITES, disk::DISCARDS, disk::FLUSHES];
+        let none = completed.iter().all(|place| change.grown(*place) == 0.0);
+        let waiting = change.value(disk::IN_FLIGHT).is_some_and(|count| count > 0);
+        let (waited, seconds) = self.silent.entry(Arc::clone(&change.name)).or_default();
+        *seconds = match none && waiting && *waited {
+            true => *seconds + change.seconds,
+            false => 0.0,
+        };
+        *waited = waiting;
+        out.add("disk_silent", &change.name, Some(*seconds));
     }
 
     /// SMART, and how far its counter of errors on the way has grown: the
@@ -276,6 +298,7 @@ fn state(out: &mut Interval, change: &Change) {
             out.state("drive_media_errors", name, value(health::MEDIA_ERRORS));
             out.state("drive_temperature", name, value(health::TEMPERATURE));
         }
+        Kind::Mount => out.state("mount_silent", name, value(mount::SILENT)),
         Kind::Bus => out.state("link_below_rated", name, value(bus::BELOW_RATED)),
         _ => {}
     }

@@ -70,6 +70,29 @@ fn disks_have_the_numbers_that_a_live_host_gives() {
     }
 }
 
+#[test]
+fn a_disk_that_completes_nothing_is_silent_until_it_does() {
+    let mut all = Readings::new(&HostFacts::default(), SECOND_NS);
+    let mut at = |second: u64, reads: u64, in_flight: u64| {
+        let values = [(disk::READS, reads), (disk::IN_FLIGHT, in_flight)];
+        let frame = Frame {
+            at: Instant {
+                unix_ms: 0,
+                monotonic_ns: second * SECOND_NS,
+            },
+            rows: vec![row(Kind::Disk, "sda", &values)],
+        };
+        value(&all.advance(&frame), "disk_silent", "sda")
+    };
+    at(10, 100, 0);
+    // That a request was there all the time is not known yet.
+    assert_eq!(at(11, 100, 4), Some(0.0));
+    assert_eq!(at(12, 100, 4), Some(1.0));
+    assert_eq!(at(15, 100, 8), Some(4.0));
+    assert_eq!(at(16, 101, 8), Some(0.0));
+    assert_eq!(at(17, 101, 0), Some(0.0));
+}
+
 /// Holds what two frames tell against what is expected.
 fn expect(before: Vec<Row>, after: Vec<Row>, expected: &[(&str, &str, f64)]) -> Vec<HostReading> {
     let found = readings(before, after);
@@ -138,6 +161,7 @@ fn services_and_states_have_theirs() {
         row(Kind::Raid, "md0", &members),
         row(Kind::Health, "nvme0n1", &worn),
         row(Kind::Bus, "0000:01:00.0", &[(bus::BELOW_RATED, 1)]),
+        row(Kind::Mount, "/mnt/nas", &[(mount::SILENT, 1)]),
     ];
     let expected = [
         ("metadata_cpu", "ceph-mds (77)", 0.9),
@@ -148,6 +172,7 @@ fn services_and_states_have_theirs() {
         ("drive_worn", "nvme0n1", 0.95),
         ("drive_spare", "nvme0n1", 0.12),
         ("link_below_rated", "0000:01:00.0", 1.0),
+        ("mount_silent", "/mnt/nas", 1.0),
     ];
     let found = expect(Vec::new(), after, &expected);
     assert!(!found.iter().any(|r| r.instance.contains("postgres")));

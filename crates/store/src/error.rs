@@ -90,7 +90,7 @@ pub enum Error {
         id: String,
     },
     /// No run matches.
-    #[error("no run matches '{text}'; 'fathom list' shows them")]
+    #[error("no run matches '{text}'; 'fathom runs list' shows them")]
     NoSuchRun {
         /// What was looked for.
         text: String,

@@ -5,6 +5,7 @@
 use fathom_model::fingerprint::{DeviceFacts, Fingerprint, TargetFingerprint};
 use fathom_model::fleet::{FleetHost, HostClock, StartReport};
 use fathom_model::histogram::{BUCKETS, bucket_range};
+use fathom_model::idle_gate::{BusyDevice, IdleGate};
 use fathom_model::observation::{CpuActivity, DeviceActivity, MemoryState, OwnActivity, Pressure};
 use fathom_model::rng::Rng;
 use fathom_model::run::{Ceiling, DataReport, EngineReport, ErrorDetail, TrialEnd};
@@ -128,6 +129,7 @@ pub fn end() -> TrialEnd {
         target_after: Some(target_facts()),
         final_flush_ns: Some(12),
         dirty_bytes_at_end: None,
+        own_dirty_bytes_at_end: Some(13),
         host: None,
         load_started_ns: Some(5_000_000_000),
         load_started_unix_ns: Some(1_700_000_000_123_456_789),
@@ -136,6 +138,16 @@ pub fn end() -> TrialEnd {
             clock: Some(HostClock::default()),
         }),
         gluster: None,
+        gate: Some(Box::new(IdleGate {
+            waited_ns: 1_200_000_000,
+            ceiling_ns: 3_000_000_000,
+            watched: vec!["sda".to_owned()],
+            busy: vec![BusyDevice {
+                name: "sda".to_owned(),
+                queue: 0.5,
+            }],
+            gave_up: false,
+        })),
     }
 }
 

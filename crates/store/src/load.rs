@@ -1,5 +1,6 @@
 //! Reading a run back.
 
+use fathom_model::coarse::Coarse;
 use fathom_model::run::TrialEnd;
 use fathom_model::{RunMeta, RunRecord, RunState, TrialRecord};
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -20,6 +21,15 @@ pub struct LoadedRun {
     /// part; empty for a run that is whole. Analysis of a run that is not
     /// whole must say so.
     pub damage: Vec<Error>,
+}
+
+/// How much of a series is kept in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// Every second.
+    All,
+    /// Seconds of long trials are joined as they are read.
+    Bounded,
 }
 
 /// A trial's row before its texts are read.
@@ -44,6 +54,45 @@ impl Store {
     /// [`Error::NoSuchRun`]; [`Error::Damaged`] when not even the facts of the
     /// run itself can be read.
     pub fn load(&self, id: &str) -> Result<LoadedRun, Error> {
+        self.load_as(id, Keep::All)
+    }
+
+    /// Reads a run as [`Store::load`] does, for judging it: of trials that took
+    /// longer than [`fathom_model::coarse::MOST_INTERVALS`] seconds, neighbouring seconds are
+    /// joined as they are read, so that a run of days fits into memory.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load_to_judge(&self, id: &str) -> Result<LoadedRun, Error> {
+        self.load_as(id, Keep::Bounded)
+    }
+
+    /// Reads the series of a trial back into its record, bounded as by
+    /// [`Store::load_to_judge`].
+    ///
+    /// # Errors
+    /// When the database cannot be read, or a part of the series is damaged.
+    pub fn load_series(&self, key: TrialKey, trial: &mut TrialRecord) -> Result<(), Error> {
+        let mut damage = Damage {
+            run: "",
+            errors: Vec::new(),
+        };
+        let name = format!("trial {}", trial.spec.index);
+        let read = read_series(
+            &self.connection,
+            key,
+            &name,
+            trial,
+            (&mut damage, Keep::Bounded),
+        );
+        read.map_err(|error| self.error(error))?;
+        match damage.errors.pop() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn load_as(&self, id: &str, keep: Keep) -> Result<LoadedRun, Error> {
         // One snapshot, even while the run is being written.
         let snapshot = self
             .connection
@@ -65,7 +114,7 @@ impl Store {
         };
         let mut trials = Vec::new();
         for row in trial_rows(&snapshot, key).map_err(|error| self.error(error))? {
-            if let Some(mut trial) = self.load_trial(&snapshot, row, &mut damage) {
+            if let Some(mut trial) = self.load_trial(&snapshot, row, (&mut damage, keep)) {
                 if lost && trial.state == RunState::Running {
                     trial.state = RunState::Interrupted;
                 }
@@ -107,7 +156,7 @@ impl Store {
         &self,
         snapshot: &Connection,
         row: TrialRow,
-        damage: &mut Damage<'_>,
+        (damage, keep): (&mut Damage<'_>, Keep),
     ) -> Option<TrialRecord> {
         let name = format!("trial {}", row.position);
         let spec = damage.json(&name, "its specification", Some(&row.spec))?;
@@ -122,7 +171,8 @@ impl Store {
             target_before: before,
             end,
         };
-        if let Err(error) = read_series(snapshot, row.key, &name, &mut trial, damage) {
+        if let Err(error) = read_series(snapshot, row.key, &name, &mut trial, (&mut *damage, keep))
+        {
             let reason = error.to_string();
             damage.note(
                 format!("{name}, the rest of its series ({reason})"),
@@ -233,8 +283,9 @@ fn read_series(
     key: TrialKey,
     name: &str,
     trial: &mut TrialRecord,
-    damage: &mut Damage<'_>,
+    (damage, keep): (&mut Damage<'_>, Keep),
 ) -> rusqlite::Result<()> {
+    let mut coarse = Coarse::default();
     let (from, to) = key.chunks();
     let mut chunks = snapshot
         .prepare("SELECT key, series FROM chunk WHERE key >= ? AND key < ? ORDER BY key")?;
@@ -245,9 +296,13 @@ fn read_series(
             Ok((samples, observations)) => {
                 trial.samples.extend(samples);
                 trial.observations.extend(observations);
+                if keep == Keep::Bounded {
+                    coarse.bound(trial);
+                }
             }
             Err(error) => damage.note(format!("{name}, chunk {number} of its series"), error),
         }
     }
+    coarse.even_out(trial);
     Ok(())
 }

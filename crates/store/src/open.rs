@@ -47,6 +47,7 @@ impl Store {
     pub fn open(path: impl AsRef<Path>) -> Result<Store, Error> {
         let path = path.as_ref();
         prepare_place(path)?;
+        keep_private(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -150,15 +151,35 @@ fn prepare_place(path: &Path) -> Result<(), Error> {
     }
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => {
-            fs::create_dir_all(parent).map_err(|error| match error.kind() {
+            fathom_outputs::make_folder(parent).map_err(|error| match error.kind() {
                 ErrorKind::NotADirectory | ErrorKind::AlreadyExists => Error::Io {
                     path: path.to_owned(),
                     detail: format!("{} is not a directory", parent.display()),
                 },
                 _ => from_io(path, &error),
-            })
+            })?;
         }
-        _ => Ok(()),
+        _ => {}
+    }
+    match fathom_outputs::create_new(path) {
+        // Another process may have made it just now.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_file() => Ok(()),
+        Err(error) if path.is_symlink() => Err(Error::Io {
+            path: path.to_owned(),
+            detail: format!("it is a symbolic link to nothing ({error}); name the file itself"),
+        }),
+        made => made.map(drop).map_err(|error| from_io(path, &error)),
+    }
+}
+
+/// Takes away what others may do with the store and the files that SQLite
+/// keeps beside it, where they are ours.
+fn keep_private(path: &Path) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        // A file system without modes is no reason to do without a store.
+        let _ = fathom_outputs::tighten(Path::new(&name));
     }
 }
 
@@ -240,12 +261,11 @@ fn immutable_uri(path: &Path) -> String {
 }
 
 /// SQLite says "unable to open database file" whatever the reason; the
-/// operating system knows better. An empty file that the attempt may leave is
-/// a valid store to be.
+/// operating system knows better.
 fn open_error(path: &Path, error: rusqlite::Error) -> Error {
     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) {
         let mut attempt = fs::OpenOptions::new();
-        attempt.read(true).write(true).create(true).truncate(false);
+        attempt.read(true).write(true);
         if let Err(reason) = attempt.open(path) {
             return from_io(path, &reason);
         }

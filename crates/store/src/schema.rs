@@ -26,7 +26,7 @@ pub(crate) const SCHEMA: u32 = MIGRATIONS.len() as u32;
 /// What a file says about itself.
 struct Identity {
     application_id: i32,
-    schema: u32,
+    schema: i64,
     objects: u32,
 }
 
@@ -58,14 +58,30 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<bool, Error>
             what: "it is the database of another program".to_owned(),
         });
     }
-    if found.schema > SCHEMA {
+    let schema = u32::try_from(found.schema).map_err(|_| Error::Corrupt {
+        path: path.to_owned(),
+        detail: format!("{} is not a version of its schema", found.schema),
+    })?;
+    if schema > SCHEMA {
         return Err(Error::NewerSchema {
             path: path.to_owned(),
-            found: found.schema,
+            found: schema,
             known: SCHEMA,
         });
     }
-    Ok(found.schema < SCHEMA)
+    if schema == 0 && found.objects > 0 {
+        return Err(Error::Corrupt {
+            path: path.to_owned(),
+            detail: "it has tables and no version of its schema".to_owned(),
+        });
+    }
+    Ok(schema < SCHEMA)
+}
+
+/// Whether a statement failed because of the tables that are there, not because
+/// of the disk or another process.
+fn is_about_tables(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown)
 }
 
 /// Brings the file to the current schema, in one transaction. Another process
@@ -76,9 +92,19 @@ pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), Er
         if let Err(error) = check(&transaction, path) {
             return Ok(Some(error));
         }
-        let from = identity(&transaction)?.schema as usize;
-        for script in &MIGRATIONS[from..] {
-            transaction.execute_batch(script)?;
+        let from = usize::try_from(identity(&transaction)?.schema).unwrap_or(MIGRATIONS.len());
+        for script in MIGRATIONS.iter().skip(from) {
+            match transaction.execute_batch(script) {
+                Err(error) if is_about_tables(&error) => {
+                    return Ok(Some(Error::Corrupt {
+                        path: path.to_owned(),
+                        detail: format!(
+                            "its tables are not those of version {from} of its schema ({error})"
+                        ),
+                    }));
+                }
+                done => done?,
+            }
         }
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA)?;

@@ -283,7 +283,7 @@ fn prepare_folder(at: &Path) -> Result<bool, Error> {
             ))),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(at).map_err(Error::io("make", at))?;
+            fathom_outputs::make_folder(at).map_err(Error::io("make", at))?;
             Ok(true)
         }
         Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => {

@@ -98,7 +98,7 @@ fn mount(at: &Path, below: Option<LoopDevice>, args: &[&str]) -> Result<FileSyst
     tool::need_root("mounting a file system")?;
     let program = tool::need("mount", "mount")?;
     let umount = tool::need("umount", "mount")?;
-    fs::create_dir_all(at).map_err(Error::io("make", at))?;
+    fathom_outputs::make_folder(at).map_err(Error::io("make", at))?;
     let at_text = at.display().to_string();
     let all = args.iter().copied().chain([at_text.as_str()]);
     tool::run(&program, all)?;

@@ -82,11 +82,7 @@ impl Scratch {
     fn make(directory: &Path) -> io::Result<Self> {
         let name = format!(".fathom-doctor-{}", std::process::id());
         let path = directory.join(name);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path)?;
+        let file = fathom_outputs::create_new(&path)?;
         Ok(Scratch { path, file })
     }
 }

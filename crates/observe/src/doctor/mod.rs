@@ -7,6 +7,7 @@ mod observing;
 
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::{MountTable, ask_mounts, paths};
 use serde::Serialize;
 
 use crate::Sysroot;
@@ -73,18 +74,62 @@ pub fn doctor(sys: &Sysroot, target: Option<&Path>) -> Vec<Capability> {
         capabilities.push(input_output::io_uring(sys));
         capabilities.push(input_output::libaio(sys));
         if let Some(directory) = target.and_then(directory_of) {
-            capabilities.extend(input_output::in_directory(&directory));
+            capabilities.extend(in_directory(&directory));
         }
         capabilities.push(observing::cachestat());
     }
     capabilities.extend(machine::examine(sys));
     capabilities.extend(observing::examine(sys, target));
+    if sys.is_host() {
+        capabilities.extend(answering());
+    }
     capabilities
+}
+
+/// What files in a directory can do, tried by a helper.
+fn in_directory(directory: &Path) -> Vec<Capability> {
+    let tried = paths::on(directory, |directory| {
+        Ok(input_output::in_directory(directory))
+    });
+    tried.unwrap_or_else(|error| {
+        let found = format!("{}: {error}", directory.display());
+        let meaning = "test files are made in the target directory";
+        let capability = Capability::new("write access", CapabilityStatus::Missing, found, meaning);
+        vec![capability.remedy("name a directory that this user may write and that answers")]
+    })
+}
+
+/// Mounts that need a server or another process, and whether they answer; and
+/// what did not while the machine was examined.
+fn answering() -> Option<Capability> {
+    let mounts = MountTable::read().needing_others();
+    let asked = ask_mounts(&mounts);
+    let mut silent: Vec<String> = asked
+        .into_iter()
+        .filter_map(Result::err)
+        .chain(fathom_deadline::not_responding())
+        .map(|silent| silent.to_string())
+        .collect();
+    silent.sort();
+    silent.dedup();
+    let meaning = "whatever touches it waits, and measures nothing";
+    let name = "mounts that answer";
+    if silent.is_empty() {
+        let found = match mounts.len() {
+            0 => return None,
+            1 => "the one that needs a server or process does".to_owned(),
+            many => format!("all {many} that need a server or process do"),
+        };
+        return Some(Capability::new(name, CapabilityStatus::Ok, found, meaning));
+    }
+    let found = silent.join("; ");
+    let capability = Capability::new(name, CapabilityStatus::Limited, found, meaning);
+    Some(capability.remedy("bring its server or process back, or detach it with umount -l"))
 }
 
 /// Where test files for this target would lie; `None` for a block device.
 fn directory_of(target: &Path) -> Option<PathBuf> {
-    let Ok(metadata) = target.metadata() else {
+    let Ok(metadata) = paths::metadata(target) else {
         return Some(target.to_owned());
     };
     if metadata.is_dir() {

@@ -182,10 +182,16 @@ fn block_access(sys: &Sysroot, device: &DeviceFacts) -> Option<Capability> {
     }
     let path = PathBuf::from("/dev").join(device.name.replace('!', "/"));
     let meaning = "the raw device as a target, its health and its firmware's counters";
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(&path);
+    let asked = path.clone();
+    // A disk that sleeps is not woken.
+    let opened = fathom_deadline::ask(&path.display().to_string(), move || {
+        OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK)
+            .open(asked)
+            .map(drop)
+    });
+    let opened = opened.unwrap_or_else(|silent| Err(silent.into()));
     Some(match opened {
         Ok(_) => {
             let found = format!("{} may be read", path.display());

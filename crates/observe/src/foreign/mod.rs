@@ -34,8 +34,13 @@ use fathom_model::foreign::ForeignResult;
 /// Largest file of results that is read.
 pub const LARGEST_DOCUMENT_BYTES: u64 = 64 << 20;
 
-/// Largest log that is read.
-pub const LARGEST_LOG_BYTES: u64 = 512 << 20;
+/// Largest log that is read, unpacked. Reading one takes less than 256 MiB of
+/// memory.
+pub const LARGEST_LOG_BYTES: u64 = 96 << 20;
+
+/// Memory for the values of a document, guessed from above: with its text and what
+/// is made of them it stays below 256 MiB.
+pub const MOST_VALUES_BYTES: u64 = 160 << 20;
 
 /// What a file turned out to be.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,18 +1,15 @@
 //! Asks Gluster's own command for the profile of the volume under a target.
 //! Nothing is changed: a profile that is not started stays so.
 
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fathom_deadline::{answer_with_errors_of, find_program};
 use fathom_model::fingerprint::TargetFingerprint;
 
 use super::{GlusterProfile, GlusterVolume, parse_gluster_profile_text, parse_gluster_volume};
 
 /// The command hangs while its daemon is away.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(5);
-const OUTPUT_BYTES_MAX: u64 = 64 << 20;
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// A look at a volume.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,40 +64,23 @@ fn gluster(arguments: &[&str]) -> Result<String, String> {
              profile` on a server before and after, and give both to `fathom gluster`"
         )
     };
+    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    let program = find_program("gluster")
+        .ok_or_else(missing)
+        .map_err(failed)?;
+    let arguments: Vec<&str> = std::iter::once("--mode=script")
+        .chain(arguments.iter().copied())
+        .collect();
     // It says what is wrong on either stream.
-    let (pipe, both) = std::io::pipe().map_err(failed)?;
-    let mut command = Command::new("gluster");
-    command
-        .arg("--mode=script")
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(both.try_clone().map_err(failed)?)
-        .stderr(both);
-    let mut child = command.spawn().map_err(failed)?;
-    // Its ends of the pipe, so that the reader sees the end.
-    drop(command);
-    // The pipe is emptied beside, so that a long profile does not block.
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        let read = pipe.take(OUTPUT_BYTES_MAX).read_to_string(&mut text);
-        read.map_or_else(|_| String::new(), |_| text)
-    });
-    let begun = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK_EVERY),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                break None;
-            }
+    match answer_with_errors_of(&program, &arguments, PATIENCE) {
+        Ok(answer) if !answer.text.trim().is_empty() => Ok(answer.text),
+        Ok(answer) => Err(format!(
+            "{what}gluster ended with {}; are you root?",
+            answer.status
+        )),
+        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
+            Err(format!("{what}gluster did not answer within 4 s"))
         }
-    };
-    let text = reader.join().unwrap_or_default();
-    match status {
-        None => Err(format!("{what}gluster did not answer within 10 s")),
-        Some(_) if !text.trim().is_empty() => Ok(text),
-        Some(status) => Err(format!("{what}gluster ended with {status}; are you root?")),
+        Err(error) => Err(failed(error)),
     }
 }

@@ -16,6 +16,8 @@ struct Disk {
     requests: Option<u64>,
     last: Option<DeviceCounters>,
     errors: Option<u64>,
+    /// For how long requests have been in flight of which none completed.
+    silent_seconds: f64,
 }
 
 /// The disks that are watched.
@@ -40,6 +42,7 @@ impl Disks {
                     name,
                     last: None,
                     errors: None,
+                    silent_seconds: 0.0,
                 })
                 .collect(),
         )
@@ -68,6 +71,10 @@ impl Disk {
             return;
         };
         let did = now.since(&last);
+        self.silent_seconds = match completes_nothing(&last, &now) {
+            true => self.silent_seconds + out.seconds,
+            false => 0.0,
+        };
         let per_second = |count: u64| count as f64 / out.seconds;
         let share_of_time = |ns: u64| ns as f64 / 1e9 / out.seconds;
         let name = self.name.as_str();
@@ -80,6 +87,7 @@ impl Disk {
                 Some(per_second(did.read_bytes.saturating_add(did.write_bytes))),
             ),
             ("disk_queue", Some(queue)),
+            ("disk_silent", Some(self.silent_seconds)),
             (
                 "disk_queue_share",
                 self.requests.filter(|n| *n > 0).map(|n| queue / n as f64),
@@ -112,4 +120,18 @@ impl Disk {
             }
         }
     }
+}
+
+/// Whether requests were in flight all the time and none came back.
+fn completes_nothing(last: &DeviceCounters, now: &DeviceCounters) -> bool {
+    let completed = |counters: &DeviceCounters| {
+        let all = [
+            counters.reads,
+            counters.writes,
+            counters.discards.map_or(0, |(count, ..)| count),
+            counters.flushes.map_or(0, |(count, _)| count),
+        ];
+        all.into_iter().fold(0_u64, u64::saturating_add)
+    };
+    last.in_flight > 0 && now.in_flight > 0 && completed(last) == completed(now)
 }

@@ -16,6 +16,31 @@ fn value(readings: &[HostReading], quantity: &str, instance: &str) -> Option<f64
 }
 
 #[test]
+fn a_disk_with_requests_of_which_none_completes_is_silent() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let stat = |reads: u64, in_flight: u64| {
+        let text = format!("{reads} 0 0 0 0 0 0 0 {in_flight} 0 0\n");
+        write(root, "/sys/class/block/sda/stat", &text);
+    };
+    write(root, "/sys/class/block/sda/size", "1000\n");
+    stat(5, 2);
+    let mut watch = MachineWatch::start(&Sysroot::at(root));
+    let begun = watch.begun_ns;
+    watch.last_ns = begun;
+    let mut silent = |second: u64| {
+        let readings = watch.advance(begun + second * 1_000_000_000);
+        value(&readings, "disk_silent", "sda").unwrap()
+    };
+    assert_eq!(silent(2).round(), 2.0);
+    assert_eq!(silent(5).round(), 5.0);
+    stat(6, 2);
+    assert_eq!(silent(6), 0.0);
+    stat(6, 0);
+    assert_eq!(silent(8), 0.0);
+}
+
+#[test]
 fn rates_are_per_second_and_shares_of_the_interval() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();

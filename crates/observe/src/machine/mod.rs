@@ -13,6 +13,8 @@
 //! | `nic_*` | interface | sysfs `statistics` |
 //! | `queue_*` | queue | sysfs, /proc/interrupts, softnet_stat, ethtool, debugfs |
 //! | `tcp_retransmits`, `softnet_*` | host | /proc/net/snmp, softnet_stat |
+//! | `mount_silent` | mount | statx(2) and statfs(2) with a deadline |
+//! | `disk_silent` | disk | sysfs `stat`: requests in flight, none completed |
 //! | `space_used`, `inodes_used`, `files` | mount | statfs(2) |
 //! | `array_*`, `drive_*`, `link_below_rated` | device | sysfs, NVMe health page |
 //! | `drive_*` | SATA and SAS disk | smartctl |
@@ -29,6 +31,7 @@ mod states;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use fathom_deadline::MountWatch;
 use fathom_model::machine::HostReading;
 
 use crate::{Sysroot, monotonic_ns};
@@ -51,6 +54,8 @@ pub struct MachineWatch {
     counters: Counters,
     services: services::Services,
     queues: queues::Queues,
+    /// Of the running host.
+    mounts: Option<MountWatch>,
 }
 
 impl MachineWatch {
@@ -65,6 +70,7 @@ impl MachineWatch {
             counters: Counters::new(),
             services: services::Services::default(),
             queues: queues::Queues::find(sys),
+            mounts: sys.is_host().then(MountWatch::start),
             sys: sys.clone(),
         };
         let _ = watch.advance(now + 1);
@@ -74,7 +80,13 @@ impl MachineWatch {
 
     /// What of queues cannot be read here, in words.
     pub fn notes(&self) -> Vec<String> {
-        self.queues.notes(&self.sys)
+        let silent = fathom_deadline::not_responding();
+        let silent = silent.iter().map(ToString::to_string);
+        self.queues
+            .notes(&self.sys)
+            .into_iter()
+            .chain(silent)
+            .collect()
     }
 
     /// What happened since the last reading.
@@ -103,6 +115,9 @@ impl MachineWatch {
         self.rates(&now, &mut out);
         interfaces::shares(&self.sys, &mut out);
         self.queues.states(&self.sys, &mut out);
+        if let Some(mounts) = &self.mounts {
+            states::silence(&mounts.answers(), &mut out);
+        }
         self.counters = now;
         out.readings.retain(|reading| reading.value.is_finite());
         out.readings

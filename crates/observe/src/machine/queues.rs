@@ -15,7 +15,7 @@ use std::time::Duration;
 use super::interfaces::interfaces;
 use super::{Counters, Readings};
 use crate::Sysroot;
-use crate::program::{find_program, output_of};
+use fathom_deadline::{find_program, output_of};
 
 /// Queues of one device that are looked at.
 const QUEUES_MAX: usize = 256;

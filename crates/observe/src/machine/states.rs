@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use fathom_deadline::{Mount, MountAnswer, MountTable, ask_mounts};
 use fathom_model::machine::HostReading;
 
 use super::Readings;
@@ -76,9 +77,24 @@ pub fn read_smart(sys: &Sysroot) -> (Vec<HostReading>, Vec<String>) {
     (out.readings, silent)
 }
 
+/// Whether each mount that needs a server or another process answers.
+pub(super) fn silence(answers: &[MountAnswer], out: &mut Readings) {
+    for (name, answer) in answers {
+        out.add("mount_silent", name, f64::from(u8::from(answer.is_err())));
+    }
+}
+
 /// Each file system once, however often it is mounted.
 fn space(sys: &Sysroot, out: &mut Readings) {
     let mut seen = Vec::new();
+    // All at the same time: each that does not answer takes seconds.
+    let others = match sys.is_host() {
+        true => MountTable::read().needing_others(),
+        false => Vec::new(),
+    };
+    let answers = ask_mounts(&others);
+    let named: Vec<_> = others.iter().map(Mount::name).zip(answers).collect();
+    silence(&named, out);
     for mount in mounts(sys).into_iter().take(PARTS_MAX) {
         let on_server = CLUSTERS.contains(&mount.kind.as_str());
         let covered = ["squashfs", "iso9660", "erofs", "swap"].contains(&mount.kind.as_str());
@@ -95,10 +111,7 @@ fn space(sys: &Sysroot, out: &mut Readings) {
         let name = mount.mount_point.display().to_string();
         let free = space.available.min(space.blocks) as f64 / space.blocks as f64;
         out.add("space_used", &name, 1.0 - free);
-        if let Some(free) = sys
-            .free_inodes(&mount.mount_point)
-            .filter(|_| space.inodes > 0)
-        {
+        if let Some(free) = space.inodes_free.filter(|_| space.inodes > 0) {
             let used = space.inodes.saturating_sub(free) as f64;
             out.add("inodes_used", &name, used / space.inodes as f64);
             if on_server {

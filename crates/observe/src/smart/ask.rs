@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::devices::{SmartDevice, parse_scan};
 use super::{SmartHealth, parse_smartctl};
-use crate::program::{find_program, output_of};
+use fathom_deadline::{find_program, output_of};
 
-/// A disk that is failing may take long to answer.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// A healthy disk answers within a fraction of a second.
+const PATIENCE: Duration = Duration::from_secs(4);
 /// Disks that are asked at the same time.
 const AT_ONCE: usize = 8;
 /// What came of asking a drive.

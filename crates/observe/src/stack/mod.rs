@@ -5,7 +5,6 @@
 //! offset, device mapper's table), how arrays stripe, how the file system is
 //! laid out, which adapter a drive hangs on, and which server a mount is from.
 
-mod asked;
 mod controller;
 mod dm_table;
 mod places;
@@ -17,7 +16,9 @@ pub use dm_table::{DmSegment, DmTable, parse_dm_table};
 pub use superblock::parse_superblock;
 
 use std::path::Path;
+use std::time::Duration;
 
+use fathom_deadline::{answer_of, find_program};
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts};
 use fathom_model::stack::{FilesystemLayout, STACK_SCHEMA, Stack, StackDevice};
 
@@ -25,6 +26,8 @@ use crate::Sysroot;
 use crate::device::device_dir;
 use crate::filesystem::devices_under_path;
 use crate::target::{block_device, mounts, target_fingerprint};
+
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Reads the layers under `path`: a file, a folder, one that is yet to be made
 /// (the nearest folder above it counts) or a block device. Findings are empty.
@@ -61,6 +64,14 @@ pub fn read_stack(sys: &Sysroot, path: &Path) -> Stack {
     stack.server = fingerprint.filesystem.as_ref().and_then(server::server);
     stack.layout = layout(sys, &fingerprint.filesystem, &stack.top);
     stack.filesystem = fingerprint.filesystem;
+    if sys.is_host() {
+        let silent = fathom_deadline::not_responding();
+        notes.extend(
+            silent
+                .iter()
+                .map(|silent| format!("{silent}: what lies on it, or below it, is not known")),
+        );
+    }
     stack.notes = notes;
     stack
 }
@@ -72,7 +83,7 @@ fn dm_tables(sys: &Sysroot, devices: &[DeviceFacts], notes: &mut Vec<String>) ->
     }
     let text = match sys.is_host() {
         false => sys.text("/dmsetup-table").ok_or_else(String::new),
-        true => asked::asked("dmsetup", &["table"]),
+        true => asked("dmsetup", &["table"]),
     };
     match text {
         Ok(text) => parse_dm_table(&text),
@@ -87,6 +98,19 @@ fn dm_tables(sys: &Sysroot, devices: &[DeviceFacts], notes: &mut Vec<String>) ->
             ));
             Vec::new()
         }
+    }
+}
+
+/// What a program of the system prints, in words why there is no answer.
+fn asked(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let path = find_program(program).ok_or_else(|| format!("{program} is not installed"))?;
+    let answer = answer_of(&path, arguments, PATIENCE).map_err(|error| error.to_string())?;
+    match answer.status.success() {
+        true => Ok(answer.text),
+        false => Err(format!(
+            "{program} ended with {}; are you root?",
+            answer.status
+        )),
     }
 }
 

@@ -3,10 +3,12 @@
 //! format, btrfs on-disk format), the mount options or sysfs.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use fathom_deadline::paths;
 use fathom_model::fingerprint::FilesystemFacts;
 use fathom_model::stack::FilesystemLayout;
 
@@ -25,16 +27,20 @@ pub(super) fn read_superblock(sys: &Sysroot, name: &str) -> Option<FilesystemLay
         return None;
     }
     let path = Path::new("/dev").join(name.replace('!', "/"));
-    if !path.metadata().ok()?.file_type().is_block_device() {
-        return None;
-    }
-    let file = File::open(path).ok()?;
-    let mut head = vec![0; HEAD_BYTES];
-    file.read_exact_at(&mut head, 0).ok()?;
-    let mut btrfs = vec![0; HEAD_BYTES];
-    if file.read_exact_at(&mut btrfs, BTRFS_AT).is_err() {
-        btrfs.clear();
-    }
+    let read = paths::on_device(&path, |path| {
+        if !path.metadata()?.file_type().is_block_device() {
+            return Err(ErrorKind::InvalidInput.into());
+        }
+        let file = File::open(path)?;
+        let mut head = vec![0; HEAD_BYTES];
+        file.read_exact_at(&mut head, 0)?;
+        let mut btrfs = vec![0; HEAD_BYTES];
+        if file.read_exact_at(&mut btrfs, BTRFS_AT).is_err() {
+            btrfs.clear();
+        }
+        Ok((head, btrfs))
+    });
+    let (head, btrfs) = read.ok()?;
     parse_superblock(&head, &btrfs)
 }
 

@@ -1,8 +1,8 @@
 //! Appends frames to a recording.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::encode::Encoder;
@@ -30,11 +30,7 @@ impl RecordingWriter {
     /// # Errors
     /// A file of that name exists, or it cannot be made.
     pub fn create(path: &Path, header: &Header) -> io::Result<RecordingWriter> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)?;
+        let file = fathom_outputs::create_new(path)?;
         let mut writer = RecordingWriter {
             path: path.to_owned(),
             file,

@@ -53,13 +53,13 @@ impl Filesystems {
 /// Size, space for users, inodes and free ones.
 fn space(sys: &Sysroot, mount_point: &Path) -> Option<Vec<u64>> {
     if sys.is_host() {
-        let stat = rustix::fs::statvfs(mount_point).ok()?;
-        let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
+        let found = fathom_deadline::paths::space(mount_point).ok()?;
+        let bytes = |blocks: u64| blocks.saturating_mul(found.block_bytes);
         return Some(vec![
-            bytes(stat.f_blocks),
-            bytes(stat.f_bavail),
-            stat.f_files,
-            stat.f_ffree,
+            bytes(found.blocks),
+            bytes(found.available),
+            found.inodes,
+            found.inodes_free,
         ]);
     }
     // Recorded: mount point, block size, blocks, free blocks, inodes.

@@ -2,13 +2,17 @@
 //! and ZFS (`/proc/spl/kstat/zfs/arcstats`); pools and cached volumes of the
 //! device mapper where `dmsetup` answers.
 
-use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use fathom_deadline::{answer_of, find_program};
 use fathom_observe::{KeptFile, Sysroot};
 
 use super::{Reading, numbers};
 use crate::frame::Row;
 use crate::kind::{ABSENT, Kind, cache, mapped};
+
+/// A pool that waits for space may stop even a question about it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 pub(super) struct Layers {
@@ -105,16 +109,11 @@ fn device_mapper() -> Vec<Row> {
     if !rustix::process::geteuid().is_root() {
         return Vec::new();
     }
-    // A pool that waits for space may stop even a question about it.
-    let output = Command::new("timeout")
-        .args(["2", "dmsetup", "status", "--noflush"])
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    match output {
-        Ok(output) if output.status.success() => {
-            mapped_rows(&String::from_utf8_lossy(&output.stdout))
-        }
+    let Some(program) = find_program("dmsetup") else {
+        return Vec::new();
+    };
+    match answer_of(&program, &["status", "--noflush"], PATIENCE) {
+        Ok(answer) if answer.status.success() => mapped_rows(&answer.text),
         _ => Vec::new(),
     }
 }

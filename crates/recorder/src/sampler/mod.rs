@@ -12,6 +12,7 @@ mod health;
 mod layers;
 mod limits;
 mod links;
+mod mounts;
 mod nfs;
 mod process_files;
 mod processes;
@@ -62,6 +63,7 @@ pub struct Sampler {
     cgroups: cgroups::Cgroups,
     nfs: nfs::NfsMounts,
     filesystems: filesystems::Filesystems,
+    mounts: mounts::Mounts,
     raid: raid::Raids,
     layers: layers::Layers,
     health: health::Drives,
@@ -82,6 +84,7 @@ impl Sampler {
             cgroups: cgroups::Cgroups::default(),
             nfs: nfs::NfsMounts::default(),
             filesystems: filesystems::Filesystems::default(),
+            mounts: mounts::Mounts::open(sys),
             raid: raid::Raids::open(sys),
             layers: layers::Layers::open(sys),
             health: health::Drives,
@@ -114,6 +117,7 @@ impl Sampler {
         self.cgroups.read(&mut reading);
         self.nfs.read(&mut reading);
         self.filesystems.read(&mut reading);
+        self.mounts.read(&mut reading);
         self.raid.read(&mut reading);
         self.layers.read(&mut reading);
         self.health.read(&mut reading);
