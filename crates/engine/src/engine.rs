@@ -24,7 +24,8 @@ pub(crate) struct Op {
     pub(crate) kind: OpKind,
     /// Index of the file among the worker's files.
     pub(crate) file: u32,
-    /// Offset within the file, bytes; of a sync [`Op::OTHER_CALL`] or 0.
+    /// Offset within the file, bytes; of a sync the sum of [`Op::OTHER_CALL`] and
+    /// [`Op::UNDRAINED`] where they apply.
     pub(crate) offset: u64,
     /// Length, bytes; 0 for a sync.
     pub(crate) len: u32,
@@ -33,11 +34,13 @@ pub(crate) struct Op {
 impl Op {
     /// The offset of a sync that is made with the other call than the usual one.
     pub(crate) const OTHER_CALL: u64 = 1;
+    /// Added to the offset of a sync beside which writes may be in flight.
+    pub(crate) const UNDRAINED: u64 = 2;
 
     /// The call of a sync, `usual` being that of the workload.
     #[inline]
     pub(crate) fn sync_call(&self, usual: SyncCall) -> SyncCall {
-        match (self.offset == Op::OTHER_CALL, usual) {
+        match (self.offset & Op::OTHER_CALL != 0, usual) {
             (false, usual) => usual,
             (true, SyncCall::Fsync) => SyncCall::Fdatasync,
             (true, SyncCall::Fdatasync) => SyncCall::Fsync,

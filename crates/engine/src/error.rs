@@ -3,12 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What helps against an error of the system that few have met.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => {
+            "; this process may not write files of that size: choose a smaller size, or raise the \
+             limit with ulimit -f"
+        }
+        _ => "",
+    }
+}
+
 /// An error of the engine room. The text names the object and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A system call on a path failed.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}{}", path.display(), remedy(source))]
     Io {
         /// What was attempted: `open`, `write`, ….
         action: &'static str,

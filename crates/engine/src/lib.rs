@@ -22,6 +22,7 @@ mod one_by_one;
 mod open;
 mod record;
 mod replay;
+mod target_file;
 mod usage;
 mod worker;
 
@@ -40,5 +41,6 @@ pub use clock::calibrate_clock;
 pub use error::Error;
 pub use group::{EndReason, Gathering, Group, GroupEnd, SIMULATED_SECONDS_MAX, SimulatedEnd};
 pub use one_by_one::{OneByOne, OneByOneFacts, Single};
-pub use prepare::{Prepared, prepare, prepare_beside};
+pub use prepare::{Preflight, Prepared, prepare, prepare_beside};
 pub use record::{RecordingCost, measure_recording};
+pub use target_file::{FileIdentity, TargetFile};

@@ -1,18 +1,18 @@
 //! Opening the target's files for the load.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fathom_model::Workload;
 use fathom_model::workload::{CacheMode, SyncOpen};
+use rustix::fs::OFlags;
 
 use crate::Error;
 use crate::access::{Layout, TargetKind};
 use crate::prepare::Prepared;
+use crate::target_file::TargetFile;
 
 /// Above this many descriptors workers share the open files; below it each
 /// worker has its own, so that they do not contend for a reference count.
@@ -69,22 +69,21 @@ impl OpenMode {
         Ok(mode)
     }
 
-    /// Opens one file.
-    pub(crate) fn open(&self, path: &Path) -> io::Result<File> {
-        let mut flags = libc::O_CLOEXEC;
+    /// Opens one file: the one that was prepared, or none.
+    pub(crate) fn open(&self, file: &TargetFile) -> io::Result<File> {
+        let mut flags = match self.write {
+            true => OFlags::RDWR,
+            false => OFlags::RDONLY,
+        };
         if self.direct {
-            flags |= libc::O_DIRECT;
+            flags |= OFlags::DIRECT;
         }
         flags |= match self.sync {
-            SyncOpen::No => 0,
-            SyncOpen::Dsync => libc::O_DSYNC,
-            SyncOpen::Sync => libc::O_SYNC,
+            SyncOpen::No => OFlags::empty(),
+            SyncOpen::Dsync => OFlags::DSYNC,
+            SyncOpen::Sync => OFlags::SYNC,
         };
-        OpenOptions::new()
-            .read(true)
-            .write(self.write)
-            .custom_flags(flags)
-            .open(path)
+        file.open(flags)
     }
 }
 
@@ -191,7 +190,7 @@ impl Opener {
             part.iter()
                 .map(|file| {
                     self.mode
-                        .open(&file.path)
+                        .open(file.opened()?)
                         .map_err(Error::io("open", &file.path))
                 })
                 .collect()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use fathom_model::Workload;
 
 use crate::Error;
+use crate::target_file::TargetFile;
 
 /// What the files of a layout are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +34,10 @@ impl TargetKind {
 /// One file, or the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayoutFile {
-    /// Where it is.
+    /// Where it is, for messages: `file` is what is opened.
     pub path: PathBuf,
+    /// The file that lies there, once preparing has found or made it.
+    pub file: Option<TargetFile>,
     /// Its full size.
     pub size_bytes: u64,
     /// Start of the accessed range, without deliberate misalignment.
@@ -42,6 +45,17 @@ pub struct LayoutFile {
     /// Length of the accessed range. Accesses stay in
     /// `start_bytes .. start_bytes + span_bytes`.
     pub span_bytes: u64,
+}
+
+impl LayoutFile {
+    /// The file to be opened.
+    ///
+    /// # Errors
+    /// It has not been prepared.
+    pub(crate) fn opened(&self) -> Result<&TargetFile, Error> {
+        let file = self.file.as_ref();
+        file.ok_or_else(|| Error::target(&self.path, "cannot be opened before it is prepared"))
+    }
 }
 
 /// The files of a trial and who uses them. All accessed ranges have the same
@@ -106,6 +120,7 @@ impl Layout {
             files: (0..count)
                 .map(|n| LayoutFile {
                     path: path_of(n),
+                    file: None,
                     size_bytes: file_bytes,
                     start_bytes,
                     span_bytes,

@@ -239,6 +239,29 @@ fn every_batch_of_writes_is_flushed_and_committed() {
 }
 
 #[test]
+fn an_undrained_flush_follows_every_batch_and_commits_nothing() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            w.mix = OpMix {
+                read_percent: 0,
+                write_percent: 100,
+                trim_percent: 0,
+            };
+            w.sync = SyncPolicy {
+                every_writes: 4,
+                undrained: true,
+                ..SyncPolicy::default()
+            };
+        }));
+        assert_eq!(ops(&end, OpKind::Write), 500, "{kind:?}");
+        assert_eq!(ops(&end, OpKind::Sync), 125, "{kind:?}");
+        assert_eq!(ops(&end, OpKind::Commit), 0, "{kind:?}");
+        check_sums(&end, kind);
+    }
+}
+
+#[test]
 fn a_failure_is_no_work_and_ends_the_load_or_not_as_asked() {
     for kind in engines() {
         let dir = tempfile::tempdir().unwrap();

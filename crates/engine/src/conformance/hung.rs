@@ -7,6 +7,7 @@ use super::group_level::job;
 use crate::Group;
 use crate::group::EndReason;
 use crate::prepare::{NoHooks, prepare};
+use crate::target_file::TargetFile;
 
 /// A pipe takes the file's place before the load starts: reads wait for ever.
 #[test]
@@ -20,10 +21,15 @@ fn hung_operations_are_seen_and_left_behind() {
         w.bounds = Bounds::default();
     });
     job.workload.workers = 2;
-    let prepared = prepare(&job, &mut NoHooks).unwrap();
+    let mut prepared = prepare(&job, &mut NoHooks).unwrap();
     let path = dir.path().join("file");
     std::fs::remove_file(&path).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, &path, 0o600.into()).unwrap();
+    // As if it had been prepared: what takes a file's place is not opened.
+    assert!(Group::start(&job, &prepared).is_err());
+    let resolved = path.canonicalize().unwrap();
+    let (file, _) = TargetFile::look(&resolved).unwrap();
+    prepared.layout.files[0].file = Some(file);
     // Open for both, so that nobody waits for the other end.
     let pipe = std::fs::File::options()
         .read(true)

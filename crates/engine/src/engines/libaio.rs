@@ -267,6 +267,12 @@ impl Engine for Libaio {
     #[inline]
     fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
         let opcode = match (op.kind, op.sync_call(self.sync)) {
+            // As fio does it: what is queued is handed over, then the thread
+            // itself flushes while the rest is in flight.
+            (OpKind::Sync, _) if op.offset & Op::UNDRAINED != 0 => {
+                self.blocking.push(*op);
+                return Queued::Yes;
+            }
             (OpKind::Read, _) => PREAD,
             (OpKind::Write, _) => PWRITE,
             (OpKind::Sync, SyncCall::Fsync) => FSYNC,

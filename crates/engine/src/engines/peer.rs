@@ -7,7 +7,7 @@
 //! end has ended there is nothing more to do here: that is no failure.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -124,9 +124,8 @@ impl PeerEngine {
 
     /// The address of the peer.
     fn address(&self) -> io::Result<SocketAddr> {
-        let mut found = (self.peer.host.as_str(), self.port).to_socket_addrs()?;
         // What listens here listens on IPv4.
-        let all: Vec<SocketAddr> = found.by_ref().collect();
+        let all = fathom_deadline::host_addresses(&self.peer.host, self.port)?;
         let first = all.iter().find(|address| address.is_ipv4()).or(all.first());
         first.copied().ok_or_else(|| {
             let text = format!("'{}' has no address", self.peer.host);

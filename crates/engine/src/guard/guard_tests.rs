@@ -296,3 +296,69 @@ fn a_file_under_a_loop_device_is_in_use() {
         "{users:?}"
     );
 }
+
+#[test]
+fn a_second_loop_device_over_a_mounted_one_is_refused() {
+    let image = image();
+    let path = image.path().to_owned();
+    let attach = |arguments: &[&str]| {
+        let made = Command::new("losetup")
+            .args(arguments)
+            .arg("--show")
+            .arg("-f")
+            .arg(&path)
+            .output();
+        let made = made.ok().filter(|made| made.status.success())?;
+        Some(String::from_utf8_lossy(&made.stdout).trim().to_owned())
+    };
+    let detach = |device: &str| {
+        Command::new("losetup")
+            .args(["-d", device])
+            .status()
+            .unwrap()
+    };
+    let Some(first) = attach(&["-o", "67108864"]) else {
+        println!("skipped: loop devices cannot be attached here");
+        return;
+    };
+    let formatted = Command::new("mkfs.ext4")
+        .args(["-q", "-F", &first])
+        .status();
+    if !formatted.is_ok_and(|status| status.success()) {
+        detach(&first);
+        println!("skipped: mkfs.ext4 is not installed");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let mounted = Command::new("mount").arg(&first).arg(dir.path()).status();
+    let mounted = mounted.is_ok_and(|status| status.success());
+    let second = attach(&[]).unwrap();
+    let apart = attach(&["--sizelimit", "33554432"]).unwrap();
+    let of_second = inspect_device(Path::new(&second)).unwrap().reasons;
+    let of_file = file_users(&path);
+    // What does not overlap with the mounted part does with the whole.
+    let of_apart = inspect_device(Path::new(&apart)).unwrap().reasons;
+    detach(&second);
+    let alone = inspect_device(Path::new(&apart)).unwrap().reasons;
+    if mounted {
+        Command::new("umount").arg(dir.path()).status().unwrap();
+    }
+    detach(&apart);
+    detach(&first);
+    let name = |device: &str| device.trim_start_matches("/dev/").to_owned();
+    let told = of_second.join("\n");
+    assert!(
+        told.contains(&format!("{} holds the same data", name(&first))),
+        "{told}"
+    );
+    if mounted {
+        assert!(told.contains("is mounted at"), "{told}");
+    }
+    assert_eq!(of_file.len(), 3, "{of_file:?}");
+    assert!(of_apart.join(" ").contains(&name(&second)), "{of_apart:?}");
+    assert!(
+        !of_apart.join(" ").contains(&format!("{} ", name(&first))),
+        "{of_apart:?}"
+    );
+    assert!(alone.is_empty(), "{alone:?}");
+}

@@ -6,7 +6,9 @@
 //! file. Permission of the user does not override this: the user has to clear
 //! the device first, which this room explains. Reading is always allowed.
 
+mod backing;
 mod signature;
+mod storage;
 mod usage;
 
 pub use signature::{Signature, scan_signatures};
@@ -15,12 +17,16 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use fathom_deadline::{SPIN_UP, paths};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use crate::Error;
-use usage::{family, loops, mounts, number_of, openers, swaps};
+use backing::{Backing, backing_of};
+use storage::Storage;
+use usage::{family, loops, mounts, number_of, openers, swaps, swaps_of, writers};
 
 /// What is known about a block device before anything is written to it.
 #[derive(Debug)]
@@ -53,18 +59,12 @@ pub struct DeviceClaim {
 /// [`Error::Io`] when it cannot be opened or read, [`Error::Target`] when it
 /// is no block device.
 pub fn inspect_device(path: &Path) -> Result<DeviceGuard, Error> {
-    let resolved = path.canonicalize().map_err(Error::io("open", path))?;
-    let facts = resolved.metadata().map_err(Error::io("examine", path))?;
+    let resolved = paths::canonicalize(path).map_err(Error::io("open", path))?;
+    let facts = paths::metadata(&resolved).map_err(Error::io("examine", path))?;
     if !facts.file_type().is_block_device() {
         return Err(Error::target(path, "is not a block device"));
     }
-    let mut file = File::open(&resolved).map_err(Error::io("open", path))?;
-    let size_bytes = file
-        .seek(SeekFrom::End(0))
-        .map_err(Error::io("examine", path))?;
-    let signatures = scan_signatures(&file, size_bytes).map_err(Error::io("read", path))?;
-    let logical_block_bytes = rustix::fs::ioctl_blksszget(&file).unwrap_or(512);
-    drop(file);
+    let (size_bytes, logical_block_bytes, signatures) = read_device(&resolved)?;
     let mut guard = DeviceGuard {
         size_bytes,
         logical_block_bytes,
@@ -79,6 +79,22 @@ pub fn inspect_device(path: &Path) -> Result<DeviceGuard, Error> {
     Ok(guard)
 }
 
+/// Size, block size and signatures of a device. One that sleeps takes seconds
+/// to answer, one that hangs never does.
+fn read_device(path: &Path) -> Result<(u64, u32, Vec<Signature>), Error> {
+    let read = paths::on_device_within(SPIN_UP, path, |path| {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(Error::io("open", path)(error))),
+        };
+        let size_bytes = file.seek(SeekFrom::End(0))?;
+        let signatures = scan_signatures(&file, size_bytes)?;
+        let block_bytes = rustix::fs::ioctl_blksszget(&file).unwrap_or(512);
+        Ok(Ok((size_bytes, block_bytes, signatures)))
+    });
+    read.map_err(Error::io("read", path))?
+}
+
 impl DeviceGuard {
     fn find_users(&mut self, number: usage::DeviceNumber) {
         let root = Path::new("/");
@@ -86,22 +102,18 @@ impl DeviceGuard {
             members: vec![(self.path.display().to_string(), number)],
             holders: std::collections::BTreeSet::new(),
         });
-        let is_member = |path: &Path| {
-            let facts = std::fs::metadata(path);
-            facts.is_ok_and(|facts| {
-                let number = number_of(facts.rdev());
-                facts.file_type().is_block_device()
-                    && family.members.iter().any(|(_, member)| *member == number)
-            })
-        };
         for mount in mounts(root, &family) {
             self.reasons.push(format!("{mount}; unmount it first"));
         }
-        for swap in swaps(root, is_member) {
+        for swap in swaps_of(root, &family) {
             self.reasons
                 .push(format!("{swap}; switch it off with swapoff first"));
         }
-        for found in loops(root, is_member) {
+        let on_member = |backing: &Backing| {
+            let is = |number: &usage::DeviceNumber| *backing == Backing::Device(*number);
+            family.members.iter().any(|(_, member)| is(member))
+        };
+        for found in loops(root, &backing_of, on_member) {
             self.reasons
                 .push(format!("{found}; detach it with losetup -d first"));
         }
@@ -110,6 +122,9 @@ impl DeviceGuard {
                 "{holder} is built on it; take that apart first (or name it as the target)"
             ));
         }
+        self.reasons
+            .extend(Storage::new(root, &backing_of).shared(&family, number));
+        self.find_users_of_file(root, number);
         let partitions: Vec<&str> = family.members[1..]
             .iter()
             .map(|(name, _)| name.as_str())
@@ -122,6 +137,32 @@ impl DeviceGuard {
         }
         for opener in patient_openers(&family) {
             self.reasons.push(format!("{opener}; end that first"));
+        }
+    }
+
+    /// Who uses the file that the device, a loop device, lies on.
+    fn find_users_of_file(&mut self, root: &Path, number: usage::DeviceNumber) {
+        let dir = root.join(format!("sys/dev/block/{}:{}", number.0, number.1));
+        let backing = dir.canonicalize().ok().and_then(|dir| backing_of(&dir));
+        let Some(Backing::File { path, identity }) = backing else {
+            return;
+        };
+        let Some(identity) = identity else {
+            self.reasons.push(format!(
+                "it lies on {}, which cannot be examined from here",
+                path.display()
+            ));
+            return;
+        };
+        let shown = path.display();
+        for swap in swaps(root, |other| is_file(other, identity)) {
+            self.reasons
+                .push(format!("{swap}; switch it off with swapoff first"));
+        }
+        for writer in writers(root, identity) {
+            self.reasons.push(format!(
+                "the file below it, {shown}, is open for writing in {writer}; end that first"
+            ));
         }
     }
 
@@ -156,18 +197,27 @@ impl DeviceGuard {
         }
     }
 
+    /// Whether the device may be written to.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with every reason when it is in use or holds data.
+    pub fn permit(&self) -> Result<(), Error> {
+        if self.reasons.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Refused {
+            path: self.path.clone(),
+            reason: self.reasons.join("; also, "),
+        })
+    }
+
     /// Claims the device for writing.
     ///
     /// # Errors
     /// [`Error::Refused`] with every reason when it is in use or holds data,
     /// [`Error::Io`] when it cannot be opened for writing.
     pub fn claim(&self) -> Result<DeviceClaim, Error> {
-        if !self.reasons.is_empty() {
-            return Err(Error::Refused {
-                path: self.path.clone(),
-                reason: self.reasons.join("; also, "),
-            });
-        }
+        self.permit()?;
         match open_exclusive(&self.path, true) {
             Ok(file) => Ok(DeviceClaim { _file: file }),
             Err(Errno::BUSY) => Err(Error::Refused {
@@ -187,7 +237,7 @@ fn patient_openers(family: &usage::Family) -> Vec<String> {
         if found.is_empty() {
             break;
         }
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
         found = openers(Path::new("/"), family);
     }
     found
@@ -206,17 +256,24 @@ fn open_exclusive(path: &Path, write: bool) -> Result<File, Errno> {
 /// Why a regular file that the user allowed to be overwritten must not be:
 /// it is swap space, or a loop device lies on it. Empty when it may be.
 pub fn file_users(path: &Path) -> Vec<String> {
-    let Ok(facts) = path.metadata() else {
+    let Ok(facts) = paths::metadata(path) else {
         return Vec::new();
     };
-    let same = |other: &Path| {
-        let other = other.metadata();
-        other.is_ok_and(|o| (o.dev(), o.ino()) == (facts.dev(), facts.ino()))
+    let identity = (number_of(facts.dev()), facts.ino());
+    let this = Backing::File {
+        path: path.to_owned(),
+        identity: Some(identity),
     };
     let root = Path::new("/");
-    let mut users = swaps(root, same);
-    users.extend(loops(root, same));
+    let mut users = swaps(root, |other| is_file(other, identity));
+    users.extend(loops(root, &backing_of, |backing| backing.is_same(&this)));
     users
+}
+
+/// Whether the file at a path is the one of this device and inode.
+fn is_file(path: &Path, identity: (usage::DeviceNumber, u64)) -> bool {
+    let facts = path.metadata();
+    facts.is_ok_and(|facts| (number_of(facts.dev()), facts.ino()) == identity)
 }
 
 #[cfg(test)]

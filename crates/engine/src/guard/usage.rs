@@ -9,6 +9,11 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::{MountTable, ask, paths};
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags, statx};
+
+use super::backing::Backing;
+
 /// The kernel's number of a block device.
 pub(crate) type DeviceNumber = (u32, u32);
 
@@ -36,7 +41,7 @@ pub(crate) fn family(root: &Path, number: DeviceNumber) -> Option<Family> {
     for entry in fs::read_dir(&dir).ok()?.flatten() {
         let path = entry.path();
         if path.join("partition").exists()
-            && let Some(number) = read_number(&path.join("dev"))
+            && let Some(number) = number_in(&path.join("dev"))
         {
             members.push((name(&path)?, number));
             dirs.push(path);
@@ -56,7 +61,7 @@ pub(crate) fn family(root: &Path, number: DeviceNumber) -> Option<Family> {
     Some(Family { members, holders })
 }
 
-fn read_number(path: &Path) -> Option<DeviceNumber> {
+pub(crate) fn number_in(path: &Path) -> Option<DeviceNumber> {
     let text = fs::read_to_string(path).ok()?;
     let (major, minor) = text.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -73,9 +78,40 @@ fn describe_holder(path: &Path) -> String {
     }
 }
 
-/// Where members of a family are mounted.
+/// Where members of a family are mounted, in this mount namespace and in those
+/// of all processes that this one may look at.
 pub(crate) fn mounts(root: &Path, family: &Family) -> Vec<String> {
-    let text = fs::read_to_string(root.join("proc/self/mountinfo")).unwrap_or_default();
+    let own = mounted_in(root, "self", family);
+    let mut found: Vec<String> = own.clone();
+    let mut namespaces = BTreeSet::from([namespace(root, "self")]);
+    for process in processes(root) {
+        if !namespaces.insert(namespace(root, &process)) {
+            continue;
+        }
+        let there = mounted_in(root, &process, family);
+        let news = there.into_iter().filter(|mount| !own.contains(mount));
+        found.extend(news.map(|mount| format!("{mount} in the namespace of process {process}")));
+    }
+    found
+}
+
+/// What a process' mount namespace is called.
+fn namespace(root: &Path, process: &str) -> Option<PathBuf> {
+    fs::read_link(root.join(format!("proc/{process}/ns/mnt"))).ok()
+}
+
+fn processes(root: &Path) -> Vec<String> {
+    let entries = fs::read_dir(root.join("proc"));
+    let names = entries.into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| name.bytes().all(|b| b.is_ascii_digit()))
+        .collect()
+}
+
+fn mounted_in(root: &Path, process: &str, family: &Family) -> Vec<String> {
+    let path = root.join(format!("proc/{process}/mountinfo"));
+    let text = fs::read_to_string(path).unwrap_or_default();
     text.lines()
         .filter_map(|line| {
             let (front, back) = line.split_once(" - ")?;
@@ -84,7 +120,7 @@ pub(crate) fn mounts(root: &Path, family: &Family) -> Vec<String> {
             let mount_point = unescape(fields.nth(1)?);
             // Btrfs shows a number of its own; its source is a device file.
             let source = PathBuf::from(unescape(back.split(' ').nth(1)?));
-            let source_number = fs::metadata(&source)
+            let source_number = paths::metadata(&source)
                 .ok()
                 .filter(|m| m.file_type().is_block_device())
                 .map(|m| number_of(m.rdev()));
@@ -131,23 +167,99 @@ pub(crate) fn swaps(root: &Path, uses: impl Fn(&Path) -> bool) -> Vec<String> {
         .collect()
 }
 
+/// Members of a family that serve as swap space.
+pub(crate) fn swaps_of(root: &Path, family: &Family) -> Vec<String> {
+    swaps(root, |path| {
+        let facts = fs::metadata(path);
+        facts.is_ok_and(|facts| {
+            let number = number_of(facts.rdev());
+            let is_member = |(_, member): &(String, DeviceNumber)| *member == number;
+            facts.file_type().is_block_device() && family.members.iter().any(is_member)
+        })
+    })
+}
+
 /// Loop devices that lie on a device or file.
-pub(crate) fn loops(root: &Path, uses: impl Fn(&Path) -> bool) -> Vec<String> {
+pub(crate) fn loops(
+    root: &Path,
+    backing: &dyn Fn(&Path) -> Option<Backing>,
+    uses: impl Fn(&Backing) -> bool,
+) -> Vec<String> {
     let entries = fs::read_dir(root.join("sys/block"))
         .into_iter()
         .flatten()
         .flatten();
     entries
-        .filter_map(|entry| {
-            let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok()?;
-            uses(Path::new(backing.trim_end_matches('\n'))).then(|| {
-                format!(
-                    "loop device {} lies on it",
-                    entry.file_name().to_string_lossy()
-                )
-            })
+        .filter(|entry| backing(&entry.path()).is_some_and(|backing| uses(&backing)))
+        .map(|entry| {
+            let name = entry.file_name();
+            format!("loop device {} lies on it", name.to_string_lossy())
         })
         .collect()
+}
+
+/// Processes other than this one that have a file open for writing.
+pub(crate) fn writers(root: &Path, (device, inode): (DeviceNumber, u64)) -> Vec<String> {
+    let own = std::process::id().to_string();
+    let mut found = BTreeSet::new();
+    for process in processes(root).into_iter().filter(|id| *id != own) {
+        let folder = root.join("proc").join(&process);
+        for fd in fs::read_dir(folder.join("fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let Some(facts) = open_file(&fd.path()) else {
+                continue;
+            };
+            let number = (facts.stx_dev_major, facts.stx_dev_minor);
+            let same = kind_of(&facts).is_file() && (number, facts.stx_ino) == (device, inode);
+            let mode = |info: String| {
+                let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
+                flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok())
+            };
+            let info = fs::read_to_string(folder.join("fdinfo").join(fd.file_name()));
+            if same && info.ok().and_then(mode).is_some_and(|flags| flags & 3 != 0) {
+                let command = fs::read_to_string(folder.join("comm")).unwrap_or_default();
+                found.insert(format!("process {process} ({})", command.trim()));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The block device that a descriptor of a process refers to.
+fn open_device(descriptor: &Path) -> Option<DeviceNumber> {
+    let facts = open_file(descriptor)?;
+    kind_of(&facts)
+        .is_block_device()
+        .then_some((facts.stx_rdev_major, facts.stx_rdev_minor))
+}
+
+fn kind_of(facts: &Statx) -> FileType {
+    FileType::from_raw_mode(facts.stx_mode.into())
+}
+
+/// What a descriptor of a process refers to. What the kernel has in its cache is
+/// enough: files of a server that is gone may be open too.
+fn open_file(descriptor: &Path) -> Option<Statx> {
+    let target = fs::read_link(descriptor).ok()?;
+    // Pipes, sockets and the like are no paths.
+    if !target.is_absolute() {
+        return None;
+    }
+    let look = |descriptor: &Path| {
+        let flags = AtFlags::STATX_DONT_SYNC;
+        statx(CWD, descriptor, flags, StatxFlags::TYPE | StatxFlags::INO).ok()
+    };
+    let table = MountTable::recent();
+    match table.of(&target).filter(|mount| mount.needs_others()) {
+        None => look(descriptor),
+        Some(mount) => {
+            let descriptor = descriptor.to_owned();
+            ask(&mount.name(), move || look(&descriptor)).ok()?
+        }
+    }
 }
 
 /// Processes other than this one that have a member of the family open. Only
@@ -169,12 +281,11 @@ pub(crate) fn openers(root: &Path, family: &Family) -> Vec<String> {
             .flatten()
             .flatten()
         {
-            let Ok(target) = fs::metadata(fd.path()) else {
+            let Some(number) = open_device(&fd.path()) else {
                 continue;
             };
-            let number = number_of(target.rdev());
             let member = family.members.iter().find(|(_, member)| *member == number);
-            if let (true, Some((name, _))) = (target.file_type().is_block_device(), member) {
+            if let Some((name, _)) = member {
                 let command = fs::read_to_string(process.path().join("comm")).unwrap_or_default();
                 found.insert(format!(
                     "{name} is open in process {id} ({})",

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use super::backing::{Backing, backing_of};
 use super::usage::*;
 
 fn write(root: &std::path::Path, path: &str, text: &str) {
@@ -87,17 +88,33 @@ fn a_mounted_partition_is_found_from_its_disk() {
 }
 
 #[test]
+fn a_mount_in_another_namespace_is_found() {
+    let root = host();
+    let table = "30 1 8:2 / /inside rw - ext4 /nonexistent/sda2 rw\n";
+    write(root.path(), "proc/77/mountinfo", table);
+    fs::create_dir_all(root.path().join("proc/77/ns")).unwrap();
+    symlink("mnt:[2]", root.path().join("proc/77/ns/mnt")).unwrap();
+    let disk = family(root.path(), (8, 0)).unwrap();
+    assert_eq!(
+        mounts(root.path(), &disk),
+        [
+            "sda1 is mounted at /mnt/my disk",
+            "sda2 is mounted at /inside in the namespace of process 77"
+        ]
+    );
+}
+
+#[test]
 fn swap_and_loop_devices_are_found() {
     let root = host();
     let users = swaps(root.path(), |path| {
         path == std::path::Path::new("/swap file")
     });
     assert_eq!(users, ["/swap file is in use as swap space"]);
-    let users = loops(root.path(), |path| {
-        path == std::path::Path::new("/images/a")
-    });
+    let on_a = |backing: &Backing| matches!(backing, Backing::File { path, .. } if path == std::path::Path::new("/images/a"));
+    let users = loops(root.path(), &backing_of, on_a);
     assert_eq!(users, ["loop device loop3 lies on it"]);
-    assert!(loops(root.path(), |_| false).is_empty());
+    assert!(loops(root.path(), &backing_of, |_| false).is_empty());
 }
 
 #[test]
@@ -109,6 +126,6 @@ fn a_host_without_proc_and_sys_gives_nothing() {
     };
     assert!(mounts(root.path(), &family).is_empty());
     assert!(swaps(root.path(), |_| true).is_empty());
-    assert!(loops(root.path(), |_| true).is_empty());
+    assert!(loops(root.path(), &backing_of, |_| true).is_empty());
     assert!(openers(root.path(), &family).is_empty());
 }

@@ -22,6 +22,7 @@ mod prepare;
 mod rank;
 mod remove;
 mod task;
+mod top;
 mod tree;
 mod work;
 mod worker;
@@ -30,6 +31,7 @@ pub(crate) use hand::Calls;
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
 pub(crate) use remove::remove;
+pub(crate) use top::Found;
 pub(crate) use tree::Tree;
 pub(crate) use work::{Done, Work, check, finishers};
 

@@ -20,6 +20,7 @@ use super::remove;
 use super::tree::Tree;
 use super::work::Work;
 use crate::Error;
+use crate::prepare::crew::no_thread;
 use crate::prepare::{PrepareHooks, PrepareProgress, check_room};
 
 /// Bytes that a file takes on disk at least, roughly: its inode and its name.
@@ -106,8 +107,8 @@ fn check_space(geometry: &Geometry, path: &Path) -> Result<(), Error> {
     let files = tree.files.saturating_mul(u64::from(geometry.workers));
     let each = (tree.sizes.mean_bytes() as u64).max(LEAST_FILE_BYTES);
     check_room(path, files.saturating_mul(each))?;
-    let facts = rustix::fs::statvfs(path)
-        .map_err(|errno| Error::io("examine the file system of", path)(errno.into()))?;
+    let facts = fathom_deadline::paths::on(path, |path| Ok(rustix::fs::statvfs(path)?))
+        .map_err(Error::io("examine the file system of", path))?;
     if facts.f_files > 0 && facts.f_favail < files {
         return Err(Error::target(
             path,
@@ -186,10 +187,11 @@ fn fill(job: &Job, work: &Work, needs: Needs, hooks: &mut dyn PrepareHooks) -> R
     let (sender, receiver) = channel::<Error>();
     let total = steps(needs) * u64::from(workers) * work.geometry.tree.files;
     let first = std::thread::scope(|scope| {
+        let mut started = 0;
         for _ in 0..threads {
             let sender = sender.clone();
             let (next, made, stop) = (&next, &made, &stop);
-            scope.spawn(move || {
+            let work = move || {
                 loop {
                     let rank = next.fetch_add(1, Relaxed);
                     if rank >= workers || stop.load(Relaxed) {
@@ -200,7 +202,13 @@ fn fill(job: &Job, work: &Work, needs: Needs, hooks: &mut dyn PrepareHooks) -> R
                         let _ = sender.send(error);
                     }
                 }
-            });
+            };
+            match std::thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(_) => started += 1,
+                // The others do the work of those that cannot be had.
+                Err(_) if started > 0 => break,
+                Err(error) => return Some(no_thread(&error)),
+            }
         }
         drop(sender);
         let mut first = None;

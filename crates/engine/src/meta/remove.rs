@@ -1,17 +1,21 @@
 //! Removing what is in a tree: what fathom named, and nothing else.
 
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::geometry::is_level;
 use super::names::Thing;
+use super::top;
 use super::tree::LIST;
 use crate::Error;
+use crate::target_file::{FileFacts, FileIdentity, open_beneath};
 
 /// Threads that remove at the same time: more do not make a file system faster.
 const THREADS: usize = 8;
@@ -23,6 +27,7 @@ const DEEPEST: u32 = 80;
 /// stays, and so do the directories that hold it: then it is an error.
 pub(crate) fn empty(top: &OwnedFd, path: &Path) -> Result<(), Error> {
     let io = |errno: Errno| Error::io("list", path)(errno.into());
+    let device = device_of(top, path)?;
     let mut branches = Vec::new();
     let mut stranger = None;
     for entry in Dir::read_from(top).map_err(io)? {
@@ -38,22 +43,30 @@ pub(crate) fn empty(top: &OwnedFd, path: &Path) -> Result<(), Error> {
     let left = Mutex::new(branches);
     let failed = Mutex::new(None);
     let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let branch = lock(&left).pop();
-                    let Some(branch) = branch.filter(|_| !stop.load(Relaxed)) else {
-                        return;
-                    };
-                    let path = path.join(lossy(&branch));
-                    if let Err(error) = remove_branch(top, &branch, &path, 0) {
-                        stop.store(true, Relaxed);
-                        lock(&failed).get_or_insert(error);
-                    }
-                }
-            });
+    let work = || {
+        loop {
+            let branch = lock(&left).pop();
+            let Some(branch) = branch.filter(|_| !stop.load(Relaxed)) else {
+                return;
+            };
+            let path = path.join(lossy(&branch));
+            if let Err(error) = remove_branch(top, &branch, &path, (device, 0)) {
+                stop.store(true, Relaxed);
+                lock(&failed).get_or_insert(error);
+            }
         }
+    };
+    std::thread::scope(|scope| {
+        // This thread does the work of those that cannot be had.
+        for _ in 1..threads {
+            if std::thread::Builder::new()
+                .spawn_scoped(scope, work)
+                .is_err()
+            {
+                break;
+            }
+        }
+        work();
     });
     if let Some(error) = failed.into_inner().unwrap_or_default() {
         return Err(error);
@@ -64,30 +77,50 @@ pub(crate) fn empty(top: &OwnedFd, path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Removes a whole tree, which is `name` in `dir`.
-pub(crate) fn remove(dir: &OwnedFd, name: &str, path: &Path) -> Result<(), Error> {
+/// Removes a whole tree, which is `name` in `dir`, if it is the one with this
+/// identity.
+pub(crate) fn remove(
+    dir: &OwnedFd,
+    name: &str,
+    path: &Path,
+    identity: &FileIdentity,
+) -> Result<(), Error> {
     let io = |action| move |errno: Errno| Error::io(action, path)(errno.into());
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let top = openat(dir, name, flags, Mode::empty()).map_err(io("open"))?;
-    empty(&top, path)?;
-    match unlinkat(&top, LIST, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(errno) => return Err(io("remove the list of")(errno)),
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let top = open_beneath(dir, name, flags, Mode::empty()).map_err(io("open"))?;
+    let facts = FileFacts::of(&top).map_err(Error::io("examine", path))?;
+    if !facts.identity.is(identity) {
+        return Err(foreign(path));
     }
-    unlinkat(dir, name, AtFlags::REMOVEDIR).map_err(io("remove"))
+    empty(&top, path)?;
+    top::remove((dir, name), &top, path)
 }
 
-fn remove_branch(parent: &OwnedFd, name: &[u8], path: &Path, depth: u32) -> Result<(), Error> {
+fn device_of(directory: &OwnedFd, path: &Path) -> Result<u64, Error> {
+    let facts = FileFacts::of(directory).map_err(Error::io("examine", path))?;
+    Ok(facts.identity.device)
+}
+
+fn remove_branch(
+    parent: &OwnedFd,
+    name: &[u8],
+    path: &Path,
+    (device, depth): (u64, u32),
+) -> Result<(), Error> {
     let io = |errno: Errno| Error::io("remove", path)(errno.into());
     if depth > DEEPEST {
         return Err(foreign(path));
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = match openat(parent, name, flags, Mode::empty()) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let directory = match open_beneath(parent, OsStr::from_bytes(name), flags, Mode::empty()) {
         Ok(directory) => directory,
         Err(Errno::NOENT) => return Ok(()),
         Err(errno) => return Err(io(errno)),
     };
+    // Another file system was mounted there: nothing in it is fathom's.
+    if device_of(&directory, path)? != device {
+        return Err(foreign(path));
+    }
     let mut entries = Dir::read_from(&directory).map_err(io)?;
     while let Some(entry) = entries.read() {
         let entry = entry.map_err(io)?;
@@ -98,7 +131,7 @@ fn remove_branch(parent: &OwnedFd, name: &[u8], path: &Path, depth: u32) -> Resu
         }
         let inside = || path.join(lossy(bytes));
         if is_level(bytes) {
-            remove_branch(&directory, bytes, &inside(), depth + 1)?;
+            remove_branch(&directory, bytes, &inside(), (device, depth + 1))?;
             continue;
         }
         let Some(thing) = Thing::of_name(bytes) else {

@@ -22,13 +22,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fathom_model::Workload;
 use fathom_model::workload::{MetaTree, MetaWork};
-use rustix::fs::{Mode, OFlags, mkdirat, openat};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags};
 
 use super::geometry::Geometry;
 use super::held::Held;
 use super::rank::Rank;
+use super::top::{self, Found};
 use crate::Error;
+use crate::target_file::open_beneath;
 
 /// The list in each tree.
 pub(super) const LIST: &str = ".fathom-tree";
@@ -62,31 +63,22 @@ impl Tree {
         format!("{prefix}.tree")
     }
 
-    /// Opens the tree `name` in a directory, or makes an empty one. The second
-    /// value says whether what is there is known and of this shape; otherwise
-    /// everything in it is to be removed.
+    /// Opens the tree `name` that was found in a directory, or makes an empty
+    /// one. The second value says whether what is there is known and of this
+    /// shape; otherwise everything in it is to be removed.
     pub(crate) fn open(
         (dir, dir_path): (&OwnedFd, &Path),
-        name: &str,
+        (name, found): (&str, Option<Found>),
         (meta, workload): (&MetaWork, &Workload),
         fresh_tag: u64,
     ) -> Result<(Tree, bool), Error> {
         let (shape, workers) = (&meta.tree, workload.workers);
         let path = dir_path.join(name);
-        match mkdirat(dir, name, Mode::RWXU | Mode::RGRP | Mode::XGRP) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(errno) => return Err(Error::io("create", &path)(errno.into())),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let io = |action| {
-            let path = path.clone();
-            move |errno: Errno| Error::io(action, &path)(errno.into())
-        };
-        let top = openat(dir, name, flags, Mode::empty()).map_err(io("open"))?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let top = top::open(dir, name, &path, found)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK;
         let mode = Mode::RUSR | Mode::WUSR;
-        let list: File = openat(&top, LIST, flags, mode)
-            .map_err(io("open the list of"))?
+        let list: File = open_beneath(&top, LIST, flags, mode)
+            .map_err(|errno| Error::io("open the list of", &path)(errno.into()))?
             .into();
         let mut text = String::new();
         let read = (&list).take(SIZE_LIMIT).read_to_string(&mut text);
@@ -265,6 +257,7 @@ impl Known {
 mod tests {
     use super::super::held;
     use super::*;
+    use crate::target_file::FileFacts;
     use proptest::prelude::*;
 
     fn open(dir: &Path, files: u64, workers: u32) -> (Tree, bool) {
@@ -272,7 +265,11 @@ mod tests {
         let mut workload = Workload::example("t");
         workload.workers = workers;
         let meta = held::tests::work(files);
-        Tree::open((&fd, dir), "t.tree", (&meta, &workload), 9).unwrap()
+        let found = FileFacts::at(&fd, "t.tree").ok().map(|facts| Found {
+            identity: facts.identity,
+            unfinished: false,
+        });
+        Tree::open((&fd, dir), ("t.tree", found), (&meta, &workload), 9).unwrap()
     }
 
     #[test]

@@ -1,8 +1,21 @@
 //! What to do about what a store or the way to it said.
 
 /// Signs in a message, and what helps.
-const KNOWN: [(&str, &str); 9] = [
+const KNOWN: [(&str, &str); 12] = [
     ("NoSuchBucket", "make the bucket first, or name another"),
+    (
+        "InvalidBucketName",
+        "a bucket's name has 3 to 63 of a-z, 0-9, - and . and begins and ends with a letter or \
+         digit; name another as s3://BUCKET/PREFIX (for gosbench with --target)",
+    ),
+    (
+        "AuthorizationHeaderMalformed",
+        "name the region of the bucket with --s3-region REGION",
+    ),
+    (
+        "PermanentRedirect",
+        "name the region of the bucket with --s3-region REGION, or its own --endpoint",
+    ),
     (
         "AccessDenied",
         "these keys may not; name others with --profile or --credentials-file",
@@ -40,7 +53,9 @@ const KNOWN: [(&str, &str); 9] = [
 
 /// `text`, and what helps where that is known.
 pub(super) fn advised(text: &str) -> String {
-    match KNOWN.iter().find(|(sign, _)| text.contains(sign)) {
+    // A store that names the region has given the advice itself.
+    let known = KNOWN.iter().find(|(sign, _)| text.contains(sign));
+    match known.filter(|_| !text.contains("--s3-region")) {
         Some((_, advice)) => format!("{text}; {advice}"),
         None => text.to_owned(),
     }
@@ -55,5 +70,12 @@ mod tests {
         let told = advised("status 404, NoSuchBucket, none of that name");
         assert!(told.ends_with("none of that name; make the bucket first, or name another"));
         assert_eq!(advised("status 500"), "status 500");
+        let told = advised("status 400, InvalidBucketName");
+        assert!(
+            told.contains("3 to 63") && told.contains("--target"),
+            "{told}"
+        );
+        let told = advised("status 301, PermanentRedirect; add --s3-region eu-1");
+        assert!(told.ends_with("--s3-region eu-1"), "{told}");
     }
 }

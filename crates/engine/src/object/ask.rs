@@ -394,8 +394,8 @@ fn batch(work: &Work, rank: u32, task: &Task) -> Vec<u8> {
     delete_list(keys)
 }
 
-/// The document that a batch delete sends.
-pub(super) fn delete_list(keys: impl Iterator<Item = String>) -> Vec<u8> {
+/// The document that a batch delete of the load sends.
+fn delete_list(keys: impl Iterator<Item = String>) -> Vec<u8> {
     let mut list = b"<Delete><Quiet>true</Quiet>".to_vec();
     for key in keys {
         list.extend_from_slice(b"<Object><Key>");

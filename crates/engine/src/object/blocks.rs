@@ -102,7 +102,7 @@ impl Blocks {
         let lanes = slots as usize;
         let mut hub = Hub::new(&store.access, lanes, worker as usize * lanes)?;
         if !store.access.store.no_keep_alive {
-            hub.connect_all()?;
+            hub.connect_all(&|| false)?;
         }
         Ok(Blocks {
             store: Arc::clone(store),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fathom_model::workload::ObjectStore;
 
 use super::access::Access;
+use super::advice::advised;
 use super::hub::Hub;
 use super::names::Names;
 use super::request::{Body, Method, Request, Sink};
@@ -17,7 +18,7 @@ use crate::Error;
 /// When the store cannot be reached, or refuses.
 pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(Access::find(store, bucket, 0)?);
-    let mut hub = Hub::new(&access, 1, 0)?;
+    let mut hub = Hub::single(&access)?;
     match ask(&mut hub, &access, Method::Head) {
         Ok(()) => return Ok(false),
         Err((404, _)) => {}
@@ -39,7 +40,7 @@ pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
 /// When the store cannot be reached.
 pub fn remove_empty_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(Access::find(store, bucket, 0)?);
-    let mut hub = Hub::new(&access, 1, 0)?;
+    let mut hub = Hub::single(&access)?;
     match ask(&mut hub, &access, Method::Delete) {
         Ok(()) => Ok(true),
         Err((400.., _)) => Ok(false),
@@ -51,7 +52,8 @@ fn refused(access: &Access, doing: &str, text: &str) -> Error {
     let endpoint = access.endpoints.first().map_or("", |e| e.name.as_str());
     let bucket = &access.bucket;
     Error::Workload(format!(
-        "{doing} the bucket '{bucket}' at {endpoint} failed: {text}"
+        "{doing} the bucket '{bucket}' at {endpoint} failed: {}",
+        advised(text)
     ))
 }
 

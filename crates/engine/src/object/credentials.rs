@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use fathom_model::secret;
 use fathom_model::workload::KeySource;
 
 use crate::Error;
@@ -34,8 +35,23 @@ static GIVEN: Mutex<BTreeMap<String, Credentials>> = Mutex::new(BTreeMap::new())
 /// Makes credentials known to this process under a name that
 /// [`KeySource::Given`] can refer to. They live in memory only.
 pub fn give_credentials(name: &str, credentials: Credentials) {
+    remember(&credentials);
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     given.insert(name.to_owned(), credentials);
+}
+
+/// Lets no text that is stored or printed hold any of the secrets.
+fn remember(credentials: &Credentials) {
+    let Credentials {
+        secret,
+        session_token,
+        sse_customer_key,
+        ..
+    } = credentials;
+    let others = [session_token, sse_customer_key];
+    for secret in others.into_iter().flatten().chain([secret]) {
+        secret::remember(secret.trim_end_matches('\0'));
+    }
 }
 
 /// The name of keys that no store knows, for one that checks none.
@@ -64,7 +80,11 @@ pub(crate) struct Found {
 /// When there are none, with the places that were looked at.
 pub(crate) fn find(source: &KeySource) -> Result<Found, Error> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    find_with(source, &variable)
+    let found = find_with(source, &variable)?;
+    if let Some(credentials) = &found.credentials {
+        remember(credentials);
+    }
+    Ok(found)
 }
 
 fn find_with(

@@ -1,7 +1,9 @@
 //! Where a store is: the addresses behind an endpoint's name, and what a
 //! request calls it.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
+
+use fathom_model::secret;
 
 use super::advice::advised;
 use crate::Error;
@@ -26,9 +28,10 @@ impl Endpoint {
     /// # Errors
     /// A name without a form or an address.
     pub(crate) fn find(name: &str) -> Result<Endpoint, Error> {
+        let shown = secret::without_user(name).unwrap_or_else(|| name.to_owned());
         let bad = |reason: &str| {
             Error::Workload(format!(
-                "the endpoint '{name}' {reason}; write for example http://host:9000 or \
+                "the endpoint '{shown}' {reason}; write for example http://host:9000 or \
                  https://s3.eu-central-1.amazonaws.com"
             ))
         };
@@ -39,6 +42,12 @@ impl Endpoint {
             None => (false, name),
         };
         let rest = rest.trim_end_matches('/');
+        if shown != name {
+            return Err(bad(
+                "holds a user or keys; name these with --credentials-file or AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY",
+            ));
+        }
         if rest.contains('/') || rest.contains('@') || rest.contains('?') {
             return Err(bad("has more than a host and a port"));
         }
@@ -49,13 +58,10 @@ impl Endpoint {
         }
         let port = port.unwrap_or(usual);
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let addresses: Vec<SocketAddr> = (bare, port)
-            .to_socket_addrs()
-            .map_err(|error| {
-                let told = advised(&error.to_string());
-                Error::Workload(format!("the endpoint '{name}': {told}"))
-            })?
-            .collect();
+        let addresses = fathom_deadline::host_addresses(bare, port).map_err(|error| {
+            let told = advised(&error.to_string());
+            Error::Workload(format!("the endpoint '{name}': {told}"))
+        })?;
         // What listens on both is asked once, over IPv4.
         let v4: Vec<SocketAddr> = addresses
             .iter()

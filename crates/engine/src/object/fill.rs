@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fathom_model::OpKind;
 
+use super::advice::advised;
 use super::ask::{Ask, Asker};
 use super::hub::{Ended, Hub};
 use super::picker::Task;
@@ -79,7 +80,7 @@ pub(super) fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u6
         made: 0,
         made_bytes: 0,
     };
-    filling.hub.connect_all()?;
+    filling.hub.connect_all(&|| hooks.stop_requested())?;
     let mut ended = Vec::new();
     let each = (work.names.sizes.mean_bytes() as u64).max(1);
     while filling.begin() {
@@ -209,7 +210,7 @@ impl Filling<'_> {
             Err(fault) if making.tries >= TRIES || fault.status / 100 == 4 => {
                 return Err(Error::Workload(format!(
                     "the objects that are to be read could not be made in bucket '{bucket}': {}",
-                    fault.text
+                    advised(&fault.text)
                 )));
             }
             Err(_) => {
@@ -230,6 +231,8 @@ impl Filling<'_> {
         for rank in 0..self.work.workers {
             let mut range = shelf.range(rank);
             range.tail += self.work.work.objects.saturating_sub(range.count());
+            let versions = u64::from(self.work.work.versions.max(1));
+            range.changes += range.count().saturating_mul(versions);
             for (number, name) in self.versions.remove(&rank).unwrap_or_default() {
                 range.versions.note(number, &name, most);
                 range.note_made(number);

@@ -73,6 +73,8 @@ pub(crate) struct Hub {
     /// Ended already while they were started.
     early: Vec<Ended>,
     connected: Vec<Connected>,
+    /// How long TLS may take to be set up, beside the time of the request.
+    handshake_ns: u64,
 }
 
 impl std::fmt::Debug for Hub {
@@ -104,6 +106,7 @@ impl Hub {
             next_check_ns: 0,
             early: Vec::new(),
             connected: Vec::new(),
+            handshake_ns: u64::MAX,
         })
     }
 
@@ -136,11 +139,12 @@ impl Hub {
         self.lanes[lane].checksum.as_deref()
     }
 
-    /// Makes the connections of all lanes and waits for them.
+    /// Makes the connections of all lanes and waits for them, unless `stops` says
+    /// that nobody does any more.
     ///
     /// # Errors
-    /// When one cannot be made in the store's time.
-    pub(crate) fn connect_all(&mut self) -> Result<(), Error> {
+    /// When one cannot be made in the store's time, and when nobody waits.
+    pub(crate) fn connect_all(&mut self, stops: &dyn Fn() -> bool) -> Result<(), Error> {
         let mut ended = Vec::new();
         for lane in 0..self.lanes.len() {
             self.lanes[lane].has_request = false;
@@ -153,21 +157,17 @@ impl Hub {
                 .iter()
                 .find_map(|end: &Ended| end.outcome.as_ref().err())
             {
-                let names: Vec<&str> = self
-                    .access
-                    .store
-                    .endpoints
-                    .iter()
-                    .map(String::as_str)
-                    .collect();
                 return Err(Error::Workload(format!(
                     "no connection to {}: {}",
-                    names.join(" or "),
+                    self.access.store.endpoints.join(" or "),
                     advised(&failed.text)
                 )));
             }
             if !waiting {
                 return Ok(());
+            }
+            if stops() {
+                return Err(Error::Stopped);
             }
             self.poll(None, false, &mut ended);
         }
@@ -302,9 +302,13 @@ impl Hub {
     fn look_at_deadlines(&mut self, now_ns: u64) {
         for at in 0..self.lanes.len() {
             let lane = &self.lanes[at];
+            let shakes = lane.state == State::Handshaking;
+            let since_ns = lane.began_ns.saturating_add(lane.connect_ns);
             if lane.state != State::Idle && now_ns >= lane.deadline_ns {
                 let fault = Fault::timeout(lane.doing());
                 self.end(at, Err(fault));
+            } else if shakes && now_ns.saturating_sub(since_ns) >= self.handshake_ns {
+                self.end(at, Err(Fault::no_tls(self.handshake_ns)));
             }
         }
     }
@@ -479,18 +483,13 @@ impl Hub {
         lane.has_request = false;
     }
 
-    /// One request by itself, from beginning to end.
-    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Ended, Fault> {
-        let _ = self.make_ready(0, request);
-        self.start(0, self.clock.now());
-        let mut ended = Vec::with_capacity(1);
-        while ended.is_empty() {
-            self.poll(None, false, &mut ended);
-        }
-        let mut end = ended.swap_remove(0);
-        match std::mem::replace(&mut end.outcome, Ok(())) {
-            Ok(()) => Ok(end),
-            Err(fault) => Err(fault),
-        }
+    /// Gives up the request of a lane.
+    pub(super) fn give_up(&mut self, at: usize) {
+        self.end(at, Err(Fault::given_up()));
+    }
+
+    /// TLS may take this long to be set up, however long a request may take.
+    pub(super) fn limit_handshakes(&mut self, ns: u64) {
+        self.handshake_ns = ns;
     }
 }

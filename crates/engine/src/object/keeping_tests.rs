@@ -45,7 +45,7 @@ fn what_was_to_be_kept_is_only_removed_on_request() {
     run(&kept);
     run(&job(&server, 403, &[(OpKind::Put, 1)]));
     let store = store(&server);
-    keep_objects_of_run(&store, PLACE, 402).unwrap();
+    keep_objects_of_run(&store, PLACE, 402, &NoHooks).unwrap();
     let cleaned = clean_bucket(&store, PLACE, (true, false), &mut NoHooks).unwrap();
     assert_eq!((cleaned.runs.len(), cleaned.kept_runs), (1, 1));
     assert_eq!(server.keys().len(), 41, "its objects and the note");

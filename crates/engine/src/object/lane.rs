@@ -7,14 +7,16 @@ use fathom_model::ErrorClass;
 use super::content::{Contents, Piece};
 use super::framing::{Framing, Stretch};
 use super::link::{Link, must_wait};
+use super::region;
 use super::reply::Reply;
 use super::request::{Body, Sink};
 use super::xml;
 
 /// Pieces that are handed over by one call.
 const PIECES: usize = 16;
-/// Bytes of an answer that are kept at most.
-const MOST_KEPT: usize = 64 << 20;
+/// Bytes of an answer that are kept at most: twice what a page of 1000 of the
+/// longest keys needs, with every character escaped.
+const MOST_KEPT: usize = 16 << 20;
 /// Bytes of the answer to a failed request that are kept.
 const MOST_COMPLAINT: usize = 4 << 10;
 
@@ -52,6 +54,28 @@ impl Fault {
             class,
             status: 0,
             text: format!("{doing}: {text}"),
+        }
+    }
+
+    /// The user did not want to wait.
+    pub(super) fn given_up() -> Fault {
+        Fault {
+            class: ErrorClass::Other,
+            status: 0,
+            text: "interrupted".to_owned(),
+        }
+    }
+
+    /// What listens there does not answer in TLS.
+    pub(super) fn no_tls(after_ns: u64) -> Fault {
+        let seconds = after_ns / 1_000_000_000;
+        Fault {
+            class: ErrorClass::Timeout,
+            status: 0,
+            text: format!(
+                "setting up TLS did not end within {seconds} s; if what listens there does not \
+                 speak TLS, write http:// in --endpoint"
+            ),
         }
     }
 
@@ -264,6 +288,11 @@ impl Lane {
             text.push_str(", ");
             text.extend(part.chars().filter(|c| !c.is_control()).take(200));
         }
+        if let Some(region) = region::named(status, &self.reply.region, &self.kept) {
+            text.push_str(&format!(
+                "; the bucket is in another region: add --s3-region {region}"
+            ));
+        }
         Err(Fault {
             class,
             status,
@@ -280,6 +309,7 @@ impl Lane {
             differs_at,
             ..
         } = self;
+        let mut too_long = false;
         let taken = reply.take(bytes, |status, part| {
             if status >= 300 {
                 let room = MOST_COMPLAINT.saturating_sub(kept.len());
@@ -289,7 +319,7 @@ impl Lane {
             match sink {
                 Sink::Discard | Sink::Sum => {}
                 Sink::Keep if kept.len() + part.len() <= MOST_KEPT => kept.extend_from_slice(part),
-                Sink::Keep => {}
+                Sink::Keep => too_long = true,
                 Sink::Check { object, at } if differs_at.is_none() => {
                     *differs_at = contents.check(*object, *at + *received, part).err();
                 }
@@ -298,6 +328,11 @@ impl Lane {
             *received += part.len() as u64;
         });
         match taken {
+            _ if too_long => Err(Fault {
+                class: ErrorClass::Other,
+                status: 0,
+                text: format!("the answer is longer than {} MiB", MOST_KEPT >> 20),
+            }),
             Err(malformed) => Err(Fault {
                 class: ErrorClass::Other,
                 status: 0,

@@ -22,7 +22,7 @@ pub(crate) fn live(
     let lanes = plan.depth as usize * work.lanes_of_slot();
     let mut hub = Hub::new(&work.access, lanes, birth.index as usize * lanes)?;
     if !work.access.store.no_keep_alive {
-        hub.connect_all()?;
+        hub.connect_all(&|| birth.control.must_end())?;
     }
     let pace = workload
         .rate

@@ -10,6 +10,7 @@ mod ask;
 mod blocks;
 mod bucket;
 mod checksum;
+mod clean;
 mod content;
 mod credentials;
 mod date;
@@ -18,16 +19,22 @@ mod encode;
 mod endpoint;
 mod fill;
 mod framing;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http2;
 mod hub;
 mod lane;
 mod life;
 mod link;
+mod listing;
 mod md5;
 mod names;
+mod own_keys;
 mod picker;
 mod prepare;
 mod probe;
+mod region;
 mod remove;
 mod reply;
 mod request;
@@ -35,6 +42,7 @@ mod server;
 mod settle;
 mod shelf;
 mod sign;
+mod single;
 mod slot;
 mod tls;
 mod versions;
@@ -48,13 +56,12 @@ pub(crate) use blocks::{BlockStore, Blocks};
 pub use bucket::{make_bucket, remove_empty_bucket};
 pub use credentials::{Credentials, give_credentials};
 
+pub use clean::clean_bucket;
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
 pub use probe::ObjectProbe;
-pub use remove::{
-    Removal, clean_bucket, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run,
-};
-pub use server::{Action, Rule, Script, StoreServer};
+pub use remove::{Removal, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run};
+pub use server::{Action, ListingFault, Rule, Script, StoreServer};
 pub(crate) use work::{Done, Work, results};
 
 #[cfg(test)]
@@ -63,6 +70,9 @@ mod tests;
 
 #[cfg(test)]
 mod http2_tests;
+
+#[cfg(test)]
+mod hostile_tests;
 
 #[cfg(test)]
 mod keeping_tests;

@@ -10,9 +10,9 @@ use super::advice::advised;
 use super::ask::list_query;
 use super::fill::fill;
 use super::hub::Hub;
+use super::listing::{Broken, Listed, Listing, is_below, is_whole, page_of};
 use super::names::Names;
-use super::remove::{is_note, is_tag};
-use super::request::{Body, Method, Request, Sink};
+use super::own_keys::{is_note, is_tag, shown};
 use super::server::StoreServer;
 use super::work::{Work, check};
 use super::{encode, shelf, xml};
@@ -22,6 +22,8 @@ use crate::prepare::{PrepareHooks, PrepareProgress};
 /// Objects that were there already and are read at most; they are kept in
 /// memory.
 const MOST_EXISTING: usize = 1 << 20;
+/// Bytes of their names at most.
+const MOST_EXISTING_BYTES: usize = 128 << 20;
 
 /// A store that is ready, and what was done for it.
 #[derive(Debug)]
@@ -78,9 +80,9 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     let place = format!("{run}{}/{shape:08x}", job.file_prefix);
     let access = Access::find(store, &bucket, derive_seed(job.run_tag, u64::from(shape)))?;
     let access = std::sync::Arc::new(access);
-    let mut hub = Hub::new(&access, 1, 0)?;
-    hub.connect_all()?;
-    let foreign = holds_others(&mut hub, &access, &prefix)?;
+    let mut hub = Hub::single(&access)?;
+    hub.connect_all(&|| hooks.stop_requested())?;
+    let foreign = holds_others(&mut hub, &access, &prefix, hooks)?;
     if prefix.is_empty() && foreign && !job.destructive && !object.existing {
         return Err(Error::Refused {
             path: format!("s3://{bucket}").into(),
@@ -94,6 +96,9 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
         true => existing(&mut hub, &access, &prefix, &mut notes, hooks)?,
         false => Vec::new(),
     };
+    if !object.existing {
+        hooks.making_objects();
+    }
     let taken = shelf::take(&format!("{:?} {bucket}/{place}", store.endpoints));
     let place = format!("{place}-{}/", taken.number());
     let names = names(&access, object, &place, job);
@@ -152,66 +157,50 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
 }
 
 /// Whether a prefix holds anything that no run of fathom made, as far as a page
-/// tells. Shows as well that the bucket is there and may be read.
-fn holds_others(hub: &mut Hub, access: &Access, prefix: &str) -> Result<bool, Error> {
-    let mut query = Vec::new();
-    list_query(&mut query, prefix, ("", false), 1000, true);
-    let lane = listing(hub, access, &query)?;
-    let document = hub.kept(lane);
-    let ours = |entry| {
-        let below = xml::text(entry, "Prefix").unwrap_or_default();
-        let below = below.strip_prefix(prefix).unwrap_or(&below);
-        below.strip_suffix('/').is_some_and(is_tag)
-    };
-    let object = xml::elements(document, "Contents").next().is_some();
-    Ok(object || !xml::elements(document, "CommonPrefixes").all(ours))
-}
-
-/// Keys with their sizes, and where the next page begins.
-type Page = (Vec<(String, u64)>, Option<String>);
-
-/// A page of a listing.
-pub(super) fn page(
+/// tells. Shows as well that the bucket is there and may be read, and that the
+/// store lists what it was asked for.
+fn holds_others(
     hub: &mut Hub,
     access: &Access,
     prefix: &str,
-    token: &str,
-    keys: u32,
-) -> Result<Page, Error> {
+    hooks: &dyn PrepareHooks,
+) -> Result<bool, Error> {
     let mut query = Vec::new();
-    list_query(&mut query, prefix, (token, false), keys, false);
-    let lane = listing(hub, access, &query)?;
-    let document = hub.kept(lane);
-    let keys = xml::elements(document, "Contents")
-        .filter_map(|entry| {
-            let bytes = xml::text(entry, "Size").and_then(|text| text.parse().ok());
-            Some((xml::text(entry, "Key")?, bytes.unwrap_or(0)))
-        })
-        .collect();
-    let more = xml::text(document, "IsTruncated").as_deref() == Some("true");
-    let next = xml::text(document, "NextContinuationToken").filter(|_| more);
-    Ok((keys, next))
+    list_query(&mut query, prefix, ("", false), 1000, true);
+    let page = page_of(hub, access, &query, hooks);
+    let document = page.map_err(|broken| unlisted(access, broken))?;
+    let checked = is_whole(&document).and_then(|()| others_of(&document, prefix));
+    checked.map_err(|text| unlisted(access, Broken::Wrong(text)))
 }
 
-/// The lane that holds the answer to a listing.
-fn listing(hub: &mut Hub, access: &Access, query: &[u8]) -> Result<usize, Error> {
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    let asked = hub.ask(Request {
-        method: Method::Get,
-        path: &path,
-        query,
-        extra: &[],
-        body: Body::None,
-        sink: Sink::Keep,
-    });
-    asked.map(|end| end.lane).map_err(|fault| {
-        Error::Workload(format!(
-            "the bucket '{}' cannot be listed at {}: {}",
-            access.bucket,
-            access.endpoints.first().map_or("", |e| e.name.as_str()),
-            advised(&fault.text)
-        ))
-    })
+/// Whether a page, folded at `/`, names anything that no run of fathom made.
+fn others_of(document: &[u8], prefix: &str) -> Result<bool, String> {
+    let mut others = false;
+    for entry in xml::elements(document, "Contents") {
+        is_below(&xml::text(entry, "Key").unwrap_or_default(), prefix)?;
+        others = true;
+    }
+    for entry in xml::elements(document, "CommonPrefixes") {
+        let below = xml::text(entry, "Prefix").unwrap_or_default();
+        is_below(&below, prefix)?;
+        let name = below.strip_prefix(prefix).and_then(|b| b.strip_suffix('/'));
+        others |= !name.is_some_and(is_tag);
+    }
+    Ok(others)
+}
+
+/// Why a bucket cannot be listed.
+fn unlisted(access: &Access, broken: Broken) -> Error {
+    let text = match broken {
+        Broken::Stopped => return Error::Stopped,
+        Broken::Fault(fault) => advised(&fault.text),
+        Broken::Wrong(text) => text,
+    };
+    Error::Workload(format!(
+        "the bucket '{}' cannot be listed at {}: {text}",
+        access.bucket,
+        access.endpoints.first().map_or("", |e| e.name.as_str()),
+    ))
 }
 
 /// Everything that is there below a prefix, as far as memory allows.
@@ -227,15 +216,26 @@ fn existing(
         root.push(b'/');
     }
     let mut found = Vec::new();
-    let mut token = String::new();
+    let (mut bytes, mut strange) = (0, None);
+    let mut listing = Listing::new(Listed::Objects, prefix);
     loop {
-        let (keys, next) = page(hub, access, prefix, &token, 1000)?;
-        let objects = keys.into_iter();
-        let objects = objects.filter(|(key, _)| !key.ends_with('/') && !is_note(key));
-        for (key, bytes) in objects {
+        let page = listing.page(hub, access, &*hooks);
+        let Some(entries) = page.map_err(|broken| unlisted(access, broken))? else {
+            break;
+        };
+        for entry in entries {
+            let key = entry.key;
+            if key.ends_with('/') || is_note(&key) {
+                continue;
+            }
+            if leads_elsewhere(&key) {
+                strange.get_or_insert(key);
+                continue;
+            }
             let mut path = root.clone();
             encode::percent(&mut path, key.as_bytes(), true);
-            found.push((path, bytes));
+            bytes += path.len();
+            found.push((path, entry.bytes));
         }
         hooks.progress(PrepareProgress {
             what: &format!("listing what is there: {} objects so far", found.len()),
@@ -245,17 +245,19 @@ fn existing(
         if hooks.stop_requested() {
             return Err(Error::Stopped);
         }
-        match next {
-            Some(_) if found.len() >= MOST_EXISTING => {
-                found.truncate(MOST_EXISTING);
-                notes.push(format!(
-                    "only the first {MOST_EXISTING} objects there are read"
-                ));
-                break;
-            }
-            Some(next) => token = next,
-            None => break,
+        let full = found.len() >= MOST_EXISTING || bytes >= MOST_EXISTING_BYTES;
+        if full && !listing.is_over() {
+            found.truncate(MOST_EXISTING);
+            let count = found.len();
+            notes.push(format!("only the first {count} objects there are read"));
+            break;
         }
+    }
+    if let Some(key) = strange {
+        notes.push(format!(
+            "objects are left out whose keys a proxy could take for others, for example '{}'",
+            shown(&key)
+        ));
     }
     match found.is_empty() {
         true => Err(Error::Workload(format!(
@@ -264,6 +266,11 @@ fn existing(
         ))),
         false => Ok(found),
     }
+}
+
+/// Whether the path of a key can be taken for that of another.
+fn leads_elsewhere(key: &str) -> bool {
+    key.split('/').any(|segment| matches!(segment, "." | ".."))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 //! it is under load: right before the first byte is sent, and after the last
 //! byte of the answer.
 
+use std::path::Path;
+
 use fathom_model::{ErrorClass, Job, OpKind, Target};
 
 use super::ask::{Ask, Asker};
@@ -18,7 +20,7 @@ use super::work::Work;
 use crate::Error;
 use crate::clock::{Clock, HostClock};
 use crate::one_by_one::Single;
-use crate::prepare::PrepareHooks;
+use crate::prepare::{PrepareHooks, PrepareProgress};
 
 const LONGEST_WAIT_NS: u64 = 100_000_000;
 
@@ -49,9 +51,19 @@ impl ObjectProbe {
         };
         let kind = object.phase().unwrap_or(OpKind::Get);
         let bytes = u32::try_from(object.sizes.max_bytes()).unwrap_or(u32::MAX);
-        let work = prepare(job, hooks)?.work;
-        let mut hub = Hub::new(&work.access, 1, 0)?;
-        hub.connect_all()?;
+        let mut noting = Noting {
+            hooks,
+            makes: false,
+        };
+        let work = match prepare(job, &mut noting) {
+            Ok(ready) => ready.work,
+            Err(error) if noting.makes => return Err(undone(job, target, error)),
+            Err(error) => return Err(error),
+        };
+        let mut hub = Hub::single(&work.access)?;
+        if let Err(error) = hub.connect_all(&|| noting.stop_requested()) {
+            return Err(undone(job, target, error));
+        }
         let clock = HostClock::new();
         Ok(ObjectProbe {
             opened_ns: clock.now(),
@@ -127,6 +139,68 @@ impl ObjectProbe {
     pub fn finish(self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
         let store = self.work.access.store.clone();
         remove_objects_of_run(&store, &self.target, self.run_tag, hooks).map(|_| ())
+    }
+}
+
+/// Removes what was made before an error; the error, and what could not be
+/// removed.
+fn undone(job: &Job, target: &str, error: Error) -> Error {
+    let Some(store) = &job.workload.store else {
+        return error;
+    };
+    match remove_objects_of_run(store, target, job.run_tag, &mut Hurried) {
+        Ok(_) => error,
+        Err(left) => Error::Workload(format!("{error}; {left}")),
+    }
+}
+
+/// Somebody waits for the end.
+struct Hurried;
+
+impl PrepareHooks for Hurried {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn removed(&mut self, _: &Path) {}
+
+    fn stop_requested(&self) -> bool {
+        false
+    }
+
+    fn hurries(&self) -> bool {
+        true
+    }
+}
+
+/// Takes note of whether anything was made.
+struct Noting<'h> {
+    hooks: &'h mut dyn PrepareHooks,
+    makes: bool,
+}
+
+impl PrepareHooks for Noting<'_> {
+    fn progress(&mut self, progress: PrepareProgress<'_>) {
+        self.hooks.progress(progress);
+    }
+
+    fn creating(&mut self, path: &Path) -> Result<(), String> {
+        self.hooks.creating(path)
+    }
+
+    fn removed(&mut self, path: &Path) {
+        self.hooks.removed(path);
+    }
+
+    fn making_objects(&mut self) {
+        self.makes = true;
+        self.hooks.making_objects();
+    }
+
+    fn stop_requested(&self) -> bool {
+        self.hooks.stop_requested()
     }
 }
 

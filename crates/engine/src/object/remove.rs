@@ -1,16 +1,22 @@
 //! Removing what runs made in a bucket: everything below their own prefixes,
 //! unfinished uploads among it, and nothing else.
+//!
+//! What is removed is listed first, and listings are not trusted: a key is
+//! removed only if the run can have made it ([`OwnKeys`]), which is looked at
+//! once more where the requests are made. A listing that is wrong, or that goes
+//! on naming what was removed, ends the removal.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use fathom_model::workload::ObjectStore;
 
 use super::access::Access;
-use super::ask::{delete_list, list_query};
 use super::hub::Hub;
+use super::listing::{Broken, Entry, Listed, Listing};
 use super::names::Names;
-use super::prepare::{page, parts_of, prefix_of_run};
+use super::own_keys::{KEPT, OwnKeys, shown};
+use super::prepare::{parts_of, prefix_of_run};
 use super::request::{Body, Method, Request, Sink};
 use super::{encode, shelf, xml};
 use crate::Error;
@@ -23,8 +29,18 @@ const GONE: [&str; 2] = ["NoSuchKey", "NoSuchVersion"];
 /// Removing is given at least so long for a request, however little those of
 /// the load were given.
 const PATIENCE_NS: u64 = 10_000_000_000;
-/// The object that says that its run was to be kept.
-const KEPT: &str = "kept";
+/// And no longer when the user waits for the end.
+const HURRY_NS: u64 = 2_000_000_000;
+/// How often everything is listed again without that there is less of it.
+const TRIES: u32 = 2;
+/// The pause before: some stores list what is gone for a moment.
+const PAUSE: Duration = Duration::from_millis(500);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often everything is listed again at most.
+const MOST_ROUNDS: u32 = 32;
+/// Entries beyond those that a run noted itself: requests whose answers never
+/// came may have made some.
+const UNNOTED: u64 = 100_000;
 
 /// What was found or removed in a bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,35 +60,50 @@ pub struct Removal {
 /// Removes what the run with `run_tag` made below a target `BUCKET/PREFIX`.
 ///
 /// # Errors
-/// When the store cannot be reached or refuses.
+/// When the store cannot be reached or refuses, when it lists what cannot be
+/// right, and when the user wants to stop: what remains then, in words.
 pub fn remove_objects_of_run(
     store: &ObjectStore,
     target: &str,
     run_tag: u64,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
-    let (bucket, prefix) = parts_of(target);
-    let run = prefix_of_run(&prefix, run_tag);
-    let removed = remove_below(store, &bucket, &run, hooks)?;
-    shelf::forget(&format!("{:?} {bucket}/{run}", store.endpoints));
-    Ok(removed)
+    let run = prefix_of_run(&parts_of(target).1, run_tag);
+    remove_made(store, target, &OwnKeys::of_run(&run), hooks)
 }
 
 /// The same for what one host of the run made, whose names begin with
 /// `file_prefix`.
 ///
 /// # Errors
-/// When the store cannot be reached or refuses.
+/// As [`remove_objects_of_run`].
 pub fn remove_objects_of_part(
     store: &ObjectStore,
     target: &str,
     (run_tag, file_prefix): (u64, &str),
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
-    let (bucket, prefix) = parts_of(target);
-    let part = format!("{}{file_prefix}/", prefix_of_run(&prefix, run_tag));
-    let removed = remove_below(store, &bucket, &part, hooks)?;
-    shelf::forget(&format!("{:?} {bucket}/{part}", store.endpoints));
+    let run = prefix_of_run(&parts_of(target).1, run_tag);
+    remove_made(store, target, &OwnKeys::of_part(&run, file_prefix), hooks)
+}
+
+/// Removes what this process knows to have made.
+fn remove_made(
+    store: &ObjectStore,
+    target: &str,
+    own: &OwnKeys,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Removal, Error> {
+    let root = format!(
+        "{:?} {}/{}",
+        store.endpoints,
+        parts_of(target).0,
+        own.prefix()
+    );
+    let (keys, versions) = shelf::most_below(&root);
+    let most = [keys, versions].map(|most| most.saturating_add(UNNOTED));
+    let removed = remove_below(store, target, (own, most), hooks)?;
+    shelf::forget(&root);
     Ok(removed)
 }
 
@@ -80,20 +111,26 @@ pub fn remove_objects_of_part(
 ///
 /// # Errors
 /// When the store cannot be reached or refuses.
-pub fn keep_objects_of_run(store: &ObjectStore, target: &str, run_tag: u64) -> Result<(), Error> {
+pub fn keep_objects_of_run(
+    store: &ObjectStore,
+    target: &str,
+    run_tag: u64,
+    hooks: &dyn PrepareHooks,
+) -> Result<(), Error> {
     let (bucket, prefix) = parts_of(target);
-    let access = Arc::new(Access::find(&patient(store), &bucket, 0)?);
-    let mut hub = Hub::new(&access, 1, 0)?;
+    let access = Arc::new(Access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
+    let mut hub = Hub::single(&access)?;
     let key = format!("{}{KEPT}", prefix_of_run(&prefix, run_tag));
     let path = path_of(&access, &key);
-    let asked = hub.ask(Request {
+    let request = Request {
         method: Method::Put,
         path: &path,
         query: b"",
         extra: &[],
         body: Body::None,
         sink: Sink::Discard,
-    });
+    };
+    let asked = hub.ask_unless(request, &|| hooks.stop_requested());
     let said = asked.map_err(|fault| fault.text);
     said.map(|_| ()).map_err(|text| {
         Error::Workload(format!(
@@ -103,285 +140,353 @@ pub fn keep_objects_of_run(store: &ObjectStore, target: &str, run_tag: u64) -> R
     })
 }
 
-/// Whether a key is the note of [`keep_objects_of_run`].
-pub(super) fn is_note(key: &str) -> bool {
-    let tag = key.strip_suffix(KEPT).and_then(|run| run.strip_suffix('/'));
-    tag.is_some_and(|run| is_tag(run.rsplit('/').next().unwrap_or(run)))
-}
-
-/// Whether a segment of a key is the name of a run.
-pub(super) fn is_tag(segment: &str) -> bool {
-    let tag = segment.strip_prefix("fathom-");
-    tag.is_some_and(|tag| tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-/// A store whose requests are given time.
-fn patient(store: &ObjectStore) -> ObjectStore {
+/// A store whose requests are given time, unless somebody waits for the end.
+pub(super) fn patient(store: &ObjectStore, hurries: bool) -> ObjectStore {
     ObjectStore {
-        timeout_ns: store.timeout_ns.max(PATIENCE_NS),
+        timeout_ns: match hurries {
+            true => store.timeout_ns.min(HURRY_NS),
+            false => store.timeout_ns.max(PATIENCE_NS),
+        },
         ..store.clone()
     }
 }
 
-/// What runs left behind below a target `BUCKET/PREFIX`: looked for, and
-/// removed with `remove`; what was to be kept only with `kept`.
-///
-/// # Errors
-/// When the store cannot be reached or refuses.
-pub fn clean_bucket(
+/// Removes everything that is `own`; at most so many keys, and versions of them,
+/// are believed.
+pub(super) fn remove_below(
     store: &ObjectStore,
     target: &str,
-    (remove, kept): (bool, bool),
+    (own, most): (&OwnKeys, [u64; 2]),
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
-    let (bucket, prefix) = parts_of(target);
-    let access = Arc::new(Access::find(&patient(store), &bucket, 0)?);
-    let mut hub = Hub::new(&access, 1, 0)?;
-    let start = format!("{prefix}fathom-");
-    let mut found: BTreeMap<String, Removal> = BTreeMap::new();
-    let mut token = String::new();
-    loop {
-        let (keys, next) = page(&mut hub, &access, &start, &token, 1000)?;
-        for (key, bytes) in keys {
-            if let Some(run) = run_of(&key, &prefix) {
-                let of_run = found.entry(run.to_owned()).or_default();
-                of_run.objects += 1;
-                of_run.bytes += bytes;
-                of_run.kept_runs |= u64::from(is_note(&key));
-            }
-        }
-        match next {
-            Some(next) => token = next,
-            None => break,
-        }
-    }
-    for (key, _) in uploads(&mut hub, &access, &start)? {
-        if let Some(run) = run_of(&key, &prefix) {
-            found.entry(run.to_owned()).or_default().uploads += 1;
-        }
-    }
-    let mut all = Removal::default();
-    for (run, of_run) in found {
-        if of_run.kept_runs > 0 && !kept {
-            all.kept_runs += 1;
-            continue;
-        }
-        if remove {
-            remove_below(store, &bucket, &run, hooks)?;
-        }
-        all.objects += of_run.objects;
-        all.bytes += of_run.bytes;
-        all.uploads += of_run.uploads;
-        all.runs.push(run);
-    }
-    Ok(all)
-}
-
-/// The prefix of the run that a key is of; `None` when fathom did not make it.
-/// Below the run's name come that of the host's files, and of the shape and the
-/// turn: see [`super::prepare`].
-fn run_of<'k>(key: &'k str, prefix: &str) -> Option<&'k str> {
-    let below = key.strip_prefix(prefix)?;
-    let mut segments = below.split('/');
-    let tag = segments.next().filter(|tag| is_tag(tag))?;
-    let run = &key[..prefix.len() + tag.len() + 1];
-    if is_note(key) && key.len() == run.len() + KEPT.len() {
-        return Some(run);
-    }
-    let place = segments.nth(1)?;
-    let (shape, turn) = place.split_once('-')?;
-    let ours = shape.len() == 8
-        && shape.bytes().all(|byte| byte.is_ascii_hexdigit())
-        && !turn.is_empty()
-        && turn.bytes().all(|byte| byte.is_ascii_digit());
-    (ours && segments.next().is_some()).then_some(run)
-}
-
-fn remove_below(
-    store: &ObjectStore,
-    bucket: &str,
-    run: &str,
-    hooks: &mut dyn PrepareHooks,
-) -> Result<Removal, Error> {
-    let access = Arc::new(Access::find(&patient(store), bucket, 0)?);
-    let mut hub = Hub::new(&access, 1, 0)?;
-    let mut removed = Removal::default();
-    for (key, upload) in uploads(&mut hub, &access, run)? {
-        abort(&mut hub, &access, &key, &upload)?;
-        removed.uploads += 1;
-    }
-    loop {
-        // Always from the start: what was listed is gone.
-        let (keys, _) = page(&mut hub, &access, run, "", 1000)?;
-        if keys.is_empty() {
-            break;
-        }
-        removed.objects += keys.len() as u64;
-        removed.bytes += keys.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        remove_batch(&mut hub, &access, keys.into_iter().map(|(key, _)| key))?;
-        hooks.progress(PrepareProgress {
-            what: "removing the objects",
-            done_bytes: removed.bytes,
-            total_bytes: 0,
-        });
-    }
-    removed.objects += remove_versions(&mut hub, &access, run)?;
-    Ok(removed)
-}
-
-fn refused(access: &Access, doing: &str, text: &str) -> Error {
-    let endpoint = access.endpoints.first().map_or("…", |e| e.name.as_str());
-    Error::Workload(format!(
-        "{doing} in bucket '{}' failed: {text}; `fathom clean s3://{}/PREFIX --endpoint {endpoint} \
-         --yes` with the prefix of the run's target tries again",
-        access.bucket, access.bucket
-    ))
-}
-
-fn remove_batch(
-    hub: &mut Hub,
-    access: &Access,
-    keys: impl Iterator<Item = String>,
-) -> Result<(), Error> {
-    send_batch(hub, access, delete_list(keys))
-}
-
-/// Removes what a list names; what its owner keeps from being removed as well,
-/// where that can be lifted: all of it is of the run.
-fn send_batch(hub: &mut Hub, access: &Access, list: Vec<u8>) -> Result<(), Error> {
-    match send_list(hub, access, list.clone(), false)? {
-        Some(code) if code == DENIED => match send_list(hub, access, list, true)? {
-            Some(code) => Err(refused(access, "removing objects", &code)),
-            None => Ok(()),
-        },
-        Some(code) => Err(refused(access, "removing objects", &code)),
-        None => Ok(()),
-    }
-}
-
-/// Sends a list; the code of the first error in the answer.
-fn send_list(
-    hub: &mut Hub,
-    access: &Access,
-    list: Vec<u8>,
-    bypass: bool,
-) -> Result<Option<String>, Error> {
-    let sum = encode::base64(&super::md5::md5(&list));
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    let both: [(&[u8], &[u8]); 2] = [
-        (b"content-md5", sum.as_bytes()),
-        (b"x-amz-bypass-governance-retention", b"true"),
-    ];
-    let asked = hub.ask(Request {
-        method: Method::Post,
-        path: &path,
-        query: b"delete=",
-        extra: match bypass {
-            true => &both,
-            false => &both[..1],
-        },
-        body: Body::Bytes(list),
-        sink: Sink::Keep,
-    });
-    let end = match asked {
-        Ok(end) => end,
-        // Some stores refuse all of the list for one of its objects.
-        Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
-        Err(fault) => return Err(refused(access, "removing objects", &fault.text)),
+    let (bucket, _) = parts_of(target);
+    let access = Arc::new(Access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
+    let hub = Hub::single(&access)?;
+    let mut remover = Remover {
+        hub,
+        access,
+        own,
+        most,
+        target,
+        hooks,
+        removed: Removal::default(),
+        strange: (0, String::new()),
     };
-    let document = hub.kept(end.lane);
-    let mut codes =
-        xml::elements(document, "Error").map(|error| xml::text(error, "Code").unwrap_or_default());
-    Ok(codes.find(|code| !GONE.contains(&code.as_str())))
+    let ended = [Listed::Uploads, Listed::Objects, Listed::Versions]
+        .into_iter()
+        .try_for_each(|what| remover.clear(what));
+    remover.finish(ended)
 }
 
-/// Versions and markers of removed objects, where the bucket keeps them.
-fn remove_versions(hub: &mut Hub, access: &Access, run: &str) -> Result<u64, Error> {
-    let mut removed = 0;
-    loop {
-        let mut query = Vec::new();
-        list_query(&mut query, run, ("", true), 1000, false);
-        let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-        let asked = hub.ask(Request {
-            method: Method::Get,
+/// Why a removal ended before everything was gone.
+enum Early {
+    /// What the store or the way to it said; another try may help.
+    Refused(String),
+    /// What the store lists cannot be right; another try will not help.
+    Untrusted(String),
+    Stopped,
+}
+
+impl From<Broken> for Early {
+    fn from(broken: Broken) -> Early {
+        match broken {
+            Broken::Fault(fault) => Early::Refused(format!("listing failed: {}", fault.text)),
+            Broken::Wrong(text) => Early::Untrusted(text),
+            Broken::Stopped => Early::Stopped,
+        }
+    }
+}
+
+/// What was found when everything was listed once.
+#[derive(Default)]
+struct Round {
+    found: u64,
+    example: String,
+    /// Keys below the prefix that the run cannot have made, and one of them.
+    strange: (u64, String),
+}
+
+/// A removal under way.
+struct Remover<'r> {
+    hub: Hub,
+    access: Arc<Access>,
+    own: &'r OwnKeys,
+    /// Keys and versions that are believed at most.
+    most: [u64; 2],
+    target: &'r str,
+    hooks: &'r mut dyn PrepareHooks,
+    removed: Removal,
+    /// Keys below the prefix that the run cannot have made, and one of them.
+    strange: (u64, String),
+}
+
+impl Remover<'_> {
+    /// Lists and removes until nothing is left.
+    fn clear(&mut self, what: Listed) -> Result<(), Early> {
+        let (mut least, mut tries) = (u64::MAX, 0);
+        for _ in 0..MOST_ROUNDS {
+            let round = self.round(what)?;
+            if round.strange.0 > self.strange.0 {
+                self.strange.clone_from(&round.strange);
+            }
+            if round.found == 0 {
+                return Ok(());
+            }
+            if round.found >= least {
+                tries += 1;
+                if tries > TRIES {
+                    return Err(stays(what, &round));
+                }
+                self.pause()?;
+            }
+            least = least.min(round.found);
+        }
+        let round = self.round(what)?;
+        match round.found {
+            0 => Ok(()),
+            _ => Err(stays(what, &round)),
+        }
+    }
+
+    /// Waits for a store that has not noticed yet what it removed.
+    fn pause(&self) -> Result<(), Early> {
+        let until = Instant::now() + PAUSE;
+        while Instant::now() < until {
+            if self.hooks.stop_requested() {
+                return Err(Early::Stopped);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    /// Lists everything once, and removes it page by page.
+    fn round(&mut self, what: Listed) -> Result<Round, Early> {
+        let prefix = self.own.prefix();
+        let [keys, versions] = self.most;
+        let mut listing = Listing::new(what, &prefix).at_most(match what {
+            Listed::Versions => versions,
+            Listed::Objects | Listed::Uploads => keys,
+        });
+        let mut round = Round::default();
+        loop {
+            let page = listing.page(&mut self.hub, &self.access, &*self.hooks);
+            let entries = match page {
+                Ok(Some(entries)) => entries,
+                Ok(None) => return Ok(round),
+                // Not every store has versions, or uploads in parts.
+                Err(Broken::Fault(fault))
+                    if what != Listed::Objects && (matches!(fault.status, 400..=499 | 501)) =>
+                {
+                    return Ok(round);
+                }
+                Err(broken) => return Err(broken.into()),
+            };
+            let (own, strange) = self.own_of(entries, what);
+            if let Some(first) = strange.first() {
+                round.strange = (round.strange.0 + strange.len() as u64, shown(&first.key));
+            }
+            if let Some(last) = own.last() {
+                round.found += own.len() as u64;
+                round.example = shown(&last.key);
+                self.remove(what, own)?;
+            }
+            self.hooks.progress(PrepareProgress {
+                what: "removing the objects",
+                done_bytes: self.removed.bytes,
+                total_bytes: 0,
+            });
+        }
+    }
+
+    /// The entries of a page that can be of the run, and the others.
+    fn own_of(&self, entries: Vec<Entry>, what: Listed) -> (Vec<Entry>, Vec<Entry>) {
+        let marked = |entry: &Entry| what == Listed::Objects || !entry.mark.is_empty();
+        let entries = entries.into_iter().filter(marked);
+        entries.partition(|entry| self.own.owns(&entry.key))
+    }
+
+    fn remove(&mut self, what: Listed, own: Vec<Entry>) -> Result<(), Early> {
+        if self.hooks.stop_requested() {
+            return Err(Early::Stopped);
+        }
+        if what == Listed::Uploads {
+            for upload in own {
+                self.abort(&upload)?;
+                self.removed.uploads += 1;
+            }
+            return Ok(());
+        }
+        self.send_batch(&own)?;
+        self.removed.objects += own.len() as u64;
+        if what == Listed::Objects {
+            let bytes = own.iter().map(|entry| entry.bytes);
+            self.removed.bytes = bytes.fold(self.removed.bytes, u64::saturating_add);
+        }
+        Ok(())
+    }
+
+    /// Removes what a list names; what its owner keeps from being removed as well,
+    /// where that can be lifted: all of it is of the run.
+    fn send_batch(&mut self, own: &[Entry]) -> Result<(), Early> {
+        let mut said = self.send_list(own, false)?;
+        if said.as_deref() == Some(DENIED) {
+            said = self.send_list(own, true)?;
+        }
+        match said {
+            Some(code) => Err(Early::Refused(format!("removing objects failed: {code}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a list; the code of the first error in the answer.
+    fn send_list(&mut self, own: &[Entry], bypass: bool) -> Result<Option<String>, Early> {
+        let list = self.list(own)?;
+        let sum = encode::base64(&super::md5::md5(&list));
+        let path = Names::bucket_path(&self.access.bucket, self.access.store.virtual_host);
+        let both: [(&[u8], &[u8]); 2] = [
+            (b"content-md5", sum.as_bytes()),
+            (b"x-amz-bypass-governance-retention", b"true"),
+        ];
+        let request = Request {
+            method: Method::Post,
+            path: &path,
+            query: b"delete=",
+            extra: match bypass {
+                true => &both,
+                false => &both[..1],
+            },
+            body: Body::Bytes(list),
+            sink: Sink::Keep,
+        };
+        let hooks = &*self.hooks;
+        let end = match self.hub.ask_unless(request, &|| hooks.stop_requested()) {
+            Ok(end) => end,
+            Err(_) if hooks.stop_requested() => return Err(Early::Stopped),
+            // Some stores refuse all of the list for one of its objects.
+            Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
+            Err(fault) => {
+                let text = format!("removing objects failed: {}", fault.text);
+                return Err(Early::Refused(text));
+            }
+        };
+        let document = self.hub.kept(end.lane);
+        let mut codes = xml::elements(document, "Error")
+            .map(|error| xml::text(error, "Code").unwrap_or_default());
+        let code = codes.find(|code| !GONE.contains(&code.as_str()));
+        Ok(code.map(|code| shown(&code)))
+    }
+
+    /// The document that removes objects, or versions of them. Nothing that is
+    /// not of the run gets into it, whoever asks.
+    fn list(&self, own: &[Entry]) -> Result<Vec<u8>, Early> {
+        let mut list = b"<Delete><Quiet>true</Quiet>".to_vec();
+        for entry in own {
+            self.must_own(&entry.key)?;
+            list.extend_from_slice(b"<Object><Key>");
+            xml::escape(&mut list, &entry.key);
+            list.extend_from_slice(b"</Key>");
+            if !entry.mark.is_empty() {
+                list.extend_from_slice(b"<VersionId>");
+                xml::escape(&mut list, &entry.mark);
+                list.extend_from_slice(b"</VersionId>");
+            }
+            list.extend_from_slice(b"</Object>");
+        }
+        list.extend_from_slice(b"</Delete>");
+        Ok(list)
+    }
+
+    fn abort(&mut self, upload: &Entry) -> Result<(), Early> {
+        self.must_own(&upload.key)?;
+        let path = path_of(&self.access, &upload.key);
+        let mut query = b"uploadId=".to_vec();
+        encode::percent(&mut query, upload.mark.as_bytes(), false);
+        let request = Request {
+            method: Method::Delete,
             path: &path,
             query: &query,
             extra: &[],
             body: Body::None,
-            sink: Sink::Keep,
-        });
-        // A store without versions need not know the question.
-        let Ok(end) = asked else {
-            return Ok(removed);
+            sink: Sink::Discard,
         };
-        let document = hub.kept(end.lane).to_vec();
-        let mut list = b"<Delete><Quiet>true</Quiet>".to_vec();
-        let mut count = 0;
-        for name in ["Version", "DeleteMarker"] {
-            for entry in xml::elements(&document, name) {
-                let key = xml::text(entry, "Key");
-                let version = xml::text(entry, "VersionId");
-                let (Some(key), Some(version)) = (key, version) else {
-                    continue;
-                };
-                list.extend_from_slice(b"<Object><Key>");
-                xml::escape(&mut list, &key);
-                list.extend_from_slice(b"</Key><VersionId>");
-                xml::escape(&mut list, &version);
-                list.extend_from_slice(b"</VersionId></Object>");
-                count += 1;
+        let hooks = &*self.hooks;
+        match self.hub.ask_unless(request, &|| hooks.stop_requested()) {
+            Ok(_) => Ok(()),
+            Err(_) if hooks.stop_requested() => Err(Early::Stopped),
+            // It ended meanwhile.
+            Err(fault) if fault.status == 404 => Ok(()),
+            Err(fault) => {
+                let text = format!("giving up an upload failed: {}", fault.text);
+                Err(Early::Refused(text))
             }
         }
-        if count == 0 {
-            return Ok(removed);
+    }
+
+    /// The last look before a request that removes something.
+    fn must_own(&self, key: &str) -> Result<(), Early> {
+        match self.own.owns(key) {
+            true => Ok(()),
+            false => Err(Early::Untrusted(format!(
+                "'{}' is not below {}",
+                shown(key),
+                self.own.prefix()
+            ))),
         }
-        list.extend_from_slice(b"</Delete>");
-        send_batch(hub, access, list)?;
-        removed += count;
+    }
+
+    /// What became of it.
+    fn finish(self, ended: Result<(), Early>) -> Result<Removal, Error> {
+        let place = format!("s3://{}/{}", self.access.bucket, self.own.prefix());
+        let (cause, helps) = match ended {
+            Ok(()) => match self.strange {
+                (0, _) => return Ok(self.removed),
+                (count, example) => {
+                    return Err(Error::Workload(format!(
+                        "{count} keys below {place} are not of the kind that fathom makes (for \
+                         example '{example}') and were left alone; everything else there is \
+                         removed"
+                    )));
+                }
+            },
+            Err(Early::Refused(text)) => (text, true),
+            Err(Early::Stopped) => ("it was interrupted".to_owned(), true),
+            Err(Early::Untrusted(text)) => (text, false),
+        };
+        let before = match (self.removed.objects, self.removed.uploads) {
+            (0, 0) => "nothing was removed".to_owned(),
+            (objects, 0) => format!("requests to remove {objects} objects succeeded before"),
+            (objects, uploads) => format!(
+                "requests to remove {objects} objects and {uploads} unfinished uploads succeeded \
+                 before"
+            ),
+        };
+        let remedy = match helps {
+            true => clean_command(&self.access, self.target),
+            false => {
+                format!("what remains below {place} has to be removed with the tools of the store")
+            }
+        };
+        Err(Error::Workload(format!(
+            "removing {place}: {cause}; {before}; {remedy}"
+        )))
     }
 }
 
-/// Uploads under way below a prefix: keys and names.
-fn uploads(hub: &mut Hub, access: &Access, prefix: &str) -> Result<Vec<(String, String)>, Error> {
-    let mut query = b"max-uploads=1000&prefix=".to_vec();
-    encode::percent(&mut query, prefix.as_bytes(), false);
-    query.extend_from_slice(b"&uploads=");
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    let asked = hub.ask(Request {
-        method: Method::Get,
-        path: &path,
-        query: &query,
-        extra: &[],
-        body: Body::None,
-        sink: Sink::Keep,
-    });
-    let end = match asked {
-        Ok(end) => end,
-        // Not every store has uploads.
-        Err(fault) if matches!(fault.status, 400 | 404 | 405 | 501) => return Ok(Vec::new()),
-        Err(fault) => return Err(refused(access, "listing uploads", &fault.text)),
-    };
-    let found = xml::elements(hub.kept(end.lane), "Upload").filter_map(|entry| {
-        let key = xml::text(entry, "Key").filter(|key| key.starts_with(prefix))?;
-        Some((key, xml::text(entry, "UploadId")?))
-    });
-    Ok(found.collect())
+fn stays(what: Listed, round: &Round) -> Early {
+    Early::Untrusted(format!(
+        "the store still lists {} {} that it was told to remove and said to have removed (for \
+         example '{}')",
+        round.found,
+        what.name(),
+        round.example
+    ))
 }
 
-fn abort(hub: &mut Hub, access: &Access, key: &str, upload: &str) -> Result<(), Error> {
-    let path = path_of(access, key);
-    let mut query = b"uploadId=".to_vec();
-    encode::percent(&mut query, upload.as_bytes(), false);
-    hub.ask(Request {
-        method: Method::Delete,
-        path: &path,
-        query: &query,
-        extra: &[],
-        body: Body::None,
-        sink: Sink::Discard,
-    })
-    .map(|_| ())
-    .map_err(|fault| refused(access, "giving up an upload", &fault.text))
+/// What removes the rest another time.
+fn clean_command(access: &Access, target: &str) -> String {
+    let endpoint = access.endpoints.first().map_or("…", |e| e.name.as_str());
+    format!("`fathom clean s3://{target} --endpoint {endpoint} --yes` removes what remains")
 }
 
 /// The path of the object with a key.
@@ -392,29 +497,4 @@ fn path_of(access: &Access, key: &str) -> Vec<u8> {
     }
     encode::percent(&mut path, key.as_bytes(), true);
     path
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_fathom_named_is_of_a_run() {
-        let run = "p/fathom-0123456789abcdef/";
-        for key in ["fathom-test/00c0ffee-3/w0/7", "kept"] {
-            let key = format!("{run}{key}");
-            assert_eq!(run_of(&key, "p/"), Some(run), "{key}");
-        }
-        for key in [
-            "p/fathom-0123/fathom-test/00c0ffee-3/x",
-            "fathom-0123456789abcdef/fathom-test/00c0ffee-3/x",
-            "p/fathom-notes.txt",
-            "p/fathom-0123456789abcdef/foo",
-            "p/fathom-0123456789abcdef/x/y/z",
-            "p/fathom-0123456789abcdef/x/00c0ffee-3",
-            "p/fathom-0123456789abcdef/x/kept",
-        ] {
-            assert_eq!(run_of(key, "p/"), None, "{key}");
-        }
-    }
 }

@@ -7,6 +7,8 @@ use super::checksum::{self, Sum};
 const MOST_HEAD_BYTES: usize = 64 << 10;
 /// Bytes of a line that begins a chunk at most.
 const MOST_CHUNK_LINE: usize = 1024;
+/// Bytes of a tag, a version or a region at most; S3 knows none longer.
+const MOST_NAME_BYTES: usize = 1024;
 
 /// An answer that is no HTTP/1.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub(crate) struct Reply {
     pub(crate) etag: String,
     /// `x-amz-version-id`.
     pub(crate) version: String,
+    /// `x-amz-bucket-region`: where the bucket is.
+    pub(crate) region: String,
     /// The answer has a head and no body: that to HEAD.
     without_body: bool,
     /// Checksums are looked at.
@@ -62,6 +66,7 @@ impl Reply {
             length: None,
             etag: String::new(),
             version: String::new(),
+            region: String::new(),
             without_body: false,
             sums: false,
             sum: None,
@@ -77,6 +82,7 @@ impl Reply {
         self.length = None;
         self.etag.clear();
         self.version.clear();
+        self.region.clear();
         self.without_body = without_body;
         self.sums = sums;
         self.sum = None;
@@ -246,6 +252,7 @@ impl Reply {
     }
 
     fn note(&mut self, name: &[u8], value: &[u8], chunked: &mut bool) -> Result<(), Malformed> {
+        let short = value.len() <= MOST_NAME_BYTES;
         let is = |word: &str| name.eq_ignore_ascii_case(word.as_bytes());
         match name.len() {
             14 if is("content-length") => {
@@ -266,13 +273,16 @@ impl Reply {
                     _ => self.closes,
                 };
             }
-            4 if is("etag") => {
+            4 if is("etag") && short => {
                 let value = value.strip_prefix(b"\"").unwrap_or(value);
                 let value = value.strip_suffix(b"\"").unwrap_or(value);
                 self.etag.push_str(&String::from_utf8_lossy(value));
             }
-            16 if is("x-amz-version-id") => {
+            16 if is("x-amz-version-id") && short => {
                 self.version.push_str(&String::from_utf8_lossy(value));
+            }
+            19 if is("x-amz-bucket-region") && short => {
+                self.region.push_str(&String::from_utf8_lossy(value));
             }
             // Those of parts, put together (`SUM-PARTS`), are not of the bytes.
             19..=24 if self.sums && self.sum.is_none() && !value.contains(&b'-') => {

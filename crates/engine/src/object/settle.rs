@@ -5,9 +5,11 @@ use std::sync::Arc;
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, OpKind};
 
+use super::advice::advised;
 use super::ask::{Ask, PartTag};
 use super::hub::Ended;
 use super::lane::Fault;
+use super::listing::is_whole;
 use super::worker::Worker;
 use super::xml;
 use crate::worker::{Cause, EndReason, Failure};
@@ -100,14 +102,11 @@ impl Worker {
                 };
                 self.slots[slot].put(*part, tag);
             }
-            Ask::Page(_) => {
-                let truncated = xml::text(kept, "IsTruncated").as_deref() == Some("true");
-                let token = ["NextContinuationToken", "NextKeyMarker"];
-                let token = token.iter().find_map(|name| xml::text(kept, name));
-                self.slots[slot].token = match truncated {
-                    true => token.unwrap_or_default(),
-                    false => String::new(),
-                };
+            Ask::Page(asked) if self.parts.work.null_server.is_none() => {
+                match next_page(kept, asked) {
+                    Ok(token) => self.slots[slot].token = token,
+                    Err(text) => return wrong(ErrorClass::Other, text),
+                }
             }
             _ => {}
         }
@@ -231,7 +230,7 @@ impl Worker {
                 kind: task.kind,
                 cause: Cause::Told(
                     fault.class,
-                    format!("{name} of {endpoint}{path}: {}", fault.text),
+                    format!("{name} of {endpoint}{path}: {}", advised(&fault.text)),
                 ),
                 file: 0,
                 offset: task.number,
@@ -242,5 +241,19 @@ impl Worker {
         if self.parts.stop_on_error {
             self.parts.control.end(EndReason::Error);
         }
+    }
+}
+
+/// Where a listing goes on behind a page; empty at its end.
+fn next_page(page: &[u8], asked: &str) -> Result<String, String> {
+    is_whole(page)?;
+    if xml::text(page, "IsTruncated").as_deref() != Some("true") {
+        return Ok(String::new());
+    }
+    let token = ["NextContinuationToken", "NextKeyMarker"];
+    let token = token.iter().find_map(|name| xml::text(page, name));
+    match token.filter(|token| token != asked) {
+        Some(token) => Ok(token),
+        None => Err("the next page of the listing would be the same one again".to_owned()),
     }
 }

@@ -23,11 +23,26 @@ pub(crate) struct Range {
     pub(super) missing: BTreeSet<u64>,
     /// Versions of them that are known.
     pub(super) versions: Versions,
+    /// Requests that may each have made another version, or the marker of a
+    /// removed object.
+    pub(super) changes: u64,
 }
 
 impl Range {
     pub(crate) fn count(&self) -> u64 {
         self.tail - self.head
+    }
+
+    /// Keys that there can be at most. Each number was put under its own name and
+    /// may have been copied; other hosts may have gone further with the same ones.
+    fn most_keys(&self) -> u64 {
+        self.tail.saturating_mul(8)
+    }
+
+    /// Versions that there can be at most, the markers of a removal among them.
+    fn most_versions(&self) -> u64 {
+        let changes = self.changes.saturating_mul(8);
+        self.most_keys().saturating_mul(2).saturating_add(changes)
     }
 
     pub(crate) fn is_missing(&self, number: u64) -> bool {
@@ -78,6 +93,22 @@ pub(crate) fn take(root: &str) -> Taken {
     });
     of_root.push(Arc::clone(&shelf));
     Taken(shelf)
+}
+
+/// Keys that the trials below roots that begin with `start` can have made at most,
+/// and versions.
+pub(crate) fn most_below(start: &str) -> (u64, u64) {
+    let shelves = SHELVES.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_start = shelves.iter().filter(|(root, _)| root.starts_with(start));
+    let (mut keys, mut versions) = (0_u64, 0_u64);
+    for shelf in of_start.flat_map(|(_, shelves)| shelves) {
+        let ranks = shelf.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        for range in ranks.values() {
+            keys = keys.saturating_add(range.most_keys());
+            versions = versions.saturating_add(range.most_versions());
+        }
+    }
+    (keys, versions)
 }
 
 /// Forgets everything below roots that begin with `start`.

@@ -4,8 +4,6 @@ use super::tests::{MS, done, errors, job, latency, object, run, server};
 use super::{Action, StoreServer};
 use fathom_model::{ErrorClass, Histogram, OpKind, Phase};
 
-/// A busy host delays both ends; it does so in one of these rounds at most.
-const ROUNDS: u32 = 4;
 const TOLERANCE: f64 = 0.03;
 
 /// Latencies of 300 GETs of a store with this script, and what it delivered.
@@ -21,29 +19,44 @@ fn round(script: &str, tag: u64) -> (Histogram, Histogram) {
     (latency(&end, OpKind::Get), server.delivered("GET"))
 }
 
-#[test]
-fn each_injected_latency_is_found_within_3_percent_of_what_was_delivered() {
-    // 5 % wait 900 ms, 20 % 600 ms, 50 % 300 ms: delays add up where they meet,
-    // so each class is looked at in its middle.
-    let script = "GET:delay=300ms@2,GET:delay=600ms@5,GET:delay=900ms@20";
-    let mut told = String::new();
-    for attempt in 0..ROUNDS {
-        let (found, delivered) = round(script, 100 + u64::from(attempt));
+mod measured {
+    use super::*;
+
+    /// Rounds that decide: a busy host delays both ends.
+    const MAJORITY: u64 = 2;
+
+    /// The rule of all measured figures: two of three rounds decide, every
+    /// round is printed and none is left out.
+    #[test]
+    #[ignore = "measured: `scripts/run-tests measured` runs it alone"]
+    fn each_injected_latency_is_found_within_3_percent_of_what_was_delivered() {
+        let (mut close, mut far) = (0, 0);
+        while close < MAJORITY && far < MAJORITY {
+            match is_close(100 + close + far) {
+                true => close += 1,
+                false => far += 1,
+            }
+        }
+        assert_eq!(close, MAJORITY, "more than 3 % away in {far} rounds");
+    }
+
+    fn is_close(tag: u64) -> bool {
+        // 5 % wait 900 ms, 20 % 600 ms, 50 % 300 ms: delays add up where they meet,
+        // so each class is looked at in its middle.
+        let script = "GET:delay=300ms@2,GET:delay=600ms@5,GET:delay=900ms@20";
+        let (found, delivered) = round(script, tag);
         assert_eq!(delivered.count(), 300);
-        let mut close = true;
-        for percent in [60.0, 70.0, 85.0, 92.0, 97.0, 99.0] {
+        let ratio = |percent: f64| {
             let of = |all: &Histogram| all.quantile(percent / 100.0).unwrap() as f64;
             let ratio = of(&found) / of(&delivered);
+            println!("p{percent}: {ratio:.4}");
             // Nothing is seen earlier than it happened, but for the buckets.
             assert!(ratio > 1.0 - 0.008, "p{percent}: {ratio}");
-            close &= ratio < 1.0 + TOLERANCE;
-            told += &format!("round {attempt} p{percent}: {ratio:.4}\n");
-        }
-        if close {
-            return;
-        }
+            ratio
+        };
+        let ratios = [60.0, 70.0, 85.0, 92.0, 97.0, 99.0].map(ratio);
+        ratios.iter().all(|ratio| *ratio < 1.0 + TOLERANCE)
     }
-    panic!("never within 3 %:\n{told}");
 }
 
 #[test]

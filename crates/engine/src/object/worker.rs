@@ -252,6 +252,7 @@ impl Worker {
             self.recorder.late(start_ns.saturating_sub(due_ns));
         }
         self.in_flight += 1;
+        self.range.changes += u64::from(task.count.max(1));
         self.fill(slot);
     }
 
@@ -322,6 +323,7 @@ impl Worker {
                 continue;
             };
             self.waiting -= 1;
+            self.range.changes += 1;
             let slot = lane / self.width();
             self.slots[slot].open -= 1;
             let start_ns = self.send(lane, slot, ask);

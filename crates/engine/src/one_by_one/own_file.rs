@@ -2,18 +2,22 @@
 //! it exists (`O_TMPFILE`), or loses it at once where the file system does not
 //! know that. Whatever ends the process removes the file.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fathom_model::workload::{CacheMode, Payload};
-use rustix::fs::{Advice, FallocateFlags, OFlags, StatxFlags, fadvise, fallocate, fcntl_setfl};
+use rustix::fs::{
+    Advice, AtFlags, FallocateFlags, Mode, OFlags, StatxFlags, fadvise, fallocate, fcntl_setfl,
+    unlinkat,
+};
 
 use crate::Error;
 use crate::payload::PayloadPool;
 use crate::prepare::aligned::AlignedBuffer;
 use crate::prepare::check_room;
 use crate::prepare::{PrepareHooks, PrepareProgress};
+use crate::target_file::{FileFacts, FileIdentity, open_beneath, open_directory};
 
 /// Written in one call while the file is filled.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -64,20 +68,25 @@ impl OwnFile {
 }
 
 fn nameless(dir: &Path) -> Result<File, Error> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).mode(0o600);
-    let flags = OFlags::TMPFILE.bits() as i32;
-    if let Ok(file) = options.clone().custom_flags(flags).open(dir) {
-        return Ok(file);
+    let create = Error::io("create a test file in", dir);
+    let (mode, flags) = (Mode::RUSR | Mode::WUSR, OFlags::RDWR | OFlags::CLOEXEC);
+    if let Ok(file) = rustix::fs::open(dir, flags | OFlags::TMPFILE, mode) {
+        return Ok(file.into());
     }
+    let opened = dir.canonicalize();
+    let opened = opened.and_then(|resolved| open_directory(&resolved, OFlags::RDONLY));
+    let opened = opened.map_err(Error::io("open", dir))?;
     // Exclusively, so that nothing that is there can be meant.
-    let name = dir.join(format!(".fathom-ping-{}", std::process::id()));
-    let file = options
-        .create_new(true)
-        .open(&name)
-        .map_err(Error::io("create a test file in", dir))?;
-    std::fs::remove_file(&name).map_err(Error::io("take the name off", &name))?;
-    Ok(file)
+    let name = format!(".fathom-ping-{}", std::process::id());
+    let new = flags | OFlags::CREATE | OFlags::EXCL;
+    let file = open_beneath(&opened, &name, new, mode).map_err(|errno| create(errno.into()))?;
+    let identity = FileIdentity::of(&file).map_err(Error::io("examine a test file in", dir))?;
+    // Whoever took the file's name away has done what was to be done.
+    if FileFacts::at(&opened, &name).is_ok_and(|found| found.identity.is(&identity)) {
+        let removed = unlinkat(&opened, &name, AtFlags::empty());
+        removed.map_err(|errno| Error::io("take the name off", &dir.join(&name))(errno.into()))?;
+    }
+    Ok(file.into())
 }
 
 fn fill(
@@ -110,7 +119,7 @@ fn fill(
 }
 
 fn align_of(file: &File) -> u32 {
-    let stat = rustix::fs::statx(file, "", rustix::fs::AtFlags::EMPTY_PATH, STATX_DIOALIGN);
+    let stat = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, STATX_DIOALIGN);
     match stat {
         Ok(stat) if stat.stx_mask & STATX_DIOALIGN.bits() != 0 && stat.stx_dio_offset_align > 0 => {
             stat.stx_dio_offset_align

@@ -5,7 +5,11 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::{SPIN_UP, ask_device, paths};
+use rustix::fs::{FileType, OFlags};
+
 use crate::Error;
+use crate::target_file::TargetFile;
 
 /// What a path turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +30,7 @@ const STREAMS: [(u32, u32); 3] = [(1, 5), (1, 8), (1, 9)];
 /// # Errors
 /// [`Error::Missing`], or [`Error::Target`] for what cannot be measured.
 pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
-    let resolved = match path.canonicalize() {
+    let resolved = match paths::canonicalize(path) {
         Ok(resolved) => resolved,
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Err(Error::Missing {
@@ -36,7 +40,7 @@ pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
         }
         Err(error) => return Err(not_permitted(path, "look at", error)),
     };
-    let facts = resolved.metadata().map_err(Error::io("examine", path))?;
+    let facts = paths::metadata(&resolved).map_err(Error::io("examine", path))?;
     let kind = facts.file_type();
     let number = || {
         (
@@ -49,6 +53,9 @@ pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
     } else if kind.is_file() {
         Ok((resolved, Kind::File))
     } else if kind.is_block_device() {
+        // Nothing has been read of it so far.
+        let answer = ask_device(&resolved, SPIN_UP);
+        answer.map_err(|silent| Error::io("read", path)(silent.into()))?;
         Ok((resolved, Kind::Device))
     } else if kind.is_char_device() && STREAMS.contains(&number()) {
         Ok((resolved, Kind::Stream))
@@ -65,7 +72,7 @@ pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
 
 /// Whether a path is `null`, which takes writes without end and gives nothing.
 pub(crate) fn is_sink(path: &Path) -> bool {
-    path.metadata().is_ok_and(|facts| {
+    paths::metadata(path).is_ok_and(|facts| {
         let number = facts.rdev();
         let here = (rustix::fs::major(number), rustix::fs::minor(number));
         facts.file_type().is_char_device() && here == (1, 3)
@@ -96,9 +103,31 @@ fn nearest_existing(path: &Path) -> PathBuf {
         .to_owned()
 }
 
+/// Finds what a resolved path leads to: from here on only this file is opened.
+pub(crate) fn find(resolved: &Path, kind: Kind) -> Result<TargetFile, Error> {
+    let (file, facts) =
+        TargetFile::look(resolved).map_err(|error| not_permitted(resolved, "look at", error))?;
+    let found = match facts.kind {
+        FileType::Directory => Some(Kind::Directory),
+        FileType::RegularFile => Some(Kind::File),
+        FileType::BlockDevice => Some(Kind::Device),
+        FileType::CharacterDevice => Some(Kind::Stream),
+        _ => None,
+    };
+    match found == Some(kind) {
+        true => Ok(file),
+        false => Err(Error::target(
+            resolved,
+            "another file has taken its place while fathom looked at it; look who else writes to \
+             its directory",
+        )),
+    }
+}
+
 /// Opens a file or device for reading, with an error that says who may.
-pub(crate) fn open_readable(path: &Path) -> Result<File, Error> {
-    File::open(path).map_err(|error| not_permitted(path, "read", error))
+pub(crate) fn open_readable(file: &TargetFile) -> Result<File, Error> {
+    file.open(OFlags::RDONLY)
+        .map_err(|error| not_permitted(file.path(), "read", error))
 }
 
 /// Turns a refusal into advice.
@@ -106,18 +135,10 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
     match error.kind() {
         ErrorKind::PermissionDenied => {
             let own = rustix::process::geteuid().as_raw();
-            let owner = match path.symlink_metadata() {
-                Ok(facts) => format!(
-                    "it belongs to uid {} and fathom runs as uid {own}",
-                    facts.uid()
-                ),
-                Err(_) => format!("fathom runs as uid {own}"),
-            };
+            let owner = path.symlink_metadata().ok().map(|facts| facts.uid());
             Error::target(
                 path,
-                format!(
-                    "not permitted to {action} it: {owner}; change its owner or mode, or run as its owner or as root"
-                ),
+                format!("not permitted to {action} it: {}", refusal(own, owner)),
             )
         }
         ErrorKind::ReadOnlyFilesystem => Error::target(
@@ -128,9 +149,40 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
     }
 }
 
+/// Why the kernel refused the user `own` a path of the user `owner`, and what
+/// to do about it.
+fn refusal(own: u32, owner: Option<u32>) -> String {
+    match owner {
+        // Modes never stop root: what is left are policies of the kernel.
+        _ if own == 0 => "fathom runs as root, so a policy of the kernel refuses it (the device \
+                          list of a container, a security module, or a root-squashing server); \
+                          allow the path there, or run fathom outside of the container"
+            .to_owned(),
+        Some(owner) if owner == own => {
+            "its mode refuses its own owner; change it with chmod".to_owned()
+        }
+        Some(owner) => format!(
+            "it belongs to uid {owner} and fathom runs as uid {own}; change its owner or mode, or \
+             run as its owner or as root"
+        ),
+        None => format!(
+            "fathom runs as uid {own}; change the owner or mode of a directory above it, or run \
+             as root"
+        ),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_names_what_can_be_changed() {
+        assert!(refusal(0, Some(0)).contains("container"));
+        assert!(refusal(1000, Some(0)).contains("belongs to uid 0"));
+        assert!(refusal(1000, Some(1000)).contains("chmod"));
+        assert!(refusal(1000, None).contains("directory above"));
+    }
 
     #[test]
     fn each_kind_is_told() {

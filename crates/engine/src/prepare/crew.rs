@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::hooks::{PrepareHooks, PrepareProgress};
@@ -53,10 +54,11 @@ pub(crate) fn run<T>(
         Ok(())
     };
     std::thread::scope(|scope| {
+        let mut started = 0;
         for _ in 0..threads {
             let sender = sender.clone();
             let (take, ended, failure) = (&take, &ended, &failure);
-            scope.spawn(move || {
+            let begun = Builder::new().spawn_scoped(scope, move || {
                 if let Err(error) = take() {
                     ended.store(true, Ordering::Relaxed);
                     let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,6 +66,15 @@ pub(crate) fn run<T>(
                 }
                 drop(sender);
             });
+            match begun {
+                Ok(_) => started += 1,
+                // The others do the work of those that cannot be had.
+                Err(_) if started > 0 => break,
+                Err(error) => {
+                    let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    first.get_or_insert(no_thread(&error));
+                }
+            }
         }
         drop(sender);
         loop {
@@ -85,6 +96,14 @@ pub(crate) fn run<T>(
             Ok(())
         }
     }
+}
+
+/// Why no thread could be started, and what to do.
+pub(crate) fn no_thread(error: &std::io::Error) -> Error {
+    Error::Workload(format!(
+        "no thread could be started ({error}): raise the limits of processes (ulimit -u) and of \
+         memory (ulimit -v)"
+    ))
 }
 
 fn report(work: &Work<'_>, hooks: &mut dyn PrepareHooks, done_bytes: u64) {

@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
 use fathom_model::Job;
 use fathom_model::rng::derive_seed;
@@ -17,6 +16,7 @@ use super::{crew, direct, space};
 use crate::Error;
 use crate::access::{Layout, Permutation};
 use crate::payload::PayloadPool;
+use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
 /// Bytes that are written at once.
@@ -262,14 +262,14 @@ impl Filler<'_> {
     }
 
     fn open(&self, file: u32) -> Result<Open, Error> {
-        let path = &self.layout.files[file as usize].path;
-        let buffered = direct::open_to_write(path, false)?;
+        let target = self.layout.files[file as usize].opened()?;
+        let buffered = direct::open_to_write(target, false)?;
         let direct = match self.direct_align {
-            Some(_) => direct::open_to_write(path, true)?,
+            Some(_) => direct::open_to_write(target, true)?,
             None => None,
         };
         let buffered =
-            buffered.ok_or_else(|| Error::target(path, "cannot be opened for writing"))?;
+            buffered.ok_or_else(|| Error::target(target.path(), "cannot be opened for writing"))?;
         Ok(Open {
             file,
             buffered,
@@ -292,11 +292,11 @@ impl Filler<'_> {
             || Ok(()),
             |(), chunk| {
                 let stretch = &stretches[chunk as usize];
-                let path = &self.layout.files[stretch.file as usize].path;
-                if let Some(handle) = direct::open_to_write(path, false)? {
+                let target = self.layout.files[stretch.file as usize].opened()?;
+                if let Some(handle) = direct::open_to_write(target, false)? {
                     handle
                         .sync_data()
-                        .map_err(|error| space::write_error(path, stretch.to, error))?;
+                        .map_err(|error| space::write_error(target.path(), stretch.to, error))?;
                 }
                 Ok(stretch.to - stretch.from)
             },
@@ -308,12 +308,12 @@ impl Filler<'_> {
 /// have left gigabytes there, so the crew does it.
 pub(crate) fn forget_cached(
     what: &str,
-    paths: &[&Path],
+    files: &[&TargetFile],
     hooks: &mut dyn PrepareHooks,
 ) -> Result<(), Error> {
     let work = crew::Work {
         what,
-        chunks: paths.len() as u64,
+        chunks: files.len() as u64,
         total_bytes: 0,
         threads: THREADS,
     };
@@ -322,7 +322,7 @@ pub(crate) fn forget_cached(
         hooks,
         || Ok(()),
         |(), file| {
-            direct::forget_cached(paths[file as usize]);
+            direct::forget_cached(files[file as usize]);
             Ok(0)
         },
     )

@@ -1,6 +1,6 @@
 //! Targets that were there before: a file, a device, `/dev/zero`.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,17 +10,19 @@ use fathom_model::Job;
 use fathom_model::rng::derive_seed;
 use fathom_model::unit::bytes;
 use fathom_model::workload::Precondition;
+use rustix::fs::OFlags;
 
 use super::aligned::{AlignedBuffer, PAGE_BYTES};
 use super::beside::Beside;
-use super::classify::{not_permitted, open_readable};
+use super::classify::{Kind, find, not_permitted, open_readable};
 use super::fill::Filler;
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
 use super::{Claim, Data, crew, direct};
 use crate::Error;
-use crate::access::{Layout, TargetKind};
-use crate::guard::{file_users, inspect_device};
+use crate::access::{Layout, LayoutFile, TargetKind};
+use crate::guard::{DeviceGuard, file_users, inspect_device};
+use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
 /// Places at which a device is read to see whether it was ever written.
@@ -49,9 +51,28 @@ fn why_written(job: &Job) -> &'static str {
 
 /// The layout on a regular file.
 pub(crate) fn file_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
-    let file = open_readable(path)?;
+    let target = find(path, Kind::File)?;
+    let file = open_readable(&target)?;
     let there = file.metadata().map_err(Error::io("examine", path))?.len();
-    layout_within(TargetKind::File, job, path, there)
+    let layout = layout_within(TargetKind::File, job, path, there)?;
+    Ok(placed(layout, &target))
+}
+
+/// A layout whose only file is this one.
+fn placed(mut layout: Layout, target: &TargetFile) -> Layout {
+    for file in &mut layout.files {
+        file.file = Some(target.clone());
+    }
+    layout
+}
+
+/// The one file of such a layout.
+fn only(layout: &Layout) -> Result<&TargetFile, Error> {
+    let first = layout.files.first();
+    first.map_or_else(
+        || Err(Error::Workload("the layout has no files".to_owned())),
+        LayoutFile::opened,
+    )
 }
 
 /// The layout on a target of a fixed size.
@@ -90,31 +111,13 @@ pub(crate) fn prepare_file(
     data: &mut Data,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<(), Error> {
-    let file = open_readable(path)?;
-    data.direct_align = direct::direct_align(path);
+    let target = only(layout)?;
+    let file = open_readable(target)?;
+    data.direct_align = direct::direct_align(target);
     data.reused = true;
     let share = accessed_unwritten(&file, layout);
-    if writes(job) {
-        if !job.destructive {
-            return Err(Error::Refused {
-                path: path.to_owned(),
-                reason: format!(
-                    "fathom did not make this file, and {}; pass --destructive if its content may \
-                     be lost, or name a directory",
-                    why_written(job)
-                ),
-            });
-        }
-        let users = file_users(path);
-        if !users.is_empty() {
-            return Err(Error::Refused {
-                path: path.to_owned(),
-                reason: users.join("; also, "),
-            });
-        }
-        data.writable = true;
-        check_writable(path)?;
-    }
+    permit_file(job, path, layout)?;
+    data.writable |= writes(job);
     fill_given(job, layout, ledger, data, &share, hooks)?;
     if !writes(job) && share.value.is_some_and(|share| share > 0.0) {
         data.notes.push(format!(
@@ -125,14 +128,55 @@ pub(crate) fn prepare_file(
     Ok(())
 }
 
+/// Checks that `job` may do to a file of the user what it would do.
+pub(crate) fn permit_file(job: &Job, path: &Path, layout: &Layout) -> Result<(), Error> {
+    if !writes(job) {
+        return Ok(());
+    }
+    if !job.destructive {
+        return Err(Error::Refused {
+            path: path.to_owned(),
+            reason: format!(
+                "fathom did not make this file, and {}; pass --destructive if its content may \
+                 be lost, or name a directory",
+                why_written(job)
+            ),
+        });
+    }
+    let users = file_users(path);
+    if !users.is_empty() {
+        return Err(Error::Refused {
+            path: path.to_owned(),
+            reason: users.join("; also, "),
+        });
+    }
+    check_writable(only(layout)?)
+}
+
+/// Checks that the user allowed what `job` would do to a device.
+pub(crate) fn permit_device(job: &Job, path: &Path) -> Result<(), Error> {
+    if !writes(job) || job.destructive {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        path: path.to_owned(),
+        reason: format!(
+            "{}; pass --destructive if the content of the device may be lost",
+            why_written(job)
+        ),
+    })
+}
+
 /// The layout on a block device.
 pub(crate) fn device_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
     use std::io::Seek;
-    let mut file = open_readable(path)?;
+    let target = find(path, Kind::Device)?;
+    let mut file = open_readable(&target)?;
     let there = file
         .seek(std::io::SeekFrom::End(0))
         .map_err(Error::io("examine", path))?;
-    layout_within(TargetKind::Device, job, path, there)
+    let layout = layout_within(TargetKind::Device, job, path, there)?;
+    Ok(placed(layout, &target))
 }
 
 /// Makes a block device ready. The claim keeps others off it.
@@ -144,20 +188,13 @@ pub(crate) fn prepare_device(
     data: &mut Data,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Option<Claim>, Error> {
-    data.direct_align = direct::direct_align(path);
+    let target = only(layout)?;
+    data.direct_align = direct::direct_align(target);
     data.reused = true;
     let claim = if writes(job) {
-        if !job.destructive {
-            return Err(Error::Refused {
-                path: path.to_owned(),
-                reason: format!(
-                    "{}; pass --destructive if the content of the device may be lost",
-                    why_written(job)
-                ),
-            });
-        }
+        permit_device(job, path)?;
         let claim = claim_device(path, beside)?;
-        check_writable(path)?;
+        check_writable(target)?;
         data.writable = true;
         Some(claim)
     } else {
@@ -166,7 +203,7 @@ pub(crate) fn prepare_device(
     let needs_data = job.workload.may_do(fathom_model::OpKind::Read)
         || job.workload.precondition == Precondition::Written;
     let share = if needs_data && ledger.is_none() {
-        sample_zeros(job, path, layout, data.direct_align.is_some(), hooks)?
+        sample_zeros(job, layout, data.direct_align.is_some(), hooks)?
     } else {
         Share {
             value: None,
@@ -185,16 +222,22 @@ pub(crate) fn claim_device(path: &Path, beside: Beside<'_>) -> Result<Claim, Err
     }
     let guard = inspect_device(path)?;
     let claim = guard.claim()?;
+    check_not_read_only(&guard, path)?;
+    Ok(Claim {
+        path: path.to_owned(),
+        _device: Arc::new(claim),
+    })
+}
+
+/// Checks that the kernel takes writes to a device.
+pub(crate) fn check_not_read_only(guard: &DeviceGuard, path: &Path) -> Result<(), Error> {
     if guard.read_only {
         return Err(Error::target(
             path,
             "the device is read-only; choose a workload that only reads",
         ));
     }
-    Ok(Claim {
-        path: path.to_owned(),
-        _device: Arc::new(claim),
-    })
+    Ok(())
 }
 
 /// Fills a given target if the workload needs it and may write to it, and
@@ -253,17 +296,19 @@ pub(crate) fn stream_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
     let Some(size_bytes) = job.workload.size_bytes else {
         return Err(Error::target(path, "has no end; give the size to be read"));
     };
-    open_readable(path)?;
-    Layout::new(TargetKind::Stream, &job.workload, size_bytes, |_| {
+    let target = find(path, Kind::Stream)?;
+    open_readable(&target)?;
+    let layout = Layout::new(TargetKind::Stream, &job.workload, size_bytes, |_| {
         path.to_owned()
-    })
+    })?;
+    Ok(placed(layout, &target))
 }
 
-fn check_writable(path: &Path) -> Result<(), Error> {
-    let opened = OpenOptions::new().write(true).open(path);
+fn check_writable(target: &TargetFile) -> Result<(), Error> {
+    let opened = target.open(OFlags::WRONLY);
     opened
         .map(drop)
-        .map_err(|error| not_permitted(path, "write to", error))
+        .map_err(|error| not_permitted(target.path(), "write to", error))
 }
 
 /// The share of the accessed ranges that the file system has not written.
@@ -281,12 +326,12 @@ pub(crate) fn accessed_unwritten(file: &File, layout: &Layout) -> Share {
 /// of a device: it cannot be asked what was never written.
 fn sample_zeros(
     job: &Job,
-    path: &Path,
     layout: &Layout,
     direct: bool,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Share, Error> {
     let page = PAGE_BYTES as u64;
+    let target = only(layout)?;
     let (start, pages) = layout.files.first().map_or((0, 0), |f| {
         (f.start_bytes / page * page, f.span_bytes / page)
     });
@@ -298,7 +343,7 @@ fn sample_zeros(
         threads: 8,
     };
     let tools = || {
-        let file = direct::open_to_read(path, direct)?;
+        let file = direct::open_to_read(target, direct)?;
         Ok((file, AlignedBuffer::new(PAGE_BYTES)))
     };
     let unreadable = AtomicU64::new(0);

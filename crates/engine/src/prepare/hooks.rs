@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::target_file::FileIdentity;
+
 /// How far a long step came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrepareProgress<'a> {
@@ -24,11 +26,35 @@ pub trait PrepareHooks {
     /// A text ends the preparation before the file is created.
     fn creating(&mut self, path: &Path) -> Result<(), String>;
 
+    /// Called right after a file was created whose name the user chose, before
+    /// anything is written to it, so that this run and later ones know it.
+    ///
+    /// # Errors
+    /// A text ends the preparation.
+    fn created(&mut self, _path: &Path, _identity: &FileIdentity) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether this run or an earlier one created a file whose name the user
+    /// chose, so that it may be written to without being asked.
+    fn is_ours(&mut self, _path: &Path, _identity: &FileIdentity) -> bool {
+        false
+    }
+
     /// Called after a file was removed.
     fn removed(&mut self, path: &Path);
 
+    /// Called before the first object is made in a bucket.
+    fn making_objects(&mut self) {}
+
     /// Whether the user wants to stop.
     fn stop_requested(&self) -> bool;
+
+    /// Whether the user waits for the end, so that what does not answer is given
+    /// little time.
+    fn hurries(&self) -> bool {
+        false
+    }
 }
 
 /// Hooks that do nothing, for tests and for callers without an audience.

@@ -1,49 +1,38 @@
 //! The list beside the test files that says which of them fathom made.
 //!
-//! ```text
-//! fathom test files 1
-//! <state> <inode> <run tag, hex> <name>
-//! ```
+//! A file is fathom's if it is listed, lies on the file system of the list and
+//! has the listed inode and birth time. Where a file system keeps no birth
+//! times the owner has to be that of the list instead. A file that is listed
+//! as `creating` has no inode yet: it is fathom's as long as it is empty and
+//! belongs to the list's owner (a crash between creating it and noting its
+//! inode leaves it so).
 //!
-//! A file is fathom's if it is listed and has the listed inode. A file that is
-//! listed as `creating` has no inode yet: it is fathom's as long as it is empty
-//! (a crash between creating it and noting its inode leaves it so). The list
-//! is locked while a trial uses the files, so that two never share them.
+//! The list lies where others may write, so it is believed only if nobody else
+//! can have written it ([`super::trust`]), and a name in it never leads out of
+//! the directory. It is locked while a trial uses the files, so that two never
+//! share them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, openat};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
 use rustix::io::Errno;
 
+pub(crate) use super::list_text::{Entry, FileState};
+use super::list_text::{Fault, HEADER, TREE, parse, render};
+use super::trust;
 use crate::Error;
+use crate::target_file::{FileFacts, FileIdentity, open_beneath};
 
-const HEADER: &str = "fathom test files 1";
 const SIZE_LIMIT: u64 = 64 << 20;
-
-/// How far a test file came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileState {
-    /// It is about to be created.
-    Creating,
-    /// It is there; not all of it is known to be written.
-    Allocated,
-    /// All of it was written and made durable.
-    Written,
-}
-
-/// One listed file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) state: FileState,
-    pub(crate) inode: u64,
-    /// Tag of the run that created it.
-    pub(crate) run_tag: u64,
-}
+/// A list that is this much longer than what it says is written anew.
+const HISTORY_BYTES: u64 = 1 << 20;
+/// Tries to open a list that others make and remove at the same time.
+const TRIES: u32 = 16;
 
 /// The open, locked list.
 #[derive(Debug)]
@@ -51,7 +40,12 @@ pub(crate) struct Manifest {
     file: File,
     pub(crate) path: PathBuf,
     pub(crate) name: String,
+    prefix: String,
+    identity: FileIdentity,
+    owner: u32,
     pub(crate) entries: BTreeMap<String, Entry>,
+    /// What the file says.
+    noted: BTreeMap<String, Entry>,
 }
 
 impl Manifest {
@@ -62,44 +56,41 @@ impl Manifest {
 
     /// Opens and locks the list in a directory, or creates an empty one.
     pub(crate) fn open(dir: &OwnedFd, dir_path: &Path, prefix: &str) -> Result<Manifest, Error> {
+        check_prefix(prefix)?;
         let name = Manifest::name(prefix);
         let path = dir_path.join(&name);
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file: File = openat(dir, &name, flags, mode)
-            .map_err(|errno| Error::io("open", &path)(errno.into()))?
-            .into();
-        // Some network file systems have no locks; then nobody has one.
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
-            return Err(Error::target(
-                &path,
-                "another fathom is using these test files; wait for it, or choose another \
-                 directory or file prefix",
-            ));
-        }
-        let facts = file.metadata().map_err(Error::io("examine", &path))?;
-        let mut text = String::new();
-        let read = if facts.is_file() && facts.nlink() == 1 && facts.len() <= SIZE_LIMIT {
-            (&file).read_to_string(&mut text).is_ok()
-        } else {
-            false
+        let io = |action| {
+            let path = path.clone();
+            move |error: std::io::Error| Error::io(action, &path)(error)
         };
-        match read.then(|| parse(&text)).flatten() {
-            Some(entries) => Ok(Manifest {
-                file,
-                path,
-                name,
-                entries,
-            }),
-            None => Err(Error::target(
-                &path,
-                "is not a list of test files that fathom wrote; remove it, or choose another \
-                 directory or file prefix",
-            )),
+        let file = open_locked(dir, &name, &path)?;
+        let facts = FileFacts::of(&file).map_err(io("examine"))?;
+        trust::check(dir, &facts).map_err(|reason| untrusted(&path, &reason))?;
+        let mut manifest = Manifest {
+            file,
+            name,
+            prefix: prefix.to_owned(),
+            identity: facts.identity,
+            owner: facts.owner,
+            entries: BTreeMap::new(),
+            noted: BTreeMap::new(),
+            path,
+        };
+        let text = manifest.read()?;
+        manifest.entries = manifest.parse(&text)?;
+        manifest.noted = manifest.entries.clone();
+        manifest.complete(dir, facts.modified_ns);
+        let lines = render(&BTreeMap::new(), &manifest.entries);
+        let history = (text.len() as u64).saturating_sub(lines.len() as u64);
+        if text.starts_with(HEADER) && history < HISTORY_BYTES.max(lines.len() as u64) {
+            manifest.save()?;
+        } else {
+            manifest.rewrite(&lines, facts.size_bytes)?;
         }
+        Ok(manifest)
     }
 
-    /// The same list once more, under the same lock, as it is now.
+    /// The list once more, under the lock that is held, as it is now.
     pub(crate) fn again(&self) -> Result<Manifest, Error> {
         let file = self
             .file
@@ -109,155 +100,249 @@ impl Manifest {
             file,
             path: self.path.clone(),
             name: self.name.clone(),
+            prefix: self.prefix.clone(),
+            identity: self.identity,
+            owner: self.owner,
             entries: self.entries.clone(),
+            noted: self.noted.clone(),
         };
-        again.reload();
+        again.reload()?;
         Ok(again)
     }
 
     /// Takes over what another holder of the lock has written to the list.
-    pub(crate) fn reload(&mut self) {
-        let mut text = String::new();
-        let read = (&self.file)
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| (&self.file).take(SIZE_LIMIT).read_to_string(&mut text));
-        if let (Ok(_), Some(entries)) = (read, parse(&text)) {
-            self.entries = entries;
+    pub(crate) fn reload(&mut self) -> Result<(), Error> {
+        let text = self.read()?;
+        self.entries = self.parse(&text)?;
+        self.noted = self.entries.clone();
+        Ok(())
+    }
+
+    /// Writes what has changed.
+    pub(crate) fn save(&mut self) -> Result<(), Error> {
+        let mut lines = render(&self.noted, &self.entries);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let mut write = || {
+            let end = self.file.metadata()?.len();
+            let mut last = [b'\n'];
+            if end > 0 {
+                self.file.read_exact_at(&mut last, end - 1)?;
+            }
+            // The line that a crash cut off ends here.
+            if last != [b'\n'] {
+                lines.insert(0, '\n');
+            }
+            self.file.write_all_at(lines.as_bytes(), end)?;
+            self.file.sync_data()
+        };
+        write().map_err(Error::io("write", &self.path))?;
+        self.noted = self.entries.clone();
+        Ok(())
+    }
+
+    /// Whether the file `name`, which has these facts, is the listed one.
+    pub(crate) fn owns(&self, name: &str, facts: &FileFacts) -> bool {
+        let Some(entry) = self.entries.get(name) else {
+            return false;
+        };
+        let tree = name == format!("{}.{TREE}", self.prefix);
+        let private = facts.owner == self.owner && facts.mode & 0o022 == 0;
+        let kind = match tree {
+            true => facts.kind == FileType::Directory && private,
+            false => facts.is_plain(),
+        };
+        let same = match entry.state {
+            FileState::Creating => private && (tree || facts.size_bytes == 0),
+            _ => {
+                let listed = self.identity_of(entry);
+                let known = listed.born_ns.is_some() && facts.identity.born_ns.is_some();
+                listed.is(&facts.identity) && (known || facts.owner == self.owner)
+            }
+        };
+        kind && same
+    }
+
+    /// What tells the file of an entry from others.
+    pub(crate) fn identity_of(&self, entry: &Entry) -> FileIdentity {
+        FileIdentity {
+            // Files lie beside their list. The number of a device is not kept:
+            // it may be another one after each mount.
+            device: self.identity.device,
+            inode: entry.inode,
+            born_ns: entry.born_ns,
         }
     }
 
-    /// Writes the list.
-    pub(crate) fn save(&self) -> Result<(), Error> {
-        let text = render(&self.entries);
+    /// What tells the list itself from others.
+    pub(crate) fn identity(&self) -> FileIdentity {
+        self.identity
+    }
+
+    /// What the names of its files begin with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Whom the list and the files belong to.
+    pub(crate) fn owner(&self) -> u32 {
+        self.owner
+    }
+
+    fn read(&self) -> Result<String, Error> {
+        let facts = FileFacts::of(&self.file).map_err(Error::io("examine", &self.path))?;
+        if facts.owner != self.owner || facts.mode & 0o022 != 0 {
+            let reason = "its owner or mode was changed during the run";
+            return Err(untrusted(&self.path, reason));
+        }
+        let mut bytes = Vec::new();
+        let read = ReadAt(&self.file, 0)
+            .take(SIZE_LIMIT + 1)
+            .read_to_end(&mut bytes);
+        read.map_err(Error::io("read", &self.path))?;
+        match String::from_utf8(bytes) {
+            Ok(text) if text.len() as u64 <= SIZE_LIMIT => Ok(text),
+            _ => Err(no_list(&self.path)),
+        }
+    }
+
+    fn parse(&self, text: &str) -> Result<BTreeMap<String, Entry>, Error> {
+        parse(text, &self.prefix).map_err(|fault| match fault {
+            Fault::NoList => no_list(&self.path),
+            Fault::Name(line) => untrusted(
+                &self.path,
+                &format!("line {line} names a file that fathom does not make"),
+            ),
+        })
+    }
+
+    /// Finds the birth times that the list does not have yet. A file that was
+    /// created after the list was written last is not the listed one, whatever
+    /// its inode.
+    fn complete(&mut self, dir: &OwnedFd, written_ns: u64) {
+        let mut later = Vec::new();
+        for (name, entry) in &mut self.entries {
+            if entry.born_ns.is_some() || entry.state == FileState::Creating {
+                continue;
+            }
+            let Ok(facts) = FileFacts::at(dir, name.as_str()) else {
+                continue;
+            };
+            match facts.identity.born_ns {
+                Some(born_ns) if facts.identity.inode == entry.inode => {
+                    entry.born_ns = Some(born_ns);
+                    if born_ns > written_ns {
+                        later.push(name.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        for name in later {
+            self.entries.remove(&name);
+        }
+    }
+
+    /// Writes the whole list anew over one of `before_bytes`. What is left of
+    /// the old one becomes empty lines in the same call.
+    fn rewrite(&mut self, lines: &str, before_bytes: u64) -> Result<(), Error> {
+        let mut text = format!("{HEADER}\n{lines}");
+        let length = text.len();
+        let rest = (before_bytes as usize).saturating_sub(length);
+        text.extend(std::iter::repeat_n('\n', rest));
         let write = || {
             self.file.write_all_at(text.as_bytes(), 0)?;
-            self.file.set_len(text.len() as u64)?;
+            self.file.set_len(length as u64)?;
             self.file.sync_data()
         };
-        write().map_err(Error::io("write", &self.path))
-    }
-
-    /// Device and inode of the list itself.
-    pub(crate) fn identity(&self) -> Result<(u64, u64), Error> {
-        let facts = self
-            .file
-            .metadata()
-            .map_err(Error::io("examine", &self.path))?;
-        Ok((facts.dev(), facts.ino()))
+        write().map_err(Error::io("write", &self.path))?;
+        self.noted = self.entries.clone();
+        Ok(())
     }
 }
 
-fn render(entries: &BTreeMap<String, Entry>) -> String {
-    let mut text = format!("{HEADER}\n");
-    for (name, entry) in entries {
-        let state = match entry.state {
-            FileState::Creating => "creating",
-            FileState::Allocated => "allocated",
-            FileState::Written => "written",
-        };
-        text += &format!("{state} {} {:016x} {name}\n", entry.inode, entry.run_tag);
+/// Refuses what cannot be the start of a test file's name.
+pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
+    if prefix.is_empty() || prefix.contains(['/', '\0', '\n']) || prefix.starts_with('.') {
+        return Err(Error::Workload(format!(
+            "'{}' cannot be the start of a file name",
+            prefix.escape_default()
+        )));
     }
-    text
+    Ok(())
 }
 
-/// `None` when the text is not a list. Lines that a crash cut off are left out,
-/// which makes their files somebody else's.
-fn parse(text: &str) -> Option<BTreeMap<String, Entry>> {
-    if text.is_empty() {
-        return Some(BTreeMap::new());
-    }
-    let (header, rest) = text.split_once('\n')?;
-    if header != HEADER {
-        return None;
-    }
-    let entry = |line: &str| {
-        let mut fields = line.splitn(4, ' ');
-        let state = match fields.next()? {
-            "creating" => FileState::Creating,
-            "allocated" => FileState::Allocated,
-            "written" => FileState::Written,
-            _ => return None,
-        };
-        let inode = fields.next()?.parse().ok()?;
-        let run_tag = u64::from_str_radix(fields.next()?, 16).ok()?;
-        let name = fields.next()?.to_owned();
-        let entry = Entry {
-            state,
-            inode,
-            run_tag,
-        };
-        Some((name, entry))
+/// Opens the list, or creates it, and locks it.
+fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<File, Error> {
+    let io = |action| {
+        let path = path.to_owned();
+        move |errno: Errno| Error::io(action, &path)(errno.into())
     };
-    Some(rest.lines().filter_map(entry).collect())
+    // A pipe that somebody put there does not keep anybody waiting.
+    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mode = Mode::RUSR | Mode::WUSR;
+    for _ in 0..TRIES {
+        let created = open_beneath(dir, name, flags | OFlags::CREATE | OFlags::EXCL, mode);
+        let opened = match created {
+            Err(Errno::EXIST) => open_beneath(dir, name, flags, Mode::empty()),
+            created => created,
+        };
+        let file = match opened {
+            Ok(file) => file,
+            Err(Errno::NOENT) => continue,
+            Err(Errno::LOOP) => return Err(untrusted(path, "it is a symbolic link")),
+            Err(errno) => return Err(io("open")(errno)),
+        };
+        // Some network file systems have no locks; then nobody has one.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Err(Error::target(
+                path,
+                "another fathom is using these test files; wait for it, or choose another \
+                 directory or file prefix",
+            ));
+        }
+        // Whoever held the lock may have removed the list.
+        let locked = FileIdentity::of(&file).map_err(Error::io("examine", path))?;
+        if FileFacts::at(dir, name).is_ok_and(|facts| facts.identity.is(&locked)) {
+            return Ok(file.into());
+        }
+    }
+    Err(Error::target(
+        path,
+        "others create and remove it all the time; choose another directory or file prefix",
+    ))
+}
+
+fn no_list(path: &Path) -> Error {
+    Error::target(
+        path,
+        "is not a list of test files that fathom wrote; remove it, or choose another \
+         directory or file prefix",
+    )
+}
+
+fn untrusted(path: &Path, reason: &str) -> Error {
+    Error::target(
+        path,
+        format!(
+            "cannot be trusted as a list of test files: {reason}. Nothing that it lists was \
+             touched; look at it and remove it, or choose another directory or file prefix"
+        ),
+    )
+}
+
+/// Reads a file from an offset of its own, which no other descriptor shares.
+struct ReadAt<'f>(&'f File, u64);
+
+impl Read for ReadAt<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.0.read_at(buffer, self.1)?;
+        self.1 += read as u64;
+        Ok(read)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn dir() -> (tempfile::TempDir, OwnedFd) {
-        let dir = tempfile::tempdir().unwrap();
-        let fd = File::open(dir.path()).unwrap().into();
-        (dir, fd)
-    }
-
-    #[test]
-    fn what_is_saved_is_opened_again() {
-        let (dir, fd) = dir();
-        let entry = Entry {
-            state: FileState::Written,
-            inode: 77,
-            run_tag: 0xABC,
-        };
-        let mut manifest = Manifest::open(&fd, dir.path(), "t").unwrap();
-        assert!(manifest.entries.is_empty());
-        manifest.entries.insert("t.0 with space".to_owned(), entry);
-        manifest.save().unwrap();
-        drop(manifest);
-        let manifest = Manifest::open(&fd, dir.path(), "t").unwrap();
-        assert_eq!(manifest.entries["t.0 with space"], entry);
-    }
-
-    #[test]
-    fn a_second_user_is_turned_away() {
-        let (dir, fd) = dir();
-        let _held = Manifest::open(&fd, dir.path(), "t").unwrap();
-        let error = Manifest::open(&fd, dir.path(), "t").unwrap_err();
-        assert!(error.to_string().contains("another fathom"), "{error}");
-        Manifest::open(&fd, dir.path(), "other").unwrap();
-    }
-
-    #[test]
-    fn a_strangers_file_is_left_alone() {
-        let (dir, fd) = dir();
-        for content in ["hello\n", "fathom test files 2\n", "\0\u{fe}"] {
-            let path = dir.path().join("t.manifest");
-            std::fs::write(&path, content).unwrap();
-            let error = Manifest::open(&fd, dir.path(), "t").unwrap_err();
-            assert!(error.to_string().contains("not a list"), "{error}");
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
-        }
-        let secret = dir.path().join("secret");
-        std::fs::write(&secret, "").unwrap();
-        std::os::unix::fs::symlink(&secret, dir.path().join("u.manifest")).unwrap();
-        assert!(Manifest::open(&fd, dir.path(), "u").is_err());
-    }
-
-    #[test]
-    fn a_line_that_was_cut_off_is_left_out() {
-        let text = format!("{HEADER}\nwritten 5 00ff t.0\nwritten 6 0");
-        let entries = parse(&text).unwrap();
-        assert_eq!(entries.keys().collect::<Vec<_>>(), ["t.0"]);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_breaks_the_reader(text in any::<String>(), tail in any::<String>()) {
-            let _ = parse(&text);
-            let listed = format!("{HEADER}\n{tail}");
-            prop_assert!(parse(&listed).is_some());
-        }
-    }
-}
+#[path = "manifest_tests.rs"]
+mod tests;

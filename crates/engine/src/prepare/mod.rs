@@ -18,19 +18,26 @@ pub(crate) mod direct;
 pub(crate) mod fill;
 mod given;
 mod hooks;
+mod list_text;
 mod manifest;
+mod memory;
 mod named;
 mod objects;
 mod of_run;
+mod preflight;
 mod room;
 mod space;
 mod test_files;
 mod tree;
+mod trust;
 mod unwritten;
 
+pub use cleanup::{Found, Removal, remove_file_if};
 pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
-pub use of_run::{remove_files_of_run, remove_surplus_files};
+pub use of_run::{TestDirectory, remove_files_of_run, remove_surplus_files};
+pub use preflight::Preflight;
 pub(crate) use space::check_room;
+pub use trust::is_private;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,10 +57,13 @@ use crate::guard::DeviceClaim;
 use crate::meta::Tree;
 use crate::replay::Recorded;
 use crate::sim::{self, KeptDrive};
+use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
 /// Size of a null target for which none was asked.
 const NULL_BYTES: u64 = 1 << 40;
+/// Files that are looked at again after the load.
+const LOOKED_AT_AGAIN: usize = 1024;
 /// Files that are named in the report.
 const NAMED_FILES: usize = 16;
 
@@ -136,6 +146,7 @@ pub fn prepare_beside(
     others: &[&Prepared],
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
+    memory::check(&job.workload)?;
     if job.workload.meta.is_some() {
         return tree::prepare(job, Beside { others }, hooks);
     }
@@ -213,7 +224,7 @@ fn prepare_path(
 ) -> Result<Prepared, Error> {
     let job = task.job;
     let (path, kind) = classify::classify(path)?;
-    let layout = match kind {
+    let mut layout = match kind {
         Kind::Directory => test_files::layout(job, &path)?,
         Kind::File => given::file_layout(job, &path)?,
         Kind::Device => given::device_layout(job, &path)?,
@@ -234,7 +245,7 @@ fn prepare_path(
     match kind {
         Kind::Directory => {
             data.writable = true;
-            let place = (path.as_path(), &layout);
+            let place = (path.as_path(), &mut layout);
             let files = TestFiles::prepare(job, place, beside, stamps, &mut data, hooks)?;
             test_files = Some(files);
         }
@@ -246,10 +257,8 @@ fn prepare_path(
         Kind::Stream => data.reused = true,
     }
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
-        layout
-            .files
-            .iter()
-            .for_each(|file| direct::forget_cached(&file.path));
+        let files = layout.files.iter().filter_map(|file| file.file.as_ref());
+        files.for_each(direct::forget_cached);
     }
     let held = (claim.into_iter().collect(), Contents::of(job));
     Ok(Prepared::assemble(layout, data, ledger, test_files, held))
@@ -263,7 +272,7 @@ fn prepare_named(
 ) -> Result<Prepared, Error> {
     let job = task.job;
     let files = named::Files::look(named)?;
-    let layout = files.layout(job)?;
+    let mut layout = files.layout(job)?;
     check_fit(task, &layout)?;
     beside.check_contents(job, &layout)?;
     let ledger = match job.workload.verify {
@@ -274,12 +283,10 @@ fn prepare_named(
         .as_deref()
         .filter(|_| Ledger::needs_prepared(&job.workload));
     let mut data = Data::default();
-    let claims = files.prepare(job, (&layout, beside), stamps, &mut data, hooks)?;
+    let claims = files.prepare(job, (&mut layout, beside), stamps, &mut data, hooks)?;
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
-        layout
-            .files
-            .iter()
-            .for_each(|file| direct::forget_cached(&file.path));
+        let files = layout.files.iter().filter_map(|file| file.file.as_ref());
+        files.for_each(direct::forget_cached);
     }
     let held = (claims, Contents::of(job));
     Ok(Prepared::assemble(layout, data, ledger, None, held))
@@ -294,14 +301,45 @@ pub fn cleanup(
     prepared: &mut Prepared,
     keep: bool,
     hooks: &mut dyn PrepareHooks,
-) -> Result<(), Error> {
+) -> Result<Removal, Error> {
     match &mut prepared.test_files {
         Some(files) if !keep => files.remove(hooks),
-        _ => Ok(()),
+        _ => Ok(Removal::default()),
     }
 }
 
 impl Prepared {
+    /// The directory in which this run has made test files for it.
+    pub fn directory(&self) -> Option<TestDirectory> {
+        self.test_files.as_ref().and_then(TestFiles::directory)
+    }
+
+    /// Sentences about test files that are not where they were prepared any
+    /// more: somebody else removed, moved or replaced them during the load.
+    pub fn disturbed(&self) -> Vec<String> {
+        let mut removal = Removal::default();
+        let placed = self.test_files.is_some() && self.tree.is_none();
+        let files = self.layout.files.iter().filter(|_| placed);
+        for file in files.take(LOOKED_AT_AGAIN) {
+            match file.file.as_ref().map(TargetFile::still_there) {
+                Some(Ok(false)) => removal.add(&file.path, Found::Replaced),
+                Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+                    removal.add(&file.path, Found::Missing);
+                }
+                _ => {}
+            }
+        }
+        let mut remarks = removal.remarks();
+        if let Some(directory) = self.directory().filter(TestDirectory::was_moved) {
+            remarks.push(format!(
+                "{}: somebody else moved or removed this directory while test files in it were \
+                 used; they went on being used where it lies now",
+                directory.path.display()
+            ));
+        }
+        remarks
+    }
+
     fn assemble(
         layout: Layout,
         data: Data,
@@ -382,6 +420,9 @@ mod given_tests;
 #[cfg(test)]
 #[path = "safety_tests.rs"]
 mod safety_tests;
+#[cfg(test)]
+#[path = "swap_tests.rs"]
+mod swap_tests;
 #[cfg(test)]
 #[path = "prepare_tests.rs"]
 mod tests;

@@ -3,23 +3,24 @@
 //! What is missing is made and stays: its name was chosen by the user. What
 //! was there is written to only if it is fathom's own or with permission.
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fathom_model::workload::{Allocation, NamedFiles, Precondition};
 use fathom_model::{Job, OpKind};
-use rustix::fs::{FallocateFlags, OFlags, fallocate};
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
+use rustix::io::Errno;
 
 use super::beside::Beside;
-use super::classify::{Kind, classify, is_sink, not_permitted, open_readable};
+use super::classify::{Kind, classify, find, is_sink, not_permitted, open_readable};
 use super::fill::{Filler, Stretch};
 use super::hooks::PrepareHooks;
 use super::unwritten::{Share, unwritten_share};
 use super::{Claim, Data, direct, given, space};
 use crate::Error;
-use crate::access::{Layout, TargetKind};
+use crate::access::{Layout, LayoutFile, TargetKind};
 use crate::guard::file_users;
+use crate::target_file::{FileFacts, TargetFile, open_beneath, open_directory};
 use crate::verify::Ledger;
 
 /// The named files as they were found.
@@ -33,6 +34,7 @@ struct Found {
     path: PathBuf,
     /// `None` when it is not there.
     size_bytes: Option<u64>,
+    file: Option<TargetFile>,
 }
 
 impl Files<'_> {
@@ -43,9 +45,12 @@ impl Files<'_> {
         for path in &named.paths {
             if is_sink(path) {
                 kinds.push(TargetKind::Stream);
+                let resolved = path.canonicalize();
+                let resolved = resolved.map_err(|error| not_permitted(path, "look at", error))?;
                 found.push(Found {
                     path: path.clone(),
                     size_bytes: Some(0),
+                    file: Some(find(&resolved, Kind::Stream)?),
                 });
                 continue;
             }
@@ -59,13 +64,19 @@ impl Files<'_> {
                             return Err(Error::target(&path, "is a directory, not a file"));
                         }
                     });
-                    let size_bytes = Some(size_of(&path)?);
-                    found.push(Found { path, size_bytes });
+                    let file = find(&path, kind)?;
+                    let size_bytes = Some(size_of(&file)?);
+                    found.push(Found {
+                        path,
+                        size_bytes,
+                        file: Some(file),
+                    });
                 }
                 Err(Error::Missing { .. }) if named.create && has_directory(path) => {
                     found.push(Found {
                         path: path.clone(),
                         size_bytes: None,
+                        file: None,
                     });
                     kinds.push(TargetKind::File);
                 }
@@ -126,14 +137,42 @@ impl Files<'_> {
             )));
         }
         layout.kind = self.kind;
+        for (found, placed) in self.found.iter().zip(&mut layout.files) {
+            placed.file = found.file.clone();
+        }
         Ok(layout)
+    }
+
+    /// Checks that what [`Files::prepare`] will do is permitted and fits.
+    pub(crate) fn check(&self, job: &Job, layout: &Layout) -> Result<(), Error> {
+        let writes = given::writes(job);
+        // Whose a file is that a plan calls fathom's is looked up once it is opened.
+        let may = job.destructive || self.named.ours;
+        for (found, file) in self.found.iter().zip(&layout.files) {
+            match (found.size_bytes, self.kind) {
+                (Some(size), TargetKind::File) => {
+                    permit(found, may, writes || size < file.size_bytes)?;
+                }
+                (Some(_), TargetKind::Device) => permit(found, may, writes)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The block devices among them.
+    pub(crate) fn devices(&self) -> Vec<&Path> {
+        match self.kind {
+            TargetKind::Device => self.found.iter().map(|f| f.path.as_path()).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Makes, allocates and fills what the load needs.
     pub(crate) fn prepare(
         &self,
         job: &Job,
-        (layout, beside): (&Layout, Beside<'_>),
+        (layout, beside): (&mut Layout, Beside<'_>),
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
@@ -141,62 +180,51 @@ impl Files<'_> {
         let writes = given::writes(job) || ledger.is_some();
         let mut claims = Vec::new();
         let mut made = false;
-        for (found, file) in self.found.iter().zip(&layout.files) {
+        // Whether a file may be written to, also where the load only reads.
+        let mut allowed = Vec::with_capacity(self.found.len());
+        for (found, file) in self.found.iter().zip(&mut layout.files) {
+            let may = job.destructive || self.is_ours(found, hooks);
+            allowed.push(may || found.size_bytes.is_none());
             match found.size_bytes {
                 None => {
-                    announce_and_make(&found.path, hooks)?;
+                    file.file = Some(announce_and_make(&found.path, hooks)?);
                     made = true;
                 }
                 Some(size) if self.kind == TargetKind::File => {
-                    self.permit(job, found, writes || size < file.size_bytes)?;
+                    permit(found, may, writes || size < file.size_bytes)?;
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
-                    self.permit(job, found, true)?;
+                    permit(found, may, true)?;
                     claims.push(given::claim_device(&found.path, beside)?);
                 }
                 Some(_) => {}
             }
             // A load that goes on until it is full makes its files grow.
             if self.kind == TargetKind::File && !job.workload.ends_when_full {
-                allocate(&file.path, file.size_bytes, job.workload.allocation)?;
+                allocate(file.opened()?, file.size_bytes, job.workload.allocation)?;
             }
         }
         data.writable = writes || made;
         data.reused = !made;
-        let first = self.found.first();
-        data.direct_align = first.and_then(|found| direct::direct_align(&found.path));
-        self.fill(job, layout, ledger, data, hooks)?;
+        let layout = &*layout;
+        let first = layout.files.first().and_then(|file| file.file.as_ref());
+        data.direct_align = first.and_then(direct::direct_align);
+        self.fill(job, (layout, &allowed), ledger, data, hooks)?;
         Ok(claims)
     }
 
-    /// Whether a file that was there may be written to.
-    fn permit(&self, job: &Job, found: &Found, wanted: bool) -> Result<(), Error> {
-        if !wanted {
-            return Ok(());
-        }
-        if !(self.named.ours || job.destructive) {
-            return Err(Error::Refused {
-                path: found.path.clone(),
-                reason: "it was there already and fathom did not make it; pass --destructive if \
-                         its content may be lost"
-                    .to_owned(),
-            });
-        }
-        let users = file_users(&found.path);
-        match users.is_empty() {
-            true => Ok(()),
-            false => Err(Error::Refused {
-                path: found.path.clone(),
-                reason: users.join("; also, "),
-            }),
-        }
+    /// Whether fathom made a file that was there. The plan may say so; whoever
+    /// noted the files has to know this very one.
+    fn is_ours(&self, found: &Found, hooks: &mut dyn PrepareHooks) -> bool {
+        let file = found.file.as_ref().filter(|_| self.named.ours);
+        file.is_some_and(|file| hooks.is_ours(file.path(), &file.identity()))
     }
 
     /// Writes what will be read and was never written.
     fn fill(
         &self,
         job: &Job,
-        layout: &Layout,
+        (layout, allowed): (&Layout, &[bool]),
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
@@ -206,13 +234,13 @@ impl Files<'_> {
         let mut stretches = Vec::new();
         let mut gaps = 0;
         if self.kind == TargetKind::File && (whole || workload.may_do(OpKind::Read)) {
-            let allowed = self.named.ours || job.destructive;
             for ((number, found), file) in (0u32..).zip(&self.found).zip(&layout.files) {
                 let old = found.size_bytes.unwrap_or(0).min(file.size_bytes);
-                let from = if whole || (allowed && has_gaps(&found.path, old)) {
+                let may = allowed.get(number as usize).is_some_and(|may| *may);
+                let from = if whole || (may && has_gaps(file, old)) {
                     0
                 } else {
-                    gaps += u64::from(!allowed && has_gaps(&found.path, old));
+                    gaps += u64::from(!may && has_gaps(file, old));
                     old
                 };
                 if from < file.size_bytes {
@@ -246,7 +274,7 @@ impl Files<'_> {
         }
         data.unwritten = Some(match self.kind {
             TargetKind::File => {
-                let first = open_readable(&self.found[0].path)?;
+                let first = open_readable(layout.files[0].opened()?)?;
                 given::accessed_unwritten(&first, layout)
             }
             _ => Share {
@@ -260,7 +288,7 @@ impl Files<'_> {
 
 fn layout_stretches(layout: &Layout) -> Vec<Stretch> {
     let all = (0u32..).zip(&layout.files);
-    let stretch = |(file, facts): (u32, &crate::access::LayoutFile)| Stretch {
+    let stretch = |(file, facts): (u32, &LayoutFile)| Stretch {
         file,
         from: facts.start_bytes,
         to: facts.start_bytes + facts.span_bytes,
@@ -276,58 +304,91 @@ fn has_directory(path: &Path) -> bool {
 }
 
 /// Size of a file or device; 0 of a stream.
-fn size_of(path: &Path) -> Result<u64, Error> {
+fn size_of(file: &TargetFile) -> Result<u64, Error> {
     use std::io::Seek;
-    let mut file = open_readable(path)?;
+    let mut file = open_readable(file)?;
     Ok(file.seek(std::io::SeekFrom::End(0)).unwrap_or(0))
 }
 
 /// Whether the file system knows of parts that were never written.
-fn has_gaps(path: &Path, size_bytes: u64) -> bool {
-    size_bytes > 0
-        && File::open(path).is_ok_and(|file| {
+fn has_gaps(file: &LayoutFile, size_bytes: u64) -> bool {
+    let opened = file.opened().ok().filter(|_| size_bytes > 0);
+    opened.is_some_and(|file| {
+        file.open(OFlags::RDONLY).is_ok_and(|file| {
             let share = unwritten_share(&file, 0, size_bytes);
             share.value.is_some_and(|share| share > 0.0)
         })
-}
-
-fn announce_and_make(path: &Path, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
-    hooks
-        .creating(path)
-        .map_err(|reason| Error::target(path, format!("was not created: {reason}")))?;
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o644)
-        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-        .open(path);
-    match made {
-        Ok(_) => Ok(()),
-        // Another trial of the set has just made it; then it is empty or ours.
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && is_fresh(path) => Ok(()),
-        Err(error) => Err(not_permitted(path, "create", error)),
-    }
-}
-
-/// Whether a file belongs to this process' user and nobody has linked it.
-fn is_fresh(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|facts| {
-        facts.is_file() && facts.nlink() == 1 && facts.uid() == rustix::process::geteuid().as_raw()
     })
 }
 
+/// Refuses to write to a file that was there and is not fathom's.
+fn permit(found: &Found, may: bool, wanted: bool) -> Result<(), Error> {
+    if !wanted {
+        return Ok(());
+    }
+    if !may {
+        return Err(Error::Refused {
+            path: found.path.clone(),
+            reason: "it was there already and fathom did not make it; pass --destructive if \
+                     its content may be lost"
+                .to_owned(),
+        });
+    }
+    let users = file_users(&found.path);
+    match users.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Refused {
+            path: found.path.clone(),
+            reason: users.join("; also, "),
+        }),
+    }
+}
+
+/// Makes a file and lets it be noted before anything is written to it.
+fn announce_and_make(path: &Path, hooks: &mut dyn PrepareHooks) -> Result<TargetFile, Error> {
+    let untold = |reason: String| Error::target(path, format!("was not created: {reason}"));
+    hooks.creating(path).map_err(untold)?;
+    let failed = |error| not_permitted(path, "create", error);
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    let parent = parent.map_err(failed)?;
+    let dir = Arc::new(open_directory(&parent, OFlags::PATH).map_err(failed)?);
+    let name = path.file_name().unwrap_or_default();
+    let resolved = parent.join(name);
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+    match open_beneath(&*dir, name, flags, mode) {
+        Ok(made) => {
+            let facts = FileFacts::of(&made).map_err(failed)?;
+            hooks.created(path, &facts.identity).map_err(untold)?;
+            Ok(TargetFile::new(&dir, &resolved, facts.identity))
+        }
+        // A second name of the list has just made it.
+        Err(Errno::EXIST) => match TargetFile::look_in(&dir, &resolved) {
+            Ok((file, facts)) if facts.is_plain() && hooks.is_ours(&resolved, &file.identity()) => {
+                Ok(file)
+            }
+            _ => Err(failed(Errno::EXIST.into())),
+        },
+        Err(errno) => Err(failed(errno.into())),
+    }
+}
+
 /// Brings a file to its length in the way that was asked for.
-fn allocate(path: &Path, size_bytes: u64, how: Allocation) -> Result<(), Error> {
-    let Some(file) = direct::open_to_write_if_shorter(path, size_bytes)? else {
+fn allocate(target: &TargetFile, size_bytes: u64, how: Allocation) -> Result<(), Error> {
+    let Some(file) = direct::open_to_write_if_shorter(target, size_bytes)? else {
         return Ok(());
     };
+    let path = target.path();
     let lengthen = || {
         file.set_len(size_bytes)
             .map_err(|error| space::write_error(path, size_bytes, error))
     };
     let reserve = |flags| match fallocate(&file, flags, 0, size_bytes) {
         Ok(()) => Ok(true),
-        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => Err(space::write_error(
+        Err(Errno::NOSPC | Errno::DQUOT) => Err(space::write_error(
             path,
             0,
             std::io::Error::from_raw_os_error(libc::ENOSPC),

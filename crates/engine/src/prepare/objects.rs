@@ -34,6 +34,7 @@ pub(super) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepare
         kind: TargetKind::Null,
         files: vec![LayoutFile {
             path: PathBuf::from(job.target.to_string()),
+            file: None,
             size_bytes: bytes,
             start_bytes: 0,
             span_bytes: bytes,

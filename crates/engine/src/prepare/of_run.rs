@@ -1,60 +1,78 @@
 //! Removing the test files of a whole run, whichever of its trials made them.
 
-use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{AtFlags, FileType, statat};
+use rustix::fs::OFlags;
 
-use super::cleanup::{OwnFile, OwnFiles};
+use super::cleanup::{OwnFile, OwnFiles, Removal};
 use super::hooks::PrepareHooks;
 use super::manifest::{Entry, FileState, Manifest};
 use super::test_files::TestFiles;
 use crate::Error;
+use crate::target_file::{FileFacts, open_directory};
+
+/// A directory in which a run has made test files. It is held open, so that
+/// they are found again also when the directory was moved.
+#[derive(Debug, Clone)]
+pub struct TestDirectory {
+    pub(crate) dir: Arc<OwnedFd>,
+    pub(crate) path: PathBuf,
+    pub(crate) file_prefix: String,
+}
+
+impl TestDirectory {
+    /// Removes the test files that the run with `run_tag` made in it, as
+    /// [`remove_files_of_run`] does. Their list must be there.
+    ///
+    /// # Errors
+    /// As [`remove_files_of_run`]; also when the list is gone.
+    pub fn remove_files_of_run(
+        &self,
+        run_tag: u64,
+        hooks: &mut dyn PrepareHooks,
+    ) -> Result<Removal, Error> {
+        let list = self.path.join(Manifest::name(&self.file_prefix));
+        match remove_matching(self, |_, entry| entry.run_tag == run_tag, hooks)? {
+            Some(removal) => Ok(removal),
+            None => Err(Error::target(
+                &list,
+                "is not there any more: somebody else removed or moved the list of the test files \
+                 that this run had made. Files that are still there are left alone",
+            )),
+        }
+    }
+
+    /// Whether its path leads elsewhere now, or nowhere.
+    pub fn was_moved(&self) -> bool {
+        let here = FileFacts::of(&*self.dir);
+        let there = open_directory(&self.path, OFlags::PATH).and_then(FileFacts::of);
+        match (here, there) {
+            (Ok(here), Ok(there)) => !here.identity.is(&there.identity),
+            _ => true,
+        }
+    }
+}
 
 /// Removes the test files that the run with `run_tag` made in a directory,
 /// and the list of test files when it lists nothing any more. Files of other
 /// runs and files that took the name of a test file stay.
 ///
 /// # Errors
-/// [`Error::Target`] when another fathom uses the files, [`Error::Io`] when a
-/// file could not be removed.
+/// [`Error::Target`] when another fathom uses the files or their list cannot
+/// be trusted, [`Error::Io`] when a file could not be removed.
 pub fn remove_files_of_run(
     dir: &Path,
     file_prefix: &str,
     run_tag: u64,
     hooks: &mut dyn PrepareHooks,
-) -> Result<(), Error> {
-    let list = dir.join(Manifest::name(file_prefix));
-    if list.symlink_metadata().is_err() {
-        return Ok(());
-    }
-    let dir_fd: OwnedFd = File::open(dir).map_err(Error::io("open", dir))?.into();
-    let manifest = Manifest::open(&dir_fd, dir, file_prefix)?;
-    let device = dir.metadata().map_err(Error::io("examine", dir))?.dev();
-    let of_run = manifest
-        .entries
-        .iter()
-        .filter(|(_, entry)| entry.run_tag == run_tag);
-    let files = of_run
-        .map(|(name, entry)| OwnFile {
-            name: name.clone(),
-            device,
-            inode: inode_of(&dir_fd, name, entry),
-        })
-        .collect();
-    let own = OwnFiles {
-        dir: dir_fd,
-        dir_path: dir.to_owned(),
-        files,
+) -> Result<Removal, Error> {
+    let Some(place) = place(dir, file_prefix)? else {
+        return Ok(Removal::default());
     };
-    let mut files = TestFiles {
-        own,
-        manifest,
-        in_use: false,
-    };
-    files.remove(hooks)
+    let removal = remove_matching(&place, |_, entry| entry.run_tag == run_tag, hooks)?;
+    Ok(removal.unwrap_or_default())
 }
 
 /// Removes the test files of a directory whose number is `count` or more,
@@ -62,42 +80,78 @@ pub fn remove_files_of_run(
 /// were. Files that took the name of a test file stay.
 ///
 /// # Errors
-/// [`Error::Target`] when another fathom uses the files, [`Error::Io`] when a
-/// file could not be removed.
+/// As [`remove_files_of_run`].
 pub fn remove_surplus_files(
     dir: &Path,
     file_prefix: &str,
     count: u32,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<usize, Error> {
-    let list = dir.join(Manifest::name(file_prefix));
-    if list.symlink_metadata().is_err() {
-        return Ok(0);
-    }
-    let dir_fd: OwnedFd = File::open(dir).map_err(Error::io("open", dir))?.into();
-    let manifest = Manifest::open(&dir_fd, dir, file_prefix)?;
-    let device = dir.metadata().map_err(Error::io("examine", dir))?.dev();
-    let surplus = |name: &str| {
-        let number = name.strip_prefix(file_prefix)?.strip_prefix('.')?;
-        number.parse::<u32>().ok().filter(|number| *number >= count)
+    let surplus = |name: &str, _: &Entry| {
+        let number = name.strip_prefix(file_prefix);
+        let number = number.and_then(|number| number.strip_prefix('.'));
+        let number = number.and_then(|number| number.parse::<u32>().ok());
+        number.is_some_and(|number| number >= count)
     };
-    let files: Vec<OwnFile> = manifest
-        .entries
-        .iter()
-        .filter(|(name, _)| surplus(name).is_some())
-        .map(|(name, entry)| OwnFile {
-            name: name.clone(),
-            device,
-            inode: inode_of(&dir_fd, name, entry),
-        })
-        .collect();
-    if files.is_empty() {
+    let Some(place) = place(dir, file_prefix)? else {
         return Ok(0);
+    };
+    let removal = remove_matching(&place, surplus, hooks)?.unwrap_or_default();
+    Ok(removal.removed + removal.missing.len() + removal.replaced.len())
+}
+
+/// The directory, opened; `None` when it is not there.
+fn place(dir: &Path, file_prefix: &str) -> Result<Option<TestDirectory>, Error> {
+    let resolved = match dir.canonicalize() {
+        Ok(resolved) => resolved,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("open", dir)(error)),
+    };
+    let opened = open_directory(&resolved, OFlags::RDONLY).map_err(Error::io("open", dir))?;
+    Ok(Some(TestDirectory {
+        dir: Arc::new(opened),
+        path: dir.to_owned(),
+        file_prefix: file_prefix.to_owned(),
+    }))
+}
+
+/// Removes the listed files that are meant. `None` when there is no list.
+fn remove_matching(
+    place: &TestDirectory,
+    meant: impl Fn(&str, &Entry) -> bool,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<Option<Removal>, Error> {
+    if FileFacts::at(&*place.dir, Manifest::name(&place.file_prefix)).is_err() {
+        return Ok(None);
     }
-    let removed = files.len();
+    let mut manifest = Manifest::open(&place.dir, &place.path, &place.file_prefix)?;
+    let mut files = Vec::new();
+    let mut never_made = Vec::new();
+    for (name, entry) in manifest.entries.iter().filter(|(name, e)| meant(name, e)) {
+        let mut identity = manifest.identity_of(entry);
+        // It was about to be created: what is there is the one, or nothing is.
+        if entry.state == FileState::Creating {
+            match FileFacts::at(&*place.dir, name.as_str()) {
+                Ok(facts) if manifest.owns(name, &facts) => identity = facts.identity,
+                _ => {
+                    never_made.push(name.clone());
+                    continue;
+                }
+            }
+        }
+        files.push(OwnFile {
+            name: name.clone(),
+            identity,
+        });
+    }
+    for name in never_made {
+        manifest.entries.remove(&name);
+    }
+    manifest.save()?;
     let own = OwnFiles {
-        dir: dir_fd,
-        dir_path: dir.to_owned(),
+        dir: Arc::clone(&place.dir),
+        dir_path: place.path.clone(),
+        owner: manifest.owner(),
         files,
     };
     let mut files = TestFiles {
@@ -105,23 +159,5 @@ pub fn remove_surplus_files(
         manifest,
         in_use: false,
     };
-    files.remove(hooks)?;
-    Ok(removed)
-}
-
-/// The inode that the list names. A file that was about to be created has none
-/// there yet: an empty plain file is the one.
-fn inode_of(dir: &OwnedFd, name: &str, entry: &Entry) -> u64 {
-    if entry.state != FileState::Creating {
-        return entry.inode;
-    }
-    match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(facts)
-            if facts.st_size == 0
-                && FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile =>
-        {
-            facts.st_ino
-        }
-        _ => entry.inode,
-    }
+    files.remove(hooks).map(Some)
 }

@@ -9,19 +9,21 @@ use rustix::io::Errno;
 
 use super::{direct, space};
 use crate::Error;
+use crate::target_file::TargetFile;
 
 /// Brings a file that had `before` bytes (nothing: it is new) to `size_bytes`
 /// and reserves the room in the way that was asked for, so that a lack of it
 /// shows now and not in the middle of the load.
 pub(super) fn resize(
-    path: &Path,
+    target: &TargetFile,
     before: Option<u64>,
     size_bytes: u64,
     allocation: Allocation,
 ) -> Result<(), Error> {
-    let Some(file) = direct::open_to_write(path, false)? else {
+    let Some(file) = direct::open_to_write(target, false)? else {
         return Ok(());
     };
+    let path = target.path();
     if before.is_some_and(|size| size > size_bytes) {
         file.set_len(size_bytes)
             .map_err(Error::io("truncate", path))?;
@@ -83,9 +85,10 @@ mod tests {
         ] {
             let path = dir.path().join(format!("{allocation:?}"));
             File::create(&path).unwrap();
-            resize(&path, None, 1 << 20, allocation).unwrap();
+            let target = TargetFile::look(&path.canonicalize().unwrap()).unwrap().0;
+            resize(&target, None, 1 << 20, allocation).unwrap();
             assert_eq!(path.metadata().unwrap().len(), length, "{allocation:?}");
-            resize(&path, Some(2 << 20), 4096, allocation).unwrap();
+            resize(&target, Some(2 << 20), 4096, allocation).unwrap();
             assert_eq!(path.metadata().unwrap().len(), 4096, "{allocation:?}");
         }
     }

@@ -17,8 +17,8 @@ const LEAST_MARGIN_BYTES: u64 = 16 << 20;
 /// [`Error::NoSpace`] when they do not, [`Error::Target`] when the file system
 /// is read-only.
 pub(crate) fn check_room(path: &Path, needed_bytes: u64) -> Result<(), Error> {
-    let facts = rustix::fs::statvfs(path)
-        .map_err(|errno| Error::io("examine the file system of", path)(errno.into()))?;
+    let facts = fathom_deadline::paths::on(path, |path| Ok(rustix::fs::statvfs(path)?))
+        .map_err(Error::io("examine the file system of", path))?;
     if facts.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
         return Err(Error::target(
             path,
@@ -40,10 +40,7 @@ pub(crate) fn check_room(path: &Path, needed_bytes: u64) -> Result<(), Error> {
 
 /// The error for a write to a test file that failed.
 pub(crate) fn write_error(path: &Path, offset: u64, error: std::io::Error) -> Error {
-    let full = matches!(
-        error.raw_os_error(),
-        Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG)
-    );
+    let full = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT));
     if full {
         Error::target(
             path,

@@ -4,25 +4,25 @@
 //! the asked-for size, and written again if the manifest or the file system
 //! does not vouch for all of its data.
 
-use std::fs::{File, OpenOptions};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::Arc;
 
 use fathom_model::workload::Precondition;
 use fathom_model::{Job, unit};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags};
 
 use super::beside::Beside;
 use super::classify::not_permitted;
-use super::cleanup::{OwnFile, OwnFiles};
+use super::cleanup::{OwnFile, OwnFiles, Removal};
 use super::fill::{self, Filler, Stretch};
 use super::hooks::PrepareHooks;
-use super::manifest::{Entry, FileState, Manifest};
+use super::manifest::{Entry, FileState, Manifest, check_prefix};
+use super::of_run::TestDirectory;
 use super::unwritten::unwritten_share;
 use super::{Data, direct, room, space};
 use crate::Error;
-use crate::access::{Layout, TargetKind};
+use crate::access::{Layout, LayoutFile, TargetKind};
+use crate::target_file::{FileFacts, TargetFile, open_beneath, open_directory};
 use crate::verify::Ledger;
 
 /// Test files that are ready, with what is needed to remove them.
@@ -48,12 +48,7 @@ struct Found {
 /// The layout of test files for a job.
 pub(crate) fn layout(job: &Job, dir: &Path) -> Result<Layout, Error> {
     let prefix = &job.file_prefix;
-    if prefix.is_empty() || prefix.contains(['/', '\0', '\n']) || prefix.starts_with('.') {
-        return Err(Error::Workload(format!(
-            "'{}' cannot be the start of a file name",
-            prefix.escape_default()
-        )));
-    }
+    check_prefix(prefix)?;
     let size_bytes = job.workload.size_bytes.ok_or_else(|| {
         Error::target(
             dir,
@@ -70,15 +65,14 @@ impl TestFiles {
     /// has created are removed again.
     pub(crate) fn prepare(
         job: &Job,
-        (dir, layout): (&Path, &Layout),
+        (dir, layout): (&Path, &mut Layout),
         beside: Beside<'_>,
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
     ) -> Result<TestFiles, Error> {
-        let dir_fd: OwnedFd = File::open(dir)
-            .map_err(|e| not_permitted(dir, "open", e))?
-            .into();
+        let dir_fd =
+            open_directory(dir, OFlags::RDONLY).map_err(|e| not_permitted(dir, "open", e))?;
         space::check_room(dir, 0)?;
         rustix::fs::access(
             dir,
@@ -86,7 +80,7 @@ impl TestFiles {
         )
         .map_err(|errno| not_permitted(dir, "create files in", errno.into()))?;
         let manifest_path = dir.join(Manifest::name(&job.file_prefix));
-        if !manifest_path.exists() {
+        if FileFacts::at(&dir_fd, Manifest::name(&job.file_prefix)).is_err() {
             announce(hooks, &manifest_path)?;
         }
         let ours = beside.manifest(&manifest_path);
@@ -96,8 +90,9 @@ impl TestFiles {
         };
         let mut files = TestFiles {
             own: OwnFiles {
-                dir: dir_fd,
+                dir: Arc::new(dir_fd),
                 dir_path: dir.to_owned(),
+                owner: manifest.owner(),
                 files: Vec::new(),
             },
             manifest,
@@ -122,7 +117,7 @@ impl TestFiles {
     fn make_ready(
         &mut self,
         job: &Job,
-        layout: &Layout,
+        layout: &mut Layout,
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
@@ -136,11 +131,12 @@ impl TestFiles {
             .map(|file| wanted.saturating_sub(file.allocated_bytes))
             .sum();
         space::check_room(&self.own.dir_path, missing)?;
-        self.create_missing(job, &found, hooks)?;
-        let old: Vec<&Path> = (layout.files.iter().zip(&found))
+        self.create_missing(job, layout, &found, hooks)?;
+        let layout = &*layout;
+        let old = (layout.files.iter().zip(&found))
             .filter(|(_, before)| before.size_bytes.is_some())
-            .map(|(file, _)| file.path.as_path())
-            .collect();
+            .map(|(file, _)| file.opened());
+        let old = old.collect::<Result<Vec<&TargetFile>, Error>>()?;
         fill::forget_cached("flushing what earlier trials wrote", &old, hooks)?;
         let stretches = to_be_filled(job, layout, &found, ledger.is_some());
         let vouched = self.vouch_for(job, &found, &stretches, wanted);
@@ -154,7 +150,7 @@ impl TestFiles {
         for (file, before) in layout.files.iter().zip(&found) {
             let larger = before.size_bytes.filter(|_| self.in_use).unwrap_or(0);
             room::resize(
-                &file.path,
+                file.opened()?,
                 before.size_bytes,
                 wanted.max(larger),
                 job.workload.allocation,
@@ -163,7 +159,7 @@ impl TestFiles {
         data.direct_align = layout
             .files
             .first()
-            .and_then(|file| direct::direct_align(&file.path));
+            .and_then(|file| direct::direct_align(file.opened().ok()?));
         data.reused = found.iter().all(|file| file.size_bytes.is_some());
         let filler = Filler {
             job,
@@ -225,7 +221,7 @@ impl TestFiles {
         let name = path
             .file_name()
             .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        let facts = match path.symlink_metadata() {
+        let facts = match FileFacts::at(&*self.own.dir, &name) {
             Ok(facts) => facts,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Found {
@@ -238,94 +234,110 @@ impl TestFiles {
             Err(error) => return Err(not_permitted(path, "look at", error)),
         };
         let entry = self.manifest.entries.get(&name);
-        let ours = entry.is_some_and(|entry| {
-            facts.is_file()
-                && facts.nlink() == 1
-                && match entry.state {
-                    FileState::Creating => facts.len() == 0,
-                    _ => facts.ino() == entry.inode,
-                }
-        });
-        let Some(entry) = entry.filter(|_| ours) else {
+        let Some(entry) = entry.filter(|_| self.manifest.owns(&name, &facts)) else {
             return Err(Error::Refused {
                 path: path.to_owned(),
                 reason: format!(
                     "it was there already and fathom did not make it ({}, owner uid {}); remove it, \
                      or choose another directory or file prefix",
-                    unit::bytes(facts.len()),
-                    facts.uid()
+                    unit::bytes(facts.size_bytes),
+                    facts.owner
                 ),
             });
         };
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-            .open(path)
+        TargetFile::new(&self.own.dir, path, facts.identity)
+            .open(OFlags::RDWR)
             .map_err(|error| not_permitted(path, "write to", error))?;
         Ok(Found {
             name,
-            size_bytes: Some(facts.len()),
-            allocated_bytes: facts.blocks() * 512,
+            size_bytes: Some(facts.size_bytes),
+            allocated_bytes: facts.allocated_bytes,
             state: entry.state,
         })
     }
 
-    /// Creates the files that are not there, and notes whom they belong to.
+    /// Creates the files that are not there, and notes whom they belong to. From
+    /// here on each file of the layout is the one that was found or made here.
     fn create_missing(
         &mut self,
         job: &Job,
+        layout: &mut Layout,
         found: &[Found],
         hooks: &mut dyn PrepareHooks,
     ) -> Result<(), Error> {
         for file in found.iter().filter(|file| file.size_bytes.is_none()) {
             announce(hooks, &self.own.dir_path.join(&file.name))?;
-            let entry = Entry {
-                state: FileState::Creating,
-                inode: 0,
-                run_tag: job.run_tag,
-            };
+            let entry = Entry::creating(job.run_tag);
             self.manifest.entries.insert(file.name.clone(), entry);
         }
         self.manifest.save()?;
-        for file in found {
+        for (file, placed) in found.iter().zip(&mut layout.files) {
             let path = self.own.dir_path.join(&file.name);
-            let mut flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            if file.size_bytes.is_none() {
-                flags |= OFlags::CREATE | OFlags::EXCL;
-            }
-            let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-            let handle: File = openat(&self.own.dir, &file.name, flags, mode)
-                .map_err(|errno| not_permitted(&path, "create", errno.into()))?
-                .into();
-            let facts = handle.metadata().map_err(Error::io("examine", &path))?;
+            let facts = self.made_or_found(file, &path)?;
+            placed.file = Some(TargetFile::new(&self.own.dir, &path, facts.identity));
             if let Some(entry) = self.manifest.entries.get_mut(&file.name) {
-                entry.inode = facts.ino();
+                entry.identify(&facts.identity);
                 // Files of earlier trials of this run are this run's as well.
                 if entry.run_tag == job.run_tag {
                     self.own.files.push(OwnFile {
                         name: file.name.clone(),
-                        device: facts.dev(),
-                        inode: facts.ino(),
+                        identity: facts.identity,
                     });
-                }
-                if entry.state == FileState::Creating {
-                    entry.state = FileState::Allocated;
                 }
             }
         }
         self.manifest.save()
     }
 
+    /// The facts of a file that is created, or was found to be fathom's.
+    fn made_or_found(&self, file: &Found, path: &Path) -> Result<FileFacts, Error> {
+        let mut flags = OFlags::RDWR;
+        let mut mode = Mode::empty();
+        if file.size_bytes.is_none() {
+            flags |= OFlags::CREATE | OFlags::EXCL;
+            mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+        } else {
+            flags = OFlags::PATH;
+        }
+        let handle = open_beneath(&*self.own.dir, &file.name, flags, mode)
+            .map_err(|errno| not_permitted(path, "create", errno.into()))?;
+        let facts = FileFacts::of(&handle).map_err(Error::io("examine", path))?;
+        // Somebody may have put another one there since it was looked at.
+        let same = file.size_bytes.is_none() || self.manifest.owns(&file.name, &facts);
+        match same {
+            true => Ok(facts),
+            false => Err(Error::Refused {
+                path: path.to_owned(),
+                reason: "another file has taken its place while fathom prepared it; look who else \
+                         writes to the directory"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// The directory that holds files of this run, if it made any.
+    pub(crate) fn directory(&self) -> Option<TestDirectory> {
+        (!self.own.files.is_empty()).then(|| TestDirectory {
+            dir: Arc::clone(&self.own.dir),
+            path: self.own.dir_path.clone(),
+            file_prefix: self.manifest.prefix().to_owned(),
+        })
+    }
+
     /// Removes the files that the run created, and the manifest when it lists
     /// nothing any more.
-    pub(crate) fn remove(&mut self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
-        self.manifest.reload();
+    pub(crate) fn remove(&mut self, hooks: &mut dyn PrepareHooks) -> Result<Removal, Error> {
+        self.manifest.reload()?;
+        let mut removal = Removal::default();
         let mut first_error = None;
         for file in std::mem::take(&mut self.own.files) {
+            // Another trial of the run has removed it.
+            if !self.manifest.entries.contains_key(&file.name) {
+                continue;
+            }
             match self.own.remove(&file, hooks) {
-                // A stranger has taken the name: it is not fathom's any more.
-                Ok(true | false) => {
+                Ok(found) => {
+                    removal.add(&self.own.dir_path.join(&file.name), found);
                     self.manifest.entries.remove(&file.name);
                 }
                 Err(error) => {
@@ -336,17 +348,15 @@ impl TestFiles {
             }
         }
         if self.manifest.entries.is_empty() {
-            let (device, inode) = self.manifest.identity()?;
             let list = OwnFile {
                 name: self.manifest.name.clone(),
-                device,
-                inode,
+                identity: self.manifest.identity(),
             };
             self.own.remove(&list, hooks)?;
         } else {
             self.manifest.save()?;
         }
-        first_error.map_or(Ok(()), Err)
+        first_error.map_or(Ok(removal), Err)
     }
 }
 
@@ -373,7 +383,7 @@ fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> V
         .filter_map(|((file, facts), before)| {
             let size = facts.size_bytes;
             let old = before.size_bytes.unwrap_or(0).min(size);
-            let vouched = before.state == FileState::Written && is_written(&facts.path, old);
+            let vouched = before.state == FileState::Written && is_written(facts, old);
             let from = if always || !vouched { 0 } else { old };
             (from < size).then_some(Stretch {
                 file,
@@ -385,10 +395,13 @@ fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> V
 }
 
 /// Whether the file system knows nothing against the first `size_bytes`.
-fn is_written(path: &Path, size_bytes: u64) -> bool {
-    File::open(path).is_ok_and(|file| {
-        let share = unwritten_share(&file, 0, size_bytes);
-        share.value.is_none_or(|share| share <= 0.0)
+fn is_written(file: &LayoutFile, size_bytes: u64) -> bool {
+    let opened = file.file.as_ref().map(|file| file.open(OFlags::RDONLY));
+    opened.is_some_and(|opened| {
+        opened.is_ok_and(|file| {
+            let share = unwritten_share(&file, 0, size_bytes);
+            share.value.is_none_or(|share| share <= 0.0)
+        })
     })
 }
 

@@ -1,24 +1,24 @@
 //! Making the tree of a workload on many files ready.
 
-use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fathom_model::workload::{CacheMode, MetaWork};
 use fathom_model::{Job, OpKind, Target};
+use rustix::fs::OFlags;
 
 use super::beside::{Beside, Contents};
 use super::classify::{self, Kind, not_permitted};
 use super::cleanup::{OwnFile, OwnFiles};
 use super::hooks::PrepareHooks;
-use super::manifest::{Entry, FileState, Manifest};
+use super::manifest::{Entry, FileState, Manifest, check_prefix};
 use super::test_files::TestFiles;
 use super::{Data, Prepared, space};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
-use crate::meta::{self, Tree};
+use crate::meta::{self, Found, Tree};
+use crate::target_file::{FileFacts, open_directory};
 
 /// Makes the tree of `job` ready.
 pub(super) fn prepare(
@@ -26,38 +26,9 @@ pub(super) fn prepare(
     beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
-    meta::check(&job.workload)?;
-    let path = match &job.target {
-        Target::Path(path) => path,
-        Target::Null => return Ok(nothing(job)),
-        Target::Sim(_) => {
-            return Err(Error::Workload(
-                "a simulated drive holds no files; engine meta needs a directory".to_owned(),
-            ));
-        }
-        Target::Bucket(_) => {
-            return Err(Error::Workload(
-                "a bucket holds no files; engine meta needs a directory".to_owned(),
-            ));
-        }
-        Target::Peer(_) => {
-            return Err(Error::Workload(
-                "a connection holds no files; engine meta needs a directory".to_owned(),
-            ));
-        }
+    let Some(dir) = directory(job)? else {
+        return Ok(nothing(job));
     };
-    let (dir, kind) = classify::classify(path)?;
-    if kind != Kind::Directory {
-        return Err(Error::target(
-            path,
-            "is no directory; engine meta makes its files in one",
-        ));
-    }
-    if job.workload.cache == CacheMode::Direct {
-        return Err(Error::Workload(
-            "engine meta works through the page cache; leave direct out".to_owned(),
-        ));
-    }
     if awaits(job) {
         return await_tree(job, &dir);
     }
@@ -89,6 +60,47 @@ pub(super) fn prepare(
     Ok(prepared)
 }
 
+/// The directory in which the tree of `job` lies or will lie; `None` for the
+/// null target.
+///
+/// # Errors
+/// What makes the work or the target impossible.
+pub(super) fn directory(job: &Job) -> Result<Option<PathBuf>, Error> {
+    meta::check(&job.workload)?;
+    let path = match &job.target {
+        Target::Path(path) => path,
+        Target::Null => return Ok(None),
+        Target::Sim(_) => {
+            return Err(Error::Workload(
+                "a simulated drive holds no files; engine meta needs a directory".to_owned(),
+            ));
+        }
+        Target::Bucket(_) => {
+            return Err(Error::Workload(
+                "a bucket holds no files; engine meta needs a directory".to_owned(),
+            ));
+        }
+        Target::Peer(_) => {
+            return Err(Error::Workload(
+                "a connection holds no files; engine meta needs a directory".to_owned(),
+            ));
+        }
+    };
+    let (dir, kind) = classify::classify(path)?;
+    if kind != Kind::Directory {
+        return Err(Error::target(
+            path,
+            "is no directory; engine meta makes its files in one",
+        ));
+    }
+    if job.workload.cache == CacheMode::Direct {
+        return Err(Error::Workload(
+            "engine meta works through the page cache; leave direct out".to_owned(),
+        ));
+    }
+    Ok(Some(dir))
+}
+
 fn awaits(job: &Job) -> bool {
     let meta = job.workload.meta.as_deref();
     meta.and_then(MetaWork::phase) == Some(OpKind::AwaitCreate)
@@ -100,9 +112,8 @@ fn await_tree(job: &Job, dir: &Path) -> Result<Prepared, Error> {
     let Some(meta) = job.workload.meta.as_deref() else {
         return Err(Error::Workload("no work on files".to_owned()));
     };
-    let fd: OwnedFd = File::open(dir)
-        .map_err(|e| not_permitted(dir, "open", e))?
-        .into();
+    check_prefix(&job.file_prefix)?;
+    let fd = open_directory(dir, OFlags::RDONLY).map_err(|e| not_permitted(dir, "open", e))?;
     let name = Tree::name(&job.file_prefix);
     let tree = Tree::awaited((fd, dir), &name, (meta, &job.workload), job.run_tag);
     let data = Data {
@@ -128,6 +139,7 @@ fn layout(kind: TargetKind, path: &Path, bytes: u64) -> Layout {
         kind,
         files: vec![LayoutFile {
             path: path.to_owned(),
+            file: None,
             size_bytes: bytes,
             start_bytes: 0,
             span_bytes: bytes,
@@ -160,15 +172,14 @@ fn open(
     let Some(meta) = workload.meta.as_deref() else {
         return Err(Error::Workload("no work on files".to_owned()));
     };
-    let dir_fd: OwnedFd = File::open(dir)
-        .map_err(|e| not_permitted(dir, "open", e))?
-        .into();
+    check_prefix(&job.file_prefix)?;
+    let dir_fd = open_directory(dir, OFlags::RDONLY).map_err(|e| not_permitted(dir, "open", e))?;
     space::check_room(dir, 0)?;
     let name = Tree::name(&job.file_prefix);
     let manifest_path = dir.join(Manifest::name(&job.file_prefix));
     let path = dir.join(&name);
     check_alone(beside, &path)?;
-    if !manifest_path.exists() {
+    if FileFacts::at(&dir_fd, Manifest::name(&job.file_prefix)).is_err() {
         announce(hooks, &manifest_path)?;
     }
     let ours = beside.manifest(&manifest_path);
@@ -176,40 +187,38 @@ fn open(
         Some(list) => list.again()?,
         None => Manifest::open(&dir_fd, dir, &job.file_prefix)?,
     };
-    check_owner(&manifest, &path, &name)?;
+    let found = look(&dir_fd, &manifest, &path, &name)?;
     if !manifest.entries.contains_key(&name) {
         announce(hooks, &path)?;
-        let entry = Entry {
-            state: FileState::Creating,
-            inode: 0,
-            run_tag: job.run_tag,
-        };
-        manifest.entries.insert(name.clone(), entry);
+        manifest
+            .entries
+            .insert(name.clone(), Entry::creating(job.run_tag));
         manifest.save()?;
     }
     let work = (meta, workload);
+    let place = (&dir_fd, dir);
     let (tree, known) =
-        Tree::open((&dir_fd, dir), &name, work, job.run_tag).map_err(|error| told(error, &path))?;
-    let facts = path
-        .symlink_metadata()
-        .map_err(Error::io("examine", &path))?;
+        Tree::open(place, (&name, found), work, job.run_tag).map_err(|error| told(error, &path))?;
+    let identity = FileFacts::of(&*tree.top)
+        .map_err(Error::io("examine", &path))?
+        .identity;
     let mut own = Vec::new();
     if let Some(entry) = manifest.entries.get_mut(&name) {
-        entry.inode = facts.ino();
+        entry.identify(&identity);
         entry.state = FileState::Allocated;
         if entry.run_tag == job.run_tag {
             own.push(OwnFile {
                 name: name.clone(),
-                device: facts.dev(),
-                inode: facts.ino(),
+                identity,
             });
         }
     }
     manifest.save()?;
     let files = TestFiles {
         own: OwnFiles {
-            dir: dir_fd,
+            dir: Arc::new(dir_fd),
             dir_path: dir.to_owned(),
+            owner: manifest.owner(),
             files: own,
         },
         manifest,
@@ -234,26 +243,30 @@ fn check_alone(beside: Beside<'_>, path: &Path) -> Result<(), Error> {
 }
 
 /// What bears the tree's name must be fathom's.
-fn check_owner(manifest: &Manifest, path: &Path, name: &str) -> Result<(), Error> {
-    let Ok(facts) = path.symlink_metadata() else {
-        return Ok(());
+fn look(
+    dir: &OwnedFd,
+    manifest: &Manifest,
+    path: &Path,
+    name: &str,
+) -> Result<Option<Found>, Error> {
+    let facts = match FileFacts::at(dir, name) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(not_permitted(path, "look at", error)),
     };
-    let ours = manifest.entries.get(name).is_some_and(|entry| {
-        facts.is_dir()
-            && match entry.state {
-                FileState::Creating => true,
-                _ => entry.inode == facts.ino(),
-            }
-    });
-    match ours {
-        true => Ok(()),
-        false => Err(Error::Refused {
-            path: path.to_owned(),
-            reason: "it was there already and fathom did not make it; remove it, or choose \
-                     another directory or file prefix"
-                .to_owned(),
-        }),
+    if manifest.owns(name, &facts) {
+        let entry = manifest.entries.get(name);
+        return Ok(Some(Found {
+            identity: facts.identity,
+            unfinished: entry.is_some_and(|entry| entry.state == FileState::Creating),
+        }));
     }
+    Err(Error::Refused {
+        path: path.to_owned(),
+        reason: "it was there already and fathom did not make it; remove it, or choose \
+                 another directory or file prefix"
+            .to_owned(),
+    })
 }
 
 fn announce(hooks: &mut dyn PrepareHooks, path: &Path) -> Result<(), Error> {

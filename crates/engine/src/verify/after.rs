@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -12,9 +11,11 @@ use super::check::{Demand, check_unit};
 use super::ledger::Ledger;
 use super::mismatch::{Mismatch, MismatchKind};
 use crate::Error;
+use crate::access::LayoutFile;
 use crate::object::BlockStore;
 use crate::prepare::aligned::{AlignedBuffer, PAGE_BYTES};
 use crate::prepare::{PrepareHooks, Prepared, crew, direct, fill};
+use crate::target_file::TargetFile;
 
 /// Bytes that are read at once.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -67,14 +68,10 @@ pub fn verify_after(
             buffer: AlignedBuffer::new(buffer_bytes as usize),
         })
     };
-    let paths: Vec<&Path> = prepared
-        .layout
-        .files
-        .iter()
-        .map(|f| f.path.as_path())
-        .collect();
     if prepared.blocks.is_none() {
-        fill::forget_cached("flushing what was written", &paths, hooks)?;
+        let files = prepared.layout.files.iter().map(LayoutFile::opened);
+        let files = files.collect::<Result<Vec<&TargetFile>, Error>>()?;
+        fill::forget_cached("flushing what was written", &files, hooks)?;
     }
     crew::run(&work, hooks, tools, |reader, chunk| {
         let file = (chunk / chunks_per_file) as u32;
@@ -148,9 +145,9 @@ fn read_back(
             findings,
         );
     }
-    let path = &prepared.layout.files[file as usize].path;
+    let target = prepared.layout.files[file as usize].opened()?;
     if reader.open.as_ref().is_none_or(|(open, _)| *open != file) {
-        let handle = direct::open_to_read(path, prepared.open.direct_works)?;
+        let handle = direct::open_to_read(target, prepared.open.direct_works)?;
         reader.open = Some((file, handle));
     }
     let Some((_, handle)) = &reader.open else {

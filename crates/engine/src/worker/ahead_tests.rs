@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use fathom_model::workload::{CacheMode, EngineKind, OpMix};
 use fathom_model::{Job, Target, Workload};
@@ -29,6 +30,8 @@ enum Event {
 struct Held {
     events: Vec<Event>,
     under_way: Vec<(u32, u32, u32)>,
+    /// The first submission and the first wait last this long.
+    blocked: [Option<Duration>; 2],
 }
 
 impl Engine for Held {
@@ -50,6 +53,9 @@ impl Engine for Held {
     }
 
     fn submit(&mut self) -> Result<(), Broken> {
+        if let Some(time) = self.blocked[0].take() {
+            std::thread::sleep(time);
+        }
         Ok(())
     }
 
@@ -59,6 +65,10 @@ impl Engine for Held {
         _timeout_ns: Option<u64>,
         out: &mut Vec<Completion>,
     ) -> Result<(), Broken> {
+        if let (1.., Some(time)) = (min, self.blocked[1]) {
+            self.blocked[1] = None;
+            std::thread::sleep(time);
+        }
         self.events
             .push(if min > 0 { Event::Wait } else { Event::Look });
         for _ in 0..min {
@@ -219,4 +229,20 @@ fn spare_buffers_stay_within_the_memory() {
         assert!(spare <= depth);
         assert!(u64::from(spare) * block * u64::from(workers) <= GROUP_BYTES);
     }
+}
+
+#[test]
+fn a_submission_that_blocks_is_no_stop_of_the_worker() {
+    let mut worker = worker(2, 0, 10);
+    let visible = Arc::clone(&worker.visible);
+    let mut engine = Held {
+        blocked: [Some(Duration::from_millis(400)); 2],
+        ..Held::default()
+    };
+    drive(&mut worker, &mut engine, &HostClock::new(), false).unwrap();
+    assert_eq!(engine.blocked, [None, None], "both were met");
+    worker.finish();
+    let buffer = visible.exchange.find_full(0).unwrap();
+    let (_, stall_ns) = visible.exchange.load(buffer);
+    assert!(stall_ns < 300_000_000, "{stall_ns}");
 }

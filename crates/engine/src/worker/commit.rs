@@ -7,9 +7,15 @@
 //! it touched is flushed, one after the other, through the engine like any
 //! operation. From the submission of the first write to the end of the last
 //! flush is one commit. A batch in which anything failed commits nothing.
+//!
+//! Undrained, as fio does it, the file of the last write of a batch is flushed
+//! as soon as that write is queued, and writes go on once the flush is queued.
+//! It covers only what has ended, so nothing is committed.
 
 use fathom_model::OpKind;
 use fathom_model::workload::{SyncCall, SyncPolicy};
+
+use crate::engine::Op;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -26,6 +32,8 @@ pub(crate) struct Rhythm {
     pub(crate) every: [u32; 2],
     /// The other call is `fsync`.
     pub(crate) other_is_stronger: bool,
+    /// A flush does not wait for the writes in flight.
+    pub(crate) undrained: bool,
 }
 
 impl Rhythm {
@@ -34,6 +42,7 @@ impl Rhythm {
         Rhythm {
             every: [sync.every_writes, sync.other_every_writes],
             other_is_stronger: sync.call == SyncCall::Fdatasync,
+            undrained: sync.undrained,
         }
     }
 
@@ -41,6 +50,7 @@ impl Rhythm {
     pub(crate) const NEVER: Rhythm = Rhythm {
         every: [0; 2],
         other_is_stronger: false,
+        undrained: false,
     };
 
     fn is_active(&self) -> bool {
@@ -66,6 +76,8 @@ pub(crate) struct Commit {
     first_start_ns: Option<u64>,
     /// Files written since their last flush, one bit each.
     dirty: Box<[u64]>,
+    /// The file that an undrained flush is due for.
+    undrained: Option<u32>,
 }
 
 impl Commit {
@@ -85,6 +97,7 @@ impl Commit {
             failed: false,
             first_start_ns: None,
             dirty: vec![0; words as usize].into_boxed_slice(),
+            undrained: None,
         }
     }
 
@@ -113,12 +126,24 @@ impl Commit {
             if self.since[n] == self.rhythm.every[n] {
                 self.due[n] = true;
                 self.state = State::Closing;
+                self.undrained = self.rhythm.undrained.then_some(file);
             }
         }
     }
 
-    /// Whether the flush that is due is made with the other call.
-    pub(crate) fn flushes_with_other(&self) -> bool {
+    /// How the flush that is due is made: the offset of its operation.
+    pub(crate) fn flush_flags(&self) -> u64 {
+        let mut flags = 0;
+        if self.flushes_with_other() {
+            flags |= Op::OTHER_CALL;
+        }
+        if self.undrained.is_some() {
+            flags |= Op::UNDRAINED;
+        }
+        flags
+    }
+
+    fn flushes_with_other(&self) -> bool {
         match self.due {
             [true, true] => self.rhythm.other_is_stronger,
             [_, other] => other,
@@ -145,10 +170,14 @@ impl Commit {
     /// The next file to be flushed, if a flush is due now.
     #[inline]
     pub(crate) fn next_flush(&mut self) -> Option<u32> {
-        if self.state == State::Collecting || self.flushing || self.writes_in_flight > 0 {
+        if self.state == State::Collecting || self.flushing {
             return None;
         }
-        self.first_dirty()
+        match self.undrained {
+            Some(file) => Some(file),
+            None if self.writes_in_flight > 0 => None,
+            None => self.first_dirty(),
+        }
     }
 
     fn first_dirty(&self) -> Option<u32> {
@@ -162,6 +191,12 @@ impl Commit {
 
     /// The flush of a file has been queued.
     pub(crate) fn flush_queued(&mut self, file: u32) {
+        if self.undrained.take().is_some() {
+            // The file stays dirty for the final flush: writes are in flight.
+            self.flushing = true;
+            self.begin_batch();
+            return;
+        }
         self.dirty[file as usize / 64] &= !(1 << (file % 64));
         self.flushing = true;
     }
@@ -170,10 +205,22 @@ impl Commit {
     /// committed.
     pub(crate) fn flush_ended(&mut self, succeeded: bool) -> Option<u64> {
         self.flushing = false;
+        if self.rhythm.undrained {
+            self.failed = false;
+            self.first_start_ns = None;
+            return None;
+        }
         self.failed |= !succeeded;
         if self.first_dirty().is_some() {
             return None;
         }
+        self.begin_batch();
+        let start_ns = self.first_start_ns.take();
+        let failed = std::mem::take(&mut self.failed);
+        if failed { None } else { start_ns }
+    }
+
+    fn begin_batch(&mut self) {
         self.state = State::Collecting;
         self.queued = 0;
         for n in 0..2 {
@@ -181,9 +228,6 @@ impl Commit {
                 self.since[n] = 0;
             }
         }
-        let start_ns = self.first_start_ns.take();
-        let failed = std::mem::take(&mut self.failed);
-        if failed { None } else { start_ns }
     }
 
     /// No more writes will come: the batch under way is not committed, but a
@@ -199,6 +243,7 @@ impl Commit {
     pub(crate) fn start_final(&mut self) -> bool {
         self.rhythm = Rhythm::NEVER;
         self.due = [false; 2];
+        self.undrained = None;
         self.failed = false;
         self.first_start_ns = None;
         let any = self.active && self.first_dirty().is_some();
@@ -222,8 +267,47 @@ mod tests {
     fn every(writes: u32) -> Rhythm {
         Rhythm {
             every: [writes, 0],
-            other_is_stronger: false,
+            ..Rhythm::NEVER
         }
+    }
+
+    #[test]
+    fn an_undrained_flush_waits_for_no_write_and_covers_the_last_file() {
+        let rhythm = Rhythm {
+            undrained: true,
+            ..every(2)
+        };
+        let mut commit = Commit::new(rhythm, true, 4);
+        commit.write_queued(1);
+        assert_eq!(commit.next_flush(), None, "one write is not two");
+        commit.write_queued(3);
+        commit.started(10);
+        assert!(commit.blocks(OpKind::Write), "until the flush is queued");
+        assert_eq!(commit.next_flush(), Some(3), "both writes are in flight");
+        assert_eq!(commit.flush_flags(), Op::UNDRAINED);
+        commit.flush_queued(3);
+        assert!(!commit.blocks(OpKind::Write), "writes go on beside it");
+        commit.write_queued(0);
+        commit.write_queued(0);
+        assert_eq!(commit.next_flush(), None, "one flush at a time");
+        for _ in 0..4 {
+            commit.write_ended(true);
+        }
+        assert_eq!(commit.flush_ended(true), None, "nothing is committed");
+        assert_eq!(commit.next_flush(), Some(0));
+        commit.flush_queued(0);
+        assert_eq!(commit.flush_ended(true), None);
+        assert!(!commit.is_closing());
+        // The final flush covers every file that was written.
+        assert!(commit.start_final());
+        let mut flushed = Vec::new();
+        while let Some(file) = commit.next_flush() {
+            assert_eq!(commit.flush_flags(), 0);
+            commit.flush_queued(file);
+            flushed.push(file);
+            commit.flush_ended(true);
+        }
+        assert_eq!(flushed, [0, 1, 3]);
     }
 
     #[test]
@@ -231,6 +315,7 @@ mod tests {
         let rhythm = Rhythm {
             every: [2, 3],
             other_is_stronger: true,
+            undrained: false,
         };
         let mut commit = Commit::new(rhythm, false, 1);
         let mut flushes = Vec::new();

@@ -45,7 +45,7 @@ pub(crate) fn drive<E: Engine>(
                 }
                 let now_ns = clock.now();
                 worker.settle(now_ns, &ended);
-                if timed && now_ns > until_ns {
+                if timed && !worker.handed_over && now_ns > until_ns {
                     worker.overslept(now_ns - until_ns);
                 }
             }

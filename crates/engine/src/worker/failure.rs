@@ -141,6 +141,7 @@ mod tests {
             kind: TargetKind::File,
             files: vec![LayoutFile {
                 path: "/data/f".into(),
+                file: None,
                 size_bytes: 1 << 20,
                 start_bytes: 0,
                 span_bytes: 1 << 20,

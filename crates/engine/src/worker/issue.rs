@@ -20,6 +20,7 @@ impl Worker {
             self.end(reason, clock.now());
         }
         let mut now_ns = self.now_ns;
+        self.handed_over = false;
         loop {
             if self.plain {
                 self.fill::<E, true>(engine, now_ns);
@@ -256,10 +257,7 @@ impl Worker {
             slot: self.flush_slot,
             kind: OpKind::Sync,
             file,
-            offset: match self.commit.flushes_with_other() {
-                true => Op::OTHER_CALL,
-                false => 0,
-            },
+            offset: self.commit.flush_flags(),
             len: 0,
         };
         self.visible.in_flight.describe(&op, 0);
@@ -274,7 +272,10 @@ impl Worker {
     /// The queued operations start now.
     #[inline(always)]
     fn hand_over(&mut self, now_ns: u64) {
-        self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
+        if !self.handed_over {
+            self.recorder.stalled(now_ns.saturating_sub(self.now_ns));
+        }
+        self.handed_over = true;
         self.pass(now_ns);
         self.in_flight += self.staged.len() as u32;
         for slot in &self.staged {

@@ -187,6 +187,9 @@ pub(crate) struct Worker {
     ready: Option<Ready>,
     staged: Vec<u32>,
     in_flight: u32,
+    /// Operations were handed to the engine since the last wait. The system can
+    /// block in taking them over, which is no stop of the worker.
+    handed_over: bool,
     /// The last reading of the clock.
     now_ns: u64,
     origin_ns: u64,
@@ -259,6 +262,7 @@ impl Worker {
             ready: None,
             staged: Vec::with_capacity(parts.depth as usize + 1),
             in_flight: 0,
+            handed_over: false,
             now_ns: cuts.origin_ns,
             origin_ns: cuts.origin_ns,
             draining: false,

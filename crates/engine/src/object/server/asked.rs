@@ -3,7 +3,7 @@
 use fathom_model::workload::ObjectChecksum;
 
 use crate::object::checksum::{self, Sum};
-use crate::object::{encode, framing};
+use crate::object::{encode, framing, xml};
 
 /// A request as it was understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,6 +115,44 @@ impl Asked {
         match self.method == "GET" && lists.iter().any(asks) {
             true => "LIST",
             false => &self.method,
+        }
+    }
+
+    /// Which listing it is, where it is one that comes page by page.
+    pub(super) fn kind(&self) -> &'static str {
+        let has = |name: &str| self.parameter(name).is_some();
+        match self.method.as_str() {
+            "GET" if has("versions") => "VERSIONS",
+            "GET" if has("uploads") => "UPLOADS",
+            "GET" if has("list-type") && !has("delimiter") => "WALK",
+            _ => "",
+        }
+    }
+
+    /// The request without a parameter of its query.
+    pub(super) fn without(&self, name: &str) -> Asked {
+        let parts = self.query.split('&');
+        let others: Vec<&str> = parts
+            .filter(|part| part.split('=').next() != Some(name))
+            .collect();
+        Asked {
+            query: others.join("&"),
+            ..self.clone()
+        }
+    }
+
+    /// What it asks to remove, as `bucket/key`: one object or upload, or all that
+    /// its body names.
+    pub(super) fn removals(&self, body: &[u8]) -> Vec<String> {
+        match self.method.as_str() {
+            "DELETE" => vec![self.path.clone()],
+            "POST" if self.parameter("delete").is_some() => xml::elements(body, "Object")
+                .map(|object| {
+                    let key = xml::text(object, "Key").unwrap_or_default();
+                    format!("{}/{key}", self.path.trim_end_matches('/'))
+                })
+                .collect(),
+            _ => Vec::new(),
         }
     }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::time::{Duration, Instant};
 
 use super::asked::Asked;
-use super::kept::Answer;
+use super::hostile;
+use super::kept::{Answer, Kept};
 use super::script::Action;
 use super::wire::Wire;
 use super::{Kind, Shared};
@@ -79,7 +80,7 @@ impl<'s> Connection<'s> {
             self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
         let body = self.body(asked.length)?;
-        let (delay, action) = self.shared.script.next(asked.name());
+        let (delay, action) = self.shared.script.next(asked.name(), asked.kind());
         wait_until(came + delay);
         if let Some(action) = action {
             self.shared.log.did(action);
@@ -100,10 +101,7 @@ impl<'s> Connection<'s> {
         match &self.shared.kind {
             Kind::Null(bytes) => self.null(&asked, *bytes)?,
             Kind::Store(kept) => {
-                let answer = match asked.unframed(body) {
-                    Some(body) => kept.answer(&asked, body),
-                    None => Answer::error(400, "IncompleteBody"),
-                };
+                let answer = self.of_store(kept, &mut asked, body, action);
                 self.shared.answering.fetch_add(1, AcqRel);
                 let sent = self.answer(&asked, &answer, action);
                 let whole = answer.status / 100 == 2 && action != Some(Action::Truncate);
@@ -115,6 +113,35 @@ impl<'s> Connection<'s> {
             }
         }
         Ok(!asked.closes && action != Some(Action::Truncate))
+    }
+
+    /// The answer of a store that keeps something, or behaves as if it did.
+    fn of_store(
+        &self,
+        kept: &Kept,
+        asked: &mut Asked,
+        body: Vec<u8>,
+        action: Option<Action>,
+    ) -> Answer {
+        let Some(body) = asked.unframed(body) else {
+            return Answer::error(400, "IncompleteBody");
+        };
+        let removals = asked.removals(&body);
+        let removes = !removals.is_empty();
+        self.shared.log.removes(removals);
+        match action {
+            Some(Action::Pretend) if removes && asked.method == "DELETE" => Answer::status(204),
+            Some(Action::Pretend) if removes => {
+                Answer::document("<DeleteResult></DeleteResult>".to_owned())
+            }
+            Some(Action::List(kind)) if asked.name() == "LIST" => {
+                hostile::list(kind, asked, kept, self.shared.requests.load(Relaxed))
+            }
+            Some(Action::Redirect) => hostile::redirect(),
+            Some(Action::WrongRegion) => hostile::wrong_region(),
+            Some(Action::BadBucket) => Answer::error(400, "InvalidBucketName"),
+            _ => kept.answer(asked, body),
+        }
     }
 
     fn hang(&self, time: Duration) {
@@ -194,7 +221,23 @@ impl<'s> Connection<'s> {
                 _ => {}
             }
         }
+        if let Some(Action::Drip(every)) = action {
+            return self.drip(every);
+        }
         self.stream.write_all(&self.out)
+    }
+
+    /// Sends what is to be sent byte by byte.
+    fn drip(&mut self, every: Duration) -> io::Result<()> {
+        for at in 0..self.out.len() {
+            if self.shared.ends.load(Relaxed) {
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            self.stream.write_all(&self.out[at..=at])?;
+            self.stream.flush()?;
+            std::thread::sleep(every);
+        }
+        Ok(())
     }
 
     /// The answer of a store that takes no time.

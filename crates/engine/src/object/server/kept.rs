@@ -22,7 +22,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    fn status(status: u16) -> Answer {
+    pub(super) fn status(status: u16) -> Answer {
         Answer {
             status,
             ..Answer::default()
@@ -91,6 +91,27 @@ impl Kept {
 
     pub(super) fn keys(&self) -> Vec<String> {
         lock(&self.state).objects.keys().cloned().collect()
+    }
+
+    /// Puts an object that no request brought.
+    pub(super) fn plant(&self, path: &str, bytes: &[u8]) {
+        let object = Object {
+            bytes: Arc::new(bytes.to_vec()),
+            ..Object::default()
+        };
+        insert(&mut lock(&self.state), path, object);
+    }
+
+    /// Begins an upload that no request began.
+    pub(super) fn plant_upload(&self, path: &str) {
+        let mut state = lock(&self.state);
+        let name = format!("planted-{}", state.uploads.len());
+        let path = path.to_owned();
+        let upload = Upload {
+            path,
+            ..Upload::default()
+        };
+        state.uploads.insert(name, upload);
     }
 
     pub(super) fn uploads(&self) -> usize {
@@ -377,7 +398,9 @@ fn complete(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
 fn list_uploads(state: &State, asked: &Asked) -> Answer {
     let start = start_of(asked);
     let mut text = "<ListMultipartUploadsResult>".to_owned();
-    for (upload, Upload { path, .. }) in &state.uploads {
+    let mut uploads: Vec<_> = state.uploads.iter().collect();
+    uploads.sort_by(|(one, a), (other, b)| (&a.path, one).cmp(&(&b.path, other)));
+    for (upload, Upload { path, .. }) in uploads {
         if let Some(key) = key_of(path, asked).filter(|_| path.starts_with(&start)) {
             let _ = write!(
                 text,

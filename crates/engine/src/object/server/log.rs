@@ -12,6 +12,8 @@ use super::script::Action;
 
 /// Methods that are told apart at most; requests invent names.
 const MOST_METHODS: usize = 16;
+/// Removals that are remembered at most.
+const MOST_REMOVALS: usize = 1 << 20;
 
 /// What was done so far.
 #[derive(Debug, Default)]
@@ -19,6 +21,7 @@ pub(super) struct Log {
     delivered: Mutex<BTreeMap<String, Histogram>>,
     actions: Mutex<Vec<(Action, u64)>>,
     signers: Mutex<BTreeMap<String, u64>>,
+    removals: Mutex<Vec<String>>,
 }
 
 impl Log {
@@ -45,6 +48,17 @@ impl Log {
 
     pub(super) fn signers(&self) -> BTreeMap<String, u64> {
         lock(&self.signers).clone()
+    }
+
+    /// Somebody asked to remove these, as `bucket/key`.
+    pub(super) fn removes(&self, mut keys: Vec<String>) {
+        let mut all = lock(&self.removals);
+        keys.truncate(MOST_REMOVALS.saturating_sub(all.len()));
+        all.append(&mut keys);
+    }
+
+    pub(super) fn removals(&self) -> Vec<String> {
+        lock(&self.removals).clone()
     }
 
     /// The script did something to a request.

@@ -9,12 +9,14 @@
 
 mod asked;
 mod connection;
+mod hostile;
 mod kept;
 mod log;
 mod script;
 mod versions;
 mod wire;
 
+pub use hostile::ListingFault;
 pub use script::{Action, Rule, Script};
 
 use std::collections::BTreeMap;
@@ -185,6 +187,25 @@ impl StoreServer {
             Kind::Store(kept) => kept.keys(),
             Kind::Null(_) => Vec::new(),
         }
+    }
+
+    /// Puts an object there as somebody else would, as `bucket/key`.
+    pub fn plant(&self, path: &str, bytes: &[u8]) {
+        if let Kind::Store(kept) = &self.shared.kind {
+            kept.plant(path, bytes);
+        }
+    }
+
+    /// Begins an upload as somebody else would, of `bucket/key`.
+    pub fn plant_upload(&self, path: &str) {
+        if let Kind::Store(kept) = &self.shared.kind {
+            kept.plant_upload(path);
+        }
+    }
+
+    /// What it was asked to remove, as `bucket/key`, whether or not it did.
+    pub fn removals(&self) -> Vec<String> {
+        self.shared.log.removals()
     }
 
     /// Uploads that were begun and not ended.

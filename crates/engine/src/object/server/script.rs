@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::hostile::ListingFault;
 use super::lock;
 
 /// What is done to a request.
@@ -20,12 +21,26 @@ pub enum Action {
     Corrupt,
     /// No answer comes for so long, and then the connection is closed.
     Hang(Duration),
+    /// The answer comes byte by byte, one every so often.
+    Drip(Duration),
+    /// What is to be removed stays, and the answer says that it is gone.
+    Pretend,
+    /// The answer sends the client to another host.
+    Redirect,
+    /// The answer says that the signature is for another region.
+    WrongRegion,
+    /// The answer says that a bucket cannot have this name.
+    BadBucket,
+    /// A listing is answered, and the answer is wrong.
+    List(ListingFault),
 }
 
 /// Every how manieth request something is done to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Only requests with this method; all when empty.
+    /// Only requests with this method; all when empty. `LIST` are listings; of
+    /// them `WALK` those of objects that are not folded at `/`, `VERSIONS` and
+    /// `UPLOADS`.
     pub method: String,
     /// Requests `first`, `first + every`, `first + 2 × every`, …; at least 1.
     pub every: u64,
@@ -69,7 +84,12 @@ impl Script {
             rules.push(parse_rule(part).ok_or_else(|| {
                 format!(
                     "'{part}' is no rule; write METHOD:ACTION@EVERY, where ACTION is delay=20ms, \
-                     a status, close, truncate, corrupt or hang=5s"
+                     a status, close, truncate, corrupt, hang=5s, drip=100ms, pretend, redirect, \
+                     wrong-region, bad-bucket, or what is wrong with listings ({})",
+                    ListingFault::all()
+                        .map(|(name, _)| name)
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 )
             })?);
         }
@@ -78,14 +98,16 @@ impl Script {
 
     /// What is done to the next request with this method: how long it is
     /// delayed, and what else.
-    pub(super) fn next(&self, method: &str) -> (Duration, Option<Action>) {
+    /// `kind` is the other name of a listing.
+    pub(super) fn next(&self, method: &str, kind: &str) -> (Duration, Option<Action>) {
         let (mut delay, mut action) = (Duration::ZERO, None);
         if self.rules.is_empty() {
             return (delay, action);
         }
         let mut seen = lock(&self.seen);
         for (rule, count) in self.rules.iter().zip(seen.iter_mut()) {
-            if !rule.method.is_empty() && rule.method != method {
+            let name = rule.method.as_str();
+            if !name.is_empty() && name != method && name != kind {
                 continue;
             }
             let number = *count;
@@ -113,12 +135,20 @@ fn parse_rule(text: &str) -> Option<Rule> {
     let action = match action.split_once('=') {
         Some(("delay", time)) => Action::Delay(duration(time)?),
         Some(("hang", time)) => Action::Hang(duration(time)?),
+        Some(("drip", time)) => Action::Drip(duration(time)?),
         Some(_) => return None,
         None => match action {
             "close" => Action::Close,
             "truncate" => Action::Truncate,
             "corrupt" => Action::Corrupt,
-            status => Action::Status(status.parse().ok().filter(|s| (200..=599).contains(s))?),
+            "pretend" => Action::Pretend,
+            "redirect" => Action::Redirect,
+            "wrong-region" => Action::WrongRegion,
+            "bad-bucket" => Action::BadBucket,
+            other => match ListingFault::parse(other) {
+                Some(listing) => Action::List(listing),
+                None => Action::Status(other.parse().ok().filter(|s| (200..=599).contains(s))?),
+            },
         },
     };
     let every: u64 = every.parse().ok().filter(|every| *every > 0)?;
@@ -149,14 +179,14 @@ mod tests {
     #[test]
     fn rules_count_the_requests_that_they_are_about() {
         let script = Script::parse("GET:delay=20ms@2, GET:503@3, close@4").unwrap();
-        let get = |_| script.next("GET");
+        let get = |_| script.next("GET", "");
         let all: Vec<_> = (0..6).map(get).collect();
         let delayed: Vec<bool> = all.iter().map(|(delay, _)| !delay.is_zero()).collect();
         assert_eq!(delayed, [false, true, false, true, false, true]);
         assert_eq!(all[2].1, Some(Action::Status(503)));
         assert_eq!(all[3].1, Some(Action::Close));
-        assert_eq!(script.next("PUT").1, None);
-        assert_eq!(script.next("PUT").1, Some(Action::Close));
+        assert_eq!(script.next("PUT", "").1, None);
+        assert_eq!(script.next("PUT", "").1, Some(Action::Close));
     }
 
     #[test]
@@ -169,7 +199,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..21_000 {
-                        let (_, action) = script.next("GET");
+                        let (_, action) = script.next("GET", "");
                         *lock(&counts).entry(format!("{action:?}")).or_default() += 1;
                     }
                 });

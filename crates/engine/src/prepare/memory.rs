@@ -1,0 +1,65 @@
+//! Whether the load will find the memory that it needs, asked before anything
+//! is made on the target. Memory that is missing later would end the process
+//! in the middle of a trial, with its files left behind.
+
+use fathom_model::Workload;
+
+use crate::Error;
+use crate::arena::Arena;
+
+/// Stack, recording and small things of a worker: address space more than
+/// memory.
+const WORKER_BYTES: u64 = 16 << 20;
+/// Everything else that a run does beside its load.
+const OTHER_BYTES: u64 = 96 << 20;
+
+/// Takes the memory of a load for a moment and gives it back.
+///
+/// # Errors
+/// The system, or the limit of this process, does not grant it.
+pub(super) fn check(workload: &Workload) -> Result<(), Error> {
+    let blocks = u64::from(workload.queue_depth).saturating_mul(workload.max_block_bytes());
+    let each = match workload.object.is_some() || workload.meta.is_some() {
+        true => WORKER_BYTES,
+        false => WORKER_BYTES.saturating_add(blocks),
+    };
+    let needed = each
+        .saturating_mul(u64::from(workload.workers))
+        .saturating_add(OTHER_BYTES);
+    // No allocation is larger, whatever the system would grant.
+    let possible = isize::try_from(needed).ok().map(isize::unsigned_abs);
+    let granted = possible.is_some_and(|bytes| Arena::new(bytes).is_ok());
+    if granted {
+        return Ok(());
+    }
+    Err(Error::Workload(format!(
+        "no memory for {} workers: about {} MiB of address space are needed{}; use fewer workers, a \
+         lower queue depth or smaller blocks",
+        workload.workers,
+        needed >> 20,
+        limit().map_or_else(String::new, |mib| format!(
+            ", and this process may have {mib} MiB (ulimit -v)"
+        ))
+    )))
+}
+
+/// The address space that this process may have, in MiB.
+fn limit() -> Option<u64> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As);
+    limit.current.map(|bytes| bytes >> 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_that_no_machine_can_hold_is_refused_with_what_to_do() {
+        let mut workload = Workload::example("x");
+        check(&workload).unwrap();
+        workload.workers = u32::MAX;
+        workload.queue_depth = u32::MAX;
+        let told = check(&workload).unwrap_err().to_string();
+        assert!(told.contains("use fewer workers"), "{told}");
+    }
+}
