@@ -16,7 +16,7 @@ use crate::diagnostic::{Diagnostics, Problems, Source};
 use crate::keys::{PauseKeys, WorkloadKeys};
 use crate::node::Located;
 use crate::plan::Plan;
-use crate::spelling::Spelling;
+use crate::spelling::{Spelling, ToolOptions};
 use crate::value::{
     Blocks, Count, EngineChoice, Name, PreconditionChoice, Rw, Seconds, Size, Switch, Targets, Time,
 };
@@ -93,6 +93,28 @@ pub struct AtIoIops {
     #[arg(long, group = "cache")]
     pub uncached: bool,
 }
+
+/// How messages name the options of this tool.
+const OPTIONS: ToolOptions = ToolOptions {
+    keys: &[
+        ("bs", "-s"),
+        ("size", "-u"),
+        ("numjobs", "-p"),
+        ("files", "-n"),
+        ("runtime", "-t"),
+        ("fsync", "-q"),
+        ("fdatasync", "-q"),
+        ("direct", "--uncached"),
+    ],
+    pairs: &[
+        ("direct", "false", "--cached"),
+        ("direct", "true", "--uncached"),
+        ("rw", "read", "--read --seq"),
+        ("rw", "write", "--write --seq"),
+        ("rw", "randread", "--read --rand"),
+        ("rw", "randwrite", "--write --rand"),
+    ],
+};
 
 /// What the rate of the result line counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,7 +250,7 @@ impl AtIoIops {
         plan.keep_files = Some(Located::new(Switch(true)));
         // The load that was asked for, and no other.
         plan.probe = Some(Located::new(Switch(false)));
-        Plan::checked(plan, source, Spelling::Flags, problems)
+        Plan::checked(plan, source, Spelling::Tool(&OPTIONS), problems)
     }
 
     fn keys(&self) -> WorkloadKeys {

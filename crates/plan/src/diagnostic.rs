@@ -103,7 +103,7 @@ impl Diagnostics {
     /// The whole list for people, with the lines that are meant; `color` adds
     /// terminal escapes.
     pub fn render(&self, color: bool) -> String {
-        crate::render::render(self, color)
+        fathom_model::secret::masked(&crate::render::render(self, color))
     }
 }
 

@@ -1,5 +1,4 @@
-//! Bounds on every number: far above what anybody measures with, low enough
-//! that a typing mistake cannot ask for a million threads.
+//! Every number of a workload against its bound (`fathom_model::limits`).
 
 use fathom_model::unit;
 
@@ -9,23 +8,13 @@ use crate::node::{Located, Span};
 use crate::spelling::Spelling;
 use crate::value::Count;
 
-/// Threads of one workload on one host.
-pub(crate) const MAX_WORKERS: u64 = 4096;
-/// Operations in flight per worker.
-pub(crate) const MAX_DEPTH: u64 = 4096;
-/// The largest block: twice what any device takes in one command.
-pub(crate) const MAX_BLOCK_BYTES: u64 = 1 << 30;
-/// I/O buffers of all workers together.
-pub(crate) const MAX_BUFFER_BYTES: u64 = 64 << 30;
+use fathom_model::limits::{
+    DEADLINE_NS, MAX_FILES, MAX_RATE, MAX_RUNTIME_NS, MAX_SIZE_BYTES, MAX_THINK_NS, MAX_WARMUP_NS,
+};
+pub(crate) use fathom_model::limits::{MAX_BLOCK_BYTES, MAX_BUFFER_BYTES, MAX_DEPTH, MAX_WORKERS};
+
 /// Trials of one schedule.
 pub(crate) const MAX_TRIALS: u64 = 10_000;
-const MAX_FILES: u64 = 1_000_000;
-const MAX_SIZE_BYTES: u64 = 1 << 52;
-const MAX_RUNTIME_NS: u64 = 30 * 86_400 * 1_000_000_000;
-const MAX_WARMUP_NS: u64 = 86_400 * 1_000_000_000;
-const MAX_THINK_NS: u64 = 3_600 * 1_000_000_000;
-const DEADLINE_NS: std::ops::RangeInclusive<u64> = 1_000_000..=86_400 * 1_000_000_000;
-const MAX_RATE: f64 = 1e12;
 
 /// A count within its bounds, or the default.
 pub(crate) fn within(

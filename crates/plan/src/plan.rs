@@ -256,9 +256,9 @@ fn check_numbers(keys: &PlanKeys, problems: &mut Problems) {
             let message = "the floor of the pause is above its ceiling";
             let span = floor.or(ceiling).and_then(|t| t.span);
             let problem = error("pause", span, message);
-            problems.push(problem.help("the ceiling is 30s where none is given"));
+            problems.push(problem.help("the ceiling is 3s where none is given"));
         }
-        if ceiling_ns > 86_400_000_000_000 {
+        if ceiling_ns > fathom_model::limits::MAX_PAUSE_NS {
             let span = ceiling.or(floor).and_then(|t| t.span);
             problems.error("limit", span, "a pause can last a day at most");
         }

@@ -40,7 +40,7 @@ fn a_small_plan_becomes_complete_trials() {
     assert_eq!(workload.cache, CacheMode::Direct);
     assert_eq!(workload.size_bytes, Some(1 << 30));
     assert_eq!(trial.pause.floor_ns, 1_000_000_000);
-    assert_eq!(trial.pause.ceiling_ns, 30_000_000_000);
+    assert_eq!(trial.pause.ceiling_ns, 3_000_000_000);
     assert!(trial.pause.until_quiet);
 }
 

@@ -26,6 +26,8 @@ pub struct QuickOptions {
     /// Write cells end after bytes instead of seconds, so that caches of
     /// drives and controllers are filled and left behind.
     pub sustained: bool,
+    /// Only the rows that read: nothing is written to the target.
+    pub read_only: bool,
     /// Seed of all offsets and contents.
     pub seed: u64,
 }
@@ -47,6 +49,12 @@ struct Cell {
     block_bytes: u64,
     depth: u64,
     durable: bool,
+}
+
+impl Cell {
+    fn writes(&self) -> bool {
+        matches!(self.rw, Rw::Write | Rw::RandWrite)
+    }
 }
 
 const fn cell(label: &'static str, rw: Rw, block_bytes: u64, depth: u64) -> Cell {
@@ -93,7 +101,10 @@ pub fn quick(options: &QuickOptions) -> Plan {
         ),
         _ => (
             "quick",
-            GRID.iter().map(|cell| workload(cell, options)).collect(),
+            GRID.iter()
+                .filter(|cell| !(options.read_only && cell.writes()))
+                .map(|cell| workload(cell, options))
+                .collect(),
         ),
     };
     let seconds = |s: u64| Some(Located::new(Time(s * 1_000_000_000)));
@@ -106,7 +117,7 @@ pub fn quick(options: &QuickOptions) -> Plan {
         order: Some(Located::new(Order::Fixed)),
         pause: Some(Located::new(PauseKeys {
             floor: seconds(1),
-            ceiling: seconds(if options.sustained { 30 } else { 5 }),
+            ceiling: seconds(if options.sustained { 30 } else { 2 }),
             until_quiet: Some(Located::new(Switch(true))),
         })),
         // Its depths answer one another, and it has no time.
@@ -118,8 +129,7 @@ pub fn quick(options: &QuickOptions) -> Plan {
 
 fn workload(cell: &Cell, options: &QuickOptions) -> WorkloadKeys {
     let size = options.size_bytes.clamp(MIN_SIZE_BYTES, MAX_SIZE_BYTES);
-    let writes = matches!(cell.rw, Rw::Write | Rw::RandWrite);
-    let sustained = options.sustained && writes && !cell.durable;
+    let sustained = options.sustained && cell.writes() && !cell.durable;
     let time_ns = match sustained {
         true => SUSTAINED_NS,
         false => u64::from(options.seconds.clamp(1, 86_400)) * 1_000_000_000,
@@ -152,6 +162,7 @@ mod tests {
             seconds: 10,
             size_bytes: 1 << 30,
             sustained,
+            read_only: false,
             seed: 7,
         });
         plan.schedule(&ScheduleContext::default()).unwrap()
@@ -167,6 +178,21 @@ mod tests {
         let durable = schedule.trials.last().unwrap();
         assert_eq!(durable.workload.sync.every_writes, 1);
         assert_eq!(durable.workload.queue_depth, 1);
+    }
+
+    #[test]
+    fn read_only_keeps_the_rows_that_read() {
+        let plan = quick(&QuickOptions {
+            target: "/dev/sdz".parse().unwrap(),
+            seconds: 10,
+            size_bytes: 1 << 30,
+            sustained: false,
+            read_only: true,
+            seed: 7,
+        });
+        let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
+        assert_eq!(schedule.trials.len(), 4);
+        assert!(schedule.trials.iter().all(|t| !t.workload.may_modify()));
     }
 
     #[test]
@@ -209,6 +235,7 @@ mod tests {
                     seconds,
                     size_bytes,
                     sustained,
+                    read_only: false,
                     seed: u64::MAX,
                 });
                 let read = crate::parse("quick", &plan.to_yaml());

@@ -49,6 +49,7 @@ mod tests {
             seconds: 2,
             size_bytes: 1 << 30,
             sustained: false,
+            read_only: false,
             seed: 1,
         });
         let read = crate::parse("quick", &plan.to_yaml()).unwrap();

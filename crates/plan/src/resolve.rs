@@ -329,6 +329,7 @@ fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Syn
         open: keys.sync.as_ref().map_or(SyncOpen::No, |s| s.value.open()),
         final_flush: switch(keys.end_fsync.as_ref(), false),
         other_every_writes,
+        undrained: !switch(keys.sync_drain.as_ref(), true),
     }
 }
 

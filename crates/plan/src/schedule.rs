@@ -17,7 +17,7 @@ use crate::together::{self, Turn};
 use crate::value::Order;
 
 const DEFAULT_FLOOR_NS: u64 = 1_000_000_000;
-const DEFAULT_CEILING_NS: u64 = 30_000_000_000;
+const DEFAULT_CEILING_NS: u64 = 3_000_000_000;
 
 /// What the caller knows and the plan does not. Everything may be left at its
 /// default; scheduling itself looks at nothing.

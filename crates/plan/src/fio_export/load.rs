@@ -92,7 +92,7 @@ fn sync(workload: &Workload, draft: &mut Draft) {
             SyncCall::Fdatasync => "fdatasync",
         };
         draft.set(name, sync.every_writes);
-        if workload.queue_depth > 1 || sync.every_writes > 1 {
+        if !sync.undrained && (workload.queue_depth > 1 || sync.every_writes > 1) {
             draft.differs(
                 "fio flushes while other writes are in flight; in fathom a flush follows all \
                  writes that it makes durable",

@@ -9,7 +9,7 @@ use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
 use crate::node::Located;
 use crate::objects_flags::StoreFlags;
 use crate::plan::Plan;
-use crate::spelling::Spelling;
+use crate::spelling::{Spelling, ToolOptions};
 use crate::value::{
     Count, EndpointsValue, EngineChoice, KeyLayoutValue, Name, ObjectSizesValue, OnErrorChoice,
     RequestsValue, Seconds, Size, Switch, Targets, Time,
@@ -22,6 +22,19 @@ const USUAL_PREFIX: &str = "gosbench";
 fn some<T>(value: T) -> Option<Located<T>> {
     Some(Located::new(value))
 }
+
+/// How messages name the keys of this tool's files.
+const OPTIONS: ToolOptions = ToolOptions {
+    keys: &[
+        ("objects", "`objects: number_max`"),
+        ("object_size", "`objects: size_max`"),
+        ("numjobs", "`workers`"),
+        ("iodepth", "`parallel_clients`"),
+        ("runtime", "`stop_with_runtime`"),
+        ("number_ios", "`stop_with_ops`"),
+    ],
+    pairs: &[],
+};
 
 impl GosbenchNumber {
     /// The number that stands for one draw.
@@ -260,6 +273,6 @@ impl Gosbench {
             probe: some(Switch(false)),
             ..Plan::build(&test.name, vec![keys])
         };
-        Plan::checked(plan, source, Spelling::Flags, problems)
+        Plan::checked(plan, source, Spelling::Tool(&OPTIONS), problems)
     }
 }

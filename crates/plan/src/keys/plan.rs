@@ -51,8 +51,8 @@ section! {
         /// rows alike; fixed runs all iterations of a row first.
         [REPETITION; default "interleaved"; example "fixed"]
         order: Order,
-        /// Wait between trials: {floor, ceiling, until_quiet}.
-        [REPETITION; default "1s to 30s, until the devices are quiet"; example "{floor: 5s, ceiling: 60s}"]
+        /// Wait before trials until the devices are quiet: {floor, ceiling, until_quiet}. Before the first one it waits only where they are busy.
+        [REPETITION; default "1s to 3s, until the devices are quiet"; example "{floor: 5s, ceiling: 60s}"]
         pause: PauseKeys,
         /// After a row whose limiter is unknown, run its workload at twice the depth for 3 to 15
         /// seconds: that tells whether the depth or the device set the number. No part of the
@@ -90,7 +90,7 @@ section! {
         [REPETITION; default "1s"; example "5s"]
         floor: Time,
         /// Wait at most this long.
-        [REPETITION; default "30s"; example "1m"]
+        [REPETITION; default "3s"; example "1m"]
         ceiling: Time,
         /// Between the two, wait until the devices under the target are quiet.
         [REPETITION; default "true"; example "false"]

@@ -383,6 +383,10 @@ section! {
         /// Together with fdatasync each keeps its own count.
         [DURABILITY; default "0"; example "32"]
         fsync: Count,
+        /// Let the writes in flight end before a flush, so that it makes all of its batch durable
+        /// and the commit is timed. With false a flush covers what has ended, as in fio.
+        [DURABILITY; default "true, in fio's job files false"; example "false"]
+        sync_drain: Switch,
         /// Open with O_DSYNC (dsync) or O_SYNC (sync).
         [DURABILITY; default "no"; example "dsync"]
         sync: SyncChoice,

@@ -1,6 +1,10 @@
 //! Work on many files, from its keys.
 
 use fathom_model::OpKind;
+use fathom_model::limits::{
+    MAX_BLOCK_BYTES as MAX_RECORD, MAX_TREE_DEPTH as MAX_DEPTH, MAX_TREE_FILES as MAX_FILES,
+    MAX_TREE_LEAVES as MAX_LEAVES, MAX_XATTR_BYTES, MAX_XATTRS,
+};
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, EngineKind, FileSizes, Handing, MetaOrder, MetaPaths, MetaTree,
     MetaWork, OpMix, Rate, RateUnit, Verify, Workload,
@@ -18,13 +22,6 @@ const DEFAULT_FILE_BYTES: u64 = 4096;
 const DEFAULT_FAN_OUT: u64 = 10;
 const DEFAULT_XATTR_BYTES: u64 = 32;
 const MAX_RECORD_BYTES: u64 = 1 << 20;
-
-const MAX_FILES: u64 = 1 << 40;
-const MAX_LEAVES: u64 = 1 << 32;
-const MAX_DEPTH: u64 = 32;
-const MAX_XATTR_BYTES: u64 = 32 << 10;
-const MAX_RECORD: u64 = 1 << 30;
-const MAX_XATTRS: u64 = 256;
 
 /// Resolves the work on files of one workload.
 pub(super) fn resolve(

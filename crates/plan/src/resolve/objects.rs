@@ -1,6 +1,7 @@
 //! Work on an object store, from its keys.
 
 use fathom_model::OpKind;
+use fathom_model::limits::MAX_OBJECTS;
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, Distribution, EngineKind, KeyLayout, KeySource, MetaShare,
     ObjectOrder, ObjectProtocol, ObjectSizes, ObjectStore, ObjectWork, OpMix, Pattern, Verify,
@@ -23,7 +24,6 @@ const DEFAULT_BATCH: u32 = 100;
 const LEAST_TIMEOUT_NS: u64 = 1_000_000;
 const DEFAULT_TIMEOUT_NS: u64 = 30_000_000_000;
 const DEFAULT_BACKOFF_NS: u64 = 100_000_000;
-const MOST_OBJECTS: u64 = 1 << 38;
 
 /// Resolves the work on objects of one workload.
 pub(super) fn resolve(
@@ -131,7 +131,7 @@ fn work(
         let each = sizes.mean_bytes().max(1.0) * f64::from(workers.max(1));
         ((size.value.0 as f64 / each) as u64).max(1)
     });
-    let objects = number("objects", keys.objects.as_ref(), by_size, MOST_OBJECTS);
+    let objects = number("objects", keys.objects.as_ref(), by_size, MAX_OBJECTS);
     let parts = u64::from(DEFAULT_PARTS_AT_ONCE);
     let parts = number("parts_at_once", keys.parts_at_once.as_ref(), parts, 64);
     let page = u64::from(DEFAULT_PAGE_KEYS);

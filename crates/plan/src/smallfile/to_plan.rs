@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostics, Problems, Source};
 use crate::keys::{PauseKeys, PayloadKeys, PlanKeys, WorkloadKeys};
 use crate::node::Located;
 use crate::plan::Plan;
-use crate::spelling::Spelling;
+use crate::spelling::{Spelling, ToolOptions};
 use crate::value::{
     Count, EngineChoice, FileSizesValue, Name, OperationsValue, PathsChoice, Percent, Size, Switch,
     Targets, Time, VerifyChoice,
@@ -27,6 +27,19 @@ const COMPRESSES_PERCENT: u8 = 90;
 fn some<T>(value: T) -> Option<Located<T>> {
     Some(Located::new(value))
 }
+
+/// How messages name the options of this tool.
+const OPTIONS: ToolOptions = ToolOptions {
+    keys: &[
+        ("files", "--files"),
+        ("numjobs", "--threads"),
+        ("bs", "--record-size"),
+        ("file_size", "--file-size"),
+        ("size", "--file-size"),
+        ("operation", "--operation"),
+    ],
+    pairs: &[],
+};
 
 impl Smallfile {
     /// KiB that one call moves.
@@ -65,7 +78,7 @@ impl Smallfile {
             probe: some(Switch(false)),
             ..Plan::build("smallfile", vec![self.keys(kind)])
         };
-        Plan::checked(plan, source, Spelling::Flags, problems)
+        Plan::checked(plan, source, Spelling::Tool(&OPTIONS), problems)
     }
 
     fn keys(&self, kind: OpKind) -> WorkloadKeys {

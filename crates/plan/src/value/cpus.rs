@@ -1,5 +1,6 @@
 //! Lists of CPUs.
 
+use fathom_model::limits::{MAX_CPU, MAX_CPUS};
 use schemars::{Schema, json_schema};
 
 use super::Value;
@@ -9,9 +10,6 @@ use crate::node::{Node, NodeKind, Out};
 /// CPUs in the order in which workers are pinned to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CpuList(pub(crate) Vec<u32>);
-
-const MAX_CPU: u32 = 65_535;
-const MAX_CPUS: usize = 4096;
 
 impl Value for CpuList {
     const KIND: &'static str = "CPU list";

@@ -1,5 +1,6 @@
 //! Where a store is: addresses, and whose keys sign at each.
 
+use fathom_model::limits::MAX_ENDPOINTS as MOST_ENDPOINTS;
 use fathom_model::workload::KeySource;
 use schemars::{Schema, json_schema};
 
@@ -7,8 +8,6 @@ use super::Value;
 use crate::diagnostic::{Problems, error};
 use crate::node::{Node, NodeKind, Out};
 
-/// Addresses that are named at most.
-const MOST_ENDPOINTS: usize = 4096;
 /// Characters of an address, or of what says whose keys sign there, at most.
 const MOST_CHARS: usize = 1024;
 
@@ -69,6 +68,15 @@ fn endpoint(address: &str, whose: Option<&str>) -> Result<(String, Option<KeySou
         || address.chars().all(|c| c.is_ascii_digit())
         || scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https"));
     let long = address.len().max(whose.map_or(0, str::len)) > MOST_CHARS;
+    if fathom_model::secret::without_user(address).is_some() {
+        // What repeats the value must not repeat this.
+        fathom_model::secret::remember_user(address);
+        return Err(
+            "an endpoint holds no user and no keys; name these behind an equals sign \
+             (http://host:9000=profile:NAME), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                .to_owned(),
+        );
+    }
     if bad || long {
         return Err("an endpoint is an address, for example http://127.0.0.1:9000".to_owned());
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fathom_model::Target;
+use fathom_model::secret;
 use fathom_model::workload::{KeySource, NamedFiles, ObjectProtocol, ObjectStore, Workload};
 
 use super::asked::Asked;
@@ -38,6 +39,9 @@ pub(crate) const SECRETS: [&str; 5] = [
     "http_swift_auth_token",
 ];
 
+/// Why an address with a user part is refused.
+const HOST_WITH_KEYS: &str = "it holds a user or keys; use http_user and http_pass, or \
+                              http_s3_keyid and http_s3_key";
 /// Time within which a request has to end.
 const TIMEOUT_NS: u64 = 30_000_000_000;
 /// Bytes of a key of SSE-C.
@@ -64,6 +68,10 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, number: u32) 
     };
     let owned = |name| text(name).map(str::to_owned);
     let host = text("http_host").unwrap_or("localhost");
+    if secret::without_user(host).is_some() {
+        asked.refused("http_host", HOST_WITH_KEYS);
+        return None;
+    }
     let https = asked.word("https", "off");
     let scheme = if https == "off" { "http" } else { "https" };
     let s3 = protocol == ObjectProtocol::S3;
