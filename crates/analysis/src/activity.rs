@@ -13,7 +13,7 @@
 use fathom_model::observation::{DeviceActivity, Observation};
 use fathom_model::sample::Phase;
 
-use crate::company::{self, Piece};
+use crate::company::{self, Piece, overlap};
 use crate::trial::Trial;
 
 /// Share of the measure phase that must have been observed.
@@ -28,6 +28,17 @@ pub(crate) struct Moved {
     pub(crate) bytes: f64,
     /// How many of them may lie on the other side of a boundary.
     pub(crate) slack: f64,
+}
+
+/// Requests that one device completed.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct DeviceCounts {
+    pub(crate) name: String,
+    pub(crate) writes: f64,
+    pub(crate) write_bytes: f64,
+    pub(crate) read_bytes: f64,
+    /// `None` where the kernel does not count them.
+    pub(crate) flushes: Option<f64>,
 }
 
 /// Devices and workload over the same window.
@@ -55,6 +66,8 @@ pub(crate) struct Activity {
     pub(crate) own_read_bytes: Option<f64>,
     /// Dirty and writeback bytes of the host when the window began.
     pub(crate) dirty_before_bytes: f64,
+    /// What each device under the target did, leaf or not.
+    pub(crate) devices: Vec<DeviceCounts>,
     /// Mean requests in the queues of the leaf devices.
     pub(crate) mean_queue: f64,
     /// Time of the leaf devices spent in flushes, over the window.
@@ -137,18 +150,48 @@ fn fill(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Activ
         direct_written: moved(trial, &done, |p| p.direct.written_bytes, window),
         syncs: count(&done, |p| p.all().syncs, window),
         writes: count(&done, |p| p.all().writes, window),
-        own_read_bytes: inside
-            .iter()
-            .map(|o| Some(o.own?.storage_read_bytes? as f64))
-            .sum(),
+        own_read_bytes: own_read_bytes(trial, inside, window),
         dirty_before_bytes: before(trial, window.0)
             .as_ref()
             .or(first)
             .and_then(dirty)
             .unwrap_or(0.0),
+        devices: device_counts(inside),
         mean_queue: sum(|d| d.queue_time_ns) / observed_ns,
         flush_share: sum(|d| d.flush_time_ns.unwrap_or(0)) / observed_ns,
     }
+}
+
+fn device_counts(inside: &[&Observation]) -> Vec<DeviceCounts> {
+    let mut counts: Vec<DeviceCounts> = Vec::new();
+    for device in inside.iter().flat_map(|o| &o.devices) {
+        let at = counts.iter().position(|known| known.name == device.name);
+        let at = at.unwrap_or_else(|| {
+            counts.push(DeviceCounts {
+                name: device.name.clone(),
+                flushes: Some(0.0),
+                ..DeviceCounts::default()
+            });
+            counts.len() - 1
+        });
+        let known = &mut counts[at];
+        known.writes += device.writes as f64;
+        known.write_bytes += device.write_bytes as f64;
+        known.read_bytes += device.read_bytes as f64;
+        let flushes = known.flushes.zip(device.flushes);
+        known.flushes = flushes.map(|(sum, more)| sum + more as f64);
+    }
+    counts
+}
+
+/// Bytes that the process caused to be fetched, and those that other agents of
+/// the run on the same machine did.
+fn own_read_bytes(trial: &Trial<'_>, inside: &[&Observation], window: (i64, i64)) -> Option<f64> {
+    let own = inside.iter();
+    let own: Option<f64> = own.map(|o| Some(o.own?.storage_read_bytes? as f64)).sum();
+    let company = trial.company.as_ref();
+    let others = company.map_or(Some(0.0), |c| c.fetched_by_others(trial, window));
+    Some(own? + others?)
 }
 
 /// The last observation that ended before the window began: its memory is
@@ -196,17 +239,6 @@ fn count(pieces: &[Piece], of: Of, window: (i64, i64)) -> f64 {
         .iter()
         .map(|p| of(p) * overlap(p.start_ns, p.duration_ns, window));
     shares.sum()
-}
-
-/// Share of an interval that lies in the window.
-pub(crate) fn overlap(start_ns: i64, duration_ns: u64, window: (i64, i64)) -> f64 {
-    let start = start_ns as f64;
-    let end = start + duration_ns as f64;
-    let inside = end.min(window.1 as f64) - start.max(window.0 as f64);
-    match duration_ns {
-        0 => 0.0,
-        length => (inside / length as f64).clamp(0.0, 1.0),
-    }
 }
 
 pub(crate) fn observation_end(observation: &Observation) -> i64 {

@@ -58,7 +58,8 @@ A finding has one of five outcomes:
 - **invalid**: the number is not what it says it is. The verdict is *not
   trusted*.
 
-The worst finding decides the verdict on validity. Short measurements are never
+The worst finding decides the verdict on validity. A check that is required on a
+kind of target and could not run lowers it as well (V90). Short measurements are never
 condemned for being short: what their data cannot support is not printed
 (V15, V17), and that is information.
 
@@ -86,6 +87,9 @@ fn section(check: &Check) -> String {
     if !check.required.is_empty() {
         let kinds: Vec<&str> = check.required.iter().map(|k| kind_name(*k)).collect();
         let _ = writeln!(text, "- required on: {}", kinds.join(", "));
+    }
+    if let Some(needs) = &check.needs {
+        let _ = writeln!(text, "- needs: {needs}");
     }
     let _ = writeln!(text, "- since: {}\n", check.since);
     let _ = writeln!(text, "Remedy: {}\n", check.remedy);
@@ -118,9 +122,17 @@ fn invalid(check: &Check) -> String {
     }
 }
 
+type Extra = (&'static str, Option<String>);
+
 fn extras(check: &Check) -> Vec<(&'static str, String)> {
+    let all = shares_of_time(check).into_iter().chain(bounds(check));
+    all.filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+fn shares_of_time(check: &Check) -> Vec<Extra> {
     let percent = |share: f64| format!("> {} % of the time", share * 100.0);
-    let all = [
+    vec![
         (
             "caveat, busiest worker thread",
             check.busy_thread.map(percent),
@@ -133,9 +145,27 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
             "caveat, one CPU in interrupts",
             check.interrupts.map(percent),
         ),
+        ("caveat, CPU pressure", check.pressure.map(percent)),
+        (
+            "caveat, workers waiting for a CPU",
+            check.run_delay.map(percent),
+        ),
+    ]
+}
+
+fn bounds(check: &Check) -> Vec<Extra> {
+    vec![
         (
             "caveat, excursion of the fitted line",
             check.excursion.map(|share| format!("> {share}")),
+        ),
+        (
+            "no interval is printed, half its width over the value",
+            check.unprintable.map(|share| format!("> {share}")),
+        ),
+        (
+            "validity not determined, share of required checks",
+            check.undetermined.map(|share| format!("≥ {share}")),
         ),
         (
             "caveat, one reading of the clock",
@@ -147,7 +177,26 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
                 .floor_bytes_per_second
                 .map(|b| format!("{} KiB/s", b / 1024.0)),
         ),
-        ("caveat, CPU pressure", check.pressure.map(percent)),
+        (
+            "nothing is concluded below",
+            check
+                .floor_ops_per_second
+                .map(|n| format!("{n} requests/s")),
+        ),
+        (
+            "requests to the device for one commit",
+            check.writes_per_commit.map(|n| format!("<= {n}")),
+        ),
+        (
+            "flushes of the device for one commit",
+            check.flushes_per_commit.map(|n| format!("<= {n}")),
+        ),
+        (
+            "goes before foreign load, distance to the limit",
+            check
+                .at_limit
+                .map(|share| format!("<= {} %", share * 100.0)),
+        ),
         (
             "caveat, distance to the warning temperature",
             check.margin_celsius.map(|c| format!("<= {c} °C")),
@@ -156,14 +205,7 @@ fn extras(check: &Check) -> Vec<(&'static str, String)> {
             "info, time to wake from idle",
             check.deep_idle_us.map(|us| format!("> {us} µs")),
         ),
-        (
-            "caveat, workers waiting for a CPU",
-            check.run_delay.map(percent),
-        ),
-    ];
-    all.into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect()
+    ]
 }
 
 fn kind_name(kind: TargetKind) -> &'static str {
@@ -173,6 +215,7 @@ fn kind_name(kind: TargetKind) -> &'static str {
         TargetKind::Network => "files on network file systems",
         TargetKind::Memory => "files in memory",
         TargetKind::Stacked => "files on stacked file systems",
+        TargetKind::ObjectStore => "object stores",
         TargetKind::Null => "the null target",
         TargetKind::Sim => "simulated drives",
         TargetKind::Unknown => "unknown targets",

@@ -42,6 +42,8 @@ pub enum TargetKind {
     Memory,
     /// A file on a file system that lies on another one (FUSE, overlay).
     Stacked,
+    /// A bucket of an object store.
+    ObjectStore,
     /// The null target.
     Null,
     /// A simulated drive.
@@ -79,6 +81,9 @@ pub struct Check {
     pub invalid: Option<f64>,
     /// The other end of a range: values over it are a caveat as well.
     pub upper: Option<f64>,
+    /// Half the width of an interval over its value from which on the interval is
+    /// not printed.
+    pub unprintable: Option<f64>,
     /// Excursion of a fitted line that is allowed.
     pub excursion: Option<f64>,
     /// Share of the measure phase from which on it is invalid.
@@ -93,6 +98,16 @@ pub struct Check {
     pub slow_read_ns: Option<f64>,
     /// Rate below which nothing is concluded, in bytes per second.
     pub floor_bytes_per_second: Option<f64>,
+    /// Rate of operations below which nothing is concluded, per second.
+    pub floor_ops_per_second: Option<f64>,
+    /// Requests that a journal sends to its device for one commit, the request
+    /// to empty the device's cache included.
+    pub writes_per_commit: Option<f64>,
+    /// Flushes of the device's cache that one commit causes.
+    pub flushes_per_commit: Option<f64>,
+    /// Distance to a limit that was set, as a share of it, at which nothing
+    /// else needs to explain the rate.
+    pub at_limit: Option<f64>,
     /// Share of time with CPU pressure that counts.
     pub pressure: Option<f64>,
     /// Share of the workers' time spent waiting for a CPU that counts.
@@ -101,8 +116,14 @@ pub struct Check {
     pub margin_celsius: Option<f64>,
     /// Time to wake from sleep that counts as deep, in microseconds.
     pub deep_idle_us: Option<f64>,
-    /// Kinds of target on which "not measured" is a caveat.
+    /// Kinds of target on which a verdict of "trusted" rests on this check: where
+    /// it applies to the workload and could not run, V90 says so.
     pub required: Vec<TargetKind>,
+    /// What a required check needs in order to run.
+    pub needs: Option<String>,
+    /// Share of the required checks that could not run from which on validity is
+    /// not determined.
+    pub undetermined: Option<f64>,
     /// Public source of the method or the threshold.
     pub source: String,
     /// What the user can do.

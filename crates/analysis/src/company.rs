@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use fathom_model::fingerprint::{BOOT_ID, Fingerprint};
 use fathom_model::op::OpKind;
 use fathom_model::workload::SyncOpen;
 
@@ -33,6 +34,17 @@ pub(crate) struct Company {
     pub(crate) in_flight_bytes: f64,
     /// What they did, from the opening of the set's gate.
     pieces: Vec<Piece>,
+    /// What each agent's process caused to be fetched, from the opening of the
+    /// set's gate; `None` where one does not know.
+    fetched: BTreeMap<Option<u32>, Option<Vec<Fetched>>>,
+}
+
+/// Bytes that a process caused to be fetched in one stretch of time.
+#[derive(Debug, Clone, Copy)]
+struct Fetched {
+    start_ns: i64,
+    duration_ns: u64,
+    bytes: f64,
 }
 
 /// What was done in one stretch of time.
@@ -84,6 +96,22 @@ impl Company {
             start_ns: piece.start_ns.saturating_sub(began_ns),
             ..*piece
         })
+    }
+
+    /// Bytes that the other agents on the machine caused to be fetched in a
+    /// window on the axis of a trial; `None` where one does not know.
+    pub(crate) fn fetched_by_others(&self, trial: &Trial<'_>, window: (i64, i64)) -> Option<f64> {
+        let began_ns = signed(trial.record.load_started_ns());
+        let own = trial.record.spec.host;
+        let others = self.fetched.iter().filter(|(host, _)| **host != own);
+        let bytes = others.map(|(_, stretches)| {
+            let stretches = stretches.as_ref()?.iter().map(|stretch| {
+                let start_ns = stretch.start_ns.saturating_sub(began_ns);
+                stretch.bytes * overlap(start_ns, stretch.duration_ns, window)
+            });
+            Some(stretches.sum::<f64>())
+        });
+        bytes.sum()
     }
 }
 
@@ -143,9 +171,9 @@ pub(crate) fn introduce(trials: &mut [Trial<'_>]) {
     for set in sets(trials) {
         let members = &mut trials[set];
         let devices: Vec<Vec<&str>> = members.iter().map(Trial::device_names).collect();
-        // A device of the same name on another host is another device.
-        let hosts: Vec<Option<u32>> = members.iter().map(|m| m.record.spec.host).collect();
-        let mut known: BTreeMap<(Option<u32>, &[&str]), Rc<Company>> = BTreeMap::new();
+        // A device of the same name on another machine is another device.
+        let hosts: Vec<Machine<'_>> = members.iter().map(machine).collect();
+        let mut known: BTreeMap<(Machine<'_>, &[&str]), Rc<Company>> = BTreeMap::new();
         let companies: Vec<Rc<Company>> = devices
             .iter()
             .zip(&hosts)
@@ -153,7 +181,7 @@ pub(crate) fn introduce(trials: &mut [Trial<'_>]) {
                 let company = known.entry((*host, own.as_slice())).or_insert_with(|| {
                     let same = devices.iter().zip(members.iter());
                     let same = same.filter(|(theirs, trial)| {
-                        trial.record.spec.host == *host && theirs.iter().any(|d| own.contains(d))
+                        machine(trial) == *host && theirs.iter().any(|d| own.contains(d))
                     });
                     Rc::new(gather(same.map(|(_, trial)| trial)))
                 });
@@ -171,6 +199,24 @@ pub(crate) fn introduce(trials: &mut [Trial<'_>]) {
     }
 }
 
+/// The machine whose devices a trial loads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Machine<'a> {
+    /// By the running kernel, which gives each device its name once: several
+    /// agents may work on one machine.
+    Kernel(&'a str),
+    /// By the host's place, where the kernel is not known.
+    Place(Option<u32>),
+}
+
+fn machine<'a>(trial: &Trial<'a>) -> Machine<'a> {
+    let host: &'a Fingerprint = trial.host;
+    match host.facts.get(BOOT_ID) {
+        Some(id) => Machine::Kernel(id),
+        None => Machine::Place(trial.record.spec.host),
+    }
+}
+
 fn gather<'t, 'a: 't>(trials: impl Iterator<Item = &'t Trial<'a>>) -> Company {
     let mut company = Company::default();
     let mut pieces: BTreeMap<(i64, u64), Piece> = BTreeMap::new();
@@ -183,6 +229,11 @@ fn gather<'t, 'a: 't>(trials: impl Iterator<Item = &'t Trial<'a>>) -> Company {
         company.synchronous |= workload.sync.open != SyncOpen::No;
         company.in_flight_bytes += trial.total_depth() as f64 * workload.block.max_bytes() as f64;
         let began_ns = signed(trial.record.load_started_ns());
+        let host = trial.record.spec.host;
+        company
+            .fetched
+            .entry(host)
+            .or_insert_with(|| fetched(trial));
         for own in own_pieces(trial) {
             let start_ns = own.start_ns.saturating_add(began_ns);
             let piece = pieces.entry((start_ns, own.duration_ns));
@@ -197,6 +248,32 @@ fn gather<'t, 'a: 't>(trials: impl Iterator<Item = &'t Trial<'a>>) -> Company {
     }
     company.pieces = pieces.into_values().collect();
     company
+}
+
+/// What the process of a trial caused to be fetched, from the opening of the
+/// set's gate.
+fn fetched(trial: &Trial<'_>) -> Option<Vec<Fetched>> {
+    let began_ns = signed(trial.record.load_started_ns());
+    let observations = trial.record.observations.iter();
+    let stretches = observations.map(|seen| {
+        Some(Fetched {
+            start_ns: seen.start_ns.saturating_add(began_ns),
+            duration_ns: seen.duration_ns,
+            bytes: seen.own?.storage_read_bytes? as f64,
+        })
+    });
+    stretches.collect()
+}
+
+/// Share of an interval that lies in the window.
+pub(crate) fn overlap(start_ns: i64, duration_ns: u64, window: (i64, i64)) -> f64 {
+    let start = start_ns as f64;
+    let end = start + duration_ns as f64;
+    let inside = end.min(window.1 as f64) - start.max(window.0 as f64);
+    match duration_ns {
+        0 => 0.0,
+        length => (inside / length as f64).clamp(0.0, 1.0),
+    }
 }
 
 fn signed(nanoseconds: u64) -> i64 {

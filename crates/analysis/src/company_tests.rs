@@ -1,3 +1,4 @@
+use fathom_model::fleet::FleetHost;
 use fathom_model::judged::JudgedRun;
 use fathom_model::run::TrialRecord;
 use fathom_model::verdict::{Finding, FindingStatus};
@@ -54,6 +55,53 @@ fn what_the_others_did_is_not_foreign_and_not_read_twice() {
     }
     let evidence = &finding(&run, 0, "V01").evidence;
     assert!(evidence.contains("2 workloads"), "{evidence}");
+}
+
+/// Agents of one run: what each process fetched is its own, and all of them
+/// see all that the devices of their machine did.
+fn on_hosts(boot_ids: [&str; 2]) -> JudgedRun {
+    let alone: Vec<TrialRecord> = (0..2)
+        .map(|_| RecordBuilder::reads().buffered().trial())
+        .collect();
+    let mut trials = together(alone.clone());
+    for (place, trial) in trials.iter_mut().enumerate() {
+        trial.spec.host = Some(place as u32);
+        for (seen, own) in trial
+            .observations
+            .iter_mut()
+            .zip(&alone[place].observations)
+        {
+            seen.own.clone_from(&own.own);
+        }
+    }
+    let mut run = run_of(trials, RecordBuilder::reads().host);
+    run.meta.hosts = boot_ids
+        .iter()
+        .map(|id| {
+            let mut fingerprint = RecordBuilder::reads().host;
+            fingerprint
+                .facts
+                .insert("boot_id".to_owned(), (*id).to_owned());
+            FleetHost {
+                name: format!("h{id}"),
+                fingerprint,
+                ..FleetHost::default()
+            }
+        })
+        .collect();
+    crate::judge(&run)
+}
+
+#[test]
+fn agents_of_one_run_on_one_machine_are_not_foreign_to_each_other() {
+    let run = on_hosts(["a", "a"]);
+    for trial in 0..2 {
+        let foreign = finding(&run, trial, "V30");
+        assert_eq!(foreign.status, FindingStatus::Pass, "{}", foreign.evidence);
+    }
+    // The same counters on two machines are somebody else's.
+    let run = on_hosts(["a", "b"]);
+    assert_eq!(finding(&run, 0, "V30").status, FindingStatus::Invalid);
 }
 
 #[test]

@@ -33,6 +33,10 @@ pub(crate) fn fitness(slo: &Slo, ops: &[OpSummary], validity: Validity) -> Fitne
         outcome = Some(Fit::NotProven);
         texts.push("the number is not trusted".to_owned());
     }
+    if validity == Validity::NotDetermined {
+        outcome = Some(Fit::NotProven);
+        texts.push("whether the number is true could not be determined".to_owned());
+    }
     let known: Vec<f64> = held.iter().filter_map(|h| h.ratio).collect();
     let worst = known.iter().copied().fold(0.0, f64::max);
     // An unknown figure matters only where the known ones hold.

@@ -1,13 +1,13 @@
 //! Findings into verdicts.
 //!
-//! The worst finding decides. "Not measured" never makes a number untrusted:
-//! at most it is a caveat, and only where the table requires the check for the
-//! kind of target.
+//! The worst finding decides. "Not measured" never makes a number untrusted: it
+//! is a caveat where the table requires the check for the kind of target, and
+//! leaves validity open where most of the required checks could not run (V90).
 
 use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity, Verdict};
 
 use crate::check_table::{TargetKind, find_check};
-use crate::checks::sort;
+use crate::checks::{evidence, sort};
 use crate::fitness;
 use crate::limiter::{self, Named};
 
@@ -24,6 +24,7 @@ pub(crate) struct Source<'a> {
 pub(crate) fn validity(findings: &[Finding], kind: TargetKind) -> Validity {
     let of = |finding: &Finding| match finding.status {
         FindingStatus::Invalid => Validity::NotTrusted,
+        FindingStatus::Caveat if evidence::is_too_little(finding) => Validity::NotDetermined,
         FindingStatus::Caveat => Validity::Caveats,
         FindingStatus::NotMeasured if required(&finding.id, kind) => Validity::Caveats,
         _ => Validity::Trusted,
@@ -31,7 +32,7 @@ pub(crate) fn validity(findings: &[Finding], kind: TargetKind) -> Validity {
     findings.iter().map(of).max().unwrap_or(Validity::Trusted)
 }
 
-fn required(id: &str, kind: TargetKind) -> bool {
+pub(crate) fn required(id: &str, kind: TargetKind) -> bool {
     find_check(id).is_some_and(|check| check.required.contains(&kind))
 }
 
@@ -192,7 +193,7 @@ mod tests {
         let missing = verdict("V01", FindingStatus::NotMeasured, 0.0).findings;
         assert_eq!(validity(&missing, TargetKind::File), Validity::Caveats);
         assert_eq!(validity(&missing, TargetKind::Network), Validity::Trusted);
-        let optional = verdict("V37", FindingStatus::NotMeasured, 0.0).findings;
+        let optional = verdict("V33", FindingStatus::NotMeasured, 0.0).findings;
         assert_eq!(validity(&optional, TargetKind::File), Validity::Trusted);
     }
 }

@@ -178,6 +178,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
         summary: &summary,
         steadiness,
         activity: Activity::of_measure(trial),
+        written_before,
     };
     let findings = checks::run(&facts);
     let (limiter, limiter_evidence) = limiter::of_trial(&facts, &findings);
@@ -215,6 +216,7 @@ fn judge_trial(trial: &Trial<'_>, written_before: u64) -> JudgedTrial {
         target_before: trial.record.target_before.clone(),
         errors: end.map(|end| end.engine.errors.clone()).unwrap_or_default(),
         stuck: end.map(|end| end.engine.stuck.clone()).unwrap_or_default(),
+        gate: end.and_then(|end| end.gate.clone()),
         charts: charts(trial, &latencies),
     }
 }

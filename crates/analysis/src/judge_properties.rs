@@ -14,7 +14,7 @@ use fathom_model::run::{
 };
 use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::target::Target;
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::workload::{
     Arrival, BlockSizes, CacheMode, EngineKind, OpMix, Rate, RateUnit, Verify,
 };
@@ -191,11 +191,13 @@ impl Odd {
             target_after: None,
             final_flush_ns: self.maybe(Odd::number),
             dirty_bytes_at_end: self.maybe(Odd::number),
+            own_dirty_bytes_at_end: self.maybe(Odd::number),
             host: self.maybe(Odd::host_load),
             load_started_ns: self.maybe(Odd::number),
             load_started_unix_ns: self.maybe(Odd::number),
             start: None,
             gluster: None,
+            gate: None,
         }
     }
 
@@ -330,6 +332,59 @@ impl Odd {
     }
 }
 
+/// A plausible trial, sound or with something wrong that only shows in what was
+/// observed of the host.
+fn plausible(seed: u64) -> TrialRecord {
+    let mut odd = Odd(Rng::new(seed));
+    let builder = match odd.below(3) {
+        0 => RecordBuilder::writes(),
+        1 => RecordBuilder::reads().buffered(),
+        _ => RecordBuilder::reads(),
+    };
+    let builder = builder.with(|b| {
+        b.seconds = odd.pick(&[3, 12, 40]);
+        b.ops_per_second = odd.pick(&[20, 300]);
+        b.noise = odd.pick(&[0.005, 0.3]);
+        b.device_share = odd.pick(&[1.0, 1.0, 0.9, 0.1]);
+        b.foreign_read_bytes = odd.pick(&[0, 0, 200_000, 50_000_000]);
+        b.workload.queue_depth = odd.pick(&[1, 32]);
+    });
+    let builder = match odd.below(4) {
+        0 => builder.on("tmpfs", true),
+        1 => builder.on("nfs4", true),
+        _ => builder,
+    };
+    let mut trial = builder.trial();
+    let steal = odd.pick(&[0, 0, 300_000_000]);
+    for cpu in trial.observations.iter_mut().filter_map(|o| o.cpu.as_mut()) {
+        cpu.steal_ns += steal;
+    }
+    trial
+}
+
+/// Ways to know less of the same trial.
+const FORGET: [fn(&mut TrialRecord); 5] = [
+    |trial| trial.observations.clear(),
+    |trial| {
+        trial
+            .observations
+            .iter_mut()
+            .for_each(|o| o.devices.clear());
+    },
+    |trial| trial.target_before = None,
+    |trial| {
+        for observation in &mut trial.observations {
+            (observation.cpu, observation.pressure) = (None, None);
+        }
+        trial.samples.iter_mut().for_each(|s| s.run_delay_ns = 0);
+    },
+    |trial| {
+        trial.observations.clear();
+        trial.target_before = None;
+        trial.samples.iter_mut().for_each(|s| s.run_delay_ns = 0);
+    },
+];
+
 /// Floats show in the debug text as these when they are not numbers.
 const NOT_NUMBERS: [&str; 6] = ["(NaN)", ": NaN", "(inf)", "(-inf)", ": inf", ": -inf"];
 
@@ -370,6 +425,28 @@ proptest! {
                     }
                 }
             }
+        }
+    }
+
+    /// What shows a number to be wrong may be what was forgotten: then it is at
+    /// least not trusted without reserve.
+    #[test]
+    fn knowing_less_never_makes_a_number_more_trusted(seed in any::<u64>()) {
+        let judged = |trial: TrialRecord| {
+            let judged = judge(&run_of(vec![trial], RecordBuilder::reads().host));
+            let of_row = judged.rows.first().map(|row| row.verdict.validity);
+            assert_eq!(of_row.into_iter().max(), judged.trials.iter().map(|t| t.verdict.validity).max());
+            judged.verdict.validity
+        };
+        let whole = plausible(seed);
+        let known = judged(whole.clone());
+        for (way, forget) in FORGET.iter().enumerate() {
+            let mut less = whole.clone();
+            forget(&mut less);
+            let doubted = judged(less);
+            let allowed = doubted >= known
+                || known == Validity::NotTrusted && doubted >= Validity::Caveats;
+            prop_assert!(allowed, "seed {seed}, way {way}: {known:?} became {doubted:?}");
         }
     }
 }

@@ -42,6 +42,7 @@ mod probe;
 mod repeat;
 mod repeatability;
 mod scale;
+mod schedule_lag;
 mod second_opinion;
 mod set_sum;
 pub mod sizing;

@@ -11,7 +11,8 @@ use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use crate::above_the_device;
 use crate::check_table::TargetKind;
 use crate::checks::{
-    Facts, achieved, cap_evidence, cpu_bound, depth_kept, heat_limited, in_memory, share_of_ceiling,
+    Facts, achieved, cap_evidence, cpu_bound, declared_cap, depth_kept, heat_limited, holes,
+    in_memory, share_of_ceiling,
 };
 use crate::outcome::check;
 
@@ -36,15 +37,20 @@ pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
     if trial.data_ops() == 0 {
         return (Limiter::Unknown, "no operation was completed".to_owned());
     }
+    if let (TargetKind::Null, Some(named)) = (trial.kind, by_rate(facts, findings)) {
+        return named;
+    }
     if trial.kind == TargetKind::Null {
         let evidence = "the null target does nothing: this is the generator's own rate";
         return (Limiter::GeneratorCpu, evidence.to_owned());
     }
-    let rules: [Rule; 11] = [
+    let rules: [Rule; 13] = [
         by_rate,
         by_memory,
+        by_holes,
         by_cache,
         by_generator,
+        by_declared_cap,
         by_foreign_load,
         by_heat,
         by_flush,
@@ -72,13 +78,25 @@ fn evidence(findings: &[Finding], id: &str) -> String {
 
 fn by_rate(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     let achieved = achieved(facts.trial)?;
-    let text = format!("the rate that was asked for was reached: {}", achieved.text);
+    let text = format!("target rate reached: {}", achieved.text);
     achieved.reached().then_some((Limiter::Rate, text))
 }
 
 fn by_memory(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     let text = "the data never leave memory";
     in_memory(facts).then(|| (Limiter::Memory, text.to_owned()))
+}
+
+/// A hole is read from the map of the file system, not from a cache.
+fn by_holes(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
+    let missing = status(findings, "V01") >= Some(FindingStatus::Caveat);
+    let share = holes(facts).filter(|_| missing)?;
+    let text = format!(
+        "{:.0} % of the data was never written: such reads are answered from the map of where \
+         the data lie, without the device and without a cache (V04)",
+        100.0 * share
+    );
+    Some((Limiter::Filesystem, text))
 }
 
 fn by_cache(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
@@ -105,6 +123,15 @@ fn by_generator(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
         Some(bound) => Some((Limiter::GeneratorCpu, bound.text)),
         None => near.then(|| (Limiter::GeneratorCpu, evidence(findings, "V22"))),
     }
+}
+
+/// A limit that was set and is met explains the rate by itself, also beside
+/// foreign load on a device further down.
+fn by_declared_cap(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
+    let text = declared_cap(facts.trial)?;
+    let foreign = by_foreign_load(facts, findings);
+    let beside = foreign.map_or("", |_| "; others used the devices besides (V30)");
+    Some((Limiter::Cap, format!("{text}{beside}")))
 }
 
 fn by_foreign_load(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {

@@ -95,10 +95,31 @@ impl Outcome {
         self
     }
 
-    /// Not worse than `limit`.
-    pub(crate) fn at_most(mut self, limit: FindingStatus) -> Outcome {
-        self.status = self.status.min(limit);
+    /// With more evidence behind the first.
+    pub(crate) fn and(mut self, more: &str) -> Outcome {
+        self.evidence.push_str(more);
         self
+    }
+
+    /// Not worse than `limit`; then the threshold is that of the milder status.
+    pub(crate) fn at_most(mut self, limit: FindingStatus) -> Outcome {
+        if self.status > limit {
+            self.status = limit;
+            let milder = match limit {
+                FindingStatus::Caveat => self.check.caveat,
+                FindingStatus::Info => self.check.info,
+                _ => None,
+            };
+            self.threshold = milder.or(self.threshold);
+        }
+        self
+    }
+
+    /// Whether it is the one to show of two outcomes of a check for which more
+    /// is worse.
+    pub(crate) fn is_worse_than(&self, other: &Outcome) -> bool {
+        let rank = |outcome: &Outcome| (outcome.status, outcome.measured.unwrap_or(0.0));
+        rank(self).partial_cmp(&rank(other)) == Some(std::cmp::Ordering::Greater)
     }
 
     pub(crate) fn status(&self) -> FindingStatus {

@@ -45,6 +45,9 @@ impl std::str::FromStr for Links {
             "gbe" | "g" | "gb" | "gbit" | "gbit/s" | "gbps" | "gb/s" | "ge" => 1e9,
             "mbit" | "mbit/s" | "mbps" | "mbe" | "m" => 1e6,
             "tbe" | "t" | "tbit/s" | "tbps" => 1e12,
+            "" if !number.is_empty() => {
+                return Err(format!("'{text}' needs a unit, e.g. {text}GbE"));
+            }
             _ => return Err(wrong()),
         };
         let number: f64 = number.parse().map_err(|_| wrong())?;

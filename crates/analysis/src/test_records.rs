@@ -5,6 +5,8 @@
 //! the workload reads. Observations are 0.4 s out of step with the samples, as
 //! in life.
 
+use std::rc::Rc;
+
 use fathom_model::Histogram;
 use fathom_model::fingerprint::{DeviceFacts, FilesystemFacts, Fingerprint, TargetFingerprint};
 use fathom_model::observation::{
@@ -17,7 +19,7 @@ use fathom_model::run::{
 use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::target::Target;
-use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity};
 use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
 
 use crate::statistics::noise::Noise;
@@ -25,6 +27,9 @@ use crate::statistics::noise::Noise;
 const SECOND: u64 = 1_000_000_000;
 pub(crate) const GIB: u64 = 1 << 30;
 const OFFSET_NS: i64 = -400_000_000;
+
+/// A change of a record once it is made.
+type Edit = Rc<dyn Fn(&mut TrialRecord)>;
 
 /// A trial under construction.
 #[derive(Clone)]
@@ -45,7 +50,7 @@ pub(crate) struct RecordBuilder {
     pub(crate) host: Fingerprint,
     pub(crate) fingerprint: Option<TargetFingerprint>,
     pub(crate) end: Option<TrialEnd>,
-    edits: Vec<fn(&mut TrialRecord)>,
+    edits: Vec<Edit>,
 }
 
 impl RecordBuilder {
@@ -95,8 +100,16 @@ impl RecordBuilder {
     }
 
     /// Changes the record once it is made.
-    pub(crate) fn edit(mut self, change: fn(&mut TrialRecord)) -> RecordBuilder {
-        self.edits.push(change);
+    pub(crate) fn edit(self, change: fn(&mut TrialRecord)) -> RecordBuilder {
+        self.edit_with(change)
+    }
+
+    /// Changes the record by what a test computed.
+    pub(crate) fn edit_with(
+        mut self,
+        change: impl Fn(&mut TrialRecord) + 'static,
+    ) -> RecordBuilder {
+        self.edits.push(Rc::new(change));
         self
     }
 
@@ -212,6 +225,11 @@ impl RecordBuilder {
         self.finding(id).map(|f| f.status)
     }
 
+    /// The verdict on whether the trial's number is true.
+    pub(crate) fn validity(&self) -> Validity {
+        crate::judge(&self.run()).trials[0].verdict.validity
+    }
+
     /// What limited the trial.
     pub(crate) fn limiter(&self) -> Limiter {
         crate::judge(&self.run()).trials[0].verdict.limiter
@@ -281,11 +299,8 @@ impl RecordBuilder {
                 let device = &mut observation.devices[0];
                 for sample in samples {
                     let window = (start_ns, start_ns + SECOND as i64);
-                    let share = crate::activity::overlap(
-                        sample.start_ns as i64,
-                        sample.duration_ns,
-                        window,
-                    );
+                    let share =
+                        crate::company::overlap(sample.start_ns as i64, sample.duration_ns, window);
                     let bytes = |kind| sample.op(kind).map_or(0, |op| op.bytes) as f64;
                     let moved = |kind| (bytes(kind) * share * self.device_share) as u64;
                     device.read_bytes += moved(OpKind::Read);

@@ -128,6 +128,12 @@ impl<'a> Trial<'a> {
         self.seconds.iter().filter(|s| s.phase == Phase::Measure)
     }
 
+    /// Where the seconds of the measure phase stand among all of the trial.
+    pub(crate) fn measured_positions(&self) -> impl Iterator<Item = usize> + '_ {
+        let seconds = self.seconds.iter().enumerate();
+        seconds.filter_map(|(at, s)| (s.phase == Phase::Measure).then_some(at))
+    }
+
     pub(crate) fn duration_seconds(&self) -> f64 {
         self.duration_ns as f64 / 1e9
     }
@@ -297,7 +303,8 @@ fn target_kind(record: &TrialRecord) -> TargetKind {
     match (&record.spec.target, record.spec.workload.engine) {
         (Target::Null, _) | (_, EngineKind::Null) => return TargetKind::Null,
         (Target::Sim(_), _) | (_, EngineKind::Sim) => return TargetKind::Sim,
-        (Target::Peer(_) | Target::Bucket(_), _) => return TargetKind::Unknown,
+        (Target::Bucket(_), _) => return TargetKind::ObjectStore,
+        (Target::Peer(_), _) => return TargetKind::Unknown,
         (Target::Path(_), _) => {}
     }
     let Some(target) = &record.target_before else {

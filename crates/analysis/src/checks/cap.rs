@@ -7,8 +7,8 @@ use fathom_model::verdict::FindingStatus;
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
-use crate::activity::overlap;
 use crate::check_table::TargetKind;
+use crate::company::overlap;
 use crate::outcome::{Outcome, check};
 use crate::plateau::plateau;
 use crate::trial::Trial;
@@ -80,6 +80,21 @@ pub(crate) fn evidence(trial: &Trial<'_>) -> Option<String> {
         return Some(text);
     }
     plateau(trial)
+}
+
+/// The evidence that a limit which somebody declared was met so closely that
+/// nothing else needs to explain the rate.
+pub(crate) fn declared(trial: &Trial<'_>) -> Option<String> {
+    let near = check(ID).at_limit?;
+    let mut uses = uses(trial);
+    uses.retain(|used| (used.share - 1.0).abs() <= near);
+    uses.sort_by(|a, b| (a.share - 1.0).abs().total_cmp(&(b.share - 1.0).abs()));
+    if let Some(used) = uses.first() {
+        let share = 100.0 * used.share;
+        return Some(format!("{} was reached ({share:.1} % of it)", used.text));
+    }
+    let cloud = cloud_share(trial).filter(|(share, _)| *share >= CLOUD_SHARE);
+    cloud.map(|(_, text)| text)
 }
 
 /// Whether a control group limits a device under the target, reached or not.

@@ -1,4 +1,4 @@
-use fathom_model::verdict::FindingStatus::{Info, NotMeasured, Pass};
+use fathom_model::verdict::FindingStatus::{Info, Invalid, NotMeasured, Pass};
 use fathom_model::verdict::Limiter;
 
 use crate::test_records::RecordBuilder;
@@ -26,6 +26,30 @@ fn a_control_groups_limit_that_was_reached_is_named() {
     assert_eq!(reached.status("V38"), Some(Info));
     let bytes = limited(&[("cgroup_read_bytes", "4096000")]);
     assert_eq!(bytes.limiter(), Limiter::Cap);
+}
+
+#[test]
+fn a_limit_that_is_met_goes_before_foreign_load() {
+    let beside_others = |limit: &str| {
+        limited(&[("cgroup_read_ops", limit)])
+            .with(|b| b.foreign_read_bytes = 8_000_000)
+            .edit(|t| {
+                // The workload's own rate stays what the limit lets through.
+                t.observations.iter_mut().for_each(|o| o.own = None);
+            })
+    };
+    let met = beside_others("1000");
+    assert_eq!(met.status("V30"), Some(Invalid));
+    let judged = crate::judge(&met.run());
+    let verdict = &judged.trials[0].verdict;
+    assert_eq!(verdict.limiter, Limiter::Cap);
+    for part in ["1,000 reads/s", "V30"] {
+        let text = &verdict.limiter_evidence;
+        assert!(text.contains(part), "{text}");
+    }
+    // Near is not met: the others may have taken the rest.
+    assert_eq!(beside_others("1045").limiter(), Limiter::ForeignLoad);
+    assert_eq!(beside_others("5000").limiter(), Limiter::ForeignLoad);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! V02, V03, V04, V06: what the data set is and where it lies.
 
+use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 
@@ -186,7 +187,7 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
     }
     let filesystem = trial.filesystem().map(|f| f.kind.as_str());
     let layer = match (trial.kind, filesystem) {
-        (TargetKind::Unknown, _) => {
+        (TargetKind::Unknown | TargetKind::ObjectStore, _) => {
             let reason = "what lies below the target is not known";
             return Some(Outcome::not_measured(ID, reason));
         }
@@ -227,6 +228,10 @@ fn virtual_leaf(facts: &Facts<'_>) -> Option<String> {
         let name = &device.name;
         match device.kind.as_str() {
             "zram" | "ram" | "brd" => Some(format!("{name} is a disk in memory")),
+            "loop" if is_in_memory(device) => Some(format!(
+                "{name} is a loop device on a file in {}: its figures are those of memory",
+                device.facts["backing_filesystem"]
+            )),
             "loop" => Some(format!(
                 "{name} is a loop device; the file system and cache below it set the number too"
             )),
@@ -241,9 +246,32 @@ fn virtual_leaf(facts: &Facts<'_>) -> Option<String> {
 /// Whether the data never leave memory.
 pub(crate) fn in_memory(facts: &Facts<'_>) -> bool {
     let leaves = facts.trial.leaves();
-    let memory = |kind: &str| matches!(kind, "zram" | "ram" | "brd");
     facts.trial.kind == TargetKind::Memory
-        || (!leaves.is_empty() && leaves.iter().all(|d| memory(&d.kind)))
+        || (!leaves.is_empty() && leaves.iter().all(|device| is_in_memory(device)))
+}
+
+/// Whether a bottom device keeps its data in memory, a loop device on a file
+/// there included.
+fn is_in_memory(device: &DeviceFacts) -> bool {
+    let filesystem = device.facts.get("backing_filesystem");
+    match device.kind.as_str() {
+        "zram" | "ram" | "brd" => true,
+        "loop" => filesystem.is_some_and(|kind| matches!(kind.as_str(), "tmpfs" | "ramfs")),
+        _ => false,
+    }
+}
+
+/// Share of what a trial could read that was never written, where that explains
+/// why the device did not answer: holes are read from a map.
+pub(crate) fn holes(facts: &Facts<'_>) -> Option<f64> {
+    let trial = facts.trial;
+    let data = &trial.end()?.data;
+    let share = data.unwritten_share.filter(|share| share.is_finite())?;
+    let missing = 1.0 - read_ratio(facts)?.min(1.0);
+    let counts = check("V04").invalid.is_some_and(|least| share > least);
+    // Most of what did not come from the device must be holes.
+    (counts && trial.workload.mix.reads() && 2.0 * share > missing && missing > 0.0)
+        .then_some(share)
 }
 
 #[cfg(test)]

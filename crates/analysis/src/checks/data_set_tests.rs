@@ -148,3 +148,53 @@ fn without_a_fingerprint_nothing_is_claimed() {
     }
     assert_eq!(crate::judge(&sim.run()).verdict.validity, Validity::Trusted);
 }
+
+/// Reads of which the device delivered a part, from data that partly are holes.
+fn holes(delivered: f64, unwritten: f64) -> RecordBuilder {
+    RecordBuilder::reads()
+        .with(|b| b.device_share = delivered)
+        .with_end(|end| end.data.unwritten_share = Some(unwritten))
+}
+
+#[test]
+fn a_hole_is_not_a_cache() {
+    let sparse = holes(0.0, 1.0);
+    assert_eq!(sparse.limiter(), Limiter::Filesystem);
+    let finding = sparse.finding("V01").unwrap();
+    assert_eq!(finding.status, Invalid);
+    assert!(
+        finding.evidence.contains("holes are read without"),
+        "{finding:?}"
+    );
+    let judged = crate::judge(&sparse.run());
+    let text = &judged.trials[0].verdict.limiter_evidence;
+    assert!(
+        text.contains("100 % of the data was never written"),
+        "{text}"
+    );
+    // A few holes do not explain a cache that answers everything.
+    let cached = holes(0.0, 0.01);
+    assert_eq!(cached.limiter(), Limiter::Cache);
+    assert!(!cached.finding("V01").unwrap().evidence.contains("holes"));
+    assert_eq!(holes(0.6, 0.4).limiter(), Limiter::Filesystem);
+}
+
+#[test]
+fn a_loop_device_on_a_file_in_memory_is_memory() {
+    let on = |filesystem: &str| {
+        let filesystem = filesystem.to_owned();
+        RecordBuilder::reads().with(|b| {
+            let device = &mut b.fingerprint.as_mut().unwrap().devices[0];
+            device.kind = "loop".to_owned();
+            device
+                .facts
+                .insert("backing_filesystem".to_owned(), filesystem);
+        })
+    };
+    let memory = on("tmpfs");
+    assert_eq!(memory.limiter(), Limiter::Memory);
+    let finding = memory.finding("V06").unwrap();
+    assert_eq!(finding.status, Caveat);
+    assert!(finding.evidence.contains("those of memory"), "{finding:?}");
+    assert_ne!(on("nfs4").limiter(), Limiter::Memory);
+}

@@ -1,11 +1,14 @@
 //! V01: bytes at the device against bytes of the application.
 
 use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
 
 use super::Facts;
+use super::data_set::holes;
+use super::unflushed::unflushed;
 use crate::activity::{Activity, Moved};
 use crate::check_table::TargetKind;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, check};
 
 const ID: &str = "V01";
 
@@ -86,14 +89,21 @@ fn read_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
         true => "direct reads",
         false => "buffered reads",
     };
-    Some(outcome(
+    let found = outcome(
         ratio,
         how,
         "delivered",
         (activity.device_read_bytes, app.bytes),
         loads(facts),
         activity,
-    ))
+    );
+    Some(match holes(facts).filter(|_| found.status() >= FindingStatus::Caveat) {
+        Some(share) => found.and(&format!(
+            "; {:.0} % of the data was never written, and holes are read without the device (V04)",
+            100.0 * share
+        )),
+        None => found,
+    })
 }
 
 fn write_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
@@ -116,8 +126,8 @@ fn write_side(facts: &Facts<'_>, activity: &Activity) -> Option<Outcome> {
         .end()
         .is_some_and(|e| e.final_flush_ns.is_some());
     let sync = &facts.trial.workload.sync;
-    let left = match facts.trial.end().and_then(|e| e.dirty_bytes_at_end) {
-        Some(dirty) if !flushed => dirty as f64,
+    let left = match unflushed(facts.trial) {
+        Some(left) if !flushed => left.bytes as f64,
         _ => 0.0,
     };
     if !flushed && sync.every_writes == 0 && left == 0.0 {
@@ -162,7 +172,14 @@ fn outcome(
         100.0 * device / app,
         activity.seconds,
     );
-    Outcome::graded(ID, ratio, evidence)
+    let more = match ratio > check("V09").info.unwrap_or(f64::INFINITY) {
+        true => {
+            "; more than the workload moved is no fault here: read-ahead, metadata or others \
+                 (V09, V30)"
+        }
+        false => "",
+    };
+    Outcome::graded(ID, ratio, evidence + more)
 }
 
 /// Device names for a sentence.

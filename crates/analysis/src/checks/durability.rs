@@ -1,14 +1,13 @@
 //! V07: were the data durable when the clock stopped?
 
-use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::SyncOpen;
 
 use super::Facts;
+use super::unflushed::{Unflushed, unflushed, written};
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
-use crate::trial::add;
 
 const ID: &str = "V07";
 
@@ -24,11 +23,7 @@ pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "data in memory are never durable (see V06)";
         return Some(Outcome::not_measured(ID, reason));
     }
-    let written = add(trial
-        .seconds
-        .iter()
-        .flat_map(|s| s.ops(OpKind::Write))
-        .map(|op| op.bytes));
+    let written = written(trial);
     if written == 0 {
         return Some(Outcome::not_measured(ID, "nothing was written"));
     }
@@ -43,17 +38,28 @@ pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.direct() {
         return Some(direct(facts));
     }
-    let Some(dirty) = end.and_then(|end| end.dirty_bytes_at_end) else {
+    let Some(left) = unflushed(trial) else {
         let reason = "there was no flush, and the dirty bytes at the end are not known";
         return Some(Outcome::not_measured(ID, reason));
     };
-    let left = dirty.min(written);
+    Some(not_flushed(&left, written))
+}
+
+fn not_flushed(left: &Unflushed, written: u64) -> Outcome {
     let evidence = format!(
-        "{} of {} written were still in memory at the end of the load, and nothing flushed them",
-        unit::bytes(left),
+        "{} of {} written were still in memory at the end of the load ({}), and nothing flushed \
+         them",
+        unit::bytes(left.bytes),
         unit::bytes(written),
+        left.how,
     );
-    Some(Outcome::graded(ID, left as f64 / written as f64, evidence))
+    let share = |bytes: u64| bytes as f64 / written.max(1) as f64;
+    let outcome = Outcome::graded(ID, share(left.bytes), evidence);
+    // Pages that can be somebody else's do not make the number untrue.
+    match check(ID).grade(share(left.certain)).0 {
+        FindingStatus::Invalid => outcome,
+        _ => outcome.at_most(FindingStatus::Caveat),
+    }
 }
 
 fn pass(evidence: &str) -> Outcome {

@@ -1,3 +1,5 @@
+use fathom_model::op::{ErrorClass, OpKind};
+use fathom_model::sample::OpSample;
 use fathom_model::verdict::FindingStatus::{Caveat, Info, Invalid, NotMeasured, Pass};
 use fathom_model::workload::SyncOpen;
 
@@ -25,6 +27,56 @@ fn writes_that_stayed_in_memory_are_caught() {
     assert_eq!(dirty(50.0).finding("V07").unwrap().measured, Some(1.0));
     let unknown = RecordBuilder::writes().buffered();
     assert_eq!(unknown.status("V07"), Some(NotMeasured));
+}
+
+#[test]
+fn dirty_pages_of_others_condemn_nobody() {
+    // Every 32 writes are flushed: at most 128 KiB of 234 MiB can be left.
+    let synced = |share| dirty(share).with(|b| b.workload.sync.every_writes = 32);
+    let finding = synced(50.0).finding("V07").unwrap();
+    assert_eq!(finding.status, Pass, "{finding:?}");
+    assert!(finding.evidence.contains("since the last flush"));
+    // Without flushes the test files themselves tell.
+    let own = |bytes| {
+        dirty(50.0)
+            .with_end(|end| end.own_dirty_bytes_at_end = Some(bytes))
+            .finding("V07")
+            .unwrap()
+    };
+    assert_eq!(own(4096).status, Pass);
+    let half = own(120 << 20);
+    assert_eq!(half.status, Invalid);
+    assert!(half.evidence.contains("test files"), "{half:?}");
+    // The host's figure alone, most of which was there before.
+    let before = dirty(50.0).edit(|t| {
+        if let Some(memory) = &mut t.observations[0].memory {
+            memory.dirty_bytes = 50 << 30;
+        }
+    });
+    let finding = before.finding("V07").unwrap();
+    assert_eq!(finding.status, Caveat, "{finding:?}");
+    assert!(finding.evidence.contains("were there before"));
+}
+
+#[test]
+fn a_short_load_with_rare_flushes_is_a_caveat_at_most() {
+    let rare = dirty(50.0).with(|b| {
+        b.seconds = 1;
+        b.workload.sync.every_writes = 900;
+    });
+    assert_eq!(rare.status("V07"), Some(Caveat));
+}
+
+#[test]
+fn failed_flushes_prove_nothing() {
+    let failed = dirty(0.9)
+        .with(|b| b.workload.sync.every_writes = 32)
+        .edit(|t| {
+            let mut sync = OpSample::new(OpKind::Sync, false);
+            sync.errors.add_many(ErrorClass::Io, 3);
+            t.samples[5].ops.push(sync);
+        });
+    assert_eq!(failed.status("V07"), Some(Invalid));
 }
 
 #[test]

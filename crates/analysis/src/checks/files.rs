@@ -1,11 +1,23 @@
 //! V77, V78: what the figures of operations on files are figures of.
 
 use fathom_model::OpKind;
+use fathom_model::gluster::{GlusterBrickUse, GlusterUse};
+use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 
 use super::Facts;
+use super::device_bytes::names;
+use crate::activity::Activity;
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
+use crate::trial::{Trial, add};
+
+/// No file system that stores inodes has smaller ones.
+const LEAST_INODE_BYTES: u64 = 128;
+/// Requests of Gluster that look at files.
+const LOOKS: [&str; 9] = [
+    "LOOKUP", "STAT", "FSTAT", "OPEN", "OPENDIR", "READ", "READDIR", "READDIRP", "GETXATTR",
+];
 
 /// V77: could this host's caches answer?
 pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
@@ -29,15 +41,102 @@ pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
         );
         return Some(Outcome::graded(ID, 0.0, evidence));
     }
-    let asked = match trial.workload.drop_cache {
-        true => ", which could not be dropped",
+    let note = match trial.workload.drop_cache {
+        true => "; the caches could not be dropped",
         false => "",
     };
-    let evidence = format!(
-        "warm: the files had just been made on this host and lie in its caches of names, inodes \
-         and pages{asked}"
+    Some(match storage_share(trial) {
+        Err(reason) => {
+            let text = format!("whether this host's caches answered is not known: {reason}{note}");
+            Outcome::not_measured(ID, text)
+        }
+        Ok((share, text)) => {
+            let warm = 1.0 - share;
+            let word = match check(ID).caveat.is_some_and(|limit| warm > limit) {
+                true => "warm: this host's caches of names, inodes and pages answered",
+                false => "cold: the storage answered",
+            };
+            Outcome::graded(ID, warm, format!("{word}; {text}{note}"))
+        }
+    })
+}
+
+/// Share of the operations that the storage must have answered, from what was
+/// asked of it meanwhile, and that evidence; or why nothing tells.
+fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
+    let looks = || {
+        trial
+            .seconds
+            .iter()
+            .flat_map(|s| OpKind::ALL.into_iter().flat_map(|k| s.ops(k)))
+    };
+    let ops = add(looks().map(|op| op.ops));
+    if ops == 0 {
+        return Err("no operation completed".to_owned());
+    }
+    if let Some(asked) = trial.end().and_then(|end| end.gluster.as_deref()) {
+        return asked_of_bricks(asked, ops);
+    }
+    let activity = Activity::of_load_and_after(trial)?;
+    let bytes = add(looks()
+        .filter(|op| op.kind == OpKind::ReadFile)
+        .map(|op| op.bytes));
+    let files = trial
+        .workload
+        .meta
+        .as_ref()
+        .map_or(ops, |meta| meta.tree.files);
+    let first = ops.min(files.saturating_mul(u64::from(trial.workload.workers.max(1))));
+    // A file that is looked at again is in the caches by then.
+    let (needed, passes, what) = match bytes {
+        0 => (
+            first * LEAST_INODE_BYTES,
+            first as f64 / ops as f64,
+            "inodes",
+        ),
+        bytes => (bytes, 1.0, "data"),
+    };
+    let share = |read: f64| (read / needed.max(1) as f64).min(1.0) * passes;
+    let device = activity.device_read_bytes;
+    let own = activity.own_read_bytes.unwrap_or(device);
+    let limit = check("V77").caveat.unwrap_or(0.5);
+    if share(own) < limit && share(device) >= limit {
+        return Err(format!(
+            "{} read {}, of which this process asked for {} itself",
+            names(&activity.leaves),
+            unit::bytes(device as u64),
+            unit::bytes(own as u64)
+        ));
+    }
+    let text = format!(
+        "this process read {} from {} and what carries it, for {} operations on at least {} of \
+         {what}",
+        unit::bytes(own as u64),
+        names(&activity.leaves),
+        unit::group(ops),
+        unit::bytes(needed),
     );
-    Some(Outcome::graded(ID, 1.0, evidence))
+    Ok((share(own), text))
+}
+
+/// Requests that reached the bricks of a Gluster volume.
+fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), String> {
+    if asked.bricks.is_empty() {
+        let reason = asked
+            .notes
+            .first()
+            .map_or("no brick was seen", String::as_str);
+        return Err(reason.to_owned());
+    }
+    let of_brick = |brick: &GlusterBrickUse| add(LOOKS.iter().map(|name| brick.calls_of(name)));
+    let requests = add(asked.bricks.iter().map(of_brick));
+    let text = format!(
+        "the bricks of {} were asked {} times for {} operations",
+        asked.volume,
+        unit::group(requests),
+        unit::group(ops),
+    );
+    Ok(((requests as f64 / ops as f64).min(1.0), text))
 }
 
 /// V78: was anything durable when the operation returned?

@@ -1,12 +1,15 @@
 use fathom_model::OpKind;
+use fathom_model::gluster::{GlusterBrickUse, GlusterCalls, GlusterUse};
 use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
-use fathom_model::verdict::Limiter;
+use fathom_model::verdict::{Limiter, Validity};
 use fathom_model::workload::{EngineKind, MetaTree, MetaWork, OpMix};
 
 use crate::test_records::RecordBuilder;
 
 fn files(kind: OpKind) -> RecordBuilder {
     let builder = RecordBuilder::reads().buffered().with(|b| {
+        // The storage is not asked.
+        b.device_share = 0.0;
         b.workload.engine = EngineKind::Meta;
         b.workload.mix = OpMix::READ;
         b.workload.queue_depth = 1;
@@ -42,6 +45,87 @@ fn a_look_at_what_was_just_made_is_warm_unless_the_caches_were_dropped() {
     let memory = files(OpKind::Stat).on("tmpfs", true);
     assert_eq!(memory.status("V77"), Some(NotMeasured));
     assert_eq!(RecordBuilder::reads().status("V77"), None);
+}
+
+/// A second of 1,000 operations on 60,000 files, during which the device and
+/// the process read this much.
+fn reading(kind: OpKind, device: u64, own: u64) -> RecordBuilder {
+    files(kind)
+        .with(|b| {
+            if let Some(meta) = &mut b.workload.meta {
+                meta.tree = MetaTree::flat(60_000, 4096);
+            }
+        })
+        .edit_with(move |trial| {
+            for op in trial.samples.iter_mut().flat_map(|sample| &mut sample.ops) {
+                op.bytes = match op.kind {
+                    OpKind::ReadFile => op.ops * 4096,
+                    _ => 0,
+                };
+            }
+            for observation in &mut trial.observations {
+                observation.devices[0].read_bytes = device;
+                if let Some(activity) = &mut observation.own {
+                    activity.storage_read_bytes = Some(own);
+                }
+            }
+        })
+}
+
+#[test]
+fn what_the_device_read_tells_cold_from_warm() {
+    let cold = reading(OpKind::Stat, 260_000, 256_000)
+        .finding("V77")
+        .unwrap();
+    assert_eq!(cold.status, Pass, "{cold:?}");
+    assert!(cold.evidence.starts_with("cold: the storage answered"));
+    let warm = reading(OpKind::Stat, 0, 0).finding("V77").unwrap();
+    assert_eq!(warm.status, Caveat);
+    assert!(warm.evidence.contains("read 0 B from nvme0n1"), "{warm:?}");
+    let data = |bytes| reading(OpKind::ReadFile, bytes, bytes).status("V77");
+    assert_eq!(data(4_200_000), Some(Pass));
+    assert_eq!(data(260_000), Some(Caveat), "inodes alone are not the data");
+    // Somebody else read as well: nothing is proved.
+    let unsure = reading(OpKind::Stat, 9_000_000, 100);
+    assert_eq!(unsure.status("V77"), Some(NotMeasured));
+    // The same few files again and again are warm after the first time.
+    let again = reading(OpKind::Stat, 260_000, 256_000).with(|b| {
+        if let Some(meta) = &mut b.workload.meta {
+            meta.tree = MetaTree::flat(1000, 4096);
+        }
+    });
+    assert_eq!(again.status("V77"), Some(Caveat));
+}
+
+#[test]
+fn what_the_bricks_were_asked_tells_cold_from_warm() {
+    let asked = |lookups: u64| {
+        let calls = GlusterCalls {
+            name: "LOOKUP".to_owned(),
+            calls: lookups,
+            time_ns: 0.0,
+        };
+        let bricks = vec![GlusterBrickUse {
+            calls: vec![calls],
+            ..GlusterBrickUse::default()
+        }];
+        let volume = GlusterUse {
+            bricks,
+            ..GlusterUse::default()
+        };
+        files(OpKind::Stat)
+            .on("fuse.glusterfs", true)
+            .with(|b| b.observed = false)
+            .with_end(|end| end.gluster = Some(Box::new(volume)))
+    };
+    assert_eq!(asked(61_000).status("V77"), Some(Pass));
+    assert_eq!(asked(100).status("V77"), Some(Caveat));
+    let unknown = files(OpKind::Stat)
+        .on("nfs4", true)
+        .with(|b| b.observed = false);
+    assert_eq!(unknown.status("V77"), Some(NotMeasured));
+    let judged = crate::judge(&unknown.run());
+    assert_eq!(judged.trials[0].verdict.validity, Validity::Caveats);
 }
 
 #[test]

@@ -8,8 +8,9 @@ use super::Facts;
 use super::generator_cpu::{CpuBound, busiest_thread, cpu_bound};
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
+use crate::schedule_lag::longest_unexplained_ns;
 use crate::summary::usable;
-use crate::trial::{Second, Trial};
+use crate::trial::Trial;
 
 /// Result over the ceiling of the null target; `None` when there is none or it
 /// was itself held back by an asked-for rate or think time.
@@ -106,11 +107,11 @@ pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.duration_ns == 0 {
         return Some(Outcome::not_measured(ID, "nothing was measured"));
     }
-    let longest_ns = trial
+    let stopped = trial
         .measured()
-        .map(|second| stop_of(trial, second))
-        .max()
-        .unwrap_or(0);
+        .map(|second| second.largest(|g| g.longest_stall_ns));
+    let stopped_ns = stopped.max().unwrap_or(0);
+    let longest_ns = stopped_ns.max(longest_unexplained_ns(trial));
     let share = longest_ns as f64 / trial.duration_ns as f64;
     let table = check(ID);
     let caveat = table.caveat.unwrap_or(0.1);
@@ -138,26 +139,6 @@ pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
         Some(caveat),
         evidence,
     ))
-}
-
-/// Longest stop in a second. In an open loop a late submission is the
-/// generator's only while the queue had room.
-fn stop_of(trial: &Trial<'_>, second: &Second<'_>) -> u64 {
-    let stalled = second.largest(|g| g.longest_stall_ns);
-    if !trial.open_loop() {
-        return stalled;
-    }
-    let workers: f64 = second.groups.iter().map(|g| f64::from(g.workers)).sum();
-    let room = second.duration_ns as f64 * workers * trial.depth() as f64;
-    let area: f64 = second.groups.iter().map(|g| g.in_flight_ns as f64).sum();
-    let lateness = second
-        .groups
-        .iter()
-        .filter_map(|g| g.lateness.as_ref()?.max());
-    match area < 0.9 * room {
-        true => stalled.max(lateness.max().unwrap_or(0)),
-        false => stalled,
-    }
 }
 
 #[cfg(test)]

@@ -64,6 +64,10 @@ fn without_a_ceiling_nothing_is_claimed_and_the_null_target_is_exempt() {
     let null = ceiling(1_000.0).with(|b| b.workload.engine = EngineKind::Null);
     assert_eq!(null.status("V22"), None);
     assert_eq!(null.limiter(), Limiter::GeneratorCpu);
+    let paced = at_rate(1000.0, 1e6).with(|b| b.workload.engine = EngineKind::Null);
+    assert_eq!(paced.limiter(), Limiter::Rate);
+    let missed = at_rate(2000.0, 1e6).with(|b| b.workload.engine = EngineKind::Null);
+    assert_eq!(missed.limiter(), Limiter::GeneratorCpu);
 }
 
 #[test]
@@ -84,9 +88,11 @@ fn late_submission_in_an_open_loop_counts_only_while_the_queue_has_room() {
     let late = |in_flight: u128| {
         at_rate(1000.0, 1e6).edit(match in_flight {
             0 => |trial| {
-                let sample = &mut trial.samples[5];
-                sample.in_flight_ns /= 4;
-                if let Some(lateness) = &mut sample.lateness {
+                // Nor had it been full in the second before, from which lag
+                // could be left.
+                let before = &mut trial.samples[4..6];
+                before.iter_mut().for_each(|s| s.in_flight_ns /= 4);
+                if let Some(lateness) = &mut trial.samples[5].lateness {
                     lateness.record(1_000_000_000);
                 }
             },

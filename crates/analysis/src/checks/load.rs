@@ -9,6 +9,7 @@ use fathom_model::workload::{Arrival, RateUnit};
 use super::Facts;
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
+use crate::schedule_lag::longest_unexplained_ns;
 use crate::trial::Trial;
 
 /// Operations per slot below which starting and ending dominate.
@@ -154,7 +155,7 @@ pub(crate) fn achieved(trial: &Trial<'_>) -> Option<Achieved> {
         share: got / rate.per_second,
         tolerance: (edge + chance) / ops.max(1.0),
         text: format!(
-            "{} of {} asked for ({:.1} %)",
+            "{} of the {} target ({:.1} %)",
             amount(got),
             amount(rate.per_second),
             100.0 * got / rate.per_second
@@ -197,7 +198,11 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     }
     let share = achieved.share;
     let Some(lag) = facts.summary.lateness.as_ref().and_then(p99) else {
-        let evidence = format!("{}; the lateness was not recorded", achieved.text);
+        let lag = match facts.summary.lateness {
+            Some(_) => "too few operations for the 99th percentile of the schedule lag",
+            None => "the schedule lag was not recorded",
+        };
+        let evidence = format!("{}; {lag}", achieved.text);
         return Some(Outcome::decided(
             ID,
             FindingStatus::Info,
@@ -210,18 +215,23 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     let service = service
         .filter_map(|op| p99(&op.service))
         .fold(0.0, f64::max);
+    // The null target is done before the generator has looked at its clock.
+    let late = lag > service && service > 0.0 && trial.kind != TargetKind::Null;
+    let own = longest_unexplained_ns(trial) as f64 > service;
+    let (status, whose) = match (late, own) {
+        (true, true) => (FindingStatus::Caveat, "; fathom had room and came late"),
+        (true, false) => (
+            FindingStatus::Caveat,
+            "; the target kept the queue full meanwhile, so operations waited for a slot",
+        ),
+        (false, _) => (FindingStatus::Pass, ""),
+    };
     let evidence = format!(
-        "{}; 99th percentile of the lateness {}, of the service latency {}",
+        "{}; 99th percentile of the schedule lag {}, of the service latency {}{whose}",
         achieved.text,
         unit::latency(lag),
         unit::latency(service)
     );
-    // The null target is done before the generator has looked at its clock.
-    let late = lag > service && service > 0.0 && trial.kind != TargetKind::Null;
-    let status = match late {
-        true => FindingStatus::Caveat,
-        false => FindingStatus::Pass,
-    };
     Some(Outcome::decided(ID, status, share, threshold, evidence))
 }
 

@@ -101,7 +101,12 @@ fn late_submission_is_a_caveat() {
             }
         }
     });
-    assert_eq!(late.status("V23"), Some(Caveat));
+    let finding = late.finding("V23").unwrap();
+    assert_eq!(finding.status, Caveat);
+    assert!(finding.evidence.contains("the target kept"), "{finding:?}");
+    let with_room = late.edit(|t| t.samples.iter_mut().for_each(|s| s.in_flight_ns /= 100));
+    let finding = with_room.finding("V23").unwrap();
+    assert!(finding.evidence.contains("fathom had room"), "{finding:?}");
     let unknown = open(1000.0, Arrival::Constant)
         .edit(|t| t.samples.iter_mut().for_each(|s| s.lateness = None));
     assert_eq!(unknown.status("V23"), Some(Info));

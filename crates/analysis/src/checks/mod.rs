@@ -5,16 +5,19 @@
 //! "not measured" and why; it never passes silently and never alarms.
 
 mod cap;
+mod commits;
 mod company;
 mod data_set;
 mod device_bytes;
 mod device_facts;
 mod drive;
 mod durability;
+pub(crate) mod evidence;
 mod files;
 mod generator;
 mod generator_cpu;
 mod host;
+mod idle_gate;
 mod integrity;
 mod layers;
 mod link;
@@ -25,6 +28,7 @@ mod precision;
 mod stall;
 mod state;
 mod steadiness;
+mod unflushed;
 mod write_path;
 
 use fathom_model::judged::TrialSummary;
@@ -35,8 +39,8 @@ use crate::activity::Activity;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-pub(crate) use cap::{evidence as cap_evidence, is_limited};
-pub(crate) use data_set::in_memory;
+pub(crate) use cap::{declared as declared_cap, evidence as cap_evidence, is_limited};
+pub(crate) use data_set::{holes, in_memory};
 pub(crate) use drive::heat_limited;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
 pub(crate) use generator_cpu::cpu_bound;
@@ -51,9 +55,26 @@ pub(crate) struct Facts<'a> {
     pub(crate) steadiness: Option<Steadiness>,
     /// Devices and workload over the measure phase.
     pub(crate) activity: Result<Activity, String>,
+    /// Bytes that this run had written to the target before.
+    pub(crate) written_before: u64,
 }
 
 type CheckFn = fn(&Facts<'_>) -> Option<Outcome>;
+
+impl Facts<'_> {
+    /// Bytes of this run that may have been dirty when the load began: what
+    /// earlier trials wrote. The preparation flushes what it makes.
+    fn left_by_earlier_trials(&self) -> u64 {
+        let Some(end) = self.trial.end() else {
+            return self.written_before;
+        };
+        let flushed = match end.data.reused {
+            true => end.data.active_bytes,
+            false => end.data.prepared_bytes,
+        };
+        self.written_before.saturating_sub(flushed)
+    }
+}
 
 const CHECKS: &[CheckFn] = &[
     device_bytes::app_vs_device_bytes,
@@ -95,6 +116,7 @@ const CHECKS: &[CheckFn] = &[
     power::swapping,
     cap::cap,
     company::together,
+    idle_gate::busy_before,
     files::client_cache,
     files::durable,
     objects::seconds,
@@ -108,6 +130,7 @@ pub(crate) fn run(facts: &Facts<'_>) -> Vec<Finding> {
         .filter_map(|check| check(facts))
         .map(Outcome::finding)
         .collect();
+    findings.extend(evidence::missing(&findings, facts.trial.kind));
     sort(&mut findings);
     findings
 }

@@ -6,7 +6,7 @@
 use fathom_model::unit;
 
 use super::Facts;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, check};
 use crate::trial::{Second, Trial, add, data_kinds};
 
 const ID: &str = "V45";
@@ -23,9 +23,13 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "too few operations a second to tell a stop from a pause between two";
         return Some(Outcome::not_measured(ID, reason));
     }
-    let (from_ns, length_ns) = longest(trial);
+    let (from_ns, length_ns) = longest(trial, |_| false);
     let stopped = length_ns as f64 / 1e9;
     let evidence = match length_ns {
+        0 if longest(trial, |_| true).1 > 0 => {
+            "seconds without a completion are those in which fathom itself stood still (V27)"
+                .to_owned()
+        }
         0 => "every second saw completions".to_owned(),
         _ => format!(
             "nothing came back for {} from {} on, although operations were in flight",
@@ -37,11 +41,17 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
 }
 
 /// Start and length of the longest time of whole seconds without a completion
-/// while operations were in flight throughout.
-fn longest(trial: &Trial<'_>) -> (u64, u64) {
+/// while operations were in flight throughout. Seconds in which the generator
+/// stood still count only if `own` says so.
+fn longest(trial: &Trial<'_>, own: impl Fn(&Second<'_>) -> bool) -> (u64, u64) {
+    let stops = own_stops(trial);
+    let in_own_stop = |second: &Second<'_>| {
+        let touches = |(from, to): &(u64, u64)| second.start_ns < *to && second.end_ns() > *from;
+        stops.iter().any(touches)
+    };
     let (mut best, mut run) = ((0u64, 0u64), (0u64, 0u64));
     for second in trial.measured() {
-        if stands_still(second) {
+        if stands_still(second) && (own(second) || !in_own_stop(second)) {
             if run.1 == 0 {
                 run.0 = second.start_ns;
             }
@@ -54,6 +64,18 @@ fn longest(trial: &Trial<'_>) -> (u64, u64) {
         }
     }
     best
+}
+
+/// From when to when the generator itself can have stood still for long: a stop
+/// is recorded in the second in which it ended.
+fn own_stops(trial: &Trial<'_>) -> Vec<(u64, u64)> {
+    let least_ns = check("V27").caveat.map_or(u64::MAX, |s| (s * 1e9) as u64);
+    let stops = trial.seconds.iter().filter_map(|second| {
+        let stop_ns = second.largest(|g| g.longest_stall_ns);
+        let from_ns = second.start_ns.saturating_sub(stop_ns);
+        (stop_ns >= least_ns).then(|| (from_ns, second.end_ns()))
+    });
+    stops.collect()
 }
 
 fn stands_still(second: &Second<'_>) -> bool {
@@ -87,6 +109,15 @@ mod tests {
         assert!(finding.evidence.contains("2 s from 20 s"), "{finding:?}");
         let long = RecordBuilder::reads().edit(|record| still(record, 10, 20));
         assert_eq!(long.status("V45"), Some(Invalid));
+        // A stop of fathom itself leaves the same seconds behind.
+        let own = RecordBuilder::reads().edit(|record| {
+            still(record, 10, 3);
+            record.samples[13].longest_stall_ns = 3_200_000_000;
+        });
+        let finding = own.finding("V45").unwrap();
+        assert_eq!(finding.status, Pass);
+        assert!(finding.evidence.contains("fathom itself"), "{finding:?}");
+        assert_eq!(own.status("V27"), Some(Invalid));
         let slow = RecordBuilder::reads().with(|b| b.ops_per_second = 3);
         assert_eq!(slow.status("V45"), Some(NotMeasured));
     }

@@ -115,7 +115,10 @@ fn filesystem_facts<'a>(trial: &Trial<'a>, name: &'static str) -> impl Iterator<
 pub(super) fn out_of_sight(id: &'static str, trial: &Trial<'_>) -> Option<Option<Outcome>> {
     match trial.kind {
         TargetKind::Null | TargetKind::Sim | TargetKind::Memory => Some(None),
-        TargetKind::Network | TargetKind::Unknown | TargetKind::Stacked
+        TargetKind::Network
+        | TargetKind::ObjectStore
+        | TargetKind::Unknown
+        | TargetKind::Stacked
             if trial.leaves().is_empty() =>
         {
             let reason = "the devices behind the target cannot be seen from here";

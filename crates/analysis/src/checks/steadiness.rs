@@ -28,9 +28,11 @@ pub(super) fn fresh(facts: &Facts<'_>) -> Option<Outcome> {
     let flash = matches!(&trial.record.spec.target,
         fathom_model::Target::Sim(model) if model.starts_with("ssd") || model.starts_with("slc"));
     let concerned = match trial.kind {
-        TargetKind::Device | TargetKind::File | TargetKind::Stacked | TargetKind::Unknown => {
-            !spinning
-        }
+        TargetKind::Device
+        | TargetKind::File
+        | TargetKind::Stacked
+        | TargetKind::ObjectStore
+        | TargetKind::Unknown => !spinning,
         TargetKind::Sim => flash,
         TargetKind::Network | TargetKind::Memory | TargetKind::Null => false,
     };

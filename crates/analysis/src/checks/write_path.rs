@@ -3,17 +3,25 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_model::workload::{Pattern, SyncOpen};
 
 use super::Facts;
+use super::commits::carrier;
 use super::device_facts::pairs;
 use crate::activity::Activity;
 use crate::check_table::TargetKind;
 use crate::outcome::{Outcome, check};
 use crate::trial::Trial;
 
+const ID: &str = "V09";
+/// A page of the page cache.
+const PAGE_BYTES: u64 = 4096;
+/// What helps where records are smaller than pages.
+const GATHER: &str = "Gather records into whole pages before each flush, or read the rate as that \
+                      of flushes of small records; bytes per second say nothing about the device.";
+
 /// V09: bytes at the device over bytes of the application, and alignment.
 pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V09";
     let trial = facts.trial;
     let local = matches!(trial.kind, TargetKind::Device | TargetKind::File);
     if trial.workload.mix.write_percent == 0 || !local {
@@ -23,7 +31,10 @@ pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     }
     let limit = check(ID).info.unwrap_or(1.1);
-    let ratio = amplification(trial);
+    let ratio = amplification(facts);
+    if let Some(block) = partial_page(trial) {
+        return Some(partial_pages(facts, block, &ratio));
+    }
     if let Some(fault) = misalignment(trial) {
         let share = match &ratio {
             Ok(ratio) => format!("; the device wrote {ratio:.2} bytes for each byte written"),
@@ -52,7 +63,78 @@ pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
     })
 }
 
-fn amplification(trial: &Trial<'_>) -> Result<f64, String> {
+/// The block of buffered writes that do not fit pages.
+fn partial_page(trial: &Trial<'_>) -> Option<u64> {
+    let workload = trial.workload;
+    let block = workload.min_block_bytes();
+    let places = [
+        block,
+        workload.align_bytes,
+        workload.misalign_bytes,
+        workload.offset_bytes,
+    ];
+    let odd = places.iter().any(|bytes| !bytes.is_multiple_of(PAGE_BYTES));
+    (odd && !trial.direct()).then_some(block)
+}
+
+/// Buffered writes of parts of pages. The page cache gathers them, unless a
+/// flush comes before a page is full: then whole pages are written again and
+/// again, as a write-ahead log does that syncs every small record.
+fn partial_pages(facts: &Facts<'_>, block: u64, ratio: &Result<f64, String>) -> Outcome {
+    let trial = facts.trial;
+    let too_soon = flushed_before_full(trial, block);
+    let table = check(ID);
+    let reads = bytes_read_to_write(trial);
+    let cost = match ratio {
+        Ok(ratio) => format!("the device wrote {ratio:.1} bytes for each byte written"),
+        Err(reason) => format!("what the device wrote for each byte is not known ({reason})"),
+    };
+    let read = reads.map_or(String::new(), |reads| format!(", and read {reads:.1}"));
+    let why = match too_soon {
+        true => "a flush comes before a page is full, so pages are written again and again",
+        false => "a page that is not in memory is read before a part of it is written",
+    };
+    let evidence = format!(
+        "blocks of {} at offsets that do not fit the page cache's pages of {}: {why}; {cost}{read}",
+        unit::bytes_exact(block),
+        unit::bytes_exact(PAGE_BYTES),
+    );
+    let measured = ratio.as_ref().copied().unwrap_or(1.0) + reads.unwrap_or(0.0);
+    let (status, threshold) = table.grade(measured);
+    match (too_soon, ratio) {
+        (true, _) => Outcome::decided(ID, FindingStatus::Caveat, measured, table.caveat, evidence)
+            .with_remedy(GATHER),
+        (false, Ok(_)) => Outcome::decided(ID, status, measured, threshold, evidence),
+        (false, Err(reason)) => Outcome::not_measured(ID, reason.clone()),
+    }
+}
+
+/// Whether a flush comes before the writes have filled a page; scattered ones
+/// never do.
+fn flushed_before_full(trial: &Trial<'_>, block: u64) -> bool {
+    let workload = trial.workload;
+    let sync = &workload.sync;
+    let rhythms = [sync.every_writes, sync.other_every_writes];
+    let every = match sync.open {
+        SyncOpen::No => rhythms.into_iter().filter(|every| *every > 0).min(),
+        _ => Some(1),
+    };
+    let in_sequence = matches!(workload.pattern, Pattern::Sequential | Pattern::Backwards);
+    let batch = every.map(|every| u64::from(every).saturating_mul(block));
+    batch.is_some_and(|batch| batch < PAGE_BYTES || !in_sequence && block < PAGE_BYTES)
+}
+
+/// Bytes that the process had to read for each byte that it wrote, where the
+/// workload itself reads nothing.
+fn bytes_read_to_write(trial: &Trial<'_>) -> Option<f64> {
+    let alone = trial.company.is_none() && !trial.workload.mix.reads();
+    let activity = Activity::of_load_and_after(trial).ok().filter(|_| alone)?;
+    let written = activity.written.bytes;
+    (written > 0.0).then_some(activity.own_read_bytes? / written)
+}
+
+fn amplification(facts: &Facts<'_>) -> Result<f64, String> {
+    let trial = facts.trial;
     let activity = Activity::of_load_and_after(trial)?;
     if activity.leaves.len() > 1 {
         return Err(
@@ -60,7 +142,10 @@ fn amplification(trial: &Trial<'_>) -> Result<f64, String> {
         );
     }
     let app = activity.written.bytes;
-    let device = activity.device_write_bytes - activity.dirty_before_bytes - activity.written.slack;
+    // Others use the disk below a loop device as well.
+    let all = carrier(trial, &activity).map_or(activity.device_write_bytes, |d| d.write_bytes);
+    let before = facts.left_by_earlier_trials() as f64;
+    let device = all - activity.dirty_before_bytes.min(before) - activity.written.slack;
     if app <= 0.0 {
         return Err("no write completed".to_owned());
     }

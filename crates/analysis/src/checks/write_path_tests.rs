@@ -1,5 +1,5 @@
 use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
-use fathom_model::workload::BlockSizes;
+use fathom_model::workload::{BlockSizes, Distribution, Pattern};
 
 use crate::test_records::RecordBuilder;
 
@@ -40,6 +40,49 @@ fn blocks_that_do_not_fit_are_a_caveat() {
         buffered.status("V09"),
         Some(Caveat),
         "the page cache aligns"
+    );
+}
+
+#[test]
+fn parts_of_pages_that_are_flushed_are_a_caveat() {
+    let log = |every: u32, share: f64| {
+        physical(4096).buffered().with(|b| {
+            b.workload.block = BlockSizes::Fixed(2300);
+            b.workload.pattern = Pattern::Sequential;
+            b.workload.sync.every_writes = every;
+            b.device_share = share;
+        })
+    };
+    let finding = log(1, 10.0).finding("V09").unwrap();
+    assert_eq!(finding.status, Caveat);
+    for part in ["2300 B", "4 KiB", "before a page is full", "10.0 bytes"] {
+        assert!(finding.evidence.contains(part), "{part}: {finding:?}");
+    }
+    // Known without a look at the device.
+    let unseen = log(1, 10.0).with(|b| b.observed = false);
+    assert_eq!(unseen.status("V09"), Some(Caveat));
+    // Scattered ones never fill a page.
+    let scattered = |every| {
+        log(every, 1.0).with(|b| b.workload.pattern = Pattern::Random(Distribution::EachOnce))
+    };
+    assert_eq!(scattered(32).status("V09"), Some(Caveat));
+    // Pages that must be read first cost as well.
+    let cold = log(0, 1.0).edit(|t| {
+        for observation in &mut t.observations {
+            if let Some(own) = &mut observation.own {
+                own.storage_read_bytes = Some(3 * observation.devices[0].write_bytes);
+            }
+        }
+    });
+    let finding = cold.finding("V09").unwrap();
+    assert_eq!(finding.status, Caveat, "{finding:?}");
+    assert!(finding.evidence.contains("and read 3.0"), "{finding:?}");
+    // The page cache gathers what nobody flushes.
+    assert_eq!(log(0, 1.0).status("V09"), Some(Pass));
+    assert_eq!(log(100, 3.0).status("V09"), Some(Caveat));
+    assert_eq!(
+        log(0, 1.0).with(|b| b.observed = false).status("V09"),
+        Some(NotMeasured)
     );
 }
 

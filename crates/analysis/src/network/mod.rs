@@ -27,10 +27,16 @@ pub fn judge_pair(report: &mut PairReport) {
 /// Adds to a matrix which links and hosts stand out, and remarks.
 pub fn judge_matrix(report: &mut MatrixReport) {
     let hosts = report.hosts.len();
+    let mut unconfirmed = Vec::new();
     if let Some(alone) = report.rounds.iter().find(|r| r.mode == MatrixMode::Alone) {
         report.outliers = outliers::find(hosts, &alone.cells);
+        // One slow measurement can be a host that stood still for a moment.
+        let links = &mut report.outliers.links;
+        unconfirmed = links
+            .extract_if(.., |link| !outliers::is_confirmed(link, &alone.cells))
+            .collect();
     }
-    let remarks = remarks::of_matrix(report);
+    let remarks = remarks::of_matrix(report, &unconfirmed);
     report.remarks.extend(remarks);
 }
 

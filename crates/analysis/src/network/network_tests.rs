@@ -327,6 +327,15 @@ fn a_matrix_says_which_link_and_what_differs() {
         outliers: Outliers::default(),
         remarks: vec![],
     };
+    let mut once = report.clone();
+    judge_matrix(&mut once);
+    let ids: Vec<&str> = once.remarks.iter().map(|r| r.id.as_str()).collect();
+    assert_eq!(ids, ["mtu-differs", "slow-unconfirmed"]);
+    assert!(once.outliers.links.is_empty(), "{:?}", once.outliers);
+    assert!(!once.remarks[1].text.contains("shares"));
+    let cells = report.rounds[0].cells.iter_mut();
+    let mut slow = cells.filter(|cell| (cell.from, cell.to) == (1, 2));
+    slow.next().unwrap().again_bits = vec![3.6e9, 3.7e9];
     judge_matrix(&mut report);
     let ids: Vec<&str> = report.remarks.iter().map(|r| r.id.as_str()).collect();
     assert_eq!(ids, ["mtu-differs", "slow-link"]);

@@ -71,6 +71,15 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
     }
 }
 
+/// Whether the link was measured again often enough, and stood out each time:
+/// the best of all measurements decides, so that one that stands out with a
+/// repetition was slow in all of them.
+pub(super) fn is_confirmed(link: &LinkOutlier, cells: &[Cell]) -> bool {
+    let of_link = |cell: &&Cell| (cell.from, cell.to) == (link.from, link.to);
+    let cell = cells.iter().find(of_link);
+    cell.is_some_and(|cell| cell.again_bits.len() >= threshold::CONFIRMATIONS)
+}
+
 /// What each host adds: the median of what is left at its links.
 fn effects(hosts: usize, rests: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
     (0..hosts)

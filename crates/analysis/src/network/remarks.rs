@@ -1,7 +1,7 @@
 //! What a user should know of a network besides its limits.
 
 use fathom_model::network::{
-    Cell, HostFacts, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport,
+    Cell, HostFacts, LinkOutlier, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport,
 };
 
 use super::evidence::{bits, median, percent, trip};
@@ -218,7 +218,7 @@ pub(super) fn slow_once(cells: &[Cell], name: &dyn Fn(usize) -> String) -> Vec<N
 }
 
 /// Of a matrix.
-pub(super) fn of_matrix(report: &MatrixReport) -> Vec<NetRemark> {
+pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> Vec<NetRemark> {
     let mut found = differences(report);
     let name = |host: usize| report.hosts.get(host).map_or("?", String::as_str);
     for node in &report.outliers.nodes {
@@ -239,6 +239,18 @@ pub(super) fn of_matrix(report: &MatrixReport) -> Vec<NetRemark> {
             format!(
                 "{} to {} reaches {} of what both reach with others: look at what only this pair \
                  shares (a path between switches, a route, a rule)",
+                name(link.from),
+                name(link.to),
+                percent(link.ratio)
+            ),
+        ));
+    }
+    for link in unconfirmed {
+        found.push(remark(
+            "slow-unconfirmed",
+            format!(
+                "{} to {} reached {} of what both reach with others, in one measurement that \
+                 could not be repeated: run `fathom net` again before looking for a cause",
                 name(link.from),
                 name(link.to),
                 percent(link.ratio)

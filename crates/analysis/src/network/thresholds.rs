@@ -57,6 +57,8 @@ pub const OUTLIER_RATIO: f64 = 0.85;
 /// … if that is also this many robust standard deviations (Iglewicz and
 /// Hoaglin 1993, modified z-score).
 pub const OUTLIER_DEVIATIONS: f64 = 3.5;
+/// Measurements after the first that must agree before a link is named.
+pub const CONFIRMATIONS: usize = 1;
 /// Spread below which links count as alike whatever their MAD.
 pub const LEAST_SPREAD: f64 = 0.02;
 

@@ -56,7 +56,9 @@ fn operation(operation: &ScaledOperation) -> Vec<String> {
             saturation.from_hosts, saturation.evidence
         )
     }));
-    said.extend(operation.law.as_ref().map(|law| law_text(&name, law)));
+    let note = operation.note.as_deref();
+    let law = operation.law.as_ref();
+    said.extend(law.map(|law| law_text(&name, law, note)));
     if let (None, Some(note)) = (&operation.law, &operation.note) {
         said.push(format!("{name}: {note}"));
     }
@@ -72,7 +74,7 @@ fn operation(operation: &ScaledOperation) -> Vec<String> {
     said
 }
 
-fn law_text(name: &str, law: &ScalingLaw) -> String {
+fn law_text(name: &str, law: &ScalingLaw, note: Option<&str>) -> String {
     let sigma = share(&law.sigma);
     let kappa = share(&law.kappa);
     let width = law
@@ -86,9 +88,23 @@ fn law_text(name: &str, law: &ScalingLaw) -> String {
              or more blocks"
         );
     }
+    let negative = |cost: &Estimate| cost.value.is_none_or(|value| value < 0.0);
+    if negative(&law.sigma) || negative(&law.kappa) {
+        let proven = |cost: &Estimate| cost.low.is_some_and(|low| low > 0.0);
+        let costs = format!("contention {sigma}, coherency {kappa}");
+        return match proven(&law.sigma) || proven(&law.kappa) {
+            true => {
+                format!("{name} has one cost of sharing for sure and one that may be 0: {costs}")
+            }
+            false => format!("{name} shows no cost of sharing beyond its scatter: {costs}"),
+        };
+    }
     let peak = match law.peak_hosts {
         Some(peak) => format!("; by the law {peak:.0} hosts are the best number"),
-        None => "; that a number of hosts is the best is not shown".to_owned(),
+        None => match note {
+            Some(note) => format!("; {note}"),
+            None => "; no number of hosts is shown to be the best".to_owned(),
+        },
     };
     format!(
         "{name} follows the scalability law with contention {sigma} and coherency {kappa}{peak}"

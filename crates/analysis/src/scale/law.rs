@@ -15,6 +15,14 @@ use crate::statistics::quantiles::student_975;
 /// Different numbers of hosts that two parameters and a level need.
 pub(super) const LEAST_NUMBERS: usize = 3;
 
+/// Different numbers of hosts before a best number is named. Three fix the curve
+/// through its two parameters and a level whatever its true shape, so the data
+/// cannot contradict it; two more leave two degrees of freedom that can.
+pub(super) const LEAST_NUMBERS_FOR_PEAK: usize = LEAST_NUMBERS + 2;
+
+/// A parameter this far below 0 is more than rounding of the rates.
+const NEGATIVE: f64 = -1e-3;
+
 /// A cost this close to 0 is none.
 const LEAST_COST: f64 = 1e-6;
 
@@ -39,6 +47,16 @@ pub(super) struct Range {
     pub(super) interval: Option<(f64, f64)>,
     /// Observations beyond those that the parameters used up.
     pub(super) spare: usize,
+}
+
+impl Range {
+    /// Below 0 as far as the data can say: with its whole interval, or by its
+    /// value where there is no interval. Contention and coherency are costs, so
+    /// the law does not describe such data.
+    pub(super) fn is_negative(&self) -> bool {
+        let most = self.interval.map_or(self.value, |(_, high)| high);
+        most < NEGATIVE
+    }
 }
 
 /// Fits the law to the rates of complete blocks: `rates[block][number]`.

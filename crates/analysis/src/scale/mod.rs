@@ -266,6 +266,9 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         let note = "no block has a rate for every number of hosts";
         return (None, Some(note.to_owned()));
     };
+    if let Some(note) = contradiction(&fit) {
+        return (None, Some(note));
+    }
     let estimate = |range: law::Range| match range.interval {
         Some((low, high)) => {
             Estimate::known(Unit::Ratio, range.value, low, high, range.spare as f64)
@@ -273,12 +276,21 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         None => Estimate::point(Unit::Ratio, range.value, "too few blocks for an interval"),
     };
     let (sigma, kappa) = (estimate(fit.sigma), estimate(fit.kappa));
-    let peak_hosts = kappa.low.filter(|low| *low > 0.0).and_then(|_| {
+    let enough = points.len() >= law::LEAST_NUMBERS_FOR_PEAK;
+    let proven = kappa.low.filter(|low| enough && *low > 0.0);
+    let peak_hosts = proven.filter(|_| fit.sigma.value >= 0.0).and_then(|_| {
         let most = (1.0 - sigma.value?) / kappa.value?;
         (most > 0.0).then(|| most.sqrt())
     });
-    let note = fit.scatter.is_none();
-    let note = note.then(|| "more blocks give intervals (--blocks)".to_owned());
+    let note = match (fit.scatter, enough) {
+        (None, _) => Some("more blocks give intervals (--blocks)".to_owned()),
+        (_, false) => Some(format!(
+            "a best number of hosts needs {} different numbers of hosts, and {} were measured",
+            law::LEAST_NUMBERS_FOR_PEAK,
+            points.len()
+        )),
+        _ => None,
+    };
     let law = ScalingLaw {
         lambda: fit.lambda,
         sigma,
@@ -287,6 +299,21 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         scatter: fit.scatter.unwrap_or(0.0),
     };
     (Some(law), note)
+}
+
+/// Why the law cannot be the right one, when a cost comes out below 0.
+fn contradiction(fit: &law::Fit) -> Option<String> {
+    let both = [("contention", fit.sigma), ("coherency", fit.kappa)];
+    let (name, range) = both.into_iter().find(|(_, range)| range.is_negative())?;
+    let interval = range
+        .interval
+        .map(|(low, high)| format!(" ({low:.4} to {high:.4})"));
+    Some(format!(
+        "no scalability law fits: it would need a {name} of {:.4}{}, and a cost cannot be negative; \
+         some number of hosts did more than its share, as with warm caches or a slow single host",
+        range.value,
+        interval.unwrap_or_default()
+    ))
 }
 
 /// Where the growth ends for sure, and what the trials there say.

@@ -86,6 +86,49 @@ fn hosts_that_share_nothing_are_not_called_saturated() {
 }
 
 #[test]
+fn three_numbers_of_hosts_never_have_a_best_one() {
+    // A curve with its maximum near two hosts, without scatter.
+    let peaked = run(|hosts, _| {
+        let n = f64::from(hosts);
+        (10_000.0 / (1.0 + 0.1 * (n - 1.0) + 0.2 * n * (n - 1.0))) as u64
+    });
+    let study = judge(&peaked).scale.unwrap();
+    let reads = &study.operations[0];
+    assert_eq!(reads.law.as_ref().unwrap().peak_hosts, None);
+    let said = study.answers.join("\n");
+    assert!(said.contains("follows the scalability law"), "{said}");
+    assert!(
+        said.contains("needs 5 different numbers of hosts"),
+        "{said}"
+    );
+    assert!(!said.contains("hosts are the best"), "{said}");
+}
+
+#[test]
+fn a_negative_cost_never_follows_the_law() {
+    // Two and four hosts do more than twice and four times as much as one.
+    let study = judge(&run(|hosts, _| match hosts {
+        1 => 10_000,
+        2 => 14_000,
+        _ => 20_000,
+    }));
+    let study = study.scale.unwrap();
+    let reads = &study.operations[0];
+    assert_eq!(reads.law, None);
+    let said = study.answers.join("\n");
+    assert!(said.contains("a cost cannot be negative"), "{said}");
+    assert!(!said.contains("follows"), "{said}");
+}
+
+#[test]
+fn a_cost_that_may_be_nothing_is_not_called_a_law() {
+    let study = judge(&run(|_, block| 10_000 + 40 * u64::from(block)));
+    let said = study.scale.unwrap().answers.join("\n");
+    let negative = said.contains("contention -") || said.contains("coherency -");
+    assert!(!(negative && said.contains("follows")), "{said}");
+}
+
+#[test]
 fn a_block_in_which_a_host_was_lost_does_not_count() {
     let mut record = run(|_, _| 10_000);
     let lost = record.trials.iter_mut();

@@ -29,6 +29,8 @@ struct Seen {
     text: String,
     /// Only an upper bound is known.
     bound: bool,
+    /// Counted in bytes, not in requests.
+    in_bytes: bool,
 }
 
 /// V01: bytes or requests of the devices against those of the jobs.
@@ -58,7 +60,7 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
         let limit = match said.direct {
             // Without sectors a stacked or multipath device can hide requests
             // of direct I/O; only what a cache can explain is condemned.
-            Some(true) => FindingStatus::Caveat,
+            Some(true) if !worst.in_bytes => FindingStatus::Caveat,
             _ => FindingStatus::Invalid,
         };
         return Some(Outcome::graded(ID, worst.ratio, worst.text.clone()).at_most(limit));
@@ -131,6 +133,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
     let requests: f64 = leaves.iter().map(|d| stated(d).0).sum();
     let merges: f64 = leaves.iter().map(|d| stated(d).1).sum();
     let slack = UNCOUNTED_S / seconds;
+    let in_bytes = device_bytes.is_some();
     let (share, bound, what) = if let Some(device_bytes) = device_bytes {
         let text = format!(
             "the devices moved {} of {}",
@@ -160,6 +163,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
     Ok(Seen {
         ratio: share + slack,
         bound,
+        in_bytes,
         text: format!("{}: {what} ({:.1} %)", kind.name(), 100.0 * share.min(9.99)),
     })
 }
@@ -250,7 +254,8 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
     })
 }
 
-fn flushes(entry: &Entry<'_>) -> Option<String> {
+/// How what was written was flushed.
+pub(super) fn flushes(entry: &Entry<'_>) -> Option<String> {
     let keys = [
         "fsync",
         "fdatasync",

@@ -7,6 +7,7 @@ use fathom_model::opinion::{StatedFigures, StatedPercentile};
 use super::Entry;
 use super::precision::{needed, percentiles, rate_series, spread_of};
 use super::said::Counted;
+use crate::statistics::ratio::is_too_wide;
 use crate::statistics::series::MIN_EFFECTIVE;
 
 /// Log and result further apart than this do not describe the same thing.
@@ -87,6 +88,13 @@ fn rate(entry: &Entry<'_>, d: &ForeignDirection, unit: Unit, stated: Option<f64>
 
 fn with_interval(unit: Unit, value: f64, series: &[f64]) -> Estimate {
     match spread_of(series) {
+        Some((half, _)) if is_too_wide(1.0, half) => {
+            let reason = format!(
+                "the log varies so much that the interval would be ±{:.0} % of the value",
+                100.0 * half
+            );
+            Estimate::point(unit, value, reason)
+        }
         Some((half, n)) if n >= MIN_EFFECTIVE => {
             let (low, high) = (value * (1.0 - half), value * (1.0 + half));
             Estimate::known(unit, value, low.max(0.0), high, n)

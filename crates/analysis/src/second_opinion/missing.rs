@@ -2,26 +2,47 @@
 
 use fathom_model::foreign::{ForeignDirection, SeriesKind};
 use fathom_model::op::OpKind;
-use fathom_model::opinion::MissingFact;
+use fathom_model::opinion::{Aspect, Holds, MissingFact};
 
 use super::Entry;
+use super::device::flushes;
 use super::precision::percentiles;
 use super::said::{Counted, EngineWay};
 
-/// A fact: what is unknown, what supplies it, and when it is missing.
-type Rule = (&'static str, &'static str, fn(&Entry<'_>) -> bool);
+/// A fact: what is unknown, what supplies it, when it is missing, and how much
+/// of each side of the result can then hold at most.
+type Rule = (
+    &'static str,
+    &'static str,
+    fn(&Entry<'_>) -> bool,
+    &'static [(Aspect, Holds)],
+);
+
+/// The rate and what follows from it may be those of a cache.
+const OF_A_CACHE: &[(Aspect, Holds)] = &[
+    (Aspect::Throughput, Holds::WithinLimits),
+    (Aspect::Latency, Holds::WithinLimits),
+    (Aspect::Percentiles, Holds::WithinLimits),
+];
+const STEADINESS: &[(Aspect, Holds)] = &[(Aspect::Steadiness, Holds::Unknown)];
+const LATENCY: &[(Aspect, Holds)] = &[(Aspect::Latency, Holds::Unknown)];
+const PERCENTILES: &[(Aspect, Holds)] = &[(Aspect::Percentiles, Holds::Unknown)];
+const DURABILITY: &[(Aspect, Holds)] = &[(Aspect::Durability, Holds::Unknown)];
+const QUEUE_DEPTH: &[(Aspect, Holds)] = &[(Aspect::QueueDepth, Holds::Unknown)];
 
 const RULES: [Rule; 9] = [
     (
         "what was done: pattern, block size, depth, direct or buffered",
         "--output-format=json (the terse format and logs do not list options)",
         |e| !e.said.options_known && !e.job.sum_of_others,
+        QUEUE_DEPTH,
     ),
     (
         "options without a value (time_based, norandommap, zero_buffers, ...): this version does \
          not list them",
         "the job file, kept beside the result",
         |e| e.said.options_known && !e.job.options.values().any(String::is_empty),
+        &[],
     ),
     (
         "how the rate changed over time: intervals, cliffs, steady state",
@@ -30,6 +51,7 @@ const RULES: [Rule; 9] = [
             let rates = [SeriesKind::Operations, SeriesKind::Bandwidth];
             !e.job.series.iter().any(|s| rates.contains(&s.kind)) && !e.job.sum_of_others
         },
+        STEADINESS,
     ),
     (
         "latencies",
@@ -41,6 +63,7 @@ const RULES: [Rule; 9] = [
                     .iter()
                     .any(|d| d.whole_latency_ns().is_none())
         },
+        LATENCY,
     ),
     (
         "latency percentiles",
@@ -50,6 +73,7 @@ const RULES: [Rule; 9] = [
             let without = |d| percentiles(d).is_none();
             worked(e) && e.job.directions.iter().all(without)
         },
+        PERCENTILES,
     ),
     (
         "whether the data came from or reached a device",
@@ -58,6 +82,7 @@ const RULES: [Rule; 9] = [
             let none = e.result.devices.as_ref().is_none_or(Vec::is_empty);
             none && e.said.way != EngineWay::Nothing
         },
+        OF_A_CACHE,
     ),
     (
         "bytes at the device: this version counts only requests",
@@ -66,6 +91,7 @@ const RULES: [Rule; 9] = [
             let devices = e.result.devices.as_deref().unwrap_or(&[]);
             !devices.is_empty() && devices.iter().all(|d| d.read_bytes.is_none())
         },
+        &[],
     ),
     (
         "whether what was written was durable",
@@ -76,17 +102,16 @@ const RULES: [Rule; 9] = [
                 .directions
                 .iter()
                 .any(|d| d.kind == Some(OpKind::Write));
-            let safe = e.said.direct == Some(true) || e.job.flushes.is_some();
-            let flushed = ["end_fsync", "fsync", "fdatasync", "sync"]
-                .iter()
-                .any(|key| e.job.options.get(*key).is_some_and(|v| v != "0"));
-            writes && !safe && !flushed && e.said.way != EngineWay::Nothing
+            let safe = e.said.direct == Some(true) || flushes(e).is_some();
+            writes && !safe && e.said.way != EngineWay::Nothing
         },
+        DURABILITY,
     ),
     (
         "how far fio itself was from its own limit",
         "the same job with ioengine=null",
         |e| worked(e) && e.said.way != EngineWay::Nothing && !e.job.sum_of_others,
+        &[],
     ),
 ];
 
@@ -99,6 +124,7 @@ const OF_WARP: [Rule; 5] = [
             let without = |d: &ForeignDirection| d.total.is_none();
             worked(e) && e.job.directions.iter().any(without)
         },
+        LATENCY,
     ),
     (
         "latency percentiles of all requests: those of parts cannot be put together",
@@ -107,11 +133,13 @@ const OF_WARP: [Rule; 5] = [
             let states = |d: &ForeignDirection| d.total.is_some() && percentiles(d).is_none();
             worked(e) && e.job.directions.iter().any(states)
         },
+        PERCENTILES,
     ),
     (
         "how the rate changed over time: intervals, cliffs, steady state",
         "a longer run; without --full its first and last two seconds are not recorded one by one",
         |e| e.job.series.is_empty(),
+        STEADINESS,
     ),
     (
         "whether what was read came from a cache of the store",
@@ -120,11 +148,13 @@ const OF_WARP: [Rule; 5] = [
             let reads = |d: &ForeignDirection| d.kind == Some(OpKind::Get);
             worked(e) && e.job.directions.iter().any(reads)
         },
+        OF_A_CACHE,
     ),
     (
         "how far warp itself was from its own limit",
         "the CPU time of its host during the run; `fathom s3 MODE null:` for fathom's own",
         worked,
+        &[],
     ),
 ];
 
@@ -134,20 +164,32 @@ fn worked(entry: &Entry<'_>) -> bool {
 
 /// Every fact that an entry of the document lacks, once.
 pub(super) fn of(entries: &[Entry<'_>]) -> Vec<MissingFact> {
-    let of_warp = |entry: &Entry<'_>| {
-        let tool = entry.result.tool.as_deref();
-        tool.is_some_and(|tool| tool.starts_with("warp"))
-    };
-    let rules: &[Rule] = match entries.iter().any(of_warp) {
-        true => &OF_WARP,
-        false => &RULES,
-    };
-    rules
+    rules(entries)
         .iter()
-        .filter(|(_, _, missing)| entries.iter().any(missing))
-        .map(|(fact, supplied_by, _)| MissingFact {
+        .filter(|(_, _, missing, _)| entries.iter().any(missing))
+        .map(|(fact, supplied_by, _, _)| MissingFact {
             fact: (*fact).to_owned(),
             supplied_by: (*supplied_by).to_owned(),
         })
         .collect()
+}
+
+/// How much of a side can hold at most, with the facts that the entry lacks.
+pub(super) fn at_most(entry: &Entry<'_>, aspect: Aspect) -> Holds {
+    let lacking = rules(std::slice::from_ref(entry)).iter();
+    let lacking = lacking.filter(|(_, _, missing, _)| missing(entry));
+    let bearing = lacking.flat_map(|(_, _, _, sides)| sides.iter());
+    let worst = bearing.filter(|(side, _)| *side == aspect).map(|(_, h)| *h);
+    worst.max().unwrap_or(Holds::Yes)
+}
+
+fn rules(entries: &[Entry<'_>]) -> &'static [Rule] {
+    let of_warp = |entry: &Entry<'_>| {
+        let tool = entry.result.tool.as_deref();
+        tool.is_some_and(|tool| tool.starts_with("warp"))
+    };
+    match entries.iter().any(of_warp) {
+        true => &OF_WARP,
+        false => &RULES,
+    }
 }

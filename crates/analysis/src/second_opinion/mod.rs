@@ -29,7 +29,7 @@ use fathom_model::opinion::{JobOpinion, Opinion, ResultOpinion};
 use fathom_model::verdict::{Finding, Validity, Verdict};
 
 use crate::check_table::{TargetKind, find_check};
-use crate::checks::sort;
+use crate::checks::{evidence, sort};
 use crate::fold::{Source, fold, validity};
 use crate::outcome::Outcome;
 use said::{Counted, Said};
@@ -126,6 +126,7 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
         .map(Outcome::finding)
         .map(for_other_tools)
         .collect();
+    findings.extend(evidence::missing(&findings, TargetKind::Unknown).map(for_other_tools));
     sort(&mut findings);
     let (limiter, limiter_evidence) = limiter::of(entry, &findings);
     let moved = entry.job.directions.iter().any(|d| d.ops() > 0.0) || !entry.job.series.is_empty();

@@ -234,6 +234,46 @@ fn each_fault_is_found() {
 }
 
 #[test]
+fn direct_reads_that_the_device_never_saw_are_not_trusted() {
+    let mut result = sound();
+    result.devices.as_mut().unwrap()[0].read_bytes = Some(1e6);
+    assert_eq!(status(&result, "V01"), Some(FindingStatus::Invalid));
+    assert_eq!(opinion(&result).verdict.validity, Validity::NotTrusted);
+    assert_eq!(holds(&result, Aspect::Throughput), Holds::No);
+    // Requests alone can be hidden by a layer on top.
+    let device = &mut result.devices.as_mut().unwrap()[0];
+    (device.reads, device.read_bytes) = (10.0, None);
+    assert_eq!(status(&result, "V01"), Some(FindingStatus::Caveat));
+}
+
+#[test]
+fn what_is_listed_as_missing_is_not_believed() {
+    let lacking: [(Aspect, Holds, Fault); 4] = [
+        (Aspect::Throughput, Holds::WithinLimits, |r| {
+            r.devices = None;
+        }),
+        (Aspect::Latency, Holds::Unknown, |r| {
+            read(r).total = None;
+            read(r).completion = None;
+        }),
+        (Aspect::Percentiles, Holds::Unknown, |r| {
+            read(r).completion.as_mut().unwrap().percentiles.clear();
+        }),
+        (Aspect::Steadiness, Holds::Unknown, |r| {
+            r.jobs[0].series.clear();
+        }),
+    ];
+    for (aspect, expected, without) in lacking {
+        let mut result = sound();
+        let missing = opinion(&result).missing.len();
+        assert_eq!(holds(&result, aspect), Holds::Yes, "{aspect:?}");
+        without(&mut result);
+        assert_eq!(holds(&result, aspect), expected, "{aspect:?}");
+        assert!(opinion(&result).missing.len() > missing, "{aspect:?}");
+    }
+}
+
+#[test]
 fn writes_that_nobody_flushed_are_not_durable() {
     let mut result = writing();
     set(&mut result, "direct", "0");
@@ -241,6 +281,11 @@ fn writes_that_nobody_flushed_are_not_durable() {
         status(&result, "V07"),
         Some(FindingStatus::Pass),
         "all at the device"
+    );
+    assert_eq!(
+        holds(&result, Aspect::Durability),
+        Holds::No,
+        "at the device by chance, and nobody flushed it"
     );
     result.devices.as_mut().unwrap()[0].write_bytes = Some(1e6);
     assert_eq!(status(&result, "V07"), Some(FindingStatus::Invalid));

@@ -5,6 +5,9 @@ use fathom_model::opinion::{Aspect, Holds, Stand};
 use fathom_model::verdict::{Finding, FindingStatus};
 
 use super::Entry;
+use super::device::flushes;
+use super::missing;
+use super::said::EngineWay;
 
 /// The checks of a side. Those after the bar only lower it when they speak;
 /// those before it must have been made for a yes.
@@ -48,8 +51,24 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> Vec<Stand> {
             Aspect::QueueDepth => depth,
             _ => true,
         })
-        .map(|(aspect, deciding, lowering)| stand(*aspect, deciding, lowering, findings))
+        .map(|(aspect, deciding, lowering)| {
+            let mut stand = stand(*aspect, deciding, lowering, findings);
+            // What the page lists as missing is not believed on the same page.
+            stand.holds = stand.holds.max(missing::at_most(entry, *aspect));
+            if *aspect == Aspect::Durability && is_never_flushed(entry) {
+                stand.holds = Holds::No;
+                stand.checks = vec!["V07".to_owned()];
+            }
+            stand
+        })
         .collect()
+}
+
+/// Buffered writes without any flush: even what the devices had received by
+/// chance was not made durable.
+fn is_never_flushed(entry: &Entry<'_>) -> bool {
+    let real = entry.said.way != EngineWay::Nothing;
+    real && entry.said.direct == Some(false) && flushes(entry).is_none()
 }
 
 fn stand(aspect: Aspect, deciding: &[&str], lowering: &[&str], findings: &[Finding]) -> Stand {

@@ -31,7 +31,7 @@ use fathom_model::unit;
 
 use super::cells::{Cells, SecondHistograms};
 use super::quantiles::{NORMAL_975, least_samples, order_levels, student_975};
-use super::ratio::{Part, longer_for, over_trials};
+use super::ratio::{Part, is_too_wide, longer_for, over_trials};
 use super::series::mean_error;
 
 /// The percentiles that are reported.
@@ -123,14 +123,17 @@ impl<'a> Latencies<'a> {
         let worths = quantiles.map(|q| self.worth(&cells, q));
         let slowest = worths.iter().map(|w| w.tau).fold(1.0, f64::max);
         let spread = cells.bootstrap(&quantiles, 2.0 * slowest);
-        PERCENTS
+        let mut percentiles: Vec<Percentile> = PERCENTS
             .iter()
             .enumerate()
             .map(|(i, percent)| Percentile {
                 percent: *percent,
                 latency_ns: self.estimate(*percent, &worths[i], spread.as_ref().map(|s| s[i])),
             })
-            .collect()
+            .collect();
+        let estimates = percentiles.iter_mut().map(|p| &mut p.latency_ns);
+        no_less_for_higher_ones(estimates);
+        percentiles
     }
 
     fn worth(&self, cells: &Cells, quantile: f64) -> Worth {
@@ -272,7 +275,7 @@ impl<'a> Latencies<'a> {
             self.merged.max().unwrap_or(u64::MAX),
         );
         let within = |v: u64| v.clamp(exact.0, exact.1) as f64;
-        if within(high) - within(low) > 2.0 * value as f64 {
+        if is_too_wide(value as f64, (within(high) - within(low)) / 2.0) {
             return point(format!(
                 "an interval would be wider than p{percent} itself: slow operations came in clusters"
             ));
@@ -285,6 +288,19 @@ impl<'a> Latencies<'a> {
             within(high).max(value),
             worth.support,
         )
+    }
+}
+
+/// What lets a percentile be known lets all lower ones be known. How clustered the
+/// tail of each is was guessed separately, so the times still needed are made to
+/// agree: a higher percentile never needs less.
+fn no_less_for_higher_ones<'a>(estimates: impl Iterator<Item = &'a mut Estimate>) {
+    let mut longest_ns = 0;
+    for estimate in estimates {
+        if let Some(longer_ns) = &mut estimate.run_longer_ns {
+            longest_ns = longest_ns.max(*longer_ns);
+            *longer_ns = longest_ns;
+        }
     }
 }
 

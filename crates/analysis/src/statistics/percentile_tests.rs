@@ -38,6 +38,25 @@ fn unsupported_percentiles_are_refused_with_reason_and_hint() {
 }
 
 #[test]
+fn higher_percentiles_never_need_less_time() {
+    for (ops, bursts) in [(40, 3), (200, 5), (500, 7), (2000, 4)] {
+        let mut noise = Noise::new(ops);
+        let scale = |s: u64| if s.is_multiple_of(bursts) { 20.0 } else { 1.0 };
+        let seconds: Vec<Histogram> = (0..10)
+            .map(|s| second(&mut noise, ops as usize, scale(s)))
+            .collect();
+        let summary = summary_of(&seconds);
+        let times: Vec<u64> = summary
+            .percentiles
+            .iter()
+            .filter_map(|p| p.latency_ns.run_longer_ns)
+            .collect();
+        assert!(times.is_sorted(), "{ops}: {times:?}");
+        assert!(!times.is_empty());
+    }
+}
+
+#[test]
 fn values_agree_with_the_merged_histogram() {
     let mut noise = Noise::new(2);
     let seconds: Vec<Histogram> = (0..20).map(|_| second(&mut noise, 1000, 1.0)).collect();

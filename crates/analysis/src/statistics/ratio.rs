@@ -10,6 +10,7 @@ use fathom_model::estimate::{Estimate, Unit};
 
 use super::quantiles::student_975;
 use super::series::{MIN_EFFECTIVE, MeanError, mean_error};
+use crate::outcome::check;
 
 /// Numerator and denominator of one second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -129,6 +130,18 @@ impl Ratio {
             return point;
         }
         match self.half_width() {
+            Some(half) if is_too_wide(self.value, half) => {
+                let reason = format!(
+                    "the {seconds} seconds vary so much that the interval would be {}",
+                    width_text(self.value, half)
+                );
+                let need = (half / self.value).powi(2);
+                Estimate::point(unit, self.value, reason).run_longer(longer_for(
+                    measured_ns,
+                    need,
+                    1.0,
+                ))
+            }
             Some(half) => Estimate::known(
                 unit,
                 self.value,
@@ -173,10 +186,50 @@ pub(crate) fn over_trials<T: AsRef<[Part]>>(
         _ => 0.0,
     };
     let half = between.max(inside);
-    Some(match half.is_finite() {
-        true => Estimate::known(unit, value, (value - half).max(0.0), value + half, k),
-        false => Estimate::point(unit, value, "the spread is beyond computation"),
-    })
+    if !half.is_finite() {
+        let reason = "the spread is beyond computation";
+        return Some(Estimate::point(unit, value, reason));
+    }
+    if is_too_wide(value, half) {
+        let need = trials_for(used.len(), half / value);
+        let reason = format!(
+            "the {} trials differ so much that the interval would be {}; run {need} iterations",
+            used.len(),
+            width_text(value, half)
+        );
+        let longer_ns = measured_ns as f64 * (need as f64 / k - 1.0);
+        return Some(Estimate::point(unit, value, reason).run_longer(longer_ns as u64));
+    }
+    Some(Estimate::known(
+        unit,
+        value,
+        (value - half).max(0.0),
+        value + half,
+        k,
+    ))
+}
+
+/// Whether an interval is so wide that it says nothing about the value.
+pub(crate) fn is_too_wide(value: f64, half: f64) -> bool {
+    let limit = check("V16").unprintable;
+    limit.is_some_and(|limit| half > limit * value.abs())
+}
+
+fn width_text(value: f64, half: f64) -> String {
+    match 100.0 * half / value.abs() {
+        percent if percent <= 1000.0 => format!("±{percent:.0} % of the value"),
+        _ => "±1,000 % of the value or more".to_owned(),
+    }
+}
+
+/// Iterations after which as much scatter gives an interval that is printed,
+/// where `have` of them gave one of `relative` half width.
+fn trials_for(have: usize, relative: f64) -> usize {
+    const MOST: usize = 1000;
+    let limit = check("V16").unprintable.unwrap_or(1.0);
+    let factor = |k: usize| student_975(k as f64 - 1.0) / (k as f64).sqrt();
+    let narrow = |k: &usize| relative * factor(*k) / factor(have) <= limit;
+    (have + 1..MOST).find(narrow).unwrap_or(MOST)
 }
 
 /// How much longer to measure, so that `have` effective samples in
@@ -239,5 +292,30 @@ mod tests {
             }]),
             None
         );
+    }
+
+    #[test]
+    fn an_interval_wider_than_its_value_is_replaced_by_its_reason() {
+        let unit = Unit::OpsPerSecond;
+        let two = [parts(&[1000.0; 12]), parts(&[400.0; 12])];
+        let estimate = over_trials(&two, unit, 24_000_000_000).unwrap();
+        assert_eq!(estimate.value, Some(700.0));
+        assert_eq!((estimate.low, estimate.high), (None, None));
+        let reason = estimate.reason.unwrap();
+        assert!(reason.contains("±545 %"), "{reason}");
+        assert!(reason.contains("run 4 iterations"), "{reason}");
+        assert_eq!(estimate.run_longer_ns, Some(24_000_000_000));
+        // Close to one another they have an interval.
+        let two = [parts(&[1000.0; 12]), parts(&[990.0; 12])];
+        let estimate = over_trials(&two, unit, 24_000_000_000).unwrap();
+        assert!(estimate.low.is_some(), "{estimate:?}");
+        // Within one trial as well: a single second had all the work.
+        let mut values = [1.0; 40];
+        values[20] = 10_000.0;
+        let one = Ratio::of(&parts(&values)).unwrap();
+        let estimate = one.estimate(unit, 40_000_000_000);
+        assert_eq!(estimate.low, None);
+        assert!(estimate.run_longer_ns.is_some(), "{estimate:?}");
+        assert!(estimate.reason.unwrap().contains("vary so much"));
     }
 }

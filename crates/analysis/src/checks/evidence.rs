@@ -1,0 +1,124 @@
+//! V90: how much of what a verdict rests on could be looked at?
+//!
+//! The checks that "trusted" rests on are data: `required` in the table names the
+//! kinds of target. One that has nothing to say about a workload leaves no
+//! finding and does not count.
+
+use fathom_model::verdict::{Finding, FindingStatus};
+
+use crate::check_table::{TargetKind, find_check};
+use crate::fold::required;
+use crate::outcome::{Outcome, check};
+
+const ID: &str = "V90";
+
+/// The finding on required checks that could not run; `None` when all could.
+pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding> {
+    let of_kind = findings.iter().filter(|f| required(&f.id, kind));
+    let essential: Vec<&Finding> = of_kind.collect();
+    let missing: Vec<&Finding> = essential
+        .iter()
+        .copied()
+        .filter(|f| f.status == FindingStatus::NotMeasured)
+        .collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let share = missing.len() as f64 / essential.len() as f64;
+    let each: Vec<String> = missing
+        .iter()
+        .map(|f| format!("{} {} ({})", f.id, f.name, f.evidence))
+        .collect();
+    let evidence = format!(
+        "{} of the {} checks that this verdict rests on could not run: {}",
+        missing.len(),
+        essential.len(),
+        each.join(", ")
+    );
+    let needs: Vec<String> = missing
+        .iter()
+        .filter_map(|f| {
+            Some(format!(
+                "{} needs {}",
+                f.id,
+                find_check(&f.id)?.needs.as_ref()?
+            ))
+        })
+        .collect();
+    let remedy = match needs.is_empty() {
+        true => check(ID).remedy.clone(),
+        false => format!("{}. {}", needs.join("; "), check(ID).remedy),
+    };
+    Some(
+        Outcome::graded(ID, share, evidence)
+            .with_remedy(remedy)
+            .finding(),
+    )
+}
+
+/// Whether so much was missing that the others decide nothing.
+pub(crate) fn is_too_little(finding: &Finding) -> bool {
+    let limit = check(ID).undetermined;
+    let share = finding.measured.filter(|_| finding.id == ID);
+    share
+        .zip(limit)
+        .is_some_and(|(share, limit)| share >= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_model::verdict::Validity;
+
+    use super::*;
+    use crate::test_records::RecordBuilder;
+
+    /// The record of a host that shows neither /proc nor /sys.
+    fn blind(builder: RecordBuilder) -> RecordBuilder {
+        builder.edit(|trial| {
+            trial.observations.clear();
+            trial.target_before = None;
+            for sample in &mut trial.samples {
+                sample.run_delay_ns = 0;
+            }
+        })
+    }
+
+    #[test]
+    fn a_blind_host_never_gives_a_trusted_number() {
+        let seeing = RecordBuilder::reads();
+        assert_eq!(seeing.status(ID), None);
+        assert_eq!(seeing.validity(), Validity::Trusted);
+        let finding = blind(RecordBuilder::reads()).finding(ID).unwrap();
+        assert_eq!(finding.status, FindingStatus::Caveat);
+        assert!(finding.evidence.contains("V01"), "{finding:?}");
+        assert!(finding.evidence.contains("V37"), "{finding:?}");
+        assert!(finding.remedy.contains("/proc"), "{finding:?}");
+        let validity = blind(RecordBuilder::reads()).validity();
+        assert_eq!(validity, Validity::NotDetermined);
+    }
+
+    #[test]
+    fn one_missing_check_of_several_is_a_caveat() {
+        let without_cpu = RecordBuilder::reads().edit(|trial| {
+            trial.observations.iter_mut().for_each(|o| o.cpu = None);
+            trial
+                .observations
+                .iter_mut()
+                .for_each(|o| o.pressure = None);
+            trial.samples.iter_mut().for_each(|s| s.run_delay_ns = 0);
+        });
+        assert_eq!(without_cpu.validity(), Validity::Caveats);
+    }
+
+    #[test]
+    fn every_required_check_says_what_it_needs() {
+        for check in crate::check_table() {
+            assert_eq!(
+                check.required.is_empty(),
+                check.needs.is_none(),
+                "{}",
+                check.id
+            );
+        }
+    }
+}
