@@ -5,15 +5,18 @@ use fathom_model::unit;
 
 use crate::load::{self, Samples};
 use crate::recording::Recording;
+use crate::rules::diagnosis_limit;
 use crate::series::Series;
+
+/// The source of a ceiling that somebody typed.
+const AS_GIVEN: &str = "the limit of the volume, as given";
 
 /// Blocks that differ by more are another workload.
 const SAME_BLOCK: f64 = 4.0;
 /// Shares of reads that differ by more are another workload as well.
 const SAME_MIX: f64 = 0.3;
-/// A load that does this much more than a measurement reached was no smaller
-/// part of the same.
-const EXCEEDED: f64 = 1.15;
+/// In shorter samples a few operations more or less are a large part.
+const LEAST_SECONDS: f64 = 0.5;
 /// At the ceiling from here on.
 pub(crate) const AT_CEILING: f64 = 0.9;
 
@@ -33,6 +36,17 @@ pub struct Ceiling {
 }
 
 impl Ceiling {
+    /// A limit that somebody gives in operations per second.
+    pub fn given(operations: f64) -> Ceiling {
+        Ceiling {
+            source: AS_GIVEN.to_owned(),
+            operations,
+            block_bytes: None,
+            read_share: None,
+            wait_ms: None,
+        }
+    }
+
     /// From a recording of a test load: the rate that the volume held for at
     /// least a twentieth of it. Nothing when the device is not in it.
     pub fn of_test(test: &Recording, disk: &str) -> Option<Ceiling> {
@@ -87,35 +101,59 @@ impl Ceiling {
         Some((a - b).abs())
     }
 
-    /// What was measured is less than the load did for a twentieth of the time:
-    /// it is no ceiling of that load. A given limit may be exceeded by bursts.
-    fn is_exceeded(&self, load: &DiskLoad) -> bool {
-        self.block_bytes.is_some() && load.operations_p95 > EXCEEDED * self.operations
+    /// The highest rate of the load, where it is one that a volume with this
+    /// ceiling cannot give, wherever the ceiling is from.
+    fn contradiction(&self, load: &DiskLoad, samples: &Samples<'_>) -> Option<f64> {
+        let whole = samples
+            .iter()
+            .filter(|(_, seconds)| *seconds >= LEAST_SECONDS);
+        let rates: Series = whole.map(|(d, s)| (d.operations(), *s)).collect();
+        let peak = rates.most().unwrap_or(0.0).max(load.operations_p95);
+        (peak > diagnosis_limit("ceiling-contradicted") * self.operations).then_some(peak)
     }
 
     /// Whether load and measurement are alike.
-    fn is_comparable(&self, load: &DiskLoad) -> bool {
+    fn is_alike(&self, load: &DiskLoad) -> bool {
         self.block_ratio(load).is_none_or(|r| r <= SAME_BLOCK)
             && self.mix_difference(load).is_none_or(|d| d <= SAME_MIX)
-            && !self.is_exceeded(load)
     }
 
     /// Why it judges nothing, where that is so.
-    pub(crate) fn doubt(&self, load: &DiskLoad) -> Option<String> {
-        let why = match self.is_exceeded(load) {
-            true => {
-                "is less than the load itself did, so that the load was of another kind (in \
-                 sequence, from a cache, or the volume was another)"
-            }
-            false => "is of other blocks or another mix than the load's",
+    pub(crate) fn doubt(&self, load: &DiskLoad, samples: &Samples<'_>) -> Option<String> {
+        let Ceiling { source, .. } = self;
+        let Some(peak) = self.contradiction(load, samples) else {
+            return (!self.is_alike(load)).then(|| {
+                format!(
+                    "the ceiling ({source}) is of other blocks or another mix than the load's: it \
+                     judges nothing"
+                )
+            });
         };
-        let source = &self.source;
-        (!self.is_comparable(load))
-            .then(|| format!("the ceiling ({source}) {why}: it judges nothing"))
+        let peak = unit::count(peak);
+        Some(match source == AS_GIVEN {
+            true => format!(
+                "--ceiling-iops {} is contradicted by a peak of {peak}; ignored",
+                self.operations
+            ),
+            false => format!(
+                "the ceiling of {} operations/s ({source}) is contradicted by a peak of {peak}; \
+                 ignored: the load was of another kind (in sequence, from a cache), or the volume \
+                 was another",
+                unit::count(self.operations)
+            ),
+        })
     }
 
     /// `peaks at 240 of 1,000 IOPS (24 %)`, with the mix where it is known.
-    fn words(&self, load: &DiskLoad) -> String {
+    fn words(&self, load: &DiskLoad, contradicted: bool) -> String {
+        if contradicted {
+            return format!(
+                "{} peaks at {} IOPS, which contradicts {}: ignored",
+                load.name,
+                unit::count(load.operations_peak),
+                unit::count(self.operations)
+            );
+        }
         let share = 100.0 * load.operations_peak / self.operations;
         let digits = usize::from(share < 10.0);
         let block = self.block_bytes.map(|bytes| {
@@ -140,14 +178,16 @@ impl Ceiling {
     /// How much of it a load used.
     pub(crate) fn used(&self, load: &DiskLoad, samples: &Samples<'_>) -> CeilingUse {
         let rates: Series = samples.iter().map(|(d, s)| (d.operations(), *s)).collect();
+        let contradicted = self.contradiction(load, samples).is_some();
         CeilingUse {
             source: self.source.clone(),
             operations: self.operations,
             block_bytes: self.block_bytes,
             peak_share: load.operations_peak / self.operations,
             time_at_ceiling: rates.share_from(AT_CEILING * self.operations),
-            comparable: self.is_comparable(load),
-            words: self.words(load),
+            comparable: self.is_alike(load) && !contradicted,
+            contradicted,
+            words: self.words(load, contradicted),
         }
     }
 }
@@ -155,6 +195,7 @@ impl Ceiling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recording::DiskMoment;
 
     fn load(block_bytes: f64, read_share: f64) -> DiskLoad {
         DiskLoad {
@@ -216,12 +257,47 @@ mod tests {
         );
         sequential.operations_p95 = 1_200.0;
         assert!(!ceiling.used(&sequential, &Samples::new()).comparable);
-        // A limit that somebody gives may be exceeded by bursts.
-        let given = Ceiling {
-            block_bytes: None,
-            ..ceiling
+        assert!(ceiling.used(&sequential, &Samples::new()).contradicted);
+    }
+
+    #[test]
+    fn no_ceiling_is_believed_that_the_load_exceeds() {
+        let second = |reads: f64| DiskMoment {
+            name: "sda".to_owned(),
+            reads,
+            ..DiskMoment::default()
         };
-        assert!(given.used(&sequential, &Samples::new()).comparable);
+        let (calm, peak) = (second(100.0), second(30_100.0));
+        let mut samples: Samples<'_> = vec![(&calm, 1.0); 99];
+        samples.push((&peak, 1.0));
+        let load = DiskLoad {
+            operations_peak: 30_100.0,
+            ..load(4096.0, 1.0)
+        };
+        let given = Ceiling::given(1_000.0);
+        let used = given.used(&load, &samples);
+        assert!(used.contradicted && !used.comparable);
+        assert_eq!(
+            used.words,
+            "sda peaks at 30,100 IOPS, which contradicts 1,000: ignored"
+        );
+        assert_eq!(
+            given.doubt(&load, &samples).as_deref(),
+            Some("--ceiling-iops 1000 is contradicted by a peak of 30,100; ignored")
+        );
+        let run = measured("job a of fio", 1_000.0, 4096.0, 1.0);
+        let doubt = run.doubt(&load, &samples).expect("a doubt");
+        assert!(
+            doubt.starts_with(
+                "the ceiling of 1,000 operations/s (job a of fio) is contradicted by a peak of 30,100"
+            ),
+            "{doubt}"
+        );
+        // A tenth more is the counters'; a moment of a tenth of a second is too short.
+        let (tenth, short) = (second(1_100.0), second(3_000.0));
+        let near: Samples<'_> = vec![(&tenth, 1.0), (&short, 0.1)];
+        assert!(!given.used(&load, &near).contradicted);
+        assert_eq!(given.doubt(&load, &near), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use fathom_model::diagnosis::CpuLoad;
 
 use crate::load;
 use crate::recording::{CpuShares, Recording};
+use crate::rules::diagnosis_limit;
 
 /// CPUs are short from this share of busy time on, for this share of the time,
 /// or with this many runnable tasks (load average, where tasks do not wait for
@@ -48,6 +49,17 @@ pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>)
             100.0 * busy
         )
     })
+}
+
+/// A load average that leaves little room, in words, with what is usual.
+pub(crate) fn little_room(cpu: CpuLoad) -> Option<String> {
+    let least = diagnosis_limit("load-average");
+    let load = cpu.load_per_cpu.filter(|load| *load > least)?;
+    Some(format!(
+        "the load average is {load:.1} for each of {}: 0.7 to 0.8 leaves room, above 1 tasks wait for \
+         CPUs or for I/O",
+        of_cpus(cpu)
+    ))
 }
 
 /// A long queue of which is not known what it is for, in words.

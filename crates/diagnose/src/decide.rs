@@ -6,6 +6,7 @@
 //! it is said what would decide it. `%util` decides nothing: a device that
 //! serves several operations at once has room although there is always one.
 
+mod evidence;
 mod room;
 mod words;
 
@@ -19,6 +20,7 @@ use crate::ceiling::Ceiling;
 use crate::cpu_queue;
 use crate::full_path;
 use crate::held_back;
+use crate::hung_device::{self, Hang};
 use crate::load;
 use crate::memory;
 use crate::network_mounts;
@@ -56,6 +58,8 @@ struct Facts<'a> {
     /// The value that the queue of the device is below for 95 % of the time.
     queue_p95: Option<f64>,
     queue_median: Option<f64>,
+    /// Devices that completed nothing of what they had, the gravest first.
+    hangs: Vec<Hang>,
 }
 
 /// The answer for a recording.
@@ -90,13 +94,18 @@ pub fn diagnose(recording: &Recording, ceiling: impl Fn(&str) -> Option<Ceiling>
         waited: waited(recording),
         queue_p95: load::series(recording, queue).quantile(0.95),
         queue_median: load::series(recording, queue).quantile(0.5),
+        hangs: hung_device::find(recording),
     };
-    let (answer, limiter, mut evidence, settle) = facts.decide();
+    let (answer, limiter, mut evidence, settle) = facts.weighed();
     who::name(recording, answer, limiter, &mut evidence);
     let mut remarks = recording.remarks.clone();
-    remarks.extend(util_says::contradictions(&disks));
-    let known = known.as_ref().zip(disk);
-    remarks.extend(known.and_then(|(ceiling, disk)| ceiling.doubt(disk)));
+    remarks.extend(crate::silent_mounts::remarks(recording));
+    remarks.extend(util_says::contradictions(&disks, &facts.hangs));
+    if let (Some(ceiling), Some(disk), Some(samples)) = (&known, disk, of_disk) {
+        remarks.extend(ceiling.doubt(disk, samples));
+    }
+    remarks.extend(held_back::contradicted_limits(recording));
+    remarks.extend(facts.cpu.and_then(cpu_queue::little_room));
     if (1..FEW_SAMPLES).contains(&recording.moments.len()) {
         remarks.push(format!(
             "only {}: what was recorded may not be what is usual; ten minutes are better",
@@ -171,6 +180,9 @@ impl Facts<'_> {
         }
         let mut evidence: Vec<String> = self.disk_line().into_iter().collect();
         evidence.extend(self.cpu_line());
+        if evidence.is_empty() {
+            evidence.push(self.what_is_missing().to_owned());
+        }
         not_proven(evidence, self.what_would_settle())
     }
 

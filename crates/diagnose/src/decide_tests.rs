@@ -185,6 +185,68 @@ fn blocks_of_another_size_compare_nothing() {
 }
 
 #[test]
+fn a_second_device_at_its_end_forbids_good_news_of_the_first() {
+    let fast = Device {
+        limit: 100_000.0,
+        own_ms: 8.0,
+        jitter: 0.0,
+    };
+    let slow = Device {
+        limit: 150.0,
+        own_ms: 1.0,
+        jitter: 0.05,
+    };
+    let mut rng = Rng::new(11);
+    let both = record(|i| {
+        let rising = fast.serve(1_000.0 + 1_000.0 * (i % 4) as f64, 1.0, &mut rng);
+        let wanted = if i % 10 == 0 { 60.0 } else { 400.0 };
+        let full = slow.serve(wanted, 2.0 + 4.0 * rng.unit(), &mut rng);
+        let full = DiskMoment {
+            name: "sdb".to_owned(),
+            ..full
+        };
+        Moment {
+            disks: vec![rising, full],
+            cpu: cpu(0.2, 0.2),
+            ..Moment::default()
+        }
+    });
+    let found = diagnose(&both, none);
+    assert_eq!(found.disks[0].name, "sda");
+    assert_eq!(found.answer, Answer::NotProven, "{found:#?}");
+    assert!(
+        found.evidence[0].starts_with("sdb: longer queues"),
+        "{:?}",
+        found.evidence
+    );
+    // Alone, the first has room.
+    let mut alone = both;
+    for moment in &mut alone.moments {
+        moment.disks.truncate(1);
+    }
+    assert_eq!(diagnose(&alone, none).answer, Answer::No);
+}
+
+#[test]
+fn an_answer_without_figures_says_what_is_missing() {
+    // `uptime` of a host whose number of CPUs is not known.
+    let lone = Moment {
+        load: Some(9.0),
+        ..Moment::default()
+    };
+    let recording = Recording {
+        moments: vec![lone],
+        ..Recording::default()
+    };
+    let found = diagnose(&recording, none);
+    assert_eq!(found.answer, Answer::NotProven);
+    assert_eq!(
+        found.evidence,
+        ["neither devices nor the time of CPUs were recorded"]
+    );
+}
+
+#[test]
 fn use_all_the_time_is_no_proof() {
     // One program, one read at a time: always one in flight, %util 100 %.
     let device = Device {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::load;
 use crate::recording::Recording;
+use crate::rules::diagnosis_limit;
+use crate::series::Series;
 
 /// From here on a limit is what sets the rate: kernels count in slices, so
 /// that a second is seldom exactly at it.
@@ -15,23 +17,48 @@ const LEAST_WAITERS: f64 = 2.0;
 /// Share of the time in which so many wait.
 const MOST_OF_THE_TIME: f64 = 0.6;
 
-/// The group whose limit held it back for the largest share of the time, with
-/// that share, and in words.
-pub(crate) fn by_a_limit(recording: &Recording) -> Option<(f64, String)> {
+/// The limits of each group that has one, as shares of what they allow over time.
+fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
     let limited = recording.moments.iter().flat_map(|m| &m.groups);
     let limited = limited.filter(|group| group.limit_used.is_some());
     let mut names: Vec<&str> = limited.map(|group| group.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    let share = |name: &str| {
+    let used = |name: &str| {
         // A group that did nothing in a second is not in it.
-        let used = load::series(recording, |m| {
+        load::series(recording, |m| {
             let group = m.groups.iter().find(|group| group.name == name);
             Some(group.and_then(|group| group.limit_used).unwrap_or(0.0))
-        });
-        used.share_from(AT_LIMIT)
+        })
     };
-    let shares = names.into_iter().map(|name| (share(name), name));
+    names.into_iter().map(|name| (name, used(name))).collect()
+}
+
+/// How far a limit is exceeded for a twentieth of the time, where none could be
+/// that held.
+fn exceeded(used: &Series) -> Option<f64> {
+    let most = used.quantile(0.95)?;
+    (most > diagnosis_limit("ceiling-contradicted")).then_some(most)
+}
+
+/// Limits of groups that do not hold, in words.
+pub(crate) fn contradicted_limits(recording: &Recording) -> Vec<String> {
+    let limits = used_limits(recording);
+    let words = limits.iter().filter_map(|(name, used)| {
+        let times = exceeded(used)?;
+        Some(format!(
+            "control group {name}: its limit on I/O is contradicted by {times:.1} times as much; ignored"
+        ))
+    });
+    words.collect()
+}
+
+/// The group whose limit held it back for the largest share of the time, with
+/// that share, and in words.
+pub(crate) fn by_a_limit(recording: &Recording) -> Option<(f64, String)> {
+    let limits = used_limits(recording);
+    let holding = limits.iter().filter(|(_, used)| exceeded(used).is_none());
+    let shares = holding.map(|(name, used)| (used.share_from(AT_LIMIT), *name));
     let (share, name) = shares.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (share > 0.0).then(|| {
         let line = format!(
@@ -132,6 +159,28 @@ mod tests {
             "{line}"
         );
         assert_eq!(by_a_limit(&Recording::default()), None);
+    }
+
+    #[test]
+    fn a_limit_that_does_not_hold_is_left_out_and_named() {
+        let doing = |limit_used| {
+            recording((0..20).map(move |_| Moment {
+                seconds: Some(1.0),
+                groups: vec![DoerMoment {
+                    name: "a".to_owned(),
+                    limit_used: Some(limit_used),
+                    ..DoerMoment::default()
+                }],
+                ..Moment::default()
+            }))
+        };
+        assert_eq!(by_a_limit(&doing(3.0)), None);
+        assert_eq!(
+            contradicted_limits(&doing(3.0)),
+            ["control group a: its limit on I/O is contradicted by 3.0 times as much; ignored"]
+        );
+        assert!(by_a_limit(&doing(1.05)).is_some());
+        assert!(contradicted_limits(&doing(1.05)).is_empty());
     }
 
     #[test]

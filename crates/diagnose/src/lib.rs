@@ -20,6 +20,7 @@ mod decide;
 pub mod foreign;
 mod full_path;
 mod held_back;
+mod hung_device;
 mod join;
 mod load;
 mod memory;
@@ -30,7 +31,9 @@ pub mod rules;
 mod rules_page;
 mod second;
 mod series;
+mod silent_mounts;
 mod stack;
+mod unseen_stall;
 mod use_table;
 mod util_says;
 mod who;
@@ -40,7 +43,9 @@ pub use ceiling::Ceiling;
 pub use decide::diagnose;
 pub use held_back::only_limits_of;
 pub use join::join;
-pub use rules_page::{alarms_markdown, clusters_markdown, stack_markdown, threshold};
+pub use rules_page::{
+    alarms_markdown, clusters_markdown, diagnosis_markdown, stack_markdown, threshold,
+};
 pub use second::{no_test_load, same_host, same_time};
 pub use stack::{Landing, judge_stack, landings};
 pub use use_table::use_table;

@@ -60,12 +60,17 @@ pub(crate) fn by_disk(recording: &Recording) -> BTreeMap<&str, Samples<'_>> {
     disks
 }
 
-/// Devices that did something, the one with the longest queue first.
+/// Devices that did something or had something to do, the one with the longest
+/// queue first.
 pub(crate) fn disks(recording: &Recording) -> Vec<DiskLoad> {
     let all = by_disk(recording);
+    let asked = |disk: &DiskMoment| {
+        let in_flight = [disk.queue, disk.outstanding, disk.util];
+        disk.operations() > 0.0 || in_flight.iter().flatten().any(|value| *value > 0.0)
+    };
     let busy = all
         .iter()
-        .filter(|(_, samples)| samples.iter().any(|(disk, _)| disk.operations() > 0.0));
+        .filter(|(_, samples)| samples.iter().any(|(disk, _)| asked(disk)));
     let mut loads: Vec<DiskLoad> = busy.map(|(name, samples)| disk(name, samples)).collect();
     let order = |load: &DiskLoad| (load.queue.unwrap_or(0.0), load.operations);
     loads.sort_by(|a, b| {

@@ -65,6 +65,8 @@ pub struct Moment {
     pub memory: Option<MemoryMoment>,
     /// Network interfaces.
     pub links: Vec<LinkMoment>,
+    /// Mounts that did not answer when they were asked last.
+    pub silent: Vec<String>,
     /// TCP segments that were sent again, per second and as a share of all
     /// that were sent.
     pub retransmits: Option<(f64, f64)>,
@@ -138,6 +140,8 @@ pub struct DiskMoment {
     /// The part of `queue` that is flushes, where it is told. The kernel counts
     /// a flush once as such and once within the write that asked for it.
     pub flushing: Option<f64>,
+    /// Operations in flight at the end of the interval, where that was read.
+    pub outstanding: Option<f64>,
     /// What iostat prints as `%util`, 0 to 1. Never a proof of anything: a
     /// device that serves several operations at once is not at its end when
     /// there is always one.
@@ -149,6 +153,11 @@ impl DiskMoment {
     /// volumes count.
     pub fn operations(&self) -> f64 {
         self.reads + self.writes + self.undivided
+    }
+
+    /// Operations of every kind that ended, per second.
+    pub fn completions(&self) -> f64 {
+        self.operations() + self.discards + self.flushes
     }
 
     /// Operations in flight, each counted once.

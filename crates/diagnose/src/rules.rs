@@ -107,6 +107,20 @@ pub fn cluster_rules() -> &'static RuleTable {
     &CLUSTER
 }
 
+static DIAGNOSIS: LazyLock<RuleTable> =
+    LazyLock::new(|| parsed(include_str!("../diagnosis.toml"), "diagnosis.toml"));
+
+/// The rules of `fathom diagnose`.
+pub fn diagnosis_rules() -> &'static RuleTable {
+    &DIAGNOSIS
+}
+
+/// The threshold of a rule of `fathom diagnose`. Names are constants of the code,
+/// and a test asks for each.
+pub(crate) fn diagnosis_limit(name: &str) -> f64 {
+    diagnosis_rules().find(name).map_or(f64::NAN, Rule::limit)
+}
+
 /// The rules of `fathom stack`.
 pub fn stack_rules() -> &'static RuleTable {
     &STACK
@@ -117,8 +131,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn decisions_find_their_thresholds() {
+        for name in [
+            "hung-device",
+            "in-use",
+            "unseen-stall",
+            "ceiling-contradicted",
+            "least-evidence",
+            "slow-device",
+            "load-average",
+        ] {
+            assert!(diagnosis_limit(name).is_finite(), "{name}");
+        }
+    }
+
+    #[test]
     fn tables_are_whole() {
-        for table in [stack_rules(), alarm_rules(), cluster_rules()] {
+        let all = [
+            stack_rules(),
+            alarm_rules(),
+            cluster_rules(),
+            diagnosis_rules(),
+        ];
+        for table in all {
             let mut names: Vec<&str> = table.rules.iter().map(|r| r.name.as_str()).collect();
             names.sort_unstable();
             names.dedup();

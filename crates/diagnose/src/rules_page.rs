@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::rules::{Rule, RuleTable, alarm_rules, cluster_rules, stack_rules};
+use crate::rules::{Rule, RuleTable, alarm_rules, cluster_rules, diagnosis_rules, stack_rules};
 
 /// `docs/stack.md`: the rules of `fathom stack`.
 pub fn stack_markdown() -> String {
@@ -65,6 +65,21 @@ const CLUSTERS_HEAD: &str = "\
 says which operations take the time, which brick or OSD is slow, how small
 writes are, where slow operations wait, and what the cluster does beside. These
 are its rules.
+
+";
+
+/// `docs/diagnosis-rules.md`: the rules of `fathom diagnose`.
+pub fn diagnosis_markdown() -> String {
+    page(DIAGNOSIS_HEAD, diagnosis_rules())
+}
+
+const DIAGNOSIS_HEAD: &str = "\
+<!-- Written by fathom from crates/diagnose/diagnosis.toml. Do not edit; run
+     UPDATE_DOCS=1 cargo test -p fathom-diagnose --lib rules_page -->
+# Devices that hang, and evidence for NO
+
+[`fathom diagnose`](diagnosis.md) answers YES where a device stopped completing
+operations, and never NO where evidence is missing. These are the rules for both.
 
 ";
 
@@ -158,6 +173,7 @@ mod tests {
     #[test]
     fn the_committed_pages_are_the_tables() {
         committed("clusters.md", &clusters_markdown());
+        committed("diagnosis-rules.md", &diagnosis_markdown());
         committed("stack.md", &stack_markdown());
         committed("alarms.md", &alarms_markdown());
     }

@@ -42,6 +42,8 @@ pub(crate) fn name(
             None
         }
         (Answer::No, Shortage::Nothing) => one_thread(recording),
+        // Who does I/O does it elsewhere.
+        (_, Shortage::HungDevice) => None,
         (Answer::Yes | Answer::NotProven, _) | (_, Shortage::OneByOne) => by_bytes(recording),
         _ => None,
     };

@@ -6,6 +6,8 @@ use fathom_model::cluster::{CLUSTER_SCHEMA, ClusterLook, ClusterMember, ClusterO
 use fathom_model::unit::latency;
 use serde_json::Value;
 
+use crate::foreign::takes_too_much;
+
 use super::ceph_operations::steps;
 use super::outlier::{high, median};
 use super::{add, limit, sort};
@@ -63,7 +65,7 @@ impl CephDump {
 /// Reads a dump; `None` when the text is none of them.
 pub fn parse_ceph(text: &str) -> Option<CephDump> {
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    if !text.starts_with('{') {
+    if !text.starts_with('{') || takes_too_much(text) {
         return None;
     }
     let value: Value = serde_json::from_str(text).ok()?;

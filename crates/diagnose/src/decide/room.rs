@@ -6,6 +6,7 @@ use fathom_model::unit;
 use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
 use crate::load;
 use crate::recording::DiskMoment;
+use crate::rules::diagnosis_limit;
 
 /// A load whose peak stays below this share of the ceiling has room.
 const ROOM: f64 = 0.70;
@@ -21,7 +22,8 @@ impl Facts<'_> {
     /// The volume has room, as its ceiling shows.
     pub(super) fn room(&self) -> Option<String> {
         let (disk, used) = (self.disk?, self.ceiling.as_ref()?);
-        let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0);
+        let slow = self.slower_than_test.is_some_and(|ratio| ratio > 3.0)
+            || self.queues_at_a_slow_device();
         (used.comparable && used.peak_share <= ROOM && !slow).then(|| {
             format!(
                 "{}: peaks at {} of {} ({} %; {}), {:.0} reads and {:.0} writes per second at most",
@@ -36,6 +38,32 @@ impl Facts<'_> {
         })
     }
 
+    /// Operations queue at a device that needs long for each: it may give less than
+    /// its ceiling at present. Where neither is known, that work waits is enough.
+    fn queues_at_a_slow_device(&self) -> bool {
+        let queues = self
+            .disk
+            .and_then(|disk| disk.queue)
+            .map(|queue| queue >= 1.0);
+        match (self.is_slow(), queues) {
+            (Some(slow), queues) => slow && queues != Some(false),
+            (None, Some(queues)) => queues,
+            (None, None) => self.waits() == Some(true),
+        }
+    }
+
+    /// At times it gives what it can. A ceiling that is contradicted says nothing.
+    fn reaches_its_ceiling(&self) -> bool {
+        let used = self.ceiling.as_ref().filter(|used| !used.contradicted);
+        used.is_some_and(|used| used.time_at_ceiling > 0.0)
+    }
+
+    /// Whether an operation takes long on average, where its time is known.
+    fn is_slow(&self) -> Option<bool> {
+        let wait_ms = self.disk?.wait_ms?;
+        Some(wait_ms >= diagnosis_limit("slow-device"))
+    }
+
     /// That the devices were not at their end while something else was short.
     pub(super) fn not_at_its_end(&self, shortage: Shortage) -> Option<String> {
         let Some(disk) = self.disk else {
@@ -47,11 +75,7 @@ impl Facts<'_> {
         }
         let few = || {
             let p95 = self.queue_p95.filter(|p95| *p95 <= ONE_IN_FLIGHT)?;
-            let full = self
-                .ceiling
-                .as_ref()
-                .is_some_and(|used| used.time_at_ceiling > 0.0);
-            (!full).then(|| few_in_flight(disk, p95))
+            (!self.reaches_its_ceiling()).then(|| few_in_flight(disk, p95))
         };
         let alike = || self.alike.clone();
         self.room()
@@ -95,31 +119,28 @@ impl Facts<'_> {
 
     /// The devices are hardly used.
     pub(super) fn little(&self) -> Option<String> {
+        // Where waiting was not recorded, it may have been for anything.
+        let (waited, _) = self.waited?;
         let Some(disk) = self.disk else {
-            let recorded = self.recording.moments.iter().any(|m| !m.disks.is_empty());
-            return recorded.then(|| "no device did anything".to_owned());
+            let mut disks = self.recording.moments.iter().flat_map(|m| &m.disks);
+            let counted = disks.any(|disk| disk.queue.is_some() || disk.util.is_some());
+            return (counted && waited < IO_WAIT).then(|| "no device did anything".to_owned());
         };
-        let waited = self.waited.map(|(share, _)| share);
-        let below = |queue: f64, wait: f64| {
-            let waits = waited.is_some_and(|share| share >= wait);
-            self.queue_p95.is_some_and(|p95| p95 < queue) && !waits
-        };
-        (below(QUIET_QUEUE, IO_WAIT) || waited.is_some() && below(HALF, HALF))
-            .then(|| few_in_flight(disk, self.queue_p95.unwrap_or(0.0)))
+        let p95 = self.queue_p95?;
+        let below = |queue: f64, wait: f64| p95 < queue && waited < wait;
+        (below(QUIET_QUEUE, IO_WAIT) || below(HALF, HALF)).then(|| few_in_flight(disk, p95))
     }
 
     /// About one operation in flight, hardly ever more: whoever asks waits for
     /// each before the next, and the device could do more at once.
     pub(super) fn one_by_one(&self) -> Option<Vec<String>> {
         let disk = self.disk?;
-        let full = self
-            .ceiling
-            .as_ref()
-            .is_some_and(|used| used.time_at_ceiling > 0.0);
         let least = self.alike.as_ref().map_or(USED_QUEUE, |_| ALWAYS_ONE);
         let usual = self.queue_median.is_some_and(|queue| queue >= least);
         let never = self.queue_p95.is_some_and(|queue| queue <= ONE_IN_FLIGHT);
-        (usual && never && !full).then(|| {
+        // A device that needs this long for one operation is what is slow.
+        let quick = self.is_slow() == Some(false);
+        (usual && never && quick && !self.reaches_its_ceiling()).then(|| {
             vec![
                 format!(
                     "{}: about one operation in flight, {} or fewer 95 % of the time: each waits for the \

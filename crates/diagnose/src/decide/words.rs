@@ -72,6 +72,11 @@ impl Facts<'_> {
                  under a test load, --ceiling-iops LIMIT, --ceiling with a measurement by `fathom io`"
                     .to_owned(),
             ),
+            Some(used) if used.contradicted => settle.push(
+                "what this volume can give: the load did more than the ceiling allows (--calibrate \
+                 measures it on the host)"
+                    .to_owned(),
+            ),
             Some(used) if !used.comparable => settle.push(
                 "a test load with blocks and a mix like the load's own: this one's blocks differ \
                  by more than four times, or its share of reads by more than 30 %"
@@ -94,6 +99,16 @@ impl Facts<'_> {
         }
         settle
     }
+
+    /// Why there is nothing to be said of what was recorded.
+    pub(super) fn what_is_missing(&self) -> &'static str {
+        let mut disks = self.recording.moments.iter().flat_map(|m| &m.disks);
+        match disks.next() {
+            Some(_) => "no device did anything, and nothing of the CPUs was recorded",
+            None => "neither devices nor the time of CPUs were recorded",
+        }
+    }
+
     /// What to record where a device was at its end and no work is known to
     /// have waited for it.
     pub(super) fn whether_work_waits(&self) -> &'static str {

@@ -19,10 +19,17 @@ mod times;
 mod top;
 mod vmstat;
 
+use fathom_model::json_memory::json_memory_bytes;
+
 use crate::recording::{Moment, Recording};
 
-/// Larger files are not read: a day of samples each second is a tenth of it.
-pub const MOST_BYTES: u64 = 512 << 20;
+/// Larger files are not read: reading one takes less than 256 MiB of memory.
+pub const MOST_BYTES: u64 = 64 << 20;
+/// Memory for the values of a JSON document, guessed from above. What a recording
+/// really takes, with its text and its moments, is about as much.
+const MOST_VALUES_BYTES: u64 = 176 << 20;
+/// Lines of vmstat, each of which is a moment: more than two days of seconds.
+const MOST_LINES: usize = 200_000;
 /// More devices in one moment are no recording.
 const MOST_DISKS: usize = 10_000;
 
@@ -45,6 +52,12 @@ pub enum ForeignError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// Its values would fill the memory.
+    #[error(
+        "reading it would take more than 256 MiB of memory; cut it into parts of some hours, or \
+         record as text"
+    )]
+    TooLarge,
     /// A result of a benchmark.
     #[error(
         "this is a result of fio and no recording of a load; `fathom diagnose RECORDING --ceiling \
@@ -77,6 +90,9 @@ pub fn read(text: &str) -> Result<Recording, ForeignError> {
         return json(text);
     }
     if vmstat::is_one(text) {
+        if text.lines().nth(MOST_LINES).is_some() {
+            return Err(ForeignError::TooLarge);
+        }
         return vmstat::read(text);
     }
     if sar_text::is_one(text) {
@@ -91,7 +107,15 @@ pub fn read(text: &str) -> Result<Recording, ForeignError> {
     Err(ForeignError::Unknown)
 }
 
+/// Whether the values of a JSON document would fill the memory.
+pub(crate) fn takes_too_much(text: &str) -> bool {
+    json_memory_bytes(text.as_bytes()) > MOST_VALUES_BYTES
+}
+
 fn json(text: &str) -> Result<Recording, ForeignError> {
+    if takes_too_much(text) {
+        return Err(ForeignError::TooLarge);
+    }
     let (mended, remarks) = repair::repair(text);
     let value: serde_json::Value = serde_json::from_str(&mended).map_err(|e| {
         if is_cut_off(text) {

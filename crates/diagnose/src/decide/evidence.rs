@@ -1,0 +1,131 @@
+//! A device that hangs, and what a NO needs: the less was seen, the weaker the
+//! answer.
+
+use fathom_model::diagnosis::{Answer, Shortage};
+
+use super::{Decision, Facts, IO_WAIT, LASTING, not_proven, per_second};
+use crate::hung_device::Hang;
+use crate::load;
+use crate::plateau;
+use crate::rules::diagnosis_limit;
+use crate::silent_mounts;
+use crate::unseen_stall;
+
+/// More devices are not named.
+const MOST_NAMED: usize = 2;
+
+impl Facts<'_> {
+    /// The decision, after what forbids good news.
+    pub(super) fn weighed(&self) -> Decision {
+        if let Some(decision) = self.of_a_hang() {
+            return decision;
+        }
+        let (answer, limiter, mut evidence, mut settle) = self.decide();
+        let doubt = match answer {
+            Answer::Yes => None,
+            Answer::No => self
+                .unexplained()
+                .or_else(|| self.another_at_its_end(limiter))
+                .or_else(|| self.too_short()),
+            Answer::NotProven => self.unexplained(),
+        };
+        let Some((line, advice)) = doubt else {
+            return (answer, limiter, evidence, settle);
+        };
+        evidence.insert(0, line);
+        settle.retain(|other| *other != advice);
+        settle.insert(0, advice);
+        not_proven(evidence, settle)
+    }
+
+    /// A short hang, a mount that does not answer, or tasks that wait for what no device has, with what would
+    /// show more.
+    fn unexplained(&self) -> Option<(String, String)> {
+        if let Some(hang) = self.hangs.first() {
+            let advice = "a longer recording, while it is so: does the device complete anything?";
+            return Some((hang.line(), advice.to_owned()));
+        }
+        if let Some(line) = silent_mounts::lasting(self.recording, LASTING) {
+            let advice =
+                "whether the work that is slow touches it; the server or process behind it";
+            return Some((line, advice.to_owned()));
+        }
+        let advice = "the network mounts and tasks in state D: `fathom use`, `ps -eo \
+                      pid,stat,wchan:32,cmd`; and a recording of all devices of the host";
+        Some((unseen_stall::line(self.recording)?, advice.to_owned()))
+    }
+
+    /// A device that has operations and completes none.
+    fn of_a_hang(&self) -> Option<Decision> {
+        let proved = |hang: &&Hang| hang.is_proved() && (hang.lasts || hang.share >= LASTING);
+        let hangs: Vec<&Hang> = self.hangs.iter().filter(proved).collect();
+        let first = hangs.first()?;
+        let mut evidence: Vec<String> = hangs
+            .iter()
+            .take(MOST_NAMED)
+            .map(|hang| hang.line())
+            .collect();
+        if !first.worked_before && self.nobody_waits() {
+            evidence.push("and no task waits for I/O".to_owned());
+            let advice = "whether the device completes anything when it is asked (`fathom ping`): \
+                          programs may wait for it in a way that is not counted, or its count of \
+                          operations in flight is wrong";
+            return Some(not_proven(evidence, vec![advice.to_owned()]));
+        }
+        // Programs that take completions later wait in a way that is not counted.
+        evidence.extend(self.waited_line().filter(|_| self.waits() == Some(true)));
+        Some((Answer::Yes, Shortage::HungDevice, evidence, vec![]))
+    }
+
+    /// A device beside the one with the longest queue that gives no more, with what
+    /// would show whether it matters. One that swapping fills is no other cause.
+    fn another_at_its_end(&self, limiter: Shortage) -> Option<(String, String)> {
+        let first = self.disk.filter(|_| limiter != Shortage::Memory)?;
+        let all = load::by_disk(self.recording);
+        let others = all.iter().filter(|(name, _)| **name != first.name);
+        let full = others.filter_map(|(name, samples)| {
+            let plateau = plateau::find(samples)?;
+            (plateau.time_share >= LASTING).then_some((name, plateau))
+        });
+        let (name, plateau) = full.max_by(|a, b| a.1.queue.total_cmp(&b.1.queue))?;
+        let line = format!(
+            "{name}: longer queues (up to {:.1} on average) bring no more than {}, whatever {} does",
+            plateau.queue,
+            per_second(plateau.operations),
+            first.name
+        );
+        let advice = format!("the same for that device alone: `fathom diagnose … --disk {name}`");
+        Some((line, advice))
+    }
+
+    /// Waiting for I/O was recorded, in whichever way, and there was none.
+    fn nobody_waits(&self) -> bool {
+        let recording = self.recording;
+        let stalled = load::series(recording, |m| m.io_pressure_some).mean();
+        let blocked = load::series(recording, |m| m.blocked).mean();
+        // CPUs that are never idle show no waiting.
+        let idle = self.cpu.and_then(|cpu| cpu.iowait.zip(cpu.busy));
+        let iowait = idle.filter(|(_, busy)| *busy < 0.5).map(|(wait, _)| wait);
+        let known = stalled.is_some() || blocked.is_some() || iowait.is_some();
+        let waits = [stalled, iowait].into_iter().flatten();
+        let waits = waits.fold(0.0, f64::max) >= IO_WAIT || blocked.is_some_and(|b| b >= IO_WAIT);
+        known && !waits
+    }
+
+    /// Too few samples to answer NO, with what to do.
+    fn too_short(&self) -> Option<(String, String)> {
+        let moments = &self.recording.moments;
+        let with_disks = moments.iter().filter(|m| !m.disks.is_empty()).count();
+        let samples = match with_disks {
+            0 => moments.len(),
+            with => with,
+        };
+        let line = match samples {
+            1 => "there is only one sample, which shows no more than a glance".to_owned(),
+            _ => format!("there are only {samples} samples, which show no more than a glance"),
+        };
+        let advice = "a longer recording: at least ten minutes, under the load that is slow";
+        let few = (samples as f64) < diagnosis_limit("least-evidence");
+        few.then(|| (line, advice.to_owned()))
+    }
+}
