@@ -29,7 +29,10 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("started", "start of the trial, RFC 3339, UTC"),
     ("state", "running, complete, interrupted or failed"),
     ("reason", "why it ended early or failed"),
-    ("validity", "trusted, caveats or not_trusted"),
+    (
+        "validity",
+        "trusted, caveats, not_determined or not_trusted",
+    ),
     ("limiter", "what set the number"),
     (
         "findings",

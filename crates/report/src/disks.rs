@@ -158,7 +158,11 @@ fn notes(run: &JudgedRun) -> Vec<String> {
     };
     let mut notes = vec!["±: half the 95 % interval.".to_owned()];
     let disks = || sweep.workloads.iter().flat_map(|w| &w.disks);
-    for validity in [Validity::Caveats, Validity::NotTrusted] {
+    for validity in [
+        Validity::Caveats,
+        Validity::NotDetermined,
+        Validity::NotTrusted,
+    ] {
         if disks().any(|disk| disk.validity == validity) {
             notes.push(format!(
                 "{}: {}.",

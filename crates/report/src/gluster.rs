@@ -15,10 +15,11 @@ const MANY_LOOKUPS: f64 = 1.5;
 
 /// Settings that let clients keep what they have looked up, from the guide on
 /// small files, and the option that tells that they are in force.
-const SETTINGS: [(&str, &str); 6] = [
+const SETTINGS: [(&str, &str); 7] = [
     ("features.cache-invalidation", "on"),
     ("features.cache-invalidation-timeout", "600"),
     ("performance.stat-prefetch", "on"),
+    ("performance.cache-samba-metadata", "on"),
     ("performance.cache-invalidation", "on"),
     ("performance.md-cache-timeout", "600"),
     ("network.inode-lru-limit", "90000"),
@@ -138,24 +139,39 @@ fn depth(trial: &JudgedTrial) -> String {
 }
 
 fn advice(used: &GlusterUse) -> Vec<String> {
-    let in_force = |name: &str, value: &str| {
+    let in_force = |(name, value): &&(&str, &str)| {
         let found = used.options.iter().find(|(key, _)| key == name);
         found.is_some_and(|(_, set)| set == value)
     };
-    let missing: Vec<String> = SETTINGS
-        .iter()
-        .filter(|(name, value)| !in_force(name, value))
-        .map(|(name, value)| format!("gluster volume set {} {name} {value}", used.volume))
-        .collect();
-    if missing.is_empty() {
-        return Vec::new();
+    let (on, missing): (Vec<_>, Vec<_>) = SETTINGS.iter().partition(in_force);
+    let mut lines = Vec::new();
+    if !on.is_empty() {
+        let on: Vec<String> = on
+            .iter()
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        lines.push(format!(
+            "Clients of {} may already keep what they looked up: {}.",
+            used.volume,
+            on.join(", ")
+        ));
     }
-    let mut lines = vec![
+    if missing.is_empty() {
+        return lines;
+    }
+    lines.push(
         "Clients may keep what they looked up, if servers tell them of changes (md-cache with \
          upcalls). Worth a trial, one at a time, measured again with `fathom ab`:"
             .to_owned(),
-    ];
-    lines.extend(missing.into_iter().map(|line| format!("  {line}")));
+    );
+    let volume = &used.volume;
+    lines.extend(missing.iter().map(|(name, value)| {
+        let only = match *name {
+            "performance.cache-samba-metadata" => "   (where Samba serves the volume)",
+            _ => "",
+        };
+        format!("  gluster volume set {volume} {name} {value}{only}")
+    }));
     lines.push(
         "Caveats: it takes memory of every client (for each of the inodes of the limit); what \
          is cached expires; files on a second mount may be seen late if a server does not \

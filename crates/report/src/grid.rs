@@ -156,6 +156,7 @@ pub(crate) fn mark(validity: Validity) -> &'static str {
     match validity {
         Validity::Trusted => "",
         Validity::Caveats => "*",
+        Validity::NotDetermined => "?",
         Validity::NotTrusted => "!",
     }
 }

@@ -23,6 +23,7 @@ pub mod opinion;
 pub mod table;
 pub mod text;
 
+mod affected;
 pub mod alarms;
 mod chart;
 pub mod cluster;

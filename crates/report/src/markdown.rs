@@ -5,14 +5,14 @@
 
 use std::fmt::Write as _;
 
-use fathom_model::JudgedRun;
-use fathom_model::judged::ResultRow;
+use fathom_model::judged::{LatencySummary, ResultRow};
+use fathom_model::{JudgedRun, unit};
 
 use crate::curve::{self, CurveView};
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
 use crate::table::clean;
-use crate::{facts, levels, moment, names, sets, steady, summary};
+use crate::{affected, facts, levels, moment, names, sets, steady, summary};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 
@@ -131,9 +131,10 @@ fn push_grid(out: &mut String, grid: &Grid<'_>) {
             );
             continue;
         };
-        let max = op.service.max_ns.map_or("n/a".to_owned(), |ns| {
-            fathom_model::unit::latency(ns as f64)
-        });
+        let max = op
+            .service
+            .max_ns
+            .map_or("n/a".to_owned(), |ns| unit::latency(ns as f64));
         let _ = writeln!(
             out,
             "\n**{}**{}: {} commits/s; commit latency p50 {}, p99 {}, max {max}",
@@ -205,9 +206,17 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
     if rows.is_empty() {
         return;
     }
-    out.push_str(
-        "| workload | op | trials | IOPS | MiB/s | mean | p50 | p99 | p99.9 |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|\n",
+    // In an open loop a single stop of the target is what users feel most.
+    let open = |row: &&ResultRow| row.ops.iter().any(|op| op.response.is_some());
+    let with_max = rows.iter().any(open);
+    let (head, rule) = match with_max {
+        true => (" max |", "--:|"),
+        false => ("", ""),
+    };
+    let _ = writeln!(
+        out,
+        "| workload | op | trials | IOPS | MiB/s | mean | p50 | p99 | p99.9 |{head}\n\
+         |---|---|--:|--:|--:|--:|--:|--:|--:|{rule}",
     );
     for row in rows {
         let name = format!(
@@ -218,8 +227,9 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
         if row.ops.is_empty() {
             let _ = writeln!(
                 out,
-                "| {name} | none succeeded | {} | | | | | | |",
-                row.trials.len()
+                "| {name} | none succeeded | {} | | | | | | |{}",
+                row.trials.len(),
+                if with_max { " |" } else { "" }
             );
         }
         let shown = levels::of_row(run, row);
@@ -248,6 +258,7 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
                     Figure::of(&latency.mean_ns, Throughput::Binary).inline(),
                 ];
                 cells.extend(PERCENTILES.map(|p| summary::percentile(latency, p).inline()));
+                cells.extend(with_max.then(|| largest(latency)));
                 let cells: Vec<String> = cells.iter().map(|c| escape(c)).collect();
                 let _ = writeln!(
                     out,
@@ -259,6 +270,12 @@ fn push_rows(out: &mut String, run: &JudgedRun, rows: &[&ResultRow]) {
         }
     }
     out.push_str("\nValues with half the width of their 95 % interval.\n\n");
+}
+
+/// The largest latency, which is exact.
+fn largest(latency: &LatencySummary) -> String {
+    let max = latency.max_ns.map(|ns| unit::latency(ns as f64));
+    max.unwrap_or_else(|| "–".to_owned())
 }
 
 /// Trials that are no one level, or long enough for the rule of SNIA.
@@ -291,7 +308,13 @@ fn push_steadiness(out: &mut String, run: &JudgedRun) {
 
 fn push_verdict(out: &mut String, run: &JudgedRun) {
     let verdict = &run.verdict;
-    let _ = writeln!(out, "- **Validity:** {}", names::validity(verdict.validity));
+    let affected = affected::rows(run).map_or(String::new(), |rows| format!(" in {rows}"));
+    let _ = writeln!(
+        out,
+        "- **Validity:** {}{}",
+        names::validity(verdict.validity),
+        escape(&affected)
+    );
     for finding in names::objections(&verdict.findings) {
         let _ = writeln!(
             out,

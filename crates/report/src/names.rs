@@ -9,6 +9,7 @@ pub(crate) fn validity(validity: Validity) -> &'static str {
     match validity {
         Validity::Trusted => "trusted",
         Validity::Caveats => "trusted with caveats",
+        Validity::NotDetermined => "not determined",
         Validity::NotTrusted => "not trusted",
     }
 }
@@ -68,6 +69,7 @@ pub(crate) fn validity_key(validity: Validity) -> &'static str {
     match validity {
         Validity::Trusted => "trusted",
         Validity::Caveats => "caveats",
+        Validity::NotDetermined => "not_determined",
         Validity::NotTrusted => "not_trusted",
     }
 }
@@ -112,7 +114,12 @@ mod tests {
 
     #[test]
     fn machine_words_are_those_of_the_schema() {
-        for v in [Validity::Trusted, Validity::Caveats, Validity::NotTrusted] {
+        for v in [
+            Validity::Trusted,
+            Validity::Caveats,
+            Validity::NotDetermined,
+            Validity::NotTrusted,
+        ] {
             assert_eq!(serde_json::to_value(v).unwrap(), validity_key(v));
         }
         for l in [

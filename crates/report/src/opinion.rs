@@ -195,7 +195,7 @@ fn write_validity(page: &mut Page, name: &str, validity: Validity, findings: &[F
     let words = names::validity(validity);
     let tone = match validity {
         Validity::Trusted => Tone::Good,
-        Validity::Caveats => Tone::Warning,
+        Validity::Caveats | Validity::NotDetermined => Tone::Warning,
         Validity::NotTrusted => Tone::Bad,
     };
     let text = match findings.is_empty() {

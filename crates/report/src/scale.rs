@@ -142,7 +142,7 @@ fn series(
             interval: estimate.low.zip(estimate.high),
             sign: match point.validity {
                 Validity::NotTrusted => Sign::Untrusted,
-                Validity::Trusted | Validity::Caveats => Sign::Plain,
+                Validity::Trusted | Validity::Caveats | Validity::NotDetermined => Sign::Plain,
             },
             hint: format!("{} on {} hosts: {y:.2}", operation.kind.name(), point.hosts),
         })

@@ -41,7 +41,7 @@ struct Page<'a> {
 /// # Errors
 /// Only when the template engine fails.
 pub fn html(diagnosis: &Diagnosis) -> crate::Result<String> {
-    let ceiling = diagnosis.ceiling.as_ref().map(|used| used.operations);
+    let ceiling = super::drawn_ceiling(diagnosis);
     let disks = diagnosis.disks.iter().take(MOST_DISKS).enumerate();
     let graphs = disks.map(|(place, disk)| {
         // The ceiling is that of the first device.

@@ -33,7 +33,7 @@ pub fn schema() -> crate::Result<String> {
 /// nothing where it is not known.
 fn ceiling_lines(diagnosis: &Diagnosis) -> Vec<String> {
     let used = diagnosis.ceiling.as_ref().map(|used| {
-        let judges = match used.comparable {
+        let judges = match used.comparable || used.contradicted {
             true => "",
             false => "; not comparable",
         };
@@ -42,6 +42,13 @@ fn ceiling_lines(diagnosis: &Diagnosis) -> Vec<String> {
     let calibrated = diagnosis.calibration.as_ref().map(calibration_line);
     let causal = diagnosis.causal.as_ref().map(|test| test.words.clone());
     used.into_iter().chain(calibrated).chain(causal).collect()
+}
+
+/// The line that a graph draws; none where the data contradict it.
+fn drawn_ceiling(diagnosis: &Diagnosis) -> Option<f64> {
+    let used = diagnosis.ceiling.as_ref();
+    used.filter(|used| !used.contradicted)
+        .map(|used| used.operations)
 }
 
 /// `calibrated in /data: 1,000 IOPS with 32 in flight, …`.
@@ -102,6 +109,9 @@ fn meaning(diagnosis: &Diagnosis) -> &'static str {
     match (diagnosis.answer, diagnosis.limiter) {
         (Answer::Yes, Shortage::VolumeCap) => {
             "the storage is the bottleneck: somebody holds the volume at this rate"
+        }
+        (Answer::Yes, Shortage::HungDevice) => {
+            "the storage is the bottleneck: a device has operations and completes none"
         }
         (Answer::Yes, _) => "the storage is the bottleneck: the device gives no more",
         (_, Shortage::CpuQueue) => "the storage is not the bottleneck; CPUs are",

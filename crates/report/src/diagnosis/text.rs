@@ -34,7 +34,7 @@ pub fn text(diagnosis: &Diagnosis, width: usize) -> String {
         out.push_str(&format!("\n{table}"));
     }
     if let Some(disk) = diagnosis.disks.first().filter(|disk| disk.series.len() > 1) {
-        let ceiling = diagnosis.ceiling.as_ref().map(|used| used.operations);
+        let ceiling = super::drawn_ceiling(diagnosis);
         out.push_str(&format!("\n{}", graph::lines(disk, ceiling, width)));
     }
     list(&mut out, "Remarks:", &diagnosis.remarks, width);

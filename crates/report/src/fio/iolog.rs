@@ -20,19 +20,30 @@ pub struct FioIoLog<'r> {
 /// The lists that the jobs asked for. Jobs that name the same file get one
 /// each, with their number behind the name.
 pub fn iologs<'r>(record: &'r RunRecord, view: &'r FioView) -> Vec<FioIoLog<'r>> {
+    let of = |(name, job)| trial_of(job, record).map(|trial| FioIoLog { name, job, trial });
+    named(view).into_iter().filter_map(of).collect()
+}
+
+/// The names that the lists of these jobs will have.
+pub fn iolog_names(view: &FioView) -> Vec<String> {
+    let names = named(view).into_iter();
+    names.map(|(name, _)| name).collect()
+}
+
+fn named(view: &FioView) -> Vec<(String, &FioJob)> {
     let mut taken = BTreeSet::new();
-    let mut logs = Vec::new();
+    let mut named = Vec::new();
     for job in &view.jobs {
-        let (Some(name), Some(trial)) = (&job.logs.operations, trial_of(job, record)) else {
+        let Some(name) = &job.logs.operations else {
             continue;
         };
         let name = match taken.insert(name.clone()) {
             true => name.clone(),
             false => format!("{name}.{}", job.number),
         };
-        logs.push(FioIoLog { name, job, trial });
+        named.push((name, job));
     }
-    logs
+    named
 }
 
 impl FioIoLog<'_> {

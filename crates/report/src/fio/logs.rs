@@ -107,6 +107,20 @@ pub fn logs<'r>(record: &'r RunRecord, view: &'r FioView) -> Vec<FioLog<'r>> {
     logs
 }
 
+/// The names that the logs of these jobs will have, each once.
+pub fn log_names(view: &FioView) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for job in &view.jobs {
+        for (prefix, subject) in wanted(&job.logs) {
+            let name = name(job, prefix, subject);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
 fn wanted(logs: &FioLogs) -> Vec<(&str, Subject)> {
     let latencies = [Subject::Submission, Subject::Completion, Subject::Latency];
     let bandwidth = logs.bandwidth.iter().map(|p| (p, Subject::Bandwidth));

@@ -26,9 +26,9 @@ mod version;
 mod view;
 mod when;
 
-pub use iolog::{FioIoLog, iologs};
+pub use iolog::{FioIoLog, iolog_names, iologs};
 pub use json::json;
-pub use logs::{FioLog, log_notes, logs};
+pub use logs::{FioLog, log_names, log_notes, logs};
 pub use normal::normal;
 pub use terse::terse;
 pub use view::{

@@ -91,6 +91,7 @@ impl Badge {
         let (class, sign) = match validity {
             Validity::Trusted => ("good", "✓"),
             Validity::Caveats => ("warn", "▲"),
+            Validity::NotDetermined => ("warn", "?"),
             Validity::NotTrusted => ("bad", "✕"),
         };
         Badge {

@@ -14,7 +14,7 @@ use crate::disks::{self, DisksView};
 use crate::fleet::{self, FleetView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
-use crate::{facts, figure, limits, moment, names, shape};
+use crate::{affected, facts, figure, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
 /// buckets of each is chosen.
@@ -42,6 +42,7 @@ pub(super) struct Page<'a> {
     failures: Option<String>,
     unfinished: Vec<Unfinished>,
     badge: Badge,
+    affected: Option<String>,
     passed: usize,
     not_measured: usize,
     objections: Vec<&'a Finding>,
@@ -144,6 +145,7 @@ impl<'a> Page<'a> {
             failures: facts::failures_line(run),
             unfinished: facts::unfinished(run).map(unfinished).collect(),
             badge: Badge::of(run.verdict.validity),
+            affected: affected::rows(run),
             passed: names::tally(findings, FindingStatus::Pass),
             not_measured: names::tally(findings, FindingStatus::NotMeasured),
             objections: names::objections(findings),

@@ -1,10 +1,10 @@
 //! Results by row: estimates with half the width of their intervals.
 
 use fathom_model::judged::{OpSummary, ResultRow};
-use fathom_model::{JudgedRun, Validity};
+use fathom_model::{JudgedRun, Validity, unit};
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput, longer};
+use crate::figure::{Figure, Throughput};
 use crate::grid::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
@@ -18,22 +18,37 @@ struct Entry<'a> {
     name: String,
     figures: Option<[Figure; 2]>,
     latency: Vec<Figure>,
+    /// The largest latency, which is exact.
+    max_ns: Option<u64>,
     op: &'a OpSummary,
+}
+
+/// How the table is laid out.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Number and interval in one line instead of two.
+    inline: bool,
+    /// A column for the largest latency.
+    max: bool,
 }
 
 pub(super) fn write(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) {
     if rows.is_empty() {
         return;
     }
-    let several_targets = facts::targets(run).len() > 1;
-    let inline = build(run, rows, throughput, page.width, several_targets, true);
-    let table = if inline.width() <= page.width {
-        inline
-    } else {
-        build(run, rows, throughput, page.width, several_targets, false)
-    };
-    page.block(&table.render());
-    page.blank();
+    // In an open loop a single stop of the target is what users feel most.
+    let max = rows.iter().any(|row| is_open_loop(row));
+    let layouts = [(true, max), (false, max), (false, false)];
+    let layouts = layouts.map(|(inline, max)| Layout { inline, max });
+    let last = layouts.len() - 1;
+    for (place, layout) in layouts.into_iter().enumerate() {
+        let table = build(run, rows, throughput, page.width, layout);
+        if table.width() <= page.width || place == last {
+            page.block(&table.render());
+            page.blank();
+            break;
+        }
+    }
     write_notes(page, run, rows, throughput);
 }
 
@@ -42,9 +57,10 @@ fn build(
     rows: &[&ResultRow],
     throughput: Throughput,
     width: usize,
-    several_targets: bool,
-    inline: bool,
+    layout: Layout,
 ) -> Table {
+    let Layout { inline, max } = layout;
+    let several_targets = facts::targets(run).len() > 1;
     let name = |row: &ResultRow| {
         let target = if several_targets {
             format!(" on {}", row.target)
@@ -60,10 +76,10 @@ fn build(
         .map(|r| (*r, entries(run, r, throughput)))
         .collect();
     // With one line of results per row its name fits in front of them.
-    let mut bare = table(throughput);
+    let mut bare = table(throughput, max);
     for (_, entries) in &all {
         for entry in entries {
-            bare.row(cells(entry, "", inline));
+            bare.row(cells(entry, "", layout));
         }
     }
     let room = width.saturating_sub(bare.width());
@@ -71,7 +87,7 @@ fn build(
         entries.len() == 1 && display_width(&named(&name(row), &entries[0].name)) < room
     };
     let one_line = !inline && all.iter().all(fits) || inline && all.iter().all(|r| r.1.len() == 1);
-    let mut table = table(throughput);
+    let mut table = table(throughput, max);
     for (row, entries) in &all {
         let sign = mark(row.verdict.validity);
         if one_line {
@@ -79,7 +95,7 @@ fn build(
             table.row(cells(
                 entry,
                 &format!("{sign}{}", named(&name(row), &entry.name)),
-                inline,
+                layout,
             ));
             continue;
         }
@@ -91,15 +107,34 @@ fn build(
             table.line("  no operation succeeded");
         }
         for entry in entries {
-            table.row(cells(entry, &format!("  {}", entry.name), inline));
+            table.row(cells(entry, &format!("  {}", entry.name), layout));
+        }
+        if is_open_loop(row) && !max {
+            for line in max_lines(entries) {
+                table.line(line);
+            }
         }
     }
     table
 }
 
-pub(super) fn table(throughput: Throughput) -> Table {
+fn is_open_loop(row: &ResultRow) -> bool {
+    row.ops.iter().any(|op| op.response.is_some())
+}
+
+/// The largest latencies, where the table has no room for their column.
+fn max_lines(entries: &[Entry<'_>]) -> Vec<String> {
+    let line = |entry: &Entry<'_>| {
+        let max = unit::latency(entry.max_ns? as f64);
+        Some(format!("  {}: max {max}", entry.name))
+    };
+    entries.iter().filter_map(line).collect()
+}
+
+pub(super) fn table(throughput: Throughput, max: bool) -> Table {
     let head = ["IOPS", throughput.name(), "mean", "p50", "p99", "p99.9"];
-    let columns = head.map(|text| (text, Align::Right));
+    let columns = head.into_iter().chain(max.then_some("max"));
+    let columns = columns.map(|text| (text, Align::Right));
     Table::new(std::iter::once(("", Align::Left)).chain(columns))
 }
 
@@ -140,6 +175,7 @@ fn entries<'a>(run: &'a JudgedRun, row: &'a ResultRow, throughput: Throughput) -
                 name,
                 figures: (i == 0).then(|| rates.map(|r| Figure::of(r, throughput))),
                 latency: figures,
+                max_ns: latency.max_ns,
                 op,
             });
         }
@@ -147,7 +183,8 @@ fn entries<'a>(run: &'a JudgedRun, row: &'a ResultRow, throughput: Throughput) -
     out
 }
 
-fn cells(entry: &Entry<'_>, name: &str, inline: bool) -> Vec<String> {
+fn cells(entry: &Entry<'_>, name: &str, layout: Layout) -> Vec<String> {
+    let inline = layout.inline;
     let mut out = vec![name.to_owned()];
     match &entry.figures {
         Some([ops, bytes]) => {
@@ -162,11 +199,15 @@ fn cells(entry: &Entry<'_>, name: &str, inline: bool) -> Vec<String> {
         None => out.extend([String::new(), String::new()]),
     }
     out.extend(entry.latency.iter().map(|f| cell(f, true, inline)));
+    if layout.max {
+        let max = entry.max_ns.map(|ns| unit::latency(ns as f64));
+        out.push(max.unwrap_or_else(|| "-".to_owned()));
+    }
     out
 }
 
-/// A figure in one or two lines: `87,400` over `±1,200`, `n/a` over
-/// `12 s more`.
+/// A figure in one or two lines: `87,400` over `±1,200`, or `n/a`; a note below
+/// the table says for how long to measure.
 pub(super) fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
     let joint = if inline { " " } else { "\n" };
     let number = if with_unit {
@@ -175,10 +216,6 @@ pub(super) fn cell(figure: &Figure, with_unit: bool, inline: bool) -> String {
         figure.number()
     };
     match figure {
-        Figure::Missing {
-            longer_ns: Some(ns),
-            ..
-        } => format!("n/a{joint}{} more", longer(*ns)),
         Figure::Missing { .. } => "n/a".to_owned(),
         Figure::Known { .. } => match figure.plus_minus(with_unit) {
             Some(half) => format!("{number}{joint}{half}"),
@@ -202,19 +239,48 @@ fn write_notes(page: &mut Page, run: &JudgedRun, rows: &[&ResultRow], throughput
     if let Some(reason) = example(bare.copied()) {
         notes.push(format!("±?: no interval ({reason})."));
     }
-    let hint = if missing.iter().any(|f| f.longer_ns().is_some()) {
-        "n/a over a time: measure so much longer"
-    } else {
-        "n/a"
-    };
+    let hint = rerun(run, rows, throughput).map(|advice| format!("; {advice}"));
     if let Some(reason) = example(missing.into_iter()) {
-        notes.push(format!("{hint} ({reason})."));
+        notes.push(format!("n/a ({reason}){}.", hint.unwrap_or_default()));
     }
     notes.extend(mark_legend(rows.iter().copied()));
     if !notes.is_empty() {
         page.paragraph(0, 0, &notes.join(" "));
         page.blank();
     }
+}
+
+/// One runtime that gives every missing figure of the rows.
+fn rerun(run: &JudgedRun, rows: &[&ResultRow], throughput: Throughput) -> Option<String> {
+    let needed = rows.iter().filter_map(|row| {
+        let entries = entries(run, row, throughput);
+        let figures = entries.iter().flat_map(|entry| {
+            let rates = entry.figures.iter().flatten();
+            rates.chain(&entry.latency)
+        });
+        let longer_ns = figures.filter_map(Figure::longer_ns).max()?;
+        let trials = row.trials.iter().filter_map(|at| run.trials.get(*at));
+        let planned = trials.map(|trial| {
+            let bound = trial.workload.bounds.time_ns;
+            bound.unwrap_or(trial.summary.duration_ns)
+        });
+        // Over several iterations the time adds up.
+        let iterations = row.trials.len().max(1) as u64;
+        Some(planned.max()?.saturating_add(longer_ns / iterations))
+    });
+    let needed = rounded_up(needed.max()?);
+    Some(format!("re-run with `--runtime {needed}s`"))
+}
+
+/// Seconds that somebody would type.
+fn rounded_up(nanoseconds: u64) -> u64 {
+    let seconds = nanoseconds.div_ceil(1_000_000_000);
+    let step = match seconds {
+        0..=120 => 10,
+        121..=600 => 30,
+        _ => 300,
+    };
+    seconds.div_ceil(step).saturating_mul(step)
 }
 
 /// The figures' reason, or one of them as an example.
@@ -231,9 +297,13 @@ pub(super) fn example<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<S
 /// What the signs in front of numbers mean, for those that occur.
 pub(super) fn mark_legend<'a>(rows: impl Iterator<Item = &'a ResultRow>) -> Vec<String> {
     let validities: Vec<Validity> = rows.map(|r| r.verdict.validity).collect();
-    [Validity::Caveats, Validity::NotTrusted]
-        .into_iter()
-        .filter(|v| validities.contains(v))
-        .map(|v| format!("{} {}.", mark(v), names::validity(v)))
-        .collect()
+    [
+        Validity::Caveats,
+        Validity::NotDetermined,
+        Validity::NotTrusted,
+    ]
+    .into_iter()
+    .filter(|v| validities.contains(v))
+    .map(|v| format!("{} {}.", mark(v), names::validity(v)))
+    .collect()
 }

@@ -29,7 +29,7 @@ fn build(
     throughput: Throughput,
     inline: bool,
 ) -> crate::table::Table {
-    let mut table = table(throughput);
+    let mut table = table(throughput, false);
     for set in &run.sets {
         for line in wrap(&sets::heading(set), width) {
             table.line(line);

@@ -4,7 +4,7 @@ use fathom_model::verdict::{FindingStatus, Fit};
 use fathom_model::{Finding, JudgedRun, Validity};
 
 use super::page::{Page, Tone};
-use crate::{limits, names};
+use crate::{affected, limits, names};
 
 /// Findings against the number that are shown in full.
 const SHOWN: usize = 8;
@@ -29,11 +29,12 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
     let words = names::validity(verdict.validity);
     let tone = match verdict.validity {
         Validity::Trusted => Tone::Good,
-        Validity::Caveats => Tone::Warning,
+        Validity::Caveats | Validity::NotDetermined => Tone::Warning,
         Validity::NotTrusted => Tone::Bad,
     };
     let passed = names::tally(&verdict.findings, FindingStatus::Pass);
-    let mut text = format!("{words} ({passed} checks passed");
+    let affected = affected::rows(run).map_or(String::new(), |rows| format!(" in {rows}"));
+    let mut text = format!("{words}{affected} ({passed} checks passed");
     let unmeasured = names::tally(&verdict.findings, FindingStatus::NotMeasured);
     if unmeasured > 0 {
         text.push_str(&format!(", {unmeasured} could not be measured here"));

@@ -1,6 +1,6 @@
 //! Terminal text and Markdown.
 
-use fathom_model::{Estimate, JudgedRun, Unit};
+use fathom_model::{Estimate, JudgedRun, Unit, Validity};
 use fathom_report::table::display_width;
 use fathom_report::text::{TextOptions, render};
 use fathom_report::{html, markdown};
@@ -19,6 +19,32 @@ fn quick_trusted() {
 #[test]
 fn quick_with_caveats() {
     insta::assert_snapshot!(plain(&synthetic::quick_caveats()));
+}
+
+#[test]
+fn one_bad_row_does_not_speak_for_the_others() {
+    let mut run = synthetic::quick();
+    let rows = run.rows.len();
+    assert!(rows > 2);
+    run.rows[1].verdict.validity = Validity::NotTrusted;
+    run.rows[2].verdict.validity = Validity::Caveats;
+    run.verdict.validity = Validity::NotTrusted;
+    let text = plain(&run);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let label = run.rows[1].label.clone();
+    let expected = format!(
+        "not trusted in 1 of {rows} rows: {label}; the others: 1 trusted with caveats, {} trusted",
+        rows - 2
+    );
+    assert!(text.contains(&expected), "{expected}\n{text}");
+    let html = html::render(&run).unwrap();
+    assert!(html.contains(&format!("In 1 of {rows} rows: {label}")));
+    assert!(markdown::render(&run).contains(&format!("in 1 of {rows} rows")));
+    // Where all stand alike there is nothing to single out.
+    for row in &mut run.rows {
+        row.verdict.validity = Validity::NotTrusted;
+    }
+    assert!(!plain(&run).contains(&format!("of {rows} rows")));
 }
 
 #[test]

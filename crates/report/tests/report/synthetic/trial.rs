@@ -106,6 +106,7 @@ impl TrialSpec {
             target_before: Some(device_target()),
             errors: Vec::new(),
             stuck: Vec::new(),
+            gate: None,
             charts,
         }
     }
