@@ -1,12 +1,17 @@
 //! The agent of one host: carries out one trial, or one set of trials, at a
 //! time.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
+use fathom_engine::FileIdentity;
 use fathom_engine::object::{keep_objects_of_run, remove_objects_of_part};
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress, Prepared, remove_files_of_run};
+use fathom_engine::prepare::{
+    PrepareHooks, PrepareProgress, Prepared, TestDirectory, remove_files_of_run,
+};
 use fathom_engine::sim::KeptDrive;
+use fathom_model::idle_gate::IdleGate;
 use fathom_model::run::ErrorDetail;
 use fathom_model::sample::Phase;
 use fathom_model::workload::{MetaWork, ObjectStore};
@@ -19,9 +24,10 @@ use crate::interrupt::Interrupt;
 use crate::link::{Command, Link};
 use crate::member::Member;
 use crate::message::Event;
+use crate::network::Network;
 use crate::part;
 use crate::policy::Policy;
-use crate::quiet;
+use crate::quiet::{self, Watched};
 
 /// Why a trial did not come to its planned end.
 #[derive(Debug, Clone)]
@@ -46,6 +52,31 @@ impl Early {
     }
 }
 
+/// What a trial asks of this host.
+pub(crate) fn job_of(settings: &Settings, spec: &ScheduledTrial) -> Job {
+    let prefix = &settings.file_prefix;
+    // Each host has test files of its own, also where all see one file
+    // system.
+    let whose = spec.part.map(|part| part.whose).or(spec.host);
+    let prefix = match whose {
+        Some(place) => format!("{prefix}-h{place}"),
+        None => prefix.clone(),
+    };
+    let prefix = match spec.file_set {
+        0 => prefix,
+        set => format!("{prefix}-{set}"),
+    };
+    Job {
+        workload: spec.workload.clone(),
+        target: spec.target.clone(),
+        seed: spec.seed,
+        run_tag: settings.run_tag,
+        destructive: settings.destructive,
+        keep_files: settings.keep_files,
+        file_prefix: prefix,
+    }
+}
+
 /// The agent of one host.
 pub(crate) struct Agent {
     pub(crate) link: Link,
@@ -56,11 +87,19 @@ pub(crate) struct Agent {
     /// Directories in which this run may have made test files, and how those
     /// begin.
     pub(crate) directories: BTreeSet<(PathBuf, String)>,
+    /// Those of them in which it has made some, held open.
+    pub(crate) made: BTreeMap<(PathBuf, String), TestDirectory>,
+    /// Files that this run has created by names that the user chose.
+    pub(crate) created: HashSet<FileIdentity>,
     /// Buckets in which this run may have made objects under these names, and how they are
     /// reached.
     pub(crate) buckets: BTreeMap<(String, String), ObjectStore>,
     /// Watches the devices of the latest trials, for the pause after them.
     pub(crate) observer: Option<Observer>,
+    /// The wait before the next trials, if there was one.
+    pub(crate) gate: Option<IdleGate>,
+    /// Whether no trial of this run has begun yet.
+    pub(crate) is_fresh: bool,
     /// Simulated drives by name. They live as long as the run.
     pub(crate) drives: HashMap<String, KeptDrive>,
     /// The drives of the latest trials, if they were simulated.
@@ -68,6 +107,9 @@ pub(crate) struct Agent {
     /// What the owner of this host allows; `None` in a local run, where user
     /// and owner are one, and where there is nobody to wait for.
     pub(crate) policy: Option<Policy>,
+    /// The peers with which the owner allows loads over the network; `None`
+    /// allows none, an empty list the networks of the links.
+    pub(crate) peers: Option<Vec<Network>>,
 }
 
 impl Agent {
@@ -80,11 +122,16 @@ impl Agent {
             sysroot,
             ceilings: Ceilings::default(),
             directories: BTreeSet::new(),
+            made: BTreeMap::new(),
+            created: HashSet::new(),
             buckets: BTreeMap::new(),
             observer: None,
+            gate: None,
+            is_fresh: true,
             drives: HashMap::new(),
             rests: Vec::new(),
             policy: None,
+            peers: None,
         }
     }
 
@@ -93,6 +140,7 @@ impl Agent {
     pub(crate) fn serve(&mut self) {
         while let Ok(command) = self.link.commands.recv() {
             match command {
+                Command::Set(specs) if specs.is_empty() => {}
                 Command::Set(specs) => self.set(specs),
                 // The trial that it meant has ended by itself meanwhile.
                 Command::EndMeasure { .. } | Command::Open { .. } => continue,
@@ -105,7 +153,9 @@ impl Agent {
                     }
                     // Nothing but simulated drives: no device becomes quiet.
                     if self.rests.is_empty() || self.observer.is_some() {
-                        quiet::pause(pause, self.observer.as_mut(), &self.interrupt);
+                        let observer = self.observer.as_mut();
+                        let watched = observer.map(|observer| observer as &mut dyn Watched);
+                        self.gate = Some(quiet::between(pause, watched, &self.interrupt));
                     }
                 }
                 Command::Finish => {
@@ -120,27 +170,7 @@ impl Agent {
     }
 
     pub(crate) fn job(&self, spec: &ScheduledTrial) -> Job {
-        let prefix = &self.settings.file_prefix;
-        // Each host has test files of its own, also where all see one file
-        // system.
-        let whose = spec.part.map(|part| part.whose).or(spec.host);
-        let prefix = match whose {
-            Some(place) => format!("{prefix}-h{place}"),
-            None => prefix.clone(),
-        };
-        let prefix = match spec.file_set {
-            0 => prefix,
-            set => format!("{prefix}-{set}"),
-        };
-        Job {
-            workload: spec.workload.clone(),
-            target: spec.target.clone(),
-            seed: spec.seed,
-            run_tag: self.settings.run_tag,
-            destructive: self.settings.destructive,
-            keep_files: self.settings.keep_files,
-            file_prefix: prefix,
-        }
+        job_of(&self.settings, spec)
     }
 
     pub(crate) fn phase(&self, trial: Option<u32>, phase: Phase) {
@@ -157,6 +187,9 @@ impl Agent {
         of_another: bool,
         others: &[&Prepared],
     ) -> Result<Prepared, Early> {
+        if let Some(path) = job.target.path() {
+            paths::answers(path).map_err(Early::failed)?;
+        }
         let directory = job.target.path().filter(|path| path.is_dir());
         if of_another {
             // Whoever made files removes them.
@@ -168,18 +201,24 @@ impl Agent {
             let place = (directory.to_owned(), job.file_prefix.clone());
             self.directories.insert(place);
         }
-        if let (Target::Bucket(bucket), Some(store), Some(_)) =
-            (&job.target, &job.workload.store, &job.workload.object)
+        let waits = Waits::Until(&self.interrupt);
+        let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
+        let prepared = fathom_engine::prepare_beside(job, others, &mut hooks);
+        let makes_objects = hooks.makes_objects;
+        if let (Ok(prepared), Some(path)) = (&prepared, job.target.path())
+            && let Some(directory) = prepared.directory()
+        {
+            let place = (path.to_owned(), job.file_prefix.clone());
+            self.made.insert(place, directory);
+        }
+        // Where nothing was made there is nothing to remove.
+        if let (Target::Bucket(bucket), Some(store), true) =
+            (&job.target, &job.workload.store, makes_objects)
             && !of_another
         {
             let place = (bucket.clone(), job.file_prefix.clone());
             self.buckets.insert(place, (**store).clone());
         }
-        let mut hooks = Hooks {
-            link: &self.link,
-            interrupt: Some(&self.interrupt),
-        };
-        let prepared = fathom_engine::prepare_beside(job, others, &mut hooks);
         match prepared {
             Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(format!(
                 "{} while the target was being prepared",
@@ -199,10 +238,8 @@ impl Agent {
             return Ok(());
         }
         self.phase(Some(member.spec.index), Phase::Settle);
-        let mut hooks = Hooks {
-            link: &self.link,
-            interrupt: Some(&self.interrupt),
-        };
+        let waits = Waits::Until(&self.interrupt);
+        let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
         let outcome = fathom_engine::verify::verify_after(job, prepared, &mut hooks);
         let outcome = outcome.map_err(Early::failed)?;
         end.data.verified_bytes += outcome.checked_bytes;
@@ -236,10 +273,9 @@ impl Agent {
             return;
         }
         self.phase(None, Phase::Cleanup);
-        let mut hooks = Hooks {
-            link: &self.link,
-            interrupt: None,
-        };
+        let mut made = std::mem::take(&mut self.made);
+        let waits = Waits::UntilAgain(&self.interrupt, self.interrupt.wishes());
+        let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
         let run_tag = self.settings.run_tag;
         // What other hosts of the run have made there is theirs to remove.
         for ((bucket, prefix), store) in buckets {
@@ -248,18 +284,37 @@ impl Agent {
                 self.link.send(Event::LeftBehind(error.to_string()));
             }
         }
-        for (directory, prefix) in directories {
-            let removed = remove_files_of_run(&directory, &prefix, run_tag, &mut hooks);
-            if let Err(error) = removed {
-                self.link.send(Event::LeftBehind(error.to_string()));
+        hooks.waits = Waits::ToTheEnd;
+        for place in directories {
+            if let Err(silent) = paths::answers(&place.0) {
+                self.link.send(Event::LeftBehind(format!(
+                    "test files are left in {}: {silent}; remove them with `fathom clean --yes`",
+                    place.0.display()
+                )));
+                continue;
+            }
+            let removed = match made.remove(&place) {
+                Some(directory) => directory.remove_files_of_run(run_tag, &mut hooks),
+                None => remove_files_of_run(&place.0, &place.1, run_tag, &mut hooks),
+            };
+            let left = match removed {
+                Ok(removal) => removal.remarks(),
+                Err(error) => vec![error.to_string()],
+            };
+            for text in left {
+                self.link.send(Event::LeftBehind(text));
             }
         }
     }
 
     /// Says in buckets that what is there is to be kept.
     fn note_kept(&self, buckets: &BTreeMap<(String, String), ObjectStore>) {
+        let wishes = self.interrupt.wishes();
+        let mut created = HashSet::new();
+        let waits = Waits::UntilAgain(&self.interrupt, wishes);
+        let hooks = Hooks::new(&self.link, waits, &mut created);
         for ((bucket, _), store) in buckets {
-            let noted = keep_objects_of_run(store, bucket, self.settings.run_tag);
+            let noted = keep_objects_of_run(store, bucket, self.settings.run_tag, &hooks);
             if let Err(error) = noted {
                 self.link.send(Event::Note(error.to_string()));
             }
@@ -278,11 +333,36 @@ fn list_of(directory: &Path, file_prefix: &str) -> PathBuf {
     directory.join(format!("{file_prefix}.manifest"))
 }
 
+/// How long somebody waits for the end of what is being done.
+enum Waits<'a> {
+    /// However long it takes: the user's wish to end must not leave things half
+    /// done.
+    ToTheEnd,
+    /// Until the run is to end.
+    Until(&'a Interrupt),
+    /// Until the user, who may have asked so often before, asks once more.
+    UntilAgain(&'a Interrupt, u8),
+}
+
 /// Passes what happens in the prepare phase on to the coordinator.
 struct Hooks<'a> {
     link: &'a Link,
-    /// None where the user's wish to end must not leave things half done.
-    interrupt: Option<&'a Interrupt>,
+    waits: Waits<'a>,
+    /// Objects may have been made.
+    makes_objects: bool,
+    /// Files that this run has created by names that the user chose.
+    created: &'a mut HashSet<FileIdentity>,
+}
+
+impl<'a> Hooks<'a> {
+    fn new(link: &'a Link, waits: Waits<'a>, created: &'a mut HashSet<FileIdentity>) -> Hooks<'a> {
+        Hooks {
+            link,
+            waits,
+            makes_objects: false,
+            created,
+        }
+    }
 }
 
 impl PrepareHooks for Hooks<'_> {
@@ -299,11 +379,39 @@ impl PrepareHooks for Hooks<'_> {
             .send_and_wait(Event::FileCreating(path.to_owned()))
     }
 
+    fn created(&mut self, path: &Path, identity: &FileIdentity) -> Result<(), String> {
+        self.created.insert(*identity);
+        self.link.send_and_wait(Event::FileCreated {
+            path: path.to_owned(),
+            identity: *identity,
+        })
+    }
+
+    fn is_ours(&mut self, path: &Path, identity: &FileIdentity) -> bool {
+        let found = || Event::FileFound {
+            path: path.to_owned(),
+            identity: *identity,
+        };
+        self.created.contains(identity) || self.link.send_and_wait(found()).is_ok()
+    }
+
     fn removed(&mut self, path: &Path) {
         self.link.send(Event::FileRemoved(path.to_owned()));
     }
 
+    fn making_objects(&mut self) {
+        self.makes_objects = true;
+    }
+
     fn stop_requested(&self) -> bool {
-        self.interrupt.is_some_and(Interrupt::is_raised)
+        match self.waits {
+            Waits::ToTheEnd => false,
+            Waits::Until(interrupt) => interrupt.is_raised(),
+            Waits::UntilAgain(interrupt, wishes) => interrupt.wishes() > wishes,
+        }
+    }
+
+    fn hurries(&self) -> bool {
+        matches!(self.waits, Waits::UntilAgain(interrupt, _) if interrupt.is_raised())
     }
 }

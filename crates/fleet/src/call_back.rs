@@ -9,7 +9,7 @@
 //! everything is as over ssh.
 
 use std::fmt;
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -120,7 +120,7 @@ fn said(who: &str, binding: &Binding, host: &str) -> Vec<u8> {
 
 /// What the agent says first. The first two fields are those of a greeting.
 #[derive(Debug, Serialize, Deserialize)]
-struct Call {
+pub(crate) struct Call {
     fathom: String,
     protocol: u32,
     #[serde(default)]
@@ -134,7 +134,7 @@ struct Call {
 
 /// What the coordinator answers.
 #[derive(Debug, Serialize, Deserialize)]
-enum Answer {
+pub(crate) enum Answer {
     Welcome { proof: String },
     Refused(String),
 }
@@ -212,7 +212,10 @@ fn dial(addresses: &[String]) -> Receiver<(String, TcpStream)> {
     for address in addresses {
         let (address, sender) = (address.clone(), sender.clone());
         let connect = move || {
-            for found in address.to_socket_addrs().into_iter().flatten() {
+            for found in fathom_deadline::addresses_of(&address)
+                .into_iter()
+                .flatten()
+            {
                 if let Ok(socket) = TcpStream::connect_timeout(&found, CONNECT) {
                     let _ = sender.send((address, socket));
                     return;

@@ -4,16 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_observe::network::{Interface, interfaces};
 
 use crate::call_back::{self, Invitation, MAX_ADDRESSES, Secret};
 use crate::host_list::HostName;
+use crate::strangers::{Number, Strangers};
 use crate::transport::Transport;
 
 /// Connections that are looked at at the same time.
-const MAX_CONNECTIONS: usize = 256;
+const MAX_CONNECTIONS: usize = 1024;
+
+/// Those among them that have not proved that they belong to the launch.
+const MAX_STRANGERS: usize = 512;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -28,6 +32,7 @@ struct State {
     expected: Vec<String>,
     over: AtomicBool,
     connections: AtomicUsize,
+    strangers: Strangers,
     arrived: Mutex<Arrived>,
     changed: Condvar,
 }
@@ -82,6 +87,7 @@ impl Callers {
             expected: hosts.iter().map(|host| host.name.clone()).collect(),
             over: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
+            strangers: Strangers::new(MAX_STRANGERS),
             arrived: Mutex::default(),
             changed: Condvar::new(),
         });
@@ -128,30 +134,47 @@ impl State {
 
     fn accept(self: Arc<State>, listener: &TcpListener) {
         while !self.over.load(Relaxed) {
+            self.strangers.drop_late(Instant::now());
             let Ok((socket, from)) = listener.accept() else {
                 std::thread::sleep(LOOK_EVERY);
                 continue;
             };
+            let Ok(number) = self.strangers.admit(from.ip(), &socket) else {
+                continue;
+            };
             if self.connections.fetch_add(1, Relaxed) >= MAX_CONNECTIONS {
                 self.connections.fetch_sub(1, Relaxed);
+                self.strangers.leave(number);
                 continue;
             }
             let meeting = Arc::clone(&self);
             let spawned = std::thread::Builder::new()
                 .name("fathom-caller".to_owned())
                 .spawn(move || {
-                    meeting.meet(socket, from);
+                    meeting.meet(socket, from, number);
+                    meeting.strangers.leave(number);
                     meeting.connections.fetch_sub(1, Relaxed);
                 });
             if spawned.is_err() {
+                self.strangers.leave(number);
                 self.connections.fetch_sub(1, Relaxed);
             }
         }
+        self.strangers.drop_all();
     }
 
-    fn meet(&self, socket: TcpStream, from: SocketAddr) {
+    fn meet(&self, socket: TcpStream, from: SocketAddr, number: Number) {
         let _ = socket.set_nonblocking(false);
-        let answered = call_back::answer(socket, &self.secret, |host| self.admit(host));
+        match socket.peek(&mut [0]) {
+            Ok(1..) => self.strangers.spoke(number),
+            _ => return,
+        }
+        let answered = call_back::answer(socket, &self.secret, |host| {
+            match self.strangers.leave(number) {
+                true => self.admit(host),
+                false => Err("it took too long".to_owned()),
+            }
+        });
         let mut arrived = self.arrived();
         match answered {
             Ok((host, transport)) => {

@@ -25,7 +25,7 @@ pub fn clean_hosts(
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..launcher.at_once(hosts.len()) {
-            scope.spawn(|| {
+            let begun = std::thread::Builder::new().spawn_scoped(scope, || {
                 while let Some(host) = hosts.get(next.fetch_add(1, Relaxed)) {
                     let answer = launcher.launch(host, interrupt);
                     let answer = answer.and_then(|host| ask(host, order));
@@ -36,6 +36,10 @@ pub fn clean_hosts(
                     }
                 }
             });
+            // The others do the work of those that cannot be had.
+            if begun.is_err() {
+                break;
+            }
         }
     });
     let answers = answers

@@ -4,6 +4,7 @@ use fathom_engine::{EndReason, GroupEnd};
 use fathom_model::run::EngineReport;
 
 use crate::agent::Early;
+use crate::looked::paths_of;
 use crate::member::Member;
 use crate::runner::Ending;
 
@@ -38,6 +39,17 @@ pub(crate) fn conclude(
         }
         (None, _) => Ok(()),
     }
+}
+
+/// What a buffered load left in memory that nothing flushed at its end.
+pub(crate) fn unflushed(member: &Member, group_end: &GroupEnd) -> Option<u64> {
+    let workload = &member.job.workload;
+    let lasts = group_end.report.direct || group_end.final_flush_ns.is_some();
+    if workload.mix.write_percent == 0 || lasts {
+        return None;
+    }
+    let paths = paths_of(member.prepared.as_ref()?);
+    fathom_observe::unflushed_bytes(&paths)
 }
 
 fn first_error(report: &EngineReport) -> String {

@@ -1,8 +1,12 @@
 //! Carries out the trials that a conductor hands out, and passes everything
 //! that happens to a [`Sink`].
 
+use std::path::Path;
+
+use fathom_engine::FileIdentity;
 use fathom_model::RunState;
 use fathom_model::conduct::Conductor;
+use fathom_model::run::TrialRecord;
 use fathom_observe::Sysroot;
 
 use crate::agents::Agents;
@@ -37,6 +41,24 @@ pub struct Settings {
 pub trait Sink {
     /// Handles one event. An error ends the run; what was measured is kept.
     fn event(&mut self, event: Event) -> Result<(), String>;
+
+    /// Whether an earlier run made this very file, by a name that the user
+    /// chose.
+    fn made(&mut self, _path: &Path, _identity: &FileIdentity) -> bool {
+        false
+    }
+
+    /// Gives back the series of a trial that has just ended, for a conductor that
+    /// looks at them. False where they are not kept here: then they are kept in
+    /// memory while the trial runs.
+    fn recall(&mut self, _trial: &mut TrialRecord) -> bool {
+        false
+    }
+
+    /// Whether [`Sink::recall`] gives series back.
+    fn recalls(&self) -> bool {
+        false
+    }
 }
 
 /// How a run ended.

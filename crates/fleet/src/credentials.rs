@@ -7,9 +7,7 @@
 //! because the clocks of the hosts need not agree; a new authority replaces
 //! them all.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use rcgen::{
@@ -223,22 +221,13 @@ fn cannot(what: &str, error: impl std::fmt::Display) -> String {
 
 /// A directory that nobody else can look into.
 pub(crate) fn make_directory(directory: &Path) -> Result<(), String> {
-    let mut builder = fs::DirBuilder::new();
-    let made = builder.recursive(true).mode(0o700).create(directory);
+    let made = fathom_outputs::make_folder(directory);
     made.map_err(|error| format!("cannot make {}: {error}", directory.display()))
 }
 
 /// Writes a file that nobody else can read, all of it or nothing.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<(), String> {
     let path = directory.join(name);
-    let draft = directory.join(format!(".{name}.{}", std::process::id()));
-    let written = (|| {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(&draft)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&draft, &path)
-    })();
+    let written = fathom_outputs::replace(&path, text.as_bytes());
     written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

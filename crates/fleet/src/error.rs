@@ -13,6 +13,15 @@ pub enum Error {
         /// Index of the trial.
         trial: u32,
     },
+    /// It was to end and hangs in its target.
+    #[error(
+        "an operation on the target of trial {trial} does not return, and was left behind; what \
+         was measured until then is kept"
+    )]
+    AgentHangs {
+        /// Index of the trial.
+        trial: u32,
+    },
     /// Whoever keeps the results gave up.
     #[error("{0}")]
     Sink(String),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -34,8 +34,8 @@ fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, String> {
         Some((before, port)) if port.parse::<u16>().is_ok() => before.trim_matches(['[', ']']),
         _ => host,
     };
-    let known = (host, end.port).to_socket_addrs().ok();
-    let known = known.and_then(|mut addresses| addresses.find(SocketAddr::is_ipv4));
+    let known = fathom_deadline::host_addresses(host, end.port).ok();
+    let known = known.and_then(|found| found.into_iter().find(SocketAddr::is_ipv4));
     let first = end.addresses.iter().find(|address| address.is_ipv4());
     known
         .or_else(|| first.map(|address| SocketAddr::from((*address, end.port))))
@@ -135,7 +135,7 @@ impl Fleet {
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for _ in 0..launcher.at_once(hosts.len()) {
-                scope.spawn(|| {
+                let begun = std::thread::Builder::new().spawn_scoped(scope, || {
                     loop {
                         let place = next.fetch_add(1, Relaxed);
                         let Some(host) = hosts.get(place) else {
@@ -151,6 +151,10 @@ impl Fleet {
                         roll.settle(place);
                     }
                 });
+                // The others do the work of those that cannot be had.
+                if begun.is_err() {
+                    break;
+                }
             }
             roll.watch(gathering);
         });

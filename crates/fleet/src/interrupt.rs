@@ -19,6 +19,8 @@ pub enum Urgency {
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     level: Arc<AtomicU8>,
+    /// How often the user asked.
+    wishes: Arc<AtomicU8>,
     /// Why, where it was not the user.
     why: Arc<OnceLock<String>>,
 }
@@ -29,8 +31,15 @@ impl Interrupt {
         Interrupt::default()
     }
 
-    /// Asks once more: the first time is `Soon`, from then on `Now`.
+    /// The user asks once more: the first time is `Soon`, from then on `Now`.
     pub fn raise(&self) {
+        let wishes = self.wishes.load(Ordering::Relaxed);
+        self.wishes
+            .store(wishes.saturating_add(1), Ordering::Relaxed);
+        self.raise_level();
+    }
+
+    fn raise_level(&self) {
         let level = self.level.load(Ordering::Relaxed);
         self.level
             .store(level.saturating_add(1).min(2), Ordering::Relaxed);
@@ -39,7 +48,12 @@ impl Interrupt {
     /// The same for another reason than the user's wish. The first one counts.
     pub(crate) fn raise_because(&self, why: &str) {
         let _ = self.why.set(why.to_owned());
-        self.raise();
+        self.raise_level();
+    }
+
+    /// How often the user has asked so far.
+    pub fn wishes(&self) -> u8 {
+        self.wishes.load(Ordering::Relaxed)
     }
 
     /// Why it is to end, in words.
@@ -77,9 +91,11 @@ mod tests {
         }
         assert_eq!(interrupt.urgency(), Urgency::Now);
         assert_eq!(interrupt.why(), "ended by the user");
+        assert_eq!(interrupt.wishes(), u8::MAX);
         let interrupt = Interrupt::new();
         interrupt.clone().raise_because("the sky fell");
         interrupt.raise_because("later");
         assert_eq!(interrupt.why(), "the sky fell");
+        assert_eq!((interrupt.wishes(), interrupt.urgency()), (0, Urgency::Now));
     }
 }

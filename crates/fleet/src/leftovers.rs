@@ -6,12 +6,16 @@
 //! it, the list of test files beside it says.
 
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
-use std::io::{Read, Write};
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_files_of_run};
+use fathom_deadline::paths;
+use fathom_engine::FileIdentity;
+use fathom_engine::prepare::{
+    Found, PrepareHooks, PrepareProgress, remove_file_if, remove_files_of_run,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::make_directory;
@@ -31,6 +35,10 @@ struct Noted {
     run_tag: u64,
     /// The user wanted it to stay.
     kept: bool,
+    /// What tells it from others, where no list beside it does: it has a name
+    /// that the user chose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<FileIdentity>,
 }
 
 /// The list of an agent's run.
@@ -59,20 +67,27 @@ impl Journal {
     /// Notes a file that is about to be made. What cannot be noted is made all
     /// the same: a list is a help, not a condition.
     pub(crate) fn making(&self, path: &Path) {
+        self.note(path, None);
+    }
+
+    /// Notes which file it is that was made by a name that the user chose.
+    pub(crate) fn made(&self, path: &Path, identity: &FileIdentity) {
+        self.note(path, Some(*identity));
+    }
+
+    fn note(&self, path: &Path, identity: Option<FileIdentity>) {
         let noted = Noted {
             path: path.to_owned(),
             run_tag: self.run_tag,
             kept: self.kept,
+            identity,
         };
         let write = || -> std::io::Result<()> {
             if let Some(parent) = self.list.parent() {
                 make_directory(parent).map_err(std::io::Error::other)?;
             }
             let line = serde_json::to_string(&noted)? + "\n";
-            let mut list = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .open(&self.list)?;
+            let mut list = fathom_outputs::append(&self.list)?;
             list.write_all(line.as_bytes())
         };
         if write().is_ok()
@@ -149,8 +164,15 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut Cleaned) {
         return;
     }
     let sets: BTreeSet<(PathBuf, String, u64)> =
-        wanted.iter().filter_map(|noted| set_of(noted)).collect();
+        wanted.iter().copied().filter_map(set_of).collect();
+    for noted in &wanted {
+        remove_named(noted, cleaned);
+    }
     for (directory, prefix, run_tag) in sets {
+        if let Err(silent) = paths::answers(&directory) {
+            cleaned.problems.push(silent.to_string());
+            continue;
+        }
         let mut gone = Gone::default();
         let removed = remove_files_of_run(&directory, &prefix, run_tag, &mut gone);
         cleaned.removed.extend(gone.0);
@@ -163,8 +185,28 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut Cleaned) {
     }
 }
 
+/// Removes a file of a name that the user chose, if it still is the one.
+fn remove_named(noted: &Noted, cleaned: &mut Cleaned) {
+    let Some(identity) = &noted.identity else {
+        return;
+    };
+    match remove_file_if(&noted.path, identity) {
+        Ok(Found::Removed) => cleaned.removed.push(noted.path.clone()),
+        Ok(Found::Missing) => {}
+        Ok(Found::Replaced) => cleaned.problems.push(format!(
+            "{}: another file has this name now; left alone",
+            noted.path.display()
+        )),
+        Err(error) => cleaned.problems.push(error.to_string()),
+    }
+}
+
+/// Whether a file is there, or may be: a mount that does not answer is no proof.
 fn exists(path: &Path) -> bool {
-    path.symlink_metadata().is_ok()
+    match paths::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => error.kind() == ErrorKind::TimedOut,
+    }
 }
 
 /// Directory, beginning of the names (`PREFIX.NUMBER`, `PREFIX.manifest`) and
@@ -263,6 +305,31 @@ mod tests {
             "{removed:?}"
         );
         assert!(path.exists());
+    }
+
+    #[test]
+    fn a_file_that_the_user_named_goes_only_if_it_still_is_the_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let lists = directory.path().join("lists");
+        let (ours, taken) = (directory.path().join("a"), directory.path().join("b"));
+        let journal = Journal::begin(&lists, 7, false);
+        for path in [&ours, &taken] {
+            journal.making(path);
+            fs::write(path, "x").unwrap();
+            let identity = FileIdentity::of(fs::File::open(path).unwrap()).unwrap();
+            journal.made(path, &identity);
+        }
+        let other = directory.path().join("c");
+        fs::write(&other, "precious").unwrap();
+        fs::rename(&other, &taken).unwrap();
+        let order = CleanOrder {
+            remove: true,
+            kept: false,
+        };
+        let cleaned = clean_after_agents(&lists, order);
+        assert_eq!(cleaned.removed, std::slice::from_ref(&ours));
+        assert_eq!(cleaned.problems.len(), 1, "{cleaned:?}");
+        assert_eq!(fs::read_to_string(&taken).unwrap(), "precious");
     }
 
     #[test]

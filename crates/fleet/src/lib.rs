@@ -7,6 +7,7 @@
 //! measured clock offsets when all begin. Nothing here decides what a number
 //! means; samples and observations pass through unchanged to a [`Sink`].
 
+mod admission;
 mod agent;
 mod agent_binary;
 mod agents;
@@ -23,6 +24,9 @@ mod error;
 mod fail_if;
 mod fleet;
 mod frame;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod gathering;
 mod host_list;
@@ -39,19 +43,26 @@ mod looked;
 mod member;
 mod message;
 mod mpi;
+#[cfg(test)]
+mod mutation;
 mod net_serving;
 pub mod network;
 mod outlook;
+mod outstanding;
 mod part;
 mod policy;
+mod preflight;
 mod quiet;
 mod remembered;
 mod remote;
+#[cfg(test)]
+mod rogue_tests;
 mod rules;
 mod runner;
 mod server;
 mod session;
 mod set;
+mod silence;
 pub mod simulated;
 mod slurm;
 mod spool;
@@ -59,6 +70,8 @@ mod spread;
 mod ssh;
 mod starter;
 mod stdio;
+mod strangers;
+mod teller;
 #[cfg(test)]
 mod test_trial;
 mod tls;
@@ -86,6 +99,7 @@ pub use launcher::Launcher;
 pub use leftovers::{CleanOrder, Cleaned, clean_after_agents};
 pub use message::{Event, TrialEnding, TrialInterval, TrialStart};
 pub use policy::Policy;
+pub use preflight::{Refused, preflight};
 pub use rules::StopRules;
 pub use server::{AgentServer, Report};
 pub use session::AgentOptions;

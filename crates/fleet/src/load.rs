@@ -15,12 +15,13 @@ use fathom_model::Sample;
 use fathom_model::fleet::StartReport;
 use fathom_observe::{HostWatch, Observer, monotonic_ns};
 
-use crate::conclusion::{WIND_DOWN_NS, conclude};
+use crate::conclusion::{WIND_DOWN_NS, conclude, unflushed};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::link::{Command, Link};
 use crate::member::{Member, beside};
 use crate::message::{Event, TrialInterval};
 use crate::outlook;
+use crate::outstanding::{self, NOTABLE_NS};
 use crate::runner::{Ending, Runner};
 use crate::set::unix_now_ns;
 
@@ -238,7 +239,14 @@ impl Load<'_> {
                 self.interrupt.urgency() == Urgency::Now
                     || now_ns.saturating_sub(since_ns) > WIND_DOWN_NS
             });
-            if winds_down_too_long || runner.is_stuck(deadline_ns, now_ns, STUCK_EVERY_NS) {
+            let ages_are_due = runner.ages_are_due(now_ns, STUCK_EVERY_NS);
+            if ages_are_due {
+                let target = outstanding::place_of(&self.members[place]);
+                if let Some(line) = runner.outstanding(now_ns, &target) {
+                    self.link.send(Event::Note(line));
+                }
+            }
+            if winds_down_too_long || (ages_are_due && runner.is_stuck(deadline_ns, now_ns)) {
                 self.end(place, now_ns, true);
                 continue;
             }
@@ -295,7 +303,7 @@ impl Load<'_> {
         let runner = &mut self.runners[place];
         let never_began = runner.never_began() || runner.began_ns > Some(now_ns);
         let stuck_ops = match stuck {
-            true => runner.stuck(deadline_ns),
+            true => runner.stuck(deadline_ns.min(NOTABLE_NS)),
             false => Vec::new(),
         };
         if stuck {
@@ -321,8 +329,14 @@ impl Load<'_> {
         member.end.load_started_unix_ns =
             began_ns.map(|began_ns| self.opened_unix_ns.saturating_add(began_ns));
         member.end.dirty_bytes_at_end = self.dirty_bytes;
+        if !stuck {
+            member.end.own_dirty_bytes_at_end = unflushed(member, &group_end);
+        }
         let concluded = conclude(ending, group_end, member);
-        member.end.engine.stuck.extend(stuck_ops);
+        // What was left behind is in the report of its group, and counts once.
+        if member.end.engine.stuck.is_empty() {
+            member.end.engine.stuck = stuck_ops;
+        }
         member.early = concluded.err();
         self.tell_others(place, ended_ns, now_ns);
     }

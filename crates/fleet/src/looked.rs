@@ -10,7 +10,7 @@ use fathom_engine::access::TargetKind;
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::run::DataReport;
 use fathom_model::{Job, Target};
-use fathom_observe::{DataState, Sysroot};
+use fathom_observe::{DataFile, DataState, Sysroot};
 
 /// Files and the part of them that is accessed.
 type Data = (Vec<PathBuf>, Option<Range<u64>>);
@@ -88,8 +88,9 @@ impl Looked {
         if paths.is_empty() {
             return Vec::new();
         }
+        let files = files_of(prepared);
         let failures = match job.workload.drop_cache {
-            true => fathom_observe::drop_page_cache(&paths, false).failures,
+            true => fathom_observe::drop_page_cache_of_files(&files, false).failures,
             false => Vec::new(),
         };
         let first = prepared.layout.files.first();
@@ -98,21 +99,15 @@ impl Looked {
         let data = (paths, range);
         // What was never written the preparation may have had to find out.
         if report.unwritten_share.is_some() {
-            let (share, method) = self
-                .cached
-                .entry(data)
-                .or_insert_with_key(|(paths, range)| {
-                    fathom_observe::cached_share(paths, range.clone())
-                });
+            let (share, method) = self.cached.entry(data).or_insert_with_key(|(_, range)| {
+                fathom_observe::cached_share_of_files(&files, range.clone())
+            });
             report.cached_share = *share;
             report.cached_method = Some(method.clone());
         } else {
-            let state = self
-                .states
-                .entry(data)
-                .or_insert_with_key(|(paths, range)| {
-                    fathom_observe::data_state(paths, range.clone())
-                });
+            let state = self.states.entry(data).or_insert_with_key(|(_, range)| {
+                fathom_observe::state_of_files(&files, range.clone())
+            });
             state.clone().enter(report);
         }
         failures
@@ -132,6 +127,15 @@ fn drop_for_files(job: &Job, report: &mut DataReport) -> Vec<String> {
     });
     report.cached_share = dropped.whole_machine.then_some(0.0);
     dropped.failures
+}
+
+/// The files of a trial, opened as what was prepared and not by their paths,
+/// which others may lead elsewhere meanwhile.
+fn files_of(prepared: &Prepared) -> Vec<DataFile<'_>> {
+    let files = prepared.layout.files.iter();
+    let placed = files.filter_map(|file| file.file.as_ref());
+    let data = placed.map(|file| DataFile::new(file.path(), || file.open_to_read()));
+    data.collect()
 }
 
 /// The real files of a trial; none for targets that are no real I/O.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fathom_engine::FileIdentity;
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::run::TrialEnd;
 use fathom_model::sample::Phase;
@@ -69,6 +70,22 @@ pub enum Event {
     /// A file is about to be created. The agent waits until this has been
     /// handled, so that a crash right after leaves a note of the file.
     FileCreating(PathBuf),
+    /// A file whose name the user chose was created. The agent waits until this
+    /// has been handled, so that later runs know the file whatever happens.
+    FileCreated {
+        /// Its name.
+        path: PathBuf,
+        /// What tells it from another file of that name.
+        identity: FileIdentity,
+    },
+    /// A file that a job may only write to if an earlier run made it was there.
+    /// [`crate::Sink::made`] answers.
+    FileFound {
+        /// Its name.
+        path: PathBuf,
+        /// What tells it from another file of that name.
+        identity: FileIdentity,
+    },
     /// A file that the run had created is gone.
     FileRemoved(PathBuf),
     /// Something that the user should read.

@@ -6,6 +6,7 @@ use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use fathom_deadline::paths;
 use fathom_model::host_mode::HostPart;
 use fathom_model::unit;
 use fathom_model::{ScheduledTrial, Target};
@@ -20,7 +21,7 @@ pub(crate) fn take(spec: &mut ScheduledTrial) -> Result<(), String> {
     };
     let of = u64::from(part.of.max(1));
     match &spec.target {
-        Target::Path(path) if !path.is_dir() => {
+        Target::Path(path) if !paths::is_dir(path) => {
             let path = path.clone();
             range(spec, &path, part)?;
         }
@@ -90,13 +91,12 @@ fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), S
 
 fn size_of(path: &Path) -> Result<u64, String> {
     let told = |error: std::io::Error| format!("cannot examine {}: {error}", path.display());
-    let facts = std::fs::metadata(path).map_err(told)?;
+    let facts = paths::metadata(path).map_err(told)?;
     if !facts.file_type().is_block_device() {
         return Ok(facts.len());
     }
-    File::open(path)
-        .and_then(|mut device| device.seek(SeekFrom::End(0)))
-        .map_err(told)
+    let size = paths::on_device(path, |path| File::open(path)?.seek(SeekFrom::End(0)));
+    size.map_err(told)
 }
 
 /// Whether the trial uses files of another host.

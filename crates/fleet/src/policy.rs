@@ -2,7 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
+use fathom_model::workload::{Peer, PeerProtocol};
 use fathom_model::{ScheduledTrial, Target};
+
+use crate::network::{Network, Owner};
 
 /// The owner's list. Paths are compared after links have been followed, so a
 /// link below an allowed directory leads nowhere else.
@@ -67,12 +71,47 @@ impl Policy {
         }
     }
 
+    /// Refuses the other end of a connection that is not among `peers`.
+    pub(crate) fn check_peer(&self, peer: &Peer, peers: Option<&[Network]>) -> Result<(), String> {
+        if peer.protocol == PeerProtocol::Unix {
+            return self.check_path(Path::new(&peer.host));
+        }
+        let Some(peers) = peers else {
+            return Err(
+                "the owner of this host allows no load over the network; the agent must \
+                        be started with --allow-peer"
+                    .to_owned(),
+            );
+        };
+        if peer.host.is_empty() {
+            return Ok(());
+        }
+        let owner = Owner {
+            peers: peers.to_vec(),
+            ..Owner::default()
+        };
+        let addresses = fathom_deadline::addresses_of(&format!("{}:{}", peer.host, peer.port));
+        let addresses =
+            addresses.map_err(|error| format!("'{}' has no address: {error}", peer.host))?;
+        for address in addresses {
+            let ip = address.ip();
+            let refused = owner.check_peer(ip).is_err();
+            if refused {
+                return Err(format!(
+                    "{ip} is not among the peers that the owner of this host allows; the agent \
+                     can be started with --allow-peer {ip}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn check_path(&self, path: &Path) -> Result<(), String> {
         let allows = |real: &Path| {
             let mut allowed = self
                 .allowed
                 .iter()
-                .filter_map(|path| path.canonicalize().ok());
+                .filter_map(|path| paths::canonicalize(path).ok());
             allowed.any(|allowed| real.starts_with(allowed))
         };
         if real(path).is_some_and(|real| allows(&real)) {
@@ -100,13 +139,13 @@ fn real(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }
-    path.canonicalize().ok().or_else(|| {
+    paths::canonicalize(path).ok().or_else(|| {
         // A dangling link would be followed when the file is made.
-        if path.symlink_metadata().is_ok() {
+        if paths::symlink_metadata(path).is_ok() {
             return None;
         }
         let name = path.file_name()?;
-        Some(path.parent()?.canonicalize().ok()?.join(name))
+        Some(paths::canonicalize(path.parent()?).ok()?.join(name))
     })
 }
 

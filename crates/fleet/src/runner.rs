@@ -9,8 +9,12 @@ use fathom_model::workload::FailIf;
 use fathom_model::{Observation, Sample};
 
 use crate::fail_if;
+use crate::outstanding::{NOTABLE_NS, Outstanding};
 
 const SECOND_NS: u64 = 1_000_000_000;
+/// After this time of waiting for the end that somebody wished, operations that
+/// are notably old are left behind.
+const WISH_NS: u64 = 3 * SECOND_NS;
 
 /// Why a load is being ended early.
 #[derive(Debug, Clone)]
@@ -38,6 +42,7 @@ pub(crate) struct Runner {
     pub(crate) reached_ns: u64,
     pub(crate) next_drain_ns: u64,
     next_stuck_ns: u64,
+    outstanding: Outstanding,
     pub(crate) ending: Option<Ending>,
     pub(crate) ending_since_ns: Option<u64>,
     pub(crate) ended_ns: Option<u64>,
@@ -57,6 +62,7 @@ impl Runner {
             reached_ns: 0,
             next_drain_ns: u64::MAX,
             next_stuck_ns: 0,
+            outstanding: Outstanding::default(),
             ending: None,
             ending_since_ns: None,
             ended_ns: None,
@@ -113,14 +119,34 @@ impl Runner {
         }
     }
 
-    /// Whether operations are outstanding past the deadline. Looks now and
-    /// then.
-    pub(crate) fn is_stuck(&mut self, deadline_ns: u64, now_ns: u64, every_ns: u64) -> bool {
-        if now_ns < self.next_stuck_ns {
-            return false;
+    /// Whether it is time to look at the age of operations in flight.
+    pub(crate) fn ages_are_due(&mut self, now_ns: u64, every_ns: u64) -> bool {
+        let due = now_ns >= self.next_stuck_ns;
+        if due {
+            self.next_stuck_ns = now_ns.saturating_add(every_ns);
         }
-        self.next_stuck_ns = now_ns.saturating_add(every_ns);
+        due
+    }
+
+    /// Whether operations are outstanding past the deadline, or past what they
+    /// get after somebody asked to end.
+    pub(crate) fn is_stuck(&self, deadline_ns: u64, now_ns: u64) -> bool {
+        let wished_ns = match self.ending {
+            Some(Ending::ByWish(_)) => self.ending_since_ns,
+            _ => None,
+        };
+        let waited_ns = wished_ns.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
+        let deadline_ns = match waited_ns >= WISH_NS {
+            true => deadline_ns.min(NOTABLE_NS),
+            false => deadline_ns,
+        };
         !self.stuck(deadline_ns).is_empty()
+    }
+
+    /// The line on operations that do not come back, where one is due.
+    pub(crate) fn outstanding(&mut self, now_ns: u64, place: &str) -> Option<String> {
+        let old = self.stuck(NOTABLE_NS);
+        self.outstanding.line(&old, now_ns, place)
     }
 
     pub(crate) fn stuck(&self, deadline_ns: u64) -> Vec<StuckOp> {

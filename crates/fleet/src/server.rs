@@ -5,16 +5,20 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::credentials::{AgentKeys, Identity};
 use crate::join::Waiting;
 use crate::session::{self, AgentOptions};
+use crate::strangers::{Number, Strangers};
 use crate::tls;
 use crate::token::JoinToken;
 
-/// Connections that are looked at at the same time.
-const MAX_CONNECTIONS: usize = 64;
+/// Connections at the same time, those that are being dropped included.
+const MAX_CONNECTIONS: usize = 256;
+
+/// Those among them that have not proved who they are.
+const MAX_STRANGERS: usize = 64;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -45,6 +49,7 @@ struct State {
     /// The coordinator that is being served.
     serving: Mutex<Option<SocketAddr>>,
     connections: AtomicUsize,
+    strangers: Strangers,
 }
 
 impl AgentServer {
@@ -84,6 +89,7 @@ impl AgentServer {
                 waiting,
                 serving: Mutex::new(None),
                 connections: AtomicUsize::new(0),
+                strangers: Strangers::new(MAX_STRANGERS),
             }),
         })
     }
@@ -100,32 +106,44 @@ impl AgentServer {
 
     /// Serves until its interrupt is raised and what was under way has ended.
     pub fn serve(&self) {
+        let mut next = Instant::now() + LOOK_EVERY;
         while !self.state.options.interrupt.is_raised() {
+            if Instant::now() >= next {
+                self.state.strangers.drop_late(Instant::now());
+                next = Instant::now() + LOOK_EVERY;
+            }
             match self.listener.accept() {
                 Ok((socket, from)) => self.meet(socket, from),
                 Err(_) => std::thread::sleep(LOOK_EVERY),
             }
         }
         while self.state.connections.load(Relaxed) > 0 {
+            self.state.strangers.drop_all();
             std::thread::sleep(LOOK_EVERY);
         }
     }
 
     fn meet(&self, socket: TcpStream, from: SocketAddr) {
         let state = Arc::clone(&self.state);
+        let Ok(number) = state.strangers.admit(from.ip(), &socket) else {
+            return;
+        };
         if state.connections.fetch_add(1, Relaxed) >= MAX_CONNECTIONS {
             state.connections.fetch_sub(1, Relaxed);
+            state.strangers.leave(number);
             (state.report)(&format!("{from}: too many connections"));
             return;
         }
         let thread = std::thread::Builder::new().name("fathom-session".to_owned());
         let spawned = thread.spawn(move || {
-            if let Err(reason) = state.talk(socket, from) {
+            if let Err(reason) = state.talk(socket, from, number) {
                 (state.report)(&format!("{from}: {reason}"));
             }
+            state.strangers.leave(number);
             state.connections.fetch_sub(1, Relaxed);
         });
         if spawned.is_err() {
+            self.state.strangers.leave(number);
             self.state.connections.fetch_sub(1, Relaxed);
         }
     }
@@ -137,10 +155,17 @@ impl State {
         self.waiting.is_some() && !joined()
     }
 
-    fn talk(&self, socket: TcpStream, from: SocketAddr) -> Result<(), String> {
+    fn talk(&self, socket: TcpStream, from: SocketAddr, number: Number) -> Result<(), String> {
         socket
             .set_nonblocking(false)
             .map_err(|error| error.to_string())?;
+        // Somebody who says nothing costs a thread that sleeps; who takes too
+        // long is dropped by the thread that accepts.
+        match socket.peek(&mut [0]) {
+            Ok(1..) => self.strangers.spoke(number),
+            // There may be thousands of these; nobody wants to read of each.
+            _ => return Ok(()),
+        }
         if let Some(waiting) = self.waiting.as_ref().filter(|_| self.waits_to_join()) {
             waiting.meet(socket)?;
             (self.report)(&format!("joined the fleet of {from}"));
@@ -148,6 +173,9 @@ impl State {
         }
         let identity = Identity::load(&self.directory)?;
         let (transport, _) = tls::accept(socket, &identity, false)?;
+        if !self.strangers.leave(number) {
+            return Err("took too long to say who it is".to_owned());
+        }
         if let Some(other) = self.begin_serving(from) {
             session::refuse(transport, &format!("it is busy with a run of {other}"));
             return Err(format!("refused: busy with {other}"));

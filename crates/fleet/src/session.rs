@@ -4,34 +4,41 @@
 //! the agent says. A coordinator that is silent for [`AgentOptions::silence`], or whose
 //! connection ends, is gone: the load ends, what was made is removed.
 
-use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use fathom_model::schedule::MAX_TOGETHER;
 use fathom_observe::{Sysroot, monotonic_ns};
 
+use crate::admission;
 use crate::agent::Agent;
 use crate::coordinator::Settings;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::interrupt::Interrupt;
 use crate::leftovers::{CleanOrder, Cleaned, Journal, clean_after_agents};
 use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
-use crate::message::Event;
 use crate::net_serving::{NetServing, NetworkEnd};
 use crate::network::Network;
 use crate::policy::Policy;
 use crate::spool::{self, Unstored};
+use crate::teller::{answer, tell};
 use crate::transport::{Closer, Transport};
 use crate::watchdog;
-use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
+use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
 
 /// From then on, operations that do not come back are left behind.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Commands that take a while and may wait to be carried out: a coordinator
+/// waits for the end of each before it sends the next.
+const MAX_WAITING: usize = 4;
+
+/// Commands of any kind that may wait: the ends of all trials of a set.
+const COMMAND_LIMIT: usize = 2 * MAX_TOGETHER;
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -140,7 +147,9 @@ struct Session {
 
 /// The threads of a run.
 struct Run {
-    commands: Sender<Command>,
+    commands: SyncSender<Command>,
+    /// Commands that take a while and have not been carried out.
+    waiting: Arc<AtomicUsize>,
     agent: JoinHandle<()>,
     teller: JoinHandle<()>,
     /// Told to remove what it made and to end.
@@ -205,10 +214,7 @@ impl Session {
                 let Some(run) = &mut self.run else {
                     return Err("a command before a run has begun".to_owned());
                 };
-                run.finishing |= matches!(command, Command::Finish);
-                if run.commands.send(command).is_err() {
-                    return Err("the agent ended unexpectedly".to_owned());
-                }
+                run.pass_on(command)?;
             }
             ToAgent::ServeNetwork => {
                 let served = self.serve_network();
@@ -224,6 +230,7 @@ impl Session {
             ToAgent::Handled(result) => answer(&self.waiting, result),
             ToAgent::Clean(order) => self.clean(order)?,
             ToAgent::Interrupt { level, why } => {
+                let why = why.map(|why| clean(&why));
                 for _ in 0..level.min(2) {
                     match &why {
                         Some(why) => self.interrupt.raise_because(why),
@@ -254,9 +261,11 @@ impl Session {
         if self.run.as_ref().is_some_and(|run| !run.finishing) {
             return Err("a second run while one is under way".to_owned());
         }
+        admission::check_settings(&settings)?;
         self.join();
         self.interrupt = Interrupt::new();
-        let (commands, command_receiver) = channel();
+        let (commands, command_receiver) = sync_channel(COMMAND_LIMIT);
+        let waiting_commands = Arc::new(AtomicUsize::new(0));
         let (events, event_receiver) = sync_channel(EVENT_LIMIT);
         let unstored = Arc::new(Unstored::default());
         let id = (settings.run.clone(), settings.place);
@@ -268,9 +277,10 @@ impl Session {
                 .map(|directory| Journal::begin(directory, settings.run_tag, settings.keep_files));
             // Who has nowhere to hold it does not keep it either.
             let kept = self.spool.is_some().then(|| Arc::clone(&unstored));
+            let done = Arc::clone(&waiting_commands);
             spawn("fathom-teller", move || {
                 let heard = (journal.as_ref(), kept.as_deref());
-                tell(&event_receiver, &writer, &waiting, heard);
+                tell(&event_receiver, &writer, (&waiting, &done), heard);
             })?
         };
         let mut agent = Agent::new(
@@ -279,9 +289,11 @@ impl Session {
             self.interrupt.clone(),
         );
         agent.policy = Some(self.policy.clone());
+        agent.peers = self.peers.clone();
         let agent = spawn("fathom-agent", move || agent.serve())?;
         self.run = Some(Run {
             commands,
+            waiting: waiting_commands,
             agent,
             teller,
             finishing: false,
@@ -317,7 +329,7 @@ impl Session {
                 std::thread::sleep(LOOK_EVERY);
                 waited += LOOK_EVERY;
                 if waited == PATIENCE {
-                    self.interrupt.raise();
+                    self.interrupt.raise_because("the coordinator was lost");
                 }
                 answer(&self.waiting, Err("the coordinator is gone".to_owned()));
             }
@@ -360,6 +372,37 @@ impl Session {
     }
 }
 
+impl Run {
+    /// Passes a command on to the agent, which may be busy with another one.
+    fn pass_on(&mut self, command: Command) -> Result<(), String> {
+        let takes_long = match &command {
+            Command::EndMeasure { reason, .. } => {
+                admission::check_reason(reason)?;
+                false
+            }
+            Command::Open { at_monotonic_ns } => {
+                let ahead_ns = at_monotonic_ns.saturating_sub(monotonic_ns());
+                admission::check_opening(ahead_ns)?;
+                false
+            }
+            Command::Pause(pause) => {
+                admission::check_pause(pause)?;
+                true
+            }
+            Command::Set(_) | Command::Finish => true,
+        };
+        self.finishing |= matches!(command, Command::Finish);
+        if takes_long && self.waiting.fetch_add(1, Relaxed) >= MAX_WAITING {
+            return Err(format!("more than {MAX_WAITING} commands wait"));
+        }
+        match self.commands.try_send(command) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(_)) => Err(format!("more than {COMMAND_LIMIT} commands wait")),
+            Err(TrySendError::Disconnected(_)) => Err("the agent ended unexpectedly".to_owned()),
+        }
+    }
+}
+
 fn link(commands: Receiver<Command>, events: SyncSender<(usize, Message)>) -> Link {
     Link {
         commands,
@@ -377,86 +420,6 @@ fn local_settings(settings: RemoteSettings) -> Settings {
         keep_files: settings.keep_files,
         ceiling_ns: settings.ceiling_ns,
         sysroot: Sysroot::host(),
-    }
-}
-
-/// Passes on what the agent says, to its end. When nobody listens any more it
-/// goes on without: the agent must not hang.
-fn tell(
-    events: &Receiver<(usize, Message)>,
-    writer: &Arc<FrameWriter>,
-    waiting: &Mutex<Option<Ack>>,
-    (journal, unstored): (Option<&Journal>, Option<&Unstored>),
-) {
-    for (_, message) in events {
-        let message = match message {
-            // The files of this host are of no use in the coordinator's list.
-            Message::Event {
-                event: event @ (Event::FileCreating(_) | Event::FileRemoved(_)),
-                ack,
-            } => {
-                match (&event, journal) {
-                    (Event::FileCreating(path), Some(journal)) => journal.making(path),
-                    (Event::FileRemoved(path), Some(journal)) => journal.removed(path),
-                    _ => {}
-                }
-                if let Some(ack) = ack {
-                    ack.answer(Ok(()));
-                }
-                continue;
-            }
-            Message::Event { event, ack } => {
-                if let Some(unstored) = unstored {
-                    unstored.keep(&event);
-                }
-                let waits = ack.is_some();
-                *waiting.lock().unwrap_or_else(PoisonError::into_inner) = ack;
-                FromAgent::Event { event, waits }
-            }
-            Message::Ready => FromAgent::Ready,
-            Message::Done => FromAgent::Done,
-            Message::Lost(_) | Message::Held(_) | Message::NetworkServed(_) => continue,
-        };
-        let sent = match writer.send(&message) {
-            Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, writer),
-            sent => sent,
-        };
-        if let Err(error) = sent {
-            answer(waiting, Err(error.to_string()));
-        }
-    }
-}
-
-/// Sends what is too long for a message without its log of single operations,
-/// and says so.
-fn shorter(message: FromAgent, writer: &FrameWriter) -> std::io::Result<()> {
-    let FromAgent::Event {
-        event: Event::Interval(mut intervals),
-        waits,
-    } = message
-    else {
-        return Err(ErrorKind::InvalidInput.into());
-    };
-    let samples = intervals.iter_mut().flat_map(|i| &mut i.samples);
-    samples.for_each(|sample| sample.operations.clear());
-    let text = "more operations in a second than can be sent one by one; their log has a gap";
-    writer.send(&FromAgent::Event {
-        event: Event::Note(text.to_owned()),
-        waits: false,
-    })?;
-    writer.send(&FromAgent::Event {
-        event: Event::Interval(intervals),
-        waits,
-    })
-}
-
-fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), String>) {
-    let ack = waiting
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    if let Some(ack) = ack {
-        ack.answer(result);
     }
 }
 

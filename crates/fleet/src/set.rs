@@ -14,6 +14,7 @@ use fathom_model::{Job, RunState, ScheduledTrial, Target};
 use fathom_observe::gluster::{GlusterLook, gluster_look, gluster_use};
 use fathom_observe::{HostWatch, Observer};
 
+use crate::admission;
 use crate::agent::{Agent, Early};
 use crate::ceiling;
 use crate::load::{self, Watches};
@@ -21,6 +22,7 @@ use crate::looked::Looked;
 use crate::member::{Member, end_all};
 use crate::message::{Event, TrialStart};
 use crate::part;
+use crate::quiet;
 
 /// Volumes of Gluster by target.
 type Volumes = BTreeMap<String, GlusterLook>;
@@ -33,10 +35,15 @@ impl Agent {
     pub(crate) fn set(&mut self, specs: Vec<ScheduledTrial>) {
         let mut looked = Looked::new(&self.sysroot);
         let (specs, divided) = self.divide(specs);
+        let allowed = divided.is_ok();
         let starts = specs.iter().map(|spec| TrialStart {
             spec: spec.clone(),
             started_unix_ns: unix_now_ns(),
-            target_before: looked.target(&spec.target),
+            // Nothing is looked at that the owner does not allow.
+            target_before: match allowed {
+                true => looked.target(&spec.target),
+                false => None,
+            },
         });
         self.link.send(Event::TrialsStarted(starts.collect()));
         let mut members: Vec<Member> = specs
@@ -46,6 +53,9 @@ impl Agent {
                 Member::new(spec, job)
             })
             .collect();
+        if allowed {
+            self.wait_for_quiet(&mut members, &mut looked);
+        }
         let mut apart = Vec::new();
         let done = divided.and_then(|()| self.carry_out(&mut members, &mut apart, &mut looked));
         if let Err((culprit, early)) = done {
@@ -54,22 +64,62 @@ impl Agent {
         put_back(&mut members, apart);
         // Seen anew: the trials may have changed it.
         let mut looked = Looked::new(&self.sysroot);
-        for member in &mut members {
+        for member in members.iter_mut().filter(|_| allowed) {
             member.end.target_after = looked.target(&member.spec.target);
         }
         let endings = members.into_iter().map(Member::ending);
         self.link.send(Event::TrialsEnded(endings.collect()));
     }
 
+    /// Waits before the first trials until their devices are quiet, and notes the
+    /// wait before these trials with each of them. Between trials the coordinator
+    /// says when.
+    fn wait_for_quiet(&mut self, members: &mut [Member], looked: &mut Looked) {
+        let first = std::mem::take(&mut self.is_fresh);
+        let pause = members.first().map(|member| member.spec.pause);
+        if let (true, Some(pause)) = (first, pause)
+            && pause.until_quiet
+            && pause.ceiling_ns > 0
+        {
+            let targets = members.iter();
+            let facts: Vec<TargetFingerprint> = targets
+                .filter_map(|member| looked.target(&member.spec.target))
+                .collect();
+            // Simulated and null targets have no device that could be busy.
+            let observer = (!facts.is_empty()).then(|| Observer::of_targets(&self.sysroot, &facts));
+            if let Some(mut observer) = observer.filter(|o| o.watched().next().is_some()) {
+                self.link.send(Event::Pausing {
+                    ceiling_ns: pause.ceiling_ns,
+                });
+                self.gate = Some(quiet::before_first(pause, &mut observer, &self.interrupt));
+            }
+        }
+        let gate = self.gate.take();
+        let loaded = members.iter_mut().filter(|m| !is_simulated(&m.job));
+        for member in loaded {
+            member.end.gate = gate.clone().map(Box::new);
+        }
+    }
+
     /// Makes each workload that of this host's part of the data.
     fn divide(&self, mut specs: Vec<ScheduledTrial>) -> (Vec<ScheduledTrial>, Result<(), Failure>) {
+        // In a local run the plan has been checked in the same process.
+        if self.policy.is_some()
+            && let Err((place, reason)) = admission::check_set(&specs)
+        {
+            let text = format!("this agent refuses the trial: {reason}");
+            return (specs, Err((place, Early::failed(text))));
+        }
         for (place, spec) in specs.iter_mut().enumerate() {
-            // Nothing is looked at that the owner does not allow.
             let divided = self
                 .policy
                 .as_ref()
                 .map_or(Ok(()), |policy| {
-                    policy.check(spec, self.settings.destructive)
+                    policy.check(spec, self.settings.destructive)?;
+                    let peer = spec.workload.peer.as_deref();
+                    peer.map_or(Ok(()), |peer| {
+                        policy.check_peer(peer, self.peers.as_deref())
+                    })
                 })
                 .and_then(|()| part::take(spec));
             if let Err(reason) = divided {
@@ -125,6 +175,7 @@ impl Agent {
         let link = (&self.link, &self.interrupt);
         self.observer = load::run(link, members, groups, watches, opening_ns);
         count_on_volumes(members, volumes, looked);
+        self.look_for_disturbances(members);
         self.look_at_ceilings_again(members);
         for member in members.iter_mut().filter(|m| m.early.is_none()) {
             member.early = self.verify(member).err();
@@ -228,6 +279,18 @@ impl Agent {
             }
         }
         Some((observer, HostWatch::new(&self.sysroot, &all)))
+    }
+
+    /// Says which test files somebody else removed or replaced during the load.
+    fn look_for_disturbances(&self, members: &[Member]) {
+        let prepared = members.iter().filter_map(|m| m.prepared.as_ref());
+        for text in prepared.flat_map(Prepared::disturbed) {
+            self.link.send(match self.settings.keep_files {
+                true => Event::LeftBehind(text),
+                // Removing them will find it as well.
+                false => Event::Note(text),
+            });
+        }
     }
 
     /// Ceilings that a load came near are measured again, once per shape.

@@ -9,9 +9,8 @@
 //! for some days.
 
 use std::collections::VecDeque;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -120,28 +119,15 @@ impl Unstored {
         if state.events.is_empty() || !is_run_id(run) {
             return Ok(false);
         }
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)?;
+        fathom_outputs::make_folder(directory)?;
         tidy(directory);
         let path = file_of(directory, run, place);
-        let unfinished = path.with_extension("new");
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&unfinished)?;
-        let mut out = BufWriter::new(file);
+        let mut text = Vec::with_capacity(state.bytes + state.events.len());
         for event in &state.events {
-            out.write_all(event)?;
-            out.write_all(b"\n")?;
+            text.extend_from_slice(event);
+            text.push(b'\n');
         }
-        out.into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .sync_all()?;
-        fs::rename(unfinished, path)?;
+        fathom_outputs::replace(&path, &text)?;
         Ok(true)
     }
 }

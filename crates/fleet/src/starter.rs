@@ -158,11 +158,14 @@ fn listen(output: impl Read, bring: Option<&Bring>, failed: &Sender<String>) {
                 continue;
             };
             let need = need.to_owned();
-            scope.spawn(move || {
+            let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
                 if let Err(why) = bring(&need) {
                     let _ = failed.send(why);
                 }
             });
+            if let Err(error) = begun {
+                let _ = failed.send(format!("no thread could be started: {error}"));
+            }
         }
     });
 }

@@ -1,7 +1,7 @@
 //! Connections over TCP with TLS 1.3, on which both sides show a certificate.
 
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,8 +111,7 @@ fn client(
 
 fn dial(host: &HostName) -> Result<TcpStream, String> {
     let port = host.port.unwrap_or(PORT);
-    let addresses = (host.name.as_str(), port)
-        .to_socket_addrs()
+    let addresses = fathom_deadline::host_addresses(&host.name, port)
         .map_err(|error| format!("its name cannot be resolved: {error}"))?;
     let mut why = "its name has no address".to_owned();
     for address in addresses {

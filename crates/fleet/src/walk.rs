@@ -1,10 +1,11 @@
 //! The way through a schedule: step by step, on one agent or on many.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::TrialRecord;
+use fathom_model::seconds;
 use fathom_model::{RunState, ScheduledTrial};
 
 use crate::agents::Agents;
@@ -14,6 +15,7 @@ use crate::interrupt::{Interrupt, Urgency};
 use crate::link::{Command, Message};
 use crate::message::Event;
 use crate::rules::{self, Rules, StopRules};
+use crate::silence::{Remedy, Silence};
 use crate::spool;
 use crate::together::Together;
 
@@ -31,8 +33,11 @@ pub(crate) struct Walk<'a> {
     /// The first failure of the sink. The agents are still wound down in
     /// order.
     sink_error: Option<String>,
-    /// Whether the conductor looks at samples and observations.
+    /// Whether the conductor looks at samples and observations, and they are
+    /// kept in memory for it.
     looks: bool,
+    /// Whether it looks at them, and the sink gives them back.
+    recalls: bool,
     /// How many hosts may fail or get lost.
     allow_missing: usize,
     /// Hosts that were lost or failed, and why.
@@ -49,12 +54,14 @@ impl<'a> Walk<'a> {
         interrupt: &'a Interrupt,
         looks: bool,
     ) -> Walk<'a> {
+        let recalls = looks && sink.recalls();
         Walk {
+            looks: looks && !recalls,
+            recalls,
             agents,
             sink,
             interrupt,
             sink_error: None,
-            looks,
             allow_missing,
             out: BTreeMap::new(),
             cancelled: None,
@@ -119,6 +126,16 @@ impl<'a> Walk<'a> {
             spared = spared.or_else(|| self.spared_failure(&last));
             // A conductor is told of what ended as planned.
             last.retain(|record| record.state == RunState::Complete);
+            if self.recalls {
+                last.iter_mut().for_each(|record| self.recall(record));
+            }
+        }
+    }
+
+    /// Brings back what a trial measured, in seconds.
+    fn recall(&mut self, record: &mut TrialRecord) {
+        if self.sink.recall(record) && record.spec.workload.recording.interval_ns.is_some() {
+            record.samples = seconds::seconds(&record.samples);
         }
     }
 
@@ -168,11 +185,14 @@ impl<'a> Walk<'a> {
         }
         pending.retain(|place| self.agents.present().contains(place));
         let mut together = Together::new(pending, self.looks);
+        let mut silence = Silence::default();
         while !together.is_over() {
             self.pass_on_wishes();
             let Some((place, message)) = self.agents.next(LOOK_EVERY) else {
+                self.heed_silence(&mut silence, trial)?;
                 continue;
             };
+            silence.broken();
             match message {
                 Message::Done => together.done(place),
                 Message::Ready => together.ready(place),
@@ -201,6 +221,24 @@ impl<'a> Walk<'a> {
         }
         self.pass(&mut together);
         Ok(together.into_records())
+    }
+
+    /// Leaves behind an agent of this process that hangs in its target, once the
+    /// run is to end. Those elsewhere are lost with their connection.
+    fn heed_silence(&mut self, silence: &mut Silence, trial: u32) -> Result<(), Error> {
+        let mut present = self.agents.present().into_iter();
+        if present.any(|place| self.agents.name(place).is_some()) {
+            return Ok(());
+        }
+        match silence.goes_on(self.interrupt.urgency(), Instant::now()) {
+            Remedy::Wait => Ok(()),
+            Remedy::Tell => {
+                let note = "an operation on the target does not return; Ctrl-C again leaves it";
+                let _ = self.handle(Event::Note(note.to_owned()));
+                Ok(())
+            }
+            Remedy::LeaveBehind => Err(Error::AgentHangs { trial }),
+        }
     }
 
     /// Handles what is due, and opens the gate when all are ready.
@@ -278,6 +316,12 @@ impl<'a> Walk<'a> {
     }
 
     fn handle(&mut self, event: Event) -> Result<(), String> {
+        if let Event::FileFound { path, identity } = &event {
+            return match self.sink.made(path, identity) {
+                true => Ok(()),
+                false => Err("fathom did not make it".to_owned()),
+            };
+        }
         let result = self.sink.event(event);
         if let Err(message) = &result
             && self.sink_error.is_none()

@@ -125,6 +125,7 @@ impl Sink for Notebook {
                 self.write("creating")
             }
             Event::FileRemoved(_) => self.write("removed"),
+            Event::FileCreated { .. } | Event::FileFound { .. } => Ok(()),
             Event::TrialsEnded(endings) => endings
                 .iter()
                 .try_for_each(|ending| self.write(&format!("{:?}", ending.state))),

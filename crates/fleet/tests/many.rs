@@ -100,10 +100,14 @@ fn two_hundred_agents_under_the_virtual_clock() {
     many_agents(200);
 }
 
-#[test]
-#[ignore = "needs the machine for itself: `./check` runs it alone"]
-fn a_thousand_agents_under_the_virtual_clock() {
-    many_agents(1_000);
+mod measured {
+    use super::many_agents;
+
+    #[test]
+    #[ignore = "needs the machine for itself: `scripts/run-tests measured` runs it alone"]
+    fn a_thousand_agents_under_the_virtual_clock() {
+        many_agents(1_000);
+    }
 }
 
 fn many_agents(count: usize) {

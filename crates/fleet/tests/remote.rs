@@ -386,6 +386,27 @@ fn only_the_coordinator_of_the_fleet_gets_in() {
 }
 
 #[test]
+fn hundreds_of_silent_connections_lock_nobody_out() {
+    let bench = Bench::new(1);
+    let host = &bench.agents[0].host;
+    let address = (host.name.as_str(), host.port.unwrap());
+    let silent: Vec<_> = (0..700)
+        .filter_map(|_| std::net::TcpStream::connect(address).ok())
+        .collect();
+    assert!(silent.len() > 600, "{} connections were made", silent.len());
+    for _ in 0..3 {
+        let fleet = bench.gather();
+        assert_eq!(fleet.hosts().len(), 1);
+        drop(fleet);
+        // More come in between.
+        for _ in 0..50 {
+            drop(std::net::TcpStream::connect(address));
+        }
+    }
+    drop(silent);
+}
+
+#[test]
 fn a_second_coordinator_is_told_that_the_agent_is_busy() {
     let bench = Bench::new(1);
     let first = bench.gather();

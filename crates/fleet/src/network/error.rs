@@ -1,6 +1,7 @@
 //! Why a network could not be measured.
 
 use std::io;
+use std::time::Duration;
 
 /// A failure between two hosts.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,14 @@ pub enum NetError {
         address: String,
         /// Its reason.
         reason: String,
+    },
+    /// It takes the connection and says nothing.
+    #[error("{address} takes the connection and is not responding (waited {} s)", waited.as_secs())]
+    Silent {
+        /// The address.
+        address: String,
+        /// For how long.
+        waited: Duration,
     },
     /// Somebody else answers, or another version.
     #[error("{address} is no server of this version of fathom: {reason}")]

@@ -101,15 +101,21 @@ fn look_again(
     let Some(&median) = rates.get(rates.len() / 2) else {
         return;
     };
-    let slow = |cell: &&mut Cell| {
-        cell.bits_per_second
-            .is_some_and(|b| b < AGAIN_BELOW * median)
+    let expected = expected(remotes.len(), cells, median);
+    let share = |cell: &Cell| {
+        let usual = expected(cell.from, cell.to).max(1.0);
+        cell.bits_per_second.map(|bits| bits / usual)
     };
-    // A host whose ways are all slow is found without them.
-    let most = remotes.len() * 2;
-    let mut slow: Vec<&mut Cell> = cells.iter_mut().filter(slow).take(most).collect();
+    let mut slow: Vec<(f64, &mut Cell)> = cells
+        .iter_mut()
+        .filter_map(|cell| Some((share(cell)?, cell)))
+        .filter(|(share, _)| *share < AGAIN_BELOW)
+        .collect();
+    // The slowest first. A host whose ways are all slow is found without them.
+    slow.sort_by(|a, b| a.0.total_cmp(&b.0));
+    slow.truncate(remotes.len() * 2);
     for look in 1..=LOOKS_AGAIN {
-        for cell in &mut slow {
+        for (_, cell) in &mut slow {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
@@ -120,6 +126,24 @@ fn look_again(
             let bits = again.first().and_then(|again| again.bits_per_second);
             cell.again_bits.extend(bits);
         }
+    }
+}
+
+/// What a way should reach by its hosts' other ways, at least the median of all: a
+/// way can be slow for two fast hosts and still be no slower than most.
+fn expected(hosts: usize, cells: &[Cell], median: f64) -> impl Fn(usize, usize) -> f64 + use<> {
+    let of = |matches: &dyn Fn(&Cell) -> bool| {
+        let ways = cells.iter().filter(|cell| matches(cell));
+        let mut rates: Vec<f64> = ways.filter_map(|c| c.bits_per_second).collect();
+        rates.sort_by(f64::total_cmp);
+        rates.get(rates.len() / 2).copied().unwrap_or(median)
+    };
+    let sent: Vec<f64> = (0..hosts).map(|host| of(&|c| c.from == host)).collect();
+    let received: Vec<f64> = (0..hosts).map(|host| of(&|c| c.to == host)).collect();
+    move |from, to| {
+        let usual = |rates: &[f64], host: usize| rates.get(host).copied().unwrap_or(median);
+        let both = usual(&sent, from) * usual(&received, to) / median.max(1.0);
+        both.max(median)
     }
 }
 
@@ -230,5 +254,33 @@ fn add_sums(sums: &mut [NodeSum], cells: &[Cell]) {
     for (sum, now) in sums.iter_mut().zip(now) {
         sum.sent_bits = sum.sent_bits.max(now.sent_bits);
         sum.received_bits = sum.received_bits.max(now.received_bits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_way_between_fast_hosts_is_looked_at_again() {
+        // Hosts 0 and 1 are twice as fast as the others; their own way is not.
+        let fast = |host: usize| host < 2;
+        let mut cells = Vec::new();
+        for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
+            if from == to {
+                continue;
+            }
+            let mut cell = failed(from, to, String::new());
+            cell.bits_per_second = Some(match (fast(from), fast(to)) {
+                (true, true) => 11e9,
+                (false, false) => 10e9,
+                _ => 20e9,
+            });
+            cells.push(cell);
+        }
+        let expected = expected(6, &cells, 10e9);
+        assert!(11e9 < AGAIN_BELOW * expected(0, 1), "{}", expected(0, 1));
+        assert!(20e9 >= AGAIN_BELOW * expected(0, 3), "{}", expected(0, 3));
+        assert!(10e9 >= AGAIN_BELOW * expected(3, 4), "{}", expected(3, 4));
     }
 }

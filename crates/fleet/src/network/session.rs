@@ -1,7 +1,7 @@
 //! A conversation with a server, from the end that measures.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fathom_engine::net::mtu::{Prober, Way};
@@ -16,6 +16,8 @@ use super::wire::{self, Answer, Hello, Request, Token};
 
 /// How long a server may take to answer a question.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// For the connection and its first answer.
+const WELCOME: Duration = Duration::from_secs(4);
 /// How long a server may take beyond the time of a load.
 const REPORT_PATIENCE: Duration = Duration::from_secs(20);
 /// Segments of control connections, bytes: they pass where large packets
@@ -49,10 +51,11 @@ pub fn resolve(host: &str) -> Result<SocketAddr, NetError> {
         }
         None => (host, super::DEFAULT_PORT),
     };
-    let found = (name, port).to_socket_addrs();
-    let mut found = found.map_err(|error| fail(error.to_string()))?;
+    let found = fathom_deadline::host_addresses(name, port);
+    let found = found.map_err(|error| fail(error.to_string()))?;
     found
-        .next()
+        .first()
+        .copied()
         .ok_or_else(|| fail("it has no address".to_owned()))
 }
 
@@ -65,6 +68,14 @@ pub(super) struct Session {
     pub(super) server: SocketAddr,
     pub(super) connect_ns: u64,
     token: Token,
+}
+
+/// Whether a time was up without an answer.
+fn is_silence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 impl Session {
@@ -80,10 +91,10 @@ impl Session {
             mss_bytes: Some(CONTROL_SEGMENT_BYTES),
             ..SocketOptions::default()
         };
-        let control = connect_tcp(server, &small, PATIENCE).map_err(unreachable)?;
+        let control = connect_tcp(server, &small, WELCOME).map_err(unreachable)?;
         let connect_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         control
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(WELCOME))
             .map_err(unreachable)?;
         control
             .set_write_timeout(Some(PATIENCE))
@@ -99,10 +110,16 @@ impl Session {
         match session.hear() {
             Ok(Answer::Welcome { token, .. }) => {
                 session.token = token;
+                let waits = session.control.set_read_timeout(Some(PATIENCE));
+                waits.map_err(|error| session.broken(error))?;
                 Ok(session)
             }
             Ok(Answer::Refused(reason)) => Err(session.refused(reason)),
             Ok(_) => Err(session.foreign("it does not welcome".to_owned())),
+            Err(NetError::Broken { source, .. }) if is_silence(&source) => Err(NetError::Silent {
+                address: server.to_string(),
+                waited: WELCOME,
+            }),
             Err(NetError::Broken { source, .. }) => Err(session.foreign(source.to_string())),
             Err(error) => Err(error),
         }

@@ -1,0 +1,122 @@
+//! What an agent checks of every message before it acts on it.
+//!
+//! A coordinator shows a certificate, and may still be broken, old or taken
+//! over. So nothing of a message is used as part of a path, as an amount of
+//! memory or as a number of threads before it has passed here. What the owner
+//! of the host allows is another question: [`crate::policy`].
+
+mod names;
+mod numbers;
+mod room;
+
+use fathom_model::limits::{MAX_PAUSE_NS, MAX_RUNTIME_NS};
+use fathom_model::schedule::{MAX_TOGETHER, Pause};
+use fathom_model::{ScheduledTrial, Target};
+
+use crate::host_list::MAX_HOSTS;
+use crate::spool::is_run_id;
+use crate::wire::RemoteSettings;
+
+/// The generator's ceiling is looked at for a moment.
+const MAX_CEILING_NS: u64 = 10_000_000_000;
+
+/// A gate is opened within moments, however many hosts wait for it.
+const MAX_AHEAD_NS: u64 = 60_000_000_000;
+
+/// Checks the settings with which a run begins.
+pub(crate) fn check_settings(settings: &RemoteSettings) -> Result<(), String> {
+    if !is_run_id(&settings.run) {
+        return Err(format!(
+            "run is '{}'; a run is named with 1 to 64 letters, digits and hyphens",
+            shown(&settings.run)
+        ));
+    }
+    names::check_file_name("file_prefix", &settings.file_prefix)?;
+    within("place", u64::from(settings.place), 0, MAX_HOSTS as u64)?;
+    within("ceiling_ns", settings.ceiling_ns, 0, MAX_CEILING_NS)
+}
+
+/// Checks a set of trials. Returns which of them is at fault, and why.
+pub(crate) fn check_set(specs: &[ScheduledTrial]) -> Result<(), (usize, String)> {
+    if specs.len() > MAX_TOGETHER {
+        let text = format!(
+            "{} trials were to run at the same time; the limit is {MAX_TOGETHER}",
+            specs.len()
+        );
+        return Err((0, text));
+    }
+    for (place, spec) in specs.iter().enumerate() {
+        check_trial(spec).map_err(|reason| (place, reason))?;
+    }
+    room::check(specs)
+}
+
+/// Checks one trial by itself.
+fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
+    names::check_trial(spec)?;
+    check_pause(&spec.pause)?;
+    within("start_delay_ns", spec.start_delay_ns, 0, MAX_RUNTIME_NS)?;
+    if let Some(host) = spec.host {
+        within("host", u64::from(host), 0, MAX_HOSTS as u64)?;
+    }
+    if let Some(part) = spec.part {
+        within("part.of", u64::from(part.of), 1, MAX_HOSTS as u64)?;
+        let last = u64::from(part.of) - 1;
+        within("part.number", u64::from(part.number), 0, last)?;
+        within("part.whose", u64::from(part.whose), 0, MAX_HOSTS as u64)?;
+    }
+    if matches!(spec.target, Target::Bucket(_)) && spec.workload.store.is_none() {
+        return Err("store is missing, and the target is a bucket".to_owned());
+    }
+    numbers::check(&spec.workload)
+}
+
+/// Checks a pause between two trials.
+pub(crate) fn check_pause(pause: &Pause) -> Result<(), String> {
+    within("pause.floor_ns", pause.floor_ns, 0, MAX_PAUSE_NS)?;
+    within("pause.ceiling_ns", pause.ceiling_ns, 0, MAX_PAUSE_NS)
+}
+
+/// Checks how far ahead a gate is to be opened.
+pub(crate) fn check_opening(ahead_ns: u64) -> Result<(), String> {
+    within(
+        "at_monotonic_ns: the time until then",
+        ahead_ns,
+        0,
+        MAX_AHEAD_NS,
+    )
+}
+
+/// Checks why a trial is to end: it becomes part of its record.
+pub(crate) fn check_reason(reason: &str) -> Result<(), String> {
+    names::check_text("reason", reason, names::MAX_TEXT_BYTES)
+}
+
+/// Whether a number is within its bounds.
+fn within(field: &str, value: u64, least: u64, most: u64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!(
+        "{field} is {value}; an agent accepts {least} to {most}"
+    ))
+}
+
+/// Whether a list has at most so many entries.
+fn at_most(field: &str, length: usize, most: usize) -> Result<(), String> {
+    match length <= most {
+        true => Ok(()),
+        false => Err(format!(
+            "{field} has {length} entries; an agent accepts at most {most}"
+        )),
+    }
+}
+
+/// A piece of a text from a coordinator, fit for a terminal.
+fn shown(text: &str) -> String {
+    text.escape_default().take(100).collect()
+}
+
+#[cfg(test)]
+#[path = "../admission_tests.rs"]
+mod tests;

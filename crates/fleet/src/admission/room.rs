@@ -1,0 +1,69 @@
+//! Whether a host has the memory and the threads that a set of trials asks
+//! for. Memory that is only promised would end in a kill, not in an error.
+
+use fathom_model::limits::{MAX_BUFFER_BYTES, MAX_WORKERS};
+use fathom_model::{ScheduledTrial, Workload};
+use fathom_observe::available_memory_bytes;
+
+/// What a worker needs beside its buffers: stack, counts of two seconds.
+const WORKER_BYTES: u128 = 256 << 10;
+
+/// What an operation in flight needs beside its buffer.
+const OPERATION_BYTES: u128 = 512;
+
+/// What a test file needs: its path and its place in the layout.
+const FILE_BYTES: u128 = 256;
+
+/// Threads of all trials of a set.
+const MAX_THREADS: u64 = 4 * MAX_WORKERS;
+
+pub(super) fn check(specs: &[ScheduledTrial]) -> Result<(), (usize, String)> {
+    let available = available_memory_bytes().map_or(u128::MAX, u128::from);
+    let (mut bytes, mut threads) = (0u128, 0u64);
+    for (place, spec) in specs.iter().enumerate() {
+        threads += u64::from(spec.workload.workers);
+        if threads > MAX_THREADS {
+            let text = format!(
+                "workload.workers are {threads} over all trials of the set; an agent accepts at \
+                 most {MAX_THREADS}"
+            );
+            return Err((place, text));
+        }
+        let buffers = buffer_bytes(&spec.workload);
+        if buffers > u128::from(MAX_BUFFER_BYTES) {
+            let text = format!(
+                "workload.workers × queue_depth × block is {buffers} bytes of buffers; an agent \
+                 accepts at most {MAX_BUFFER_BYTES}"
+            );
+            return Err((place, text));
+        }
+        bytes += buffers
+            + u128::from(spec.workload.total_depth()) * OPERATION_BYTES
+            + u128::from(spec.workload.workers) * WORKER_BYTES
+            + files(&spec.workload) * FILE_BYTES;
+        if bytes > available {
+            let text = format!(
+                "the set needs {bytes} bytes of memory, and this host has {available} available; \
+                 lower workers, queue_depth or block"
+            );
+            return Err((place, text));
+        }
+    }
+    Ok(())
+}
+
+/// Test files of all workers.
+fn files(workload: &Workload) -> u128 {
+    let count = u128::from(workload.files.count);
+    match workload.files.shared {
+        true => count,
+        false => count * u128::from(workload.workers),
+    }
+}
+
+/// Bytes of the I/O buffers of all workers.
+fn buffer_bytes(workload: &Workload) -> u128 {
+    let block = workload.max_block_bytes();
+    let record = workload.meta.as_deref().map_or(0, |m| m.tree.record_bytes);
+    u128::from(workload.total_depth()) * u128::from(block.max(record))
+}
