@@ -228,3 +228,42 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
         hosts: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use fathom_analysis::judge;
+    use fathom_model::verdict::FindingStatus;
+    use fathom_model::workload::{Arrival, Rate, RateUnit};
+
+    use super::*;
+    use crate::scenarios::random_reads;
+
+    /// A drive that stops for 0.6 s under 200 operations a second makes them late:
+    /// by itself, whatever the depth, and also across the end of a second.
+    #[test]
+    fn a_drive_that_stops_is_not_blamed_on_the_generator() {
+        for (depth, at_s) in [(1, "5.1"), (1, "5.7"), (4, "6.0"), (32, "5.5")] {
+            let drive = format!("ideal?latency_us=900,parallel=32,stall_at_s={at_s},stall_s=0.6");
+            let mut workload = random_reads(depth, 10);
+            workload.rate = Some(Rate {
+                per_second: 200.0,
+                unit: RateUnit::Ops,
+                arrival: Arrival::Constant,
+            });
+            let record = run(&Case::new(drive, workload), 7).unwrap();
+            let lateness = record.trials[0]
+                .samples
+                .iter()
+                .filter_map(|s| s.lateness.as_ref());
+            let latest_ns = lateness.filter_map(fathom_model::Histogram::max).max();
+            let least_ns = if depth < 32 { 500_000_000 } else { 300_000_000 };
+            assert!(latest_ns > Some(least_ns), "depth {depth}: {latest_ns:?}");
+            let judged = judge(&record);
+            let findings = &judged.trials[0].verdict.findings;
+            let of = |id: &str| findings.iter().find(|f| f.id == id).unwrap();
+            assert_eq!(of("V27").status, FindingStatus::Pass, "{:?}", of("V27"));
+            let blames = |f: &&fathom_model::Finding| f.evidence.contains("fathom had room");
+            assert_eq!(findings.iter().find(blames), None, "depth {depth}");
+        }
+    }
+}

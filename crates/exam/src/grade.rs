@@ -132,7 +132,7 @@ pub(crate) fn grade(expected: &Expected, judged: &JudgedRun) -> Grade {
     match expected {
         Expected::Sound { limiters } => match judged.verdict.validity {
             Validity::NotTrusted => Grade::Condemned,
-            Validity::Caveats => Grade::Doubted,
+            Validity::Caveats | Validity::NotDetermined => Grade::Doubted,
             Validity::Trusted if named_right(limiters) => Grade::Right,
             Validity::Trusted => Grade::Misnamed,
         },

@@ -1,4 +1,5 @@
-//! Small kindnesses to fingers, before the arguments are parsed.
+//! Accepts links named after another tool, and common spellings of switches,
+//! before the arguments are parsed.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,18 +12,14 @@ const SWITCH_VALUES: [&str; 8] = ["0", "1", "true", "false", "yes", "no", "on", 
 /// Commands that are also run by a link of their name.
 const LINK_NAMES: [&str; 2] = ["at_io_iops", "at_io_parallel"];
 
-/// Puts the command first when fathom was called by the name of one: a link
-/// to it can take the place of a tool that scripts call.
-pub(crate) fn name_the_command(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+/// The command that a link of its name calls: it can take the place of a tool
+/// that scripts call.
+pub(crate) fn command_of_link(arguments: &[OsString]) -> Option<&'static str> {
     let called = arguments.first().map(std::path::Path::new);
-    let called = called.and_then(|path| path.file_name()?.to_str());
+    let called = called.and_then(|path| path.file_name()?.to_str())?;
     // The original is a shell script.
-    let called = called.map(|name| name.strip_suffix(".sh").unwrap_or(name));
-    if let Some(name) = LINK_NAMES.iter().find(|name| called == Some(**name)) {
-        arguments.insert(1, OsString::from(name));
-    }
-    arguments
+    let called = called.strip_suffix(".sh").unwrap_or(called);
+    LINK_NAMES.into_iter().find(|name| *name == called)
 }
 
 /// Joins `--direct 1` to `--direct=1`.
@@ -103,13 +100,14 @@ mod tests {
 
     #[test]
     fn a_link_names_its_command() {
-        let named = |line: &str| {
-            let named = name_the_command(line.split(' ').map(OsString::from));
-            named.join(&OsString::from(" "))
+        let of = |line: &str| {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            command_of_link(&arguments)
         };
-        assert_eq!(named("/opt/at_io_iops -a"), "/opt/at_io_iops at_io_iops -a");
-        assert_eq!(named("/opt/fathom io ."), "/opt/fathom io .");
-        assert!(name_the_command([]).is_empty());
+        assert_eq!(of("/opt/at_io_iops -a"), Some("at_io_iops"));
+        assert_eq!(of("at_io_parallel.sh 10.0.0.1"), Some("at_io_parallel"));
+        assert_eq!(of("/opt/fathom io ."), None);
+        assert_eq!(command_of_link(&[]), None);
     }
 
     #[test]

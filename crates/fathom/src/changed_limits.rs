@@ -7,7 +7,7 @@
 //! lives is its own business.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use fathom_observe::{LimitLine, Sysroot};
@@ -60,16 +60,14 @@ impl ChangedLimits {
         let owner = Owner::of(std::process::id())
             .ok_or_else(|| io::Error::other("/proc does not tell of this process"))?;
         if let Some(folder) = note.parent() {
-            fs::create_dir_all(folder)?;
+            fathom_outputs::make_folder(folder)?;
         }
         let mut text = String::new();
         for LimitLine { path, line } in &back {
             let path = path.display();
             text += &format!("{} {}\t{path}\t{line}\n", owner.pid, owner.started_ticks);
         }
-        let mut file = fs::File::create(&note)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
+        fathom_outputs::replace(&note, text.as_bytes())?;
         restore_on_panic(&back);
         Ok(ChangedLimits { note, back })
     }

@@ -9,6 +9,7 @@ use fathom_plan::{IoFlags, PlanFlags};
 
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
+use crate::whole_seconds::whole_seconds;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -49,6 +50,9 @@ comparisons: 7 slower, 8 faster, 9 not decided, as --fail-on asks.";
 #[command(name = "fathom", version, styles = STYLES, after_help = AFTER_HELP)]
 #[command(arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
+    /// Write over files that fathom did not write, and through symbolic links.
+    #[arg(long, global = true, hide_short_help = true, help_heading = "Output")]
+    pub(crate) force: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -59,6 +63,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
+    #[command(aliases = ["bench", "benchmark"])]
     Quick(Box<Quick>),
     Io(Box<Io>),
     Meta(Box<crate::command::meta::Meta>),
@@ -136,6 +141,7 @@ Examples:
   fathom quick                       The disk under the current directory
   fathom quick /mnt/nas --seconds 5  A mount, in less time
   fathom quick --size 8GiB           With a larger test file
+  fathom quick /dev/sdb --read-only  A device with data: reads alone
   fathom quick --sustained           Writes past the drive's caches; takes long
   fathom quick s3://bench/try --endpoint http://127.0.0.1:9000
                                      A bucket: PUT, GET, HEAD and LIST
@@ -146,7 +152,7 @@ pub(crate) struct Quick {
     #[arg(default_value = ".")]
     pub(crate) target: String,
     /// Seconds of measuring per cell.
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    #[arg(long, default_value_t = 10, value_parser = whole_seconds(1, 86400))]
     pub(crate) seconds: u32,
     /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when
     /// the disk is nearly full.
@@ -158,6 +164,9 @@ pub(crate) struct Quick {
     /// Allow a device, or a file that fathom did not make, to be overwritten.
     #[arg(long)]
     pub(crate) destructive: bool,
+    /// Measure the read rows only: a device or file with data stays as it is.
+    #[arg(long, conflicts_with_all = ["destructive", "sustained"])]
+    pub(crate) read_only: bool,
     /// Keep the test file for later runs.
     #[arg(long)]
     pub(crate) keep_files: bool,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::process::ExitCode;
 
 use fathom_model::verdict::{Fit, Fitness};
-use fathom_model::{RunState, Validity};
+use fathom_model::{RunState, Target, Validity};
+use fathom_outputs::Refused;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,11 +48,82 @@ impl fmt::Display for EndedByUser {
 
 impl std::error::Error for EndedByUser {}
 
+/// A run that failed before anything was measured. It is not stored.
+#[derive(Debug)]
+pub(crate) struct NothingMeasured {
+    /// Why, and what stays behind.
+    pub(crate) reason: String,
+    /// The target that was named is not there.
+    pub(crate) no_such_target: bool,
+    /// Other trials of the schedule could have run.
+    pub(crate) is_partial: bool,
+}
+
+impl From<fathom_fleet::Refused> for NothingMeasured {
+    fn from(refused: fathom_fleet::Refused) -> NothingMeasured {
+        NothingMeasured {
+            reason: refused.to_string(),
+            no_such_target: refused.no_such_target,
+            is_partial: refused.is_partial(),
+        }
+    }
+}
+
+impl fmt::Display for NothingMeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for NothingMeasured {}
+
+/// Whether a target is a path at which nothing is.
+pub(crate) fn is_missing(target: &Target) -> bool {
+    let missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    target
+        .path()
+        .is_some_and(|path| path.symlink_metadata().is_err_and(missing))
+}
+
+/// Whether an error says that a name leads to nothing that can be used: a file,
+/// target or run that is not there, or a place that may not be written to.
+fn is_wrong_name(error: &(dyn std::error::Error + 'static)) -> bool {
+    use fathom_store::Error as Stored;
+    if let Some(error) = error.downcast_ref::<std::io::Error>() {
+        return error.kind() == std::io::ErrorKind::NotFound;
+    }
+    if let Some(error) = error.downcast_ref::<Refused>() {
+        return !matches!(error, Refused::Io { .. });
+    }
+    if let Some(error) = error.downcast_ref::<fathom_engine::Error>() {
+        return matches!(error, fathom_engine::Error::Missing { .. });
+    }
+    matches!(
+        error.downcast_ref(),
+        Some(
+            Stored::Missing { .. }
+                | Stored::NotAFile { .. }
+                | Stored::NoSuchRun { .. }
+                | Stored::Ambiguous { .. }
+        )
+    )
+}
+
 impl Exit {
-    /// The status of a command that could not go on.
+    /// The status of a command that could not go on: [`Exit::Usage`] where a name
+    /// that the user gave is the reason.
     pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
-        match error.is::<EndedByUser>() {
-            true => Exit::Interrupted,
+        if error.is::<EndedByUser>() {
+            return Exit::Interrupted;
+        }
+        if let Some(nothing) = error.downcast_ref::<NothingMeasured>() {
+            return match nothing.no_such_target {
+                true => Exit::Usage,
+                false => Exit::Failure,
+            };
+        }
+        match error.chain().any(is_wrong_name) {
+            true => Exit::Usage,
             false => Exit::Failure,
         }
     }
@@ -62,8 +134,10 @@ impl Exit {
             (RunState::Failed, _) => Exit::Failure,
             (RunState::Interrupted | RunState::Running, _) => Exit::Interrupted,
             (RunState::Complete, Validity::NotTrusted) => Exit::NotTrusted,
-            (RunState::Complete, Validity::Caveats) if strict => Exit::Caveats,
-            (RunState::Complete, Validity::Caveats | Validity::Trusted) => Exit::Success,
+            (RunState::Complete, Validity::Caveats | Validity::NotDetermined) if strict => {
+                Exit::Caveats
+            }
+            (RunState::Complete, _) => Exit::Success,
         }
     }
 

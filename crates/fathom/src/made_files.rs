@@ -2,120 +2,166 @@
 //! write to them again and `fathom clean` may remove them.
 //!
 //! The list lies beside the store, one line a file: device, inode, time of
-//! birth, path. A file is fathom's if all of it is as it was noted; whoever
-//! replaces it takes it over. Nothing is put into the user's directory: scripts
-//! remove theirs with `rmdir`.
+//! birth, path. Each is noted before and right after it is made, so that a
+//! killed run leaves no file that nobody knows. A file is fathom's if all of it
+//! is as it was noted; whoever replaces it takes it over. Nothing is put into
+//! the user's directory: scripts remove theirs with `rmdir`.
 
-use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+
+use fathom_engine::FileIdentity;
+use fathom_engine::prepare::is_private;
+use rustix::fs::OFlags;
 
 const NAME: &str = "made-files";
 /// More than a million files.
 const SIZE_LIMIT: u64 = 256 << 20;
 
-/// What tells a file from another of the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Identity {
-    device: u64,
-    inode: u64,
-    /// Nanoseconds since 1970; 0 where the file system keeps no birth.
-    born_ns: u128,
-}
-
 /// The list of files that runs made by name.
 #[derive(Debug)]
 pub(crate) struct MadeFiles {
     list: PathBuf,
-    files: BTreeMap<PathBuf, Identity>,
+    files: BTreeMap<PathBuf, FileIdentity>,
+    identities: HashSet<FileIdentity>,
 }
 
 impl MadeFiles {
-    /// Reads the list beside a store. What cannot be read counts as empty:
-    /// then files are a stranger's, which is the safe side.
+    /// Reads the list beside a store. What cannot be read, or may have been
+    /// written by others, counts as empty: then files are a stranger's, which
+    /// is the safe side.
     pub(crate) fn beside(store: &Path) -> MadeFiles {
         let list = store.with_file_name(NAME);
         let mut text = String::new();
-        if let Ok(file) = std::fs::File::open(&list) {
+        if is_private(&list)
+            && let Ok(file) = open(OpenOptions::new().read(true), &list)
+        {
             // A line that a crash cut off is left out.
             let _ = file.take(SIZE_LIMIT).read_to_string(&mut text);
         }
+        let mut files = BTreeMap::new();
+        let mut making = Vec::new();
+        for (path, identity) in text.lines().filter_map(entry) {
+            match identity {
+                Some(identity) => {
+                    files.insert(path, identity);
+                }
+                None => making.push(path),
+            }
+        }
+        // A run was killed while it made these. They are empty if they are its.
+        for path in making {
+            if !files.contains_key(&path)
+                && let Some(identity) = identity_of(&path, true)
+            {
+                files.insert(path, identity);
+            }
+        }
         MadeFiles {
             list,
-            files: text.lines().filter_map(entry).collect(),
+            identities: files.values().copied().collect(),
+            files,
         }
+    }
+
+    /// What tells the file that a run made at `path` from others.
+    pub(crate) fn noted(&self, path: &Path) -> Option<&FileIdentity> {
+        self.files.get(&absolute(path))
     }
 
     /// Whether a run made the file that is at `path` now.
     pub(crate) fn is_ours(&self, path: &Path) -> bool {
-        let path = absolute(path);
-        let noted = self.files.get(&path);
-        noted.is_some() && noted.copied() == identity(&path)
+        let noted = self.noted(path);
+        noted.is_some() && noted.copied() == identity_of(path, false)
     }
 
-    /// Notes files that a run has just made.
+    /// Whether a run made a file that is told from others by this.
+    pub(crate) fn knows(&self, identity: &FileIdentity) -> bool {
+        self.identities.contains(identity)
+    }
+
+    /// Notes a file that is about to be made.
     ///
     /// # Errors
     /// When the list cannot be written.
-    pub(crate) fn note(&mut self, paths: &[PathBuf]) -> std::io::Result<()> {
-        let mut text = String::new();
-        for path in paths {
-            let path = absolute(path);
-            let Some(found) = identity(&path) else {
-                continue;
-            };
-            let Some(name) = path.to_str().filter(|name| !name.contains('\n')) else {
-                continue;
-            };
-            let Identity {
-                device,
-                inode,
-                born_ns,
-            } = found;
-            text += &format!("{device} {inode} {born_ns} {name}\n");
-            self.files.insert(path, found);
-        }
-        if text.is_empty() {
+    pub(crate) fn note_making(&mut self, path: &Path) -> std::io::Result<()> {
+        self.write(path, None)
+    }
+
+    /// Notes a file that a run has just made.
+    ///
+    /// # Errors
+    /// When the list cannot be written.
+    pub(crate) fn note(&mut self, path: &Path, identity: &FileIdentity) -> std::io::Result<()> {
+        self.write(path, Some(identity))?;
+        self.files.insert(absolute(path), *identity);
+        self.identities.insert(*identity);
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, identity: Option<&FileIdentity>) -> std::io::Result<()> {
+        let path = absolute(path);
+        let Some(name) = path.to_str().filter(|name| !name.contains('\n')) else {
             return Ok(());
-        }
+        };
+        let text = identity.map_or_else(
+            || format!("0 0 0 {name}\n"),
+            |identity| {
+                let born_ns = identity.born_ns.unwrap_or(0);
+                format!("{} {} {born_ns} {name}\n", identity.device, identity.inode)
+            },
+        );
         if let Some(parent) = self.list.parent() {
-            std::fs::create_dir_all(parent)?;
+            fathom_outputs::make_folder(parent)?;
         }
-        let mut list = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&self.list)?;
-        list.write_all(text.as_bytes())?;
-        list.sync_data()
+        if self.list.symlink_metadata().is_ok() && !is_private(&self.list) {
+            return Err(std::io::Error::other(format!(
+                "{}: others may write to it; give it to yourself with mode 0600, or move it away",
+                self.list.display()
+            )));
+        }
+        let mut list = fathom_outputs::append(&self.list)?;
+        // One call, so that a kill leaves the line or nothing of it.
+        list.write_all(text.as_bytes())
     }
 }
 
-fn entry(line: &str) -> Option<(PathBuf, Identity)> {
+fn open(options: &mut OpenOptions, list: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    options.custom_flags(flags.bits() as i32).open(list)
+}
+
+/// A line: the path, and which file it is unless it was still to be made.
+fn entry(line: &str) -> Option<(PathBuf, Option<FileIdentity>)> {
     let mut fields = line.splitn(4, ' ');
-    let found = Identity {
-        device: fields.next()?.parse().ok()?,
-        inode: fields.next()?.parse().ok()?,
-        born_ns: fields.next()?.parse().ok()?,
+    let device: u64 = fields.next()?.parse().ok()?;
+    let inode: u64 = fields.next()?.parse().ok()?;
+    let born_ns: u64 = fields.next()?.parse().ok()?;
+    let identity = FileIdentity {
+        device,
+        inode,
+        born_ns: Some(born_ns).filter(|at| *at > 0),
     };
-    Some((PathBuf::from(fields.next()?), found))
+    let noted = (inode > 0).then_some(identity);
+    Some((PathBuf::from(fields.next()?), noted))
 }
 
-/// The identity of a plain file with one name; `None` for anything else.
-fn identity(path: &Path) -> Option<Identity> {
-    let facts = path.symlink_metadata().ok()?;
-    if !facts.is_file() || facts.nlink() != 1 {
-        return None;
+/// The identity of a plain file with one name, which is this user's and empty
+/// if that is wanted; `None` for anything else.
+fn identity_of(path: &Path, fresh: bool) -> Option<FileIdentity> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW;
+    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, rustix::fs::Mode::empty());
+    let file = File::from(file.ok()?);
+    let facts = file.metadata().ok()?;
+    let own = facts.uid() == rustix::process::geteuid().as_raw();
+    let plain = facts.is_file() && facts.nlink() == 1;
+    match plain && (!fresh || (own && facts.len() == 0)) {
+        true => FileIdentity::of(&file).ok(),
+        false => None,
     }
-    let born = facts.created().ok();
-    let born = born.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    Some(Identity {
-        device: facts.dev(),
-        inode: facts.ino(),
-        born_ns: born.map_or(0, |since| since.as_nanos()),
-    })
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -124,7 +170,14 @@ fn absolute(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    fn noted(made: &mut MadeFiles, path: &Path) {
+        let identity = identity_of(path, false).unwrap();
+        made.note(path, &identity).unwrap();
+    }
 
     #[test]
     fn only_the_very_file_that_was_made_is_ours() {
@@ -134,9 +187,11 @@ mod tests {
         std::fs::write(&file, "x").unwrap();
         let mut made = MadeFiles::beside(&store);
         assert!(!made.is_ours(&file), "nobody has noted it");
-        made.note(&[file.clone(), dir.path().join("missing")])
-            .unwrap();
+        noted(&mut made, &file);
+        assert!(!made.is_ours(&dir.path().join("missing")));
         assert!(MadeFiles::beside(&store).is_ours(&file));
+        let identity = identity_of(&file, false).unwrap();
+        assert!(made.knows(&identity) && made.noted(&file) == Some(&identity));
 
         std::fs::hard_link(&file, dir.path().join("b")).unwrap();
         assert!(!made.is_ours(&file), "it has a second name");
@@ -150,11 +205,48 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_was_being_made_is_ours_as_long_as_it_is_empty() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("store.db");
+        let file = dir.path().join("a");
+        let mut made = MadeFiles::beside(&store);
+        made.note_making(&file).unwrap();
+        assert!(!MadeFiles::beside(&store).is_ours(&file), "it was not made");
+        std::fs::write(&file, "").unwrap();
+        assert!(MadeFiles::beside(&store).is_ours(&file));
+        std::fs::write(&file, "mine").unwrap();
+        assert!(!MadeFiles::beside(&store).is_ours(&file));
+    }
+
+    #[test]
     fn a_broken_list_makes_nothing_ours() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(NAME), "1 2\nx y z w\n\n1 2 3 /dev/null\n").unwrap();
         let made = MadeFiles::beside(&dir.path().join("store.db"));
         assert!(!made.is_ours(Path::new("/dev/null")));
         assert_eq!(made.files.len(), 1);
+    }
+
+    #[test]
+    fn a_list_that_others_may_have_written_makes_nothing_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = dir.path().join("store.db");
+        let file = dir.path().join("a");
+        std::fs::write(&file, "x").unwrap();
+        let mut made = MadeFiles::beside(&store);
+        noted(&mut made, &file);
+        let list = dir.path().join(NAME);
+        let mode = |mode| std::fs::set_permissions(&list, PermissionsExt::from_mode(mode)).unwrap();
+        mode(0o666);
+        assert!(!MadeFiles::beside(&store).is_ours(&file));
+        let refused = made.note_making(&file).unwrap_err().to_string();
+        assert!(refused.contains("others may write"), "{refused}");
+        mode(0o600);
+        assert!(MadeFiles::beside(&store).is_ours(&file));
+        let elsewhere = dir.path().join("elsewhere");
+        std::fs::rename(&list, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &list).unwrap();
+        assert!(!MadeFiles::beside(&store).is_ours(&file));
+        assert!(made.note_making(&file).is_err());
     }
 }

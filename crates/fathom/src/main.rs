@@ -14,6 +14,7 @@ mod progress;
 mod recorder;
 mod signals;
 mod surroundings;
+mod whole_seconds;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -25,27 +26,53 @@ use crate::cli::{Cli, Command};
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
-    let exit = dispatch(command(std::env::args_os())).unwrap_or_else(|error| {
+    if let Err(error) = signals::survive_file_limits() {
+        present::complain(&format!("cannot install the signal handlers: {error}"));
+    }
+    let command = match command(std::env::args_os()) {
+        Ok(command) => command,
+        Err(error) => return told(&error),
+    };
+    let shows_silence = shows_silence(&command);
+    let exit = dispatch(command).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));
         Exit::of_error(&error)
     });
+    for silent in fathom_deadline::not_responding() {
+        if !shows_silence && !present::has_complained_about(&silent.what) {
+            present::complain(&silent.to_string());
+        }
+    }
     exit.into()
+}
+
+/// Whether a command has what does not respond in its own output.
+fn shows_silence(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::UseTable(_)
+            | Command::Alarms(_)
+            | Command::Stack(_)
+            | Command::Watch(_)
+            | Command::Diagnose(_)
+            | Command::Doctor(_)
+    )
 }
 
 /// What is asked for: by the name of the program where it is a link named
 /// after another tool, else by its arguments.
-fn command(arguments: impl Iterator<Item = OsString>) -> Command {
+fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<clap::Error>> {
     let mut arguments = arguments.peekable();
     let program = arguments.peek().map(Path::new);
     if program.and_then(Path::file_name) == Some(OsStr::new("fio")) {
-        return Command::Fio(command::fio::Fio {
+        return Ok(Command::Fio(command::fio::Fio {
             arguments: arguments.skip(1).collect(),
-        });
+        }));
     }
-    let arguments = arguments::name_the_command(arguments);
     let arguments = arguments::join_switch_values(arguments);
     let mut all = Cli::command();
-    let word = arguments.get(1).and_then(|word| word.to_str());
+    let link = arguments::command_of_link(&arguments);
+    let word = link.or_else(|| arguments.get(1).and_then(|word| word.to_str()));
     // Its own flags are made when it is the one; those of a group of commands are
     // made with what each of them is for.
     let one = |name: &str| match all.find_subcommand(name) {
@@ -55,10 +82,39 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Command {
     if !word.is_some_and(one) {
         all.build();
     }
-    let matches = all.get_matches_from(arguments);
+    let mut arguments = arguments;
+    if let Some(name) = link {
+        // Help and usage then show the name that was typed.
+        all = all.bin_name("");
+        arguments.insert(1, name.into());
+    }
+    let matches = all.try_get_matches_from(arguments)?;
     match Cli::from_arg_matches(&matches) {
-        Ok(cli) => cli.command,
-        Err(error) => error.format(&mut Cli::command()).exit(),
+        Ok(cli) => {
+            if cli.force {
+                present::allow_overwriting();
+            }
+            Ok(cli.command)
+        }
+        Err(error) => Err(Box::new(error.format(&mut Cli::command()))),
+    }
+}
+
+/// Shows what the parser of arguments says: help on standard output, a mistake
+/// on standard error, without the secrets that it may repeat.
+fn told(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    if !error.use_stderr() {
+        // A reader that went away is no error.
+        let _ = error.print();
+    } else if present::use_color(cli::Color::Auto, &std::io::stderr()) {
+        present::write_stderr(&text.ansi().to_string());
+    } else {
+        present::write_stderr(&text.to_string());
+    }
+    match error.use_stderr() {
+        true => Exit::Usage.into(),
+        false => Exit::Success.into(),
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! No other module of fathom knows more than its neighbours.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
@@ -11,19 +13,21 @@ use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::fleet::FleetHost;
 use fathom_model::rng::splitmix64;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
+use fathom_model::secret::{masked, masked_arguments};
 use fathom_model::{JudgedRun, OpKind, Schedule, ScheduledTrial};
 use fathom_observe::Sysroot;
+use fathom_outputs::Mark;
 use fathom_plan::Plan;
 use fathom_store::Store;
 
 use crate::cli::Output;
 use crate::command::collect;
 use crate::command::hosts::HostArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, NothingMeasured};
 use crate::metrics::Exporter;
 use crate::present;
 use crate::progress::{Progress, Style};
-use crate::recorder::Recorder;
+use crate::recorder::{NamedFiles, Recorded, Recorder};
 use crate::signals;
 
 /// Name of test files in a target directory, before their number.
@@ -137,6 +141,7 @@ fn carry_out_on(
     let carriers = Carriers {
         file_prefix,
         fleet: Some(fleet),
+        unlinked: BTreeSet::new(),
     };
     carry_out(request, carriers, &mut conductor, id, &Interrupt::new())
 }
@@ -197,12 +202,29 @@ pub(crate) fn measure_as(
     carry_out(request, carriers, conductor, id, interrupt)
 }
 
+/// As [`measure_as`]; the caller removes files of these names after the run.
+pub(crate) fn measure_unlinking(
+    request: &Request,
+    conductor: &mut dyn Conductor,
+    id: String,
+    interrupt: &Interrupt,
+    unlinked: BTreeSet<PathBuf>,
+) -> anyhow::Result<Measured> {
+    let carriers = Carriers {
+        unlinked,
+        ..Carriers::here(FILE_PREFIX)
+    };
+    carry_out(request, carriers, conductor, id, interrupt)
+}
+
 /// Who carries the load.
 struct Carriers<'c> {
     /// What the names of test files begin with.
     file_prefix: &'c str,
     /// Other hosts; `None` is this one.
     fleet: Option<Fleet>,
+    /// Files of names that the user chose which do not outlive the run.
+    unlinked: BTreeSet<PathBuf>,
 }
 
 impl Carriers<'_> {
@@ -210,6 +232,7 @@ impl Carriers<'_> {
         Carriers {
             file_prefix,
             fleet: None,
+            unlinked: BTreeSet::new(),
         }
     }
 }
@@ -221,8 +244,11 @@ fn carry_out(
     id: String,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Measured> {
-    signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
     let output = &request.output;
+    if let Some(html) = &output.html {
+        present::admit(html, Mark::Page)?;
+    }
+    signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
     let store = open_store(output);
     let hosts = carriers.fleet.as_ref().map(Fleet::hosts);
     let meta = meta_of(request, id, hosts.unwrap_or_default());
@@ -235,10 +261,15 @@ fn carry_out(
         ceiling_ns: CEILING_NS,
         sysroot: Sysroot::host(),
     };
+    if carriers.fleet.is_none() {
+        fathom_fleet::preflight(&request.schedule, &settings).map_err(NothingMeasured::from)?;
+    }
     let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
-    let keep_files = settings.keep_files;
+    let store_path = present::store_path(&output.store).ok();
+    let named = NamedFiles::of(&meta.schedule, store_path.as_deref(), &carriers.unlinked);
+    let keeping = (settings.keep_files, named);
     let exporter = Exporter::start(&output.metrics, &meta)?;
-    let mut recorder = Recorder::begin(store, meta, keep_files, (progress, exporter));
+    let mut recorder = Recorder::begin(store, meta, keeping, (progress, exporter));
     let rules: StopRules<'_> = &fathom_analysis::stop_rule;
     let sink = &mut recorder;
     let outcome = match carriers.fleet {
@@ -252,11 +283,30 @@ fn carry_out(
         reason: Some(error.to_string()),
     });
     let recorded = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
+    if recorded.empty {
+        return Err(nothing_measured(&recorded).into());
+    }
     Ok(Measured {
         record: recorded.record,
         problem: recorded.problem,
         left_behind: recorded.left_behind,
     })
+}
+
+/// The error of a run that is neither stored nor shown.
+fn nothing_measured(recorded: &Recorded) -> NothingMeasured {
+    let reason = recorded.record.meta.reason.clone();
+    let cause = reason.unwrap_or_else(|| "nothing was measured".to_owned());
+    let mut reason = cause.clone();
+    for left in recorded.left_behind.iter().filter(|left| **left != cause) {
+        reason += &format!("\nfathom: not all test data is removed: {left}");
+    }
+    NothingMeasured {
+        reason,
+        // What is missing from the start is refused before.
+        no_such_target: false,
+        is_partial: false,
+    }
 }
 
 impl Measured {
@@ -304,9 +354,11 @@ fn meta_of(request: &Request, id: String, hosts: Vec<FleetHost>) -> RunMeta {
         state: RunState::Running,
         reason: None,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: std::env::args().collect(),
-        plan_yaml: request.plan.to_yaml(),
-        label: request.label.clone(),
+        command_line: masked_arguments(
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()),
+        ),
+        plan_yaml: masked(&request.plan.to_yaml()),
+        label: request.label.as_deref().map(masked),
         schedule: request.schedule.clone(),
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts,

@@ -1,12 +1,15 @@
 //! Results to standard output and files, complaints to standard error.
 
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
+use fathom_deadline::paths;
 use fathom_model::JudgedRun;
+use fathom_model::secret::masked;
+use fathom_outputs::{Mark, Output as Destination, Refused};
 use fathom_report::text::TextOptions;
 
 use crate::cli::{Color, Format, StorePath};
@@ -80,21 +83,70 @@ pub(crate) fn write_stdout(text: &str) -> anyhow::Result<()> {
 /// Tells the user about something that went wrong beside the result.
 pub(crate) fn complain(text: &str) {
     // Nowhere is left to complain when standard error is gone.
+    let text = masked(text);
     let _ = writeln!(stderr(), "fathom: {text}");
+    let mut complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    complaints.push(text.to_string());
 }
+
+/// Whether a complaint was about this.
+pub(crate) fn has_complained_about(what: &str) -> bool {
+    let complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    complaints.iter().any(|text| text.contains(what))
+}
+
+static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Writes to standard error as it is.
 pub(crate) fn write_stderr(text: &str) {
     // Nowhere is left to complain when standard error is gone.
-    let _ = stderr().write_all(text.as_bytes());
+    let _ = stderr().write_all(masked(text).as_bytes());
 }
 
 /// Where the store is.
 pub(crate) fn store_path(choice: &StorePath) -> anyhow::Result<PathBuf> {
-    match &choice.store {
-        Some(path) => Ok(path.clone()),
-        None => Ok(fathom_store::default_path()?),
-    }
+    let path = match &choice.store {
+        Some(path) => path.clone(),
+        None => fathom_store::default_path()?,
+    };
+    // Nothing can be said about a store that does not answer.
+    paths::answers(&path).with_context(|| format!("cannot use the store {}", path.display()))?;
+    Ok(path)
+}
+
+/// Whether files that fathom did not write may be replaced (`--force`).
+static FORCE: AtomicBool = AtomicBool::new(false);
+
+/// From now on files that fathom did not write may be replaced.
+pub(crate) fn allow_overwriting() {
+    FORCE.store(true, Ordering::Relaxed);
+}
+
+/// Looks whether a file of fathom's may be written at a path that the user
+/// named. Call it before the measurement.
+///
+/// # Errors
+/// Something stands there that is not fathom's, or nothing can be written.
+pub(crate) fn admit(path: &Path, mark: Mark) -> Result<Destination, Refused> {
+    Destination::admit(path, mark, FORCE.load(Ordering::Relaxed))
+}
+
+/// Writes a text to a path that the user named.
+///
+/// # Errors
+/// As [`admit`], and when it cannot be written.
+pub(crate) fn write_file(path: &Path, mark: Mark, text: &str) -> Result<(), Refused> {
+    admit(path, mark)?.write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Where the report of a run goes that has no place of its own: beside the
+/// store.
+pub(crate) fn report_path(store: &StorePath, id: &str) -> anyhow::Result<PathBuf> {
+    let store = store_path(store)?;
+    let folder = store.parent().unwrap_or(Path::new(".")).join("reports");
+    fathom_outputs::make_folder(&folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder.join(format!("{id}.html")))
 }
 
 /// Writes the HTML report to `chosen`, or beside the store.
@@ -105,43 +157,9 @@ pub(crate) fn write_html(
 ) -> anyhow::Result<PathBuf> {
     let path = match chosen {
         Some(path) => path.to_owned(),
-        None => {
-            let store = store_path(store)?;
-            let folder = store.parent().unwrap_or(Path::new(".")).join("reports");
-            std::fs::create_dir_all(&folder)
-                .with_context(|| format!("cannot create {}", folder.display()))?;
-            folder.join(format!("{}.html", judged.run.id))
-        }
+        None => report_path(store, &judged.run.id)?,
     };
     let html = fathom_report::html::render(judged)?;
-    write_whole(&path, &html).with_context(|| format!("cannot write {}", path.display()))?;
+    write_file(&path, Mark::Page, &html)?;
     Ok(path)
-}
-
-/// Writes a file aside and renames it, so that a reader never sees half of it.
-/// What exists and is no plain file (`/dev/null`, a pipe, a link) is written to
-/// as it is and never replaced.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    write_whole_with(path, |out| out.write_all(text.as_bytes()))
-}
-
-/// The same with contents that are written piece by piece.
-pub(crate) fn write_whole_with(
-    path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    let special = path
-        .symlink_metadata()
-        .is_ok_and(|metadata| !metadata.is_file());
-    let mut partial = path.as_os_str().to_owned();
-    if !special {
-        partial.push(".partial");
-    }
-    let mut out = BufWriter::new(File::create(&partial)?);
-    write(&mut out)?;
-    out.flush()?;
-    if special {
-        return Ok(());
-    }
-    std::fs::rename(&partial, path)
 }

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use fathom_fleet::{Event, TrialEnding, TrialInterval};
 use fathom_model::sample::Phase;
-use fathom_model::schedule::Schedule;
-use fathom_model::{Histogram, Sample, ScheduledTrial, unit};
+use fathom_model::schedule::{Schedule, TrialRole};
+use fathom_model::secret::masked;
+use fathom_model::{Histogram, RunState, Sample, ScheduledTrial, unit};
 
 /// How often a plain line is printed while a phase goes on: in the time of the
 /// load, and, because virtual time flies, in the user's.
@@ -49,6 +50,10 @@ impl Style {
 pub(crate) struct Progress {
     style: Style,
     trials: Vec<u64>,
+    /// Whether anything was measured so far.
+    measured_any: bool,
+    /// Trials that are no results: probes and controls.
+    beside: Vec<u32>,
     /// Positions of the trials that are under way, and their labels.
     open: Vec<(usize, String)>,
     /// The one of them that is being dealt with alone.
@@ -73,6 +78,13 @@ impl Progress {
         Progress {
             style,
             trials: schedule.trials.iter().map(expected_trial_ns).collect(),
+            measured_any: false,
+            beside: schedule
+                .trials
+                .iter()
+                .filter(|trial| trial.role.is_probe() || trial.role == TrialRole::Control)
+                .map(|trial| trial.index)
+                .collect(),
             open: Vec::new(),
             alone: None,
             latest: BTreeMap::new(),
@@ -121,7 +133,11 @@ impl Progress {
             Event::Pausing { .. } => self.live("waiting until the device is quiet"),
             Event::TrialsEnded(endings) => self.ended(endings),
             // Told at the end, however quiet the progress is.
-            Event::FileCreating(_) | Event::FileRemoved(_) | Event::LeftBehind(_) => {}
+            Event::FileCreating(_)
+            | Event::FileCreated { .. }
+            | Event::FileFound { .. }
+            | Event::FileRemoved(_)
+            | Event::LeftBehind(_) => {}
         }
     }
 
@@ -196,6 +212,10 @@ impl Progress {
             let Some(reason) = ending.end.reason.as_deref() else {
                 continue;
             };
+            // The run ends with it as its only message.
+            if ending.state == RunState::Failed && !self.measured_any {
+                continue;
+            }
             if said.contains(&reason) {
                 continue;
             }
@@ -212,6 +232,7 @@ impl Progress {
         let mut some = false;
         for interval in intervals {
             if let Some(sample) = interval.samples.last() {
+                self.measured_any |= !self.beside.contains(&interval.trial);
                 self.latest.insert(interval.trial, sample.clone());
                 let reached_ns = sample.start_ns + sample.duration_ns;
                 self.measured_ns = self.measured_ns.max(reached_ns);
@@ -353,7 +374,7 @@ fn terminal_width() -> usize {
 
 fn write_stderr(text: &str) {
     // Progress that cannot be shown is no reason to end a measurement.
-    let _ = stderr().write_all(text.as_bytes());
+    let _ = stderr().write_all(masked(text).as_bytes());
 }
 
 #[cfg(test)]

@@ -4,13 +4,18 @@
 //! second. If the store fails in the middle (its disk is full), the run goes on
 //! and the rest is kept in memory until the result has been shown.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
+use fathom_engine::FileIdentity;
 use fathom_fleet::{Event, Sink, TrialStart};
+use fathom_model::Schedule;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
+use fathom_model::schedule::TrialRole;
+use fathom_model::secret::masked;
 use fathom_store::{Part, RunKey, Store, TrialBegin, TrialKey};
 
+use crate::made_files::MadeFiles;
 use crate::metrics::Exporter;
 use crate::progress::Progress;
 
@@ -21,14 +26,44 @@ enum Keeping {
         run: RunKey,
         /// Trials that are under way, by their index.
         trials: HashMap<u32, TrialKey>,
+        /// Trials of the last set, which have ended.
+        ended: HashMap<u32, TrialKey>,
     },
     Memory(Box<RunRecord>),
+}
+
+/// Files that a run makes by names that the user chose.
+pub(crate) struct NamedFiles {
+    /// Where they are noted.
+    made: MadeFiles,
+    /// Their names.
+    names: BTreeSet<PathBuf>,
+    /// Those that are removed after the run.
+    unlinked: BTreeSet<PathBuf>,
+}
+
+impl NamedFiles {
+    /// Those of a schedule, which are noted beside a store.
+    pub(crate) fn of(
+        schedule: &Schedule,
+        store: Option<&Path>,
+        unlinked: &BTreeSet<PathBuf>,
+    ) -> NamedFiles {
+        let named = schedule.trials.iter();
+        let named = named.filter_map(|trial| trial.workload.named.as_ref());
+        NamedFiles {
+            made: MadeFiles::beside(store.unwrap_or(Path::new(""))),
+            names: named.flat_map(|named| &named.paths).cloned().collect(),
+            unlinked: unlinked.clone(),
+        }
+    }
 }
 
 /// The sink of a run.
 pub(crate) struct Recorder {
     keeping: Keeping,
     keep_files: bool,
+    named: NamedFiles,
     meta: RunMeta,
     progress: Progress,
     exporter: Option<Exporter>,
@@ -41,6 +76,8 @@ pub(crate) struct Recorder {
 /// A run that has ended.
 pub(crate) struct Recorded {
     pub(crate) record: RunRecord,
+    /// It failed before anything was measured, and is not kept.
+    pub(crate) empty: bool,
     /// Why the run is not, or not wholly, in the store.
     pub(crate) problem: Option<String>,
     /// What could not be removed, and why.
@@ -52,7 +89,7 @@ impl Recorder {
     pub(crate) fn begin(
         store: Result<Store, String>,
         meta: RunMeta,
-        keep_files: bool,
+        (keep_files, named): (bool, NamedFiles),
         (progress, exporter): (Progress, Option<Exporter>),
     ) -> Recorder {
         let begun = store.and_then(|mut store| {
@@ -61,6 +98,7 @@ impl Recorder {
                 store: Box::new(store),
                 run,
                 trials: HashMap::new(),
+                ended: HashMap::new(),
             })
         });
         let (keeping, problem) = match begun {
@@ -76,6 +114,7 @@ impl Recorder {
         let mut recorder = Recorder {
             keeping,
             keep_files,
+            named,
             meta,
             progress,
             exporter,
@@ -101,14 +140,23 @@ impl Recorder {
         drop(self.exporter.take());
         let left_behind = std::mem::take(&mut self.left_behind);
         let reason = reason.or_else(|| left_behind.first().cloned());
+        let reason = reason.as_deref().map(masked);
         if let Keeping::Store { store, run, .. } = &mut self.keeping {
             let ended = store.end_run(*run, state, ended_unix_ns, reason.as_deref());
-            let loaded = ended.and_then(|()| store.load(&self.meta.id));
+            let loaded = ended.and_then(|()| store.load_to_judge(&self.meta.id));
             match loaded {
                 Ok(loaded) => {
+                    let empty = is_empty(&loaded.record);
+                    // What it could not remove stays noted for `fathom clean`.
+                    let removed = match empty {
+                        true => store.remove(&self.meta.id),
+                        false => Ok(()),
+                    };
+                    let damage = loaded.damage.first().map(ToString::to_string);
                     return Recorded {
-                        problem: loaded.damage.first().map(ToString::to_string),
+                        problem: damage.or(removed.err().map(|error| error.to_string())),
                         record: loaded.record,
+                        empty,
                         left_behind,
                     };
                 }
@@ -122,6 +170,7 @@ impl Recorder {
         record.meta.reason = reason;
         record.meta.ended_unix_ns = Some(ended_unix_ns);
         Recorded {
+            empty: is_empty(&record),
             record: *record,
             problem: self.problem,
             left_behind,
@@ -133,7 +182,7 @@ impl Recorder {
         let Keeping::Store { store, .. } = &self.keeping else {
             return;
         };
-        let record = store.load(&self.meta.id).map_or_else(
+        let record = store.load_to_judge(&self.meta.id).map_or_else(
             |_| RunRecord {
                 meta: self.meta.clone(),
                 trials: Vec::new(),
@@ -148,13 +197,20 @@ impl Recorder {
     }
 
     fn store_event(&mut self, event: &Event) -> Result<(), fathom_store::Error> {
-        let Keeping::Store { store, run, trials } = &mut self.keeping else {
+        let Keeping::Store {
+            store,
+            run,
+            trials,
+            ended,
+        } = &mut self.keeping
+        else {
             return Ok(());
         };
         match event {
             Event::TrialsStarted(starts) => {
                 let begun: Vec<TrialBegin<'_>> = starts.iter().map(begin_of).collect();
                 let keys = store.begin_trials(*run, &begun)?;
+                ended.clear();
                 trials.extend(starts.iter().map(|start| start.spec.index).zip(keys));
             }
             Event::Interval(intervals) => {
@@ -171,26 +227,47 @@ impl Recorder {
                 store.append_all(&parts)?;
             }
             Event::TrialsEnded(endings) => {
-                let ended: Vec<(TrialKey, RunState, &TrialEnd)> = endings
+                let endings: Vec<(TrialKey, RunState, &TrialEnd)> = endings
                     .iter()
                     .filter_map(|ending| {
                         let key = trials.remove(&ending.trial)?;
+                        ended.insert(ending.trial, key);
                         Some((key, ending.state, &ending.end))
                     })
                     .collect();
-                store.end_trials(&ended)?;
+                store.end_trials(&endings)?;
             }
             Event::FileCreating(path) => {
-                store.note_file(*run, &absolute(path), self.keep_files)?;
+                let keep = self.keep_files && !self.named.unlinked.contains(path);
+                store.note_file(*run, &absolute(path), keep)?;
             }
             Event::FileRemoved(path) => store.forget_file(&absolute(path))?,
             Event::PhaseStarted { .. }
             | Event::Progress { .. }
             | Event::Note(_)
             | Event::LeftBehind(_)
+            | Event::FileCreated { .. }
+            | Event::FileFound { .. }
             | Event::Pausing { .. } => {}
         }
         Ok(())
+    }
+
+    /// Notes files of names that the user chose before and after they are made,
+    /// whether or not the run can be stored.
+    fn note_named(&mut self, event: &Event) {
+        let named = &mut self.named;
+        let noted = match event {
+            Event::FileCreating(path) if named.names.contains(path) => named.made.note_making(path),
+            Event::FileCreated { path, identity } => named.made.note(path, identity),
+            _ => return,
+        };
+        if let Err(error) = noted {
+            self.progress.line(&format!(
+                "the files that this run makes could not be noted, and will count as a stranger's: \
+                 {error}"
+            ));
+        }
     }
 
     fn remember_event(&mut self, event: Event) {
@@ -231,6 +308,18 @@ impl Recorder {
     }
 }
 
+/// Whether a run failed before the load of any of its own trials began.
+fn is_empty(record: &RunRecord) -> bool {
+    let beside = |role: TrialRole| role.is_probe() || role == TrialRole::Control;
+    let mut own = record.trials.iter().filter(|t| !beside(t.spec.role));
+    let began = |trial: &TrialRecord| {
+        let end = trial.end.as_ref();
+        !trial.samples.is_empty()
+            || end.is_some_and(|end| end.load_started_ns.is_some() || !end.engine.errors.is_empty())
+    };
+    record.meta.state == RunState::Failed && !own.any(began)
+}
+
 /// The trial with this index that is under way. Those are the latest ones.
 fn open_trial(record: &mut RunRecord, index: u32) -> Option<&mut TrialRecord> {
     let mut latest = record.trials.iter_mut().rev();
@@ -250,8 +339,28 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// What an agent says may repeat what it was given.
+fn mask(event: &mut Event) {
+    match event {
+        Event::Note(text) | Event::LeftBehind(text) => *text = masked(text),
+        Event::TrialsEnded(endings) => {
+            for ending in endings {
+                let end = &mut ending.end;
+                if let Some(reason) = &mut end.reason {
+                    *reason = masked(reason);
+                }
+                for error in &mut end.engine.errors {
+                    error.message = masked(&error.message);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 impl Sink for Recorder {
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, mut event: Event) -> Result<(), String> {
+        mask(&mut event);
         self.progress.event(&event);
         if let Some(exporter) = &self.exporter {
             exporter.event(&event);
@@ -259,10 +368,43 @@ impl Sink for Recorder {
         if let Event::LeftBehind(what) = &event {
             self.left_behind.push(what.clone());
         }
+        self.note_named(&event);
         if let Err(error) = self.store_event(&event) {
             self.fall_back(&error.to_string());
         }
         self.remember_event(event);
         Ok(())
+    }
+
+    fn made(&mut self, _path: &Path, identity: &FileIdentity) -> bool {
+        self.named.made.knows(identity)
+    }
+
+    fn recalls(&self) -> bool {
+        true
+    }
+
+    fn recall(&mut self, trial: &mut TrialRecord) -> bool {
+        let index = trial.spec.index;
+        let problem = match &mut self.keeping {
+            Keeping::Memory(record) => {
+                if let Some(kept) = open_trial(record, index) {
+                    trial.samples.clone_from(&kept.samples);
+                    trial.observations.clone_from(&kept.observations);
+                }
+                return true;
+            }
+            Keeping::Store { store, ended, .. } => {
+                let key = ended.get(&index).copied();
+                let read = key.map(|key| store.load_series(key, trial));
+                read.and_then(Result::err).map(|error| error.to_string())
+            }
+        };
+        if let Some(problem) = problem {
+            self.progress.line(&format!(
+                "what trial {index} measured cannot be read back: {problem}"
+            ));
+        }
+        true
     }
 }

@@ -3,17 +3,34 @@
 use std::io;
 
 use fathom_fleet::Interrupt;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+
+/// Lets a write beyond the largest file that this process may have end with an
+/// error, which is reported, instead of ending the process.
+pub(crate) fn survive_file_limits() -> io::Result<()> {
+    // SAFETY: the action does nothing.
+    unsafe { signal_hook::low_level::register(SIGXFSZ, || {}) }.map(drop)
+}
 
 /// Lets the usual signals raise `interrupt`. A third one ends the process on
 /// the spot, should even the quick end hang.
 pub(crate) fn raise_on_signals(interrupt: &Interrupt) -> io::Result<()> {
+    raise_until(interrupt, 2)
+}
+
+/// Lets the first of the usual signals raise `interrupt`, and the second end the
+/// process on the spot: for what measures nothing that would have to be kept.
+pub(crate) fn raise_on_first_signal(interrupt: &Interrupt) -> io::Result<()> {
+    raise_until(interrupt, 1)
+}
+
+fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let interrupt = interrupt.clone();
         let presses = std::sync::atomic::AtomicU8::new(0);
         let action = move || {
             interrupt.raise();
-            if presses.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 2 {
+            if presses.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= most {
                 signal_hook::low_level::exit(130);
             }
         };

@@ -3,6 +3,7 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use fathom_deadline::paths;
 use fathom_observe::Sysroot;
 use fathom_plan::{Plan, ScheduleContext, TargetFacts, TargetKind};
 
@@ -41,7 +42,7 @@ pub(crate) fn cpu_threads() -> u32 {
 /// What a path is. What cannot be told is left open: the trial itself says
 /// what is wrong with its target.
 fn look(path: &Path) -> TargetFacts {
-    let Ok(metadata) = std::fs::metadata(path) else {
+    let Ok(metadata) = paths::metadata(path) else {
         return TargetFacts::default();
     };
     let kind = match metadata.file_type() {
@@ -69,8 +70,21 @@ fn look(path: &Path) -> TargetFacts {
     }
 }
 
+/// What a file or block device holds; `None` for a directory and for what cannot
+/// be read.
+pub(crate) fn fixed_bytes(path: &Path) -> Option<u64> {
+    use std::io::Seek;
+    use std::os::unix::fs::FileTypeExt;
+    let kind = paths::metadata(path).ok()?.file_type();
+    if !(kind.is_file() || kind.is_block_device()) {
+        return None;
+    }
+    let mut file = paths::open(path).ok()?;
+    file.seek(std::io::SeekFrom::End(0)).ok()
+}
+
 /// Free space for this user on the file system of a path.
 pub(crate) fn free_bytes(path: &Path) -> Option<u64> {
-    let space = rustix::fs::statvfs(path).ok()?;
-    Some(space.f_bavail.saturating_mul(space.f_frsize))
+    let space = paths::space(path).ok()?;
+    Some(space.available.saturating_mul(space.block_bytes))
 }

@@ -12,6 +12,8 @@ use std::process::Command;
 /// The floors. A room imports only rooms of lower floors.
 const FLOORS: &[(&str, u32)] = &[
     ("fathom-model", 0),
+    ("fathom-outputs", 0),
+    ("fathom-deadline", 0),
     ("fathom-plan", 1),
     ("fathom-engine", 1),
     ("fathom-observe", 1),
@@ -33,6 +35,45 @@ const FORBIDDEN: &[(&str, &str)] = &[
     ("fathom-report", "fathom-plan"),
     ("fathom-fleet", "fathom-store"),
     ("fathom-fleet", "fathom-plan"),
+];
+
+/// Calls that make a file or folder by themselves. All others go through
+/// `fathom-outputs`, which gives what it makes to its owner alone.
+const MAKING: [&str; 10] = [
+    "File::create(",
+    "File::create_new(",
+    "fs::write(",
+    ".create(true)",
+    ".create_new(true)",
+    "fs::create_dir(",
+    "fs::create_dir_all(",
+    "DirBuilder::new(",
+    "OFlags::CREATE",
+    "fs::copy(",
+];
+
+/// Where such calls are still allowed, and how many. They make the data of
+/// targets, write to the kernel, or belong to parts of the laboratory. The list
+/// may only shrink.
+const MAKERS: &[(&str, usize)] = &[
+    ("crates/engine/src/meta/hand/moving.rs", 2),
+    ("crates/engine/src/meta/tree.rs", 1),
+    ("crates/engine/src/one_by_one/own_file.rs", 1),
+    ("crates/engine/src/prepare/manifest.rs", 1),
+    ("crates/engine/src/prepare/named.rs", 1),
+    ("crates/engine/src/prepare/test_files.rs", 1),
+    ("crates/engine/src/prepare/trust.rs", 1),
+    ("crates/exam/src/real/caches.rs", 1),
+    ("crates/exam/src/real/drives.rs", 1),
+    ("crates/exam/src/real/rig.rs", 2),
+    ("crates/lab/src/application/locks.rs", 1),
+    ("crates/lab/src/real/faulty.rs", 2),
+    ("crates/lab/src/real/file_system.rs", 2),
+    ("crates/lab/src/real/limited.rs", 2),
+    ("crates/lab/src/real/network_mount.rs", 1),
+    ("crates/lab/src/real/swap.rs", 1),
+    ("crates/lab/src/real/throttle.rs", 4),
+    ("crates/observe/src/drop_cache.rs", 1),
 ];
 
 const FILE_LINES_MAX: usize = 500;
@@ -244,6 +285,56 @@ fn nothing_is_left_for_later() {
         }
     }
     assert!(found.is_empty(), "unfinished:\n{}", found.join("\n"));
+}
+
+/// Whether a file belongs to the tests of a crate, not to what is shipped.
+fn is_test(path: &str) -> bool {
+    ["/tests/", "/examples/", "/benches/", "/conformance/"]
+        .iter()
+        .any(|part| path.contains(part))
+        || path.ends_with("tests.rs")
+}
+
+#[test]
+fn files_are_made_in_one_room() {
+    let root = root();
+    let mut found = BTreeMap::new();
+    for path in rust_files() {
+        let name = path.strip_prefix(&root).unwrap_or(&path).to_string_lossy();
+        if is_test(&name) || !name.starts_with("crates/") || name.starts_with("crates/outputs/") {
+            continue;
+        }
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        let shipped = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let calls: usize = MAKING
+            .iter()
+            .map(|call| shipped.matches(call).count())
+            .sum();
+        if calls > 0 {
+            found.insert(name.into_owned(), calls);
+        }
+    }
+    if found.is_empty() {
+        println!("skipped: not a git checkout, so the files of the project are not known");
+        return;
+    }
+    let allowed: BTreeMap<String, usize> = MAKERS
+        .iter()
+        .map(|(name, calls)| ((*name).to_owned(), *calls))
+        .collect();
+    for (name, calls) in &found {
+        assert!(
+            allowed.get(name).is_some_and(|most| calls <= most),
+            "{name} makes {calls} files or folders by itself: use fathom-outputs, so that their \
+             owner alone can read them"
+        );
+    }
+    assert_eq!(
+        found, allowed,
+        "fewer calls make files by themselves: shorten MAKERS"
+    );
 }
 
 #[test]

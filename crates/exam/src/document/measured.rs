@@ -136,6 +136,7 @@ fn row(answer: &RealAnswer) -> Vec<String> {
     let validity = match answer.validity {
         Validity::Trusted => "trusted",
         Validity::Caveats => "caveats",
+        Validity::NotDetermined => "not determined",
         Validity::NotTrusted => "not trusted",
     };
     let limiter = serde_json::to_value(answer.limiter).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! `fathom agent`: this host carries the load of somebody's run.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,15 +28,17 @@ use crate::{present, signals};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom agent --allow /data --token fathom-join-1a2b3c4d-…
+  fathom agent --listen 10.0.0.7 --allow /data --token fathom-join-1a2b3c4d-…
                                      The first time: join, then serve
-  fathom agent --allow /data         From then on
-  fathom agent --allow /dev/nvme1n1 --allow-destructive
-                                     A drive that may be overwritten
+  fathom agent --listen 10.0.0.7 --allow /data
+                                     From then on
+  fathom agent --listen 0.0.0.0 --allow /dev/nvme1n1 --allow-destructive
+                                     On all addresses; a drive that may be overwritten
   fathom agent --listen 10.0.0.7:7117 --allow /data --allow /scratch")]
 pub(crate) struct Agent {
-    /// Where to listen.
-    #[arg(long, value_name = "ADDRESS", default_value_t = format!("0.0.0.0:{PORT}"))]
+    /// Where to listen: an address of this host, with a port or without (7117).
+    /// Only this host reaches 127.0.0.1; 0.0.0.0 stands for all addresses.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     listen: String,
     /// A directory (with all below it), file or device that may be touched;
     /// may be given several times.
@@ -118,10 +121,23 @@ fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {
     fathom_fleet::serve_call_back(host, &invitation.parse()?, options)
 }
 
+/// An address with the usual port, where none is given.
+fn listening_place(text: &str) -> String {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V6(address)) => format!("[{address}]:{PORT}"),
+        Ok(IpAddr::V4(address)) => format!("{address}:{PORT}"),
+        Err(_) if !text.contains(':') => format!("{text}:{PORT}"),
+        Err(_) => text.to_owned(),
+    }
+}
+
 fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     // A bucket is named by its address.
     let paths = agent.allow.iter().filter(|path| !path.starts_with("s3:"));
-    let missing = paths.into_iter().find(|path| !path.exists());
+    let missing = paths
+        .into_iter()
+        .find(|path| !fathom_deadline::paths::exists(path));
     if let Some(missing) = missing {
         present::complain(&format!(
             "{} does not exist, so nothing of it can be allowed",
@@ -146,7 +162,8 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     options.spool = Some(keys.join("held"));
     let allowed = options.policy.allowed.clone();
     let report = Arc::new(|text: &str| present::write_stderr(&format!("{text}\n")));
-    let server = AgentServer::bind(&agent.listen, keys, token, options, report);
+    let place = listening_place(&agent.listen);
+    let server = AgentServer::bind(&place, keys, token, options, report);
     let server = server.map_err(anyhow::Error::msg)?;
     let address = server.address().map(|address| address.to_string());
     let state = match server.waits_to_join() {

@@ -161,10 +161,12 @@ fn fires(found: &Found, least: Severity) -> bool {
 fn of_host(span: Duration, quiet: bool) -> Found {
     let sys = Sysroot::host();
     let mut readings = read_states(&sys);
-    let (smart, notes) = read_smart(&sys);
+    let (smart, mut notes) = read_smart(&sys);
     readings.extend(smart);
     let mut watched = MachineWatch::start(&sys);
     watch(&mut watched, span, &mut readings, quiet);
+    let silent = fathom_deadline::not_responding();
+    notes.extend(silent.iter().map(ToString::to_string));
     let found = evaluate(&host_name(&sys), vec!["this host".to_owned()], &readings);
     Found { notes, ..found }
 }

@@ -138,6 +138,16 @@ fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow
     if unit == AtIoIopsUnit::MegabytesPerSecond && rate.is_some() {
         present::write_stderr("MB of the line above are 2^20 bytes (MiB)\n");
     }
+    if unit == AtIoIopsUnit::SyncsPerSecond {
+        let writes = measured.record.trials.first();
+        let writes = writes.and_then(|t| rate::rate(t, AtIoIopsUnit::OperationsPerSecond));
+        if let Some(writes) = writes {
+            present::write_stderr(&format!(
+                "sync/s of the line above count flushes; in the same time {:.5} writes/s\n",
+                writes.per_second()
+            ));
+        }
+    }
     let text = TextOptions {
         width: 80,
         color: color(),
@@ -177,7 +187,7 @@ fn remove_surplus(
     let mut gone = Gone {
         store: present::store_path(store)
             .ok()
-            .filter(|path| path.exists())
+            .filter(|path| fathom_deadline::paths::exists(path))
             .and_then(|path| Store::open(&path).ok()),
     };
     remove_surplus_files(directory, prefix, count, &mut gone)?;

@@ -5,9 +5,13 @@ mod elsewhere;
 mod limits;
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_files_of_run};
+use fathom_deadline::paths;
+use fathom_engine::prepare::{
+    Found, PrepareHooks, PrepareProgress, remove_file_if, remove_files_of_run,
+};
 use fathom_store::{Leftover, Store};
 
 use crate::cli::Clean;
@@ -39,15 +43,24 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         true => Ok(()),
         false => present::write_stdout(text),
     };
-    if !path.exists() {
+    if !paths::exists(&path) {
         nothing("nothing to clean: nothing has been measured yet\n")?;
         return Ok(Exit::Success);
     }
     let mut store = Store::open(&path)?;
     let mut leftovers = store.leftovers()?;
+    let kept = leftovers.iter().filter(|leftover| leftover.keep);
+    let kept = kept.filter(|leftover| leftover.path.symlink_metadata().is_ok());
+    let kept = kept.count();
     leftovers.retain(|leftover| clean.kept || !leftover.keep);
     if leftovers.is_empty() {
-        nothing("nothing to clean\n")?;
+        nothing(match kept {
+            0 => "nothing to clean\n",
+            _ => {
+                "nothing to clean; what runs were to keep is still there: `fathom clean --kept` \
+                 lists it\n"
+            }
+        })?;
         return Ok(Exit::Success);
     }
     if !clean.yes {
@@ -55,12 +68,17 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
             let run = &leftover.run_id;
             present::write_stdout(&format!("{}  (run {run})\n", leftover.path.display()))?;
         }
-        present::write_stdout("`fathom clean --yes` removes them\n")?;
+        let kept = if clean.kept { " --kept" } else { "" };
+        present::write_stdout(&format!("`fathom clean{kept} --yes` removes them\n"))?;
         return Ok(Exit::Success);
     }
     let mut failed = false;
     let made = MadeFiles::beside(&path);
     for (directory, prefix, run_id) in places(&leftovers) {
+        // What cannot be looked at now is complained about below.
+        if paths::answers(&directory).is_err() {
+            continue;
+        }
         let mut gone = Removed::default();
         let tag = pipeline::run_tag(&run_id);
         let removed = remove_files_of_run(&directory, &prefix, tag, &mut gone);
@@ -73,19 +91,31 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         }
     }
     failed |= !remove_named(&mut store, &made, &leftovers)?;
-    // A note outlives its file when the process was killed between the two.
-    for leftover in &leftovers {
-        if leftover.path.symlink_metadata().is_err() {
-            store.forget_file(&leftover.path)?;
-        } else {
-            let path = leftover.path.display();
-            present::complain(&format!(
-                "{path} is no test file of that run any more; left alone"
-            ));
-            failed = true;
+    failed |= !forget_missing(&mut store, &leftovers)?;
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+/// Forgets files that are gone: a note outlives its file when the process was
+/// killed between the two. False when one is still there.
+fn forget_missing(store: &mut Store, leftovers: &[Leftover]) -> anyhow::Result<bool> {
+    let mut all_gone = true;
+    for leftover in leftovers {
+        let path = leftover.path.display();
+        match paths::symlink_metadata(&leftover.path) {
+            Err(error) if error.kind() == ErrorKind::TimedOut => {
+                present::complain(&format!("{path}: {error}; run `fathom clean` again later"));
+                all_gone = false;
+            }
+            Err(_) => store.forget_file(&leftover.path)?,
+            Ok(_) => {
+                present::complain(&format!(
+                    "{path} is not the file that the run made any more; left alone"
+                ));
+                all_gone = false;
+            }
         }
     }
-    Ok(if failed { Exit::Failure } else { Exit::Success })
+    Ok(all_gone)
 }
 
 /// Removes files that a user named and a run made, if they still are the ones
@@ -96,15 +126,18 @@ fn remove_named(
     leftovers: &[Leftover],
 ) -> anyhow::Result<bool> {
     let mut all = true;
-    for leftover in leftovers.iter().filter(|l| made.is_ours(&l.path)) {
-        let path = leftover.path.display();
-        match std::fs::remove_file(&leftover.path) {
-            Ok(()) => {
+    for leftover in leftovers {
+        let Some(identity) = made.noted(&leftover.path) else {
+            continue;
+        };
+        match remove_file_if(&leftover.path, identity) {
+            Ok(Found::Removed) => {
                 store.forget_file(&leftover.path)?;
-                present::write_stdout(&format!("removed {path}\n"))?;
+                present::write_stdout(&format!("removed {}\n", leftover.path.display()))?;
             }
+            Ok(Found::Missing | Found::Replaced) => {}
             Err(error) => {
-                present::complain(&format!("cannot remove {path}: {error}"));
+                present::complain(&error.to_string());
                 all = false;
             }
         }

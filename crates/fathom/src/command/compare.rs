@@ -136,7 +136,7 @@ fn one(name: &str, store: &StorePath) -> anyhow::Result<JudgedRun> {
         let record = runs::load(&present::store_path(store)?, name)?;
         return Ok(fathom_analysis::judge(&record));
     }
-    let file = std::fs::File::open(path).with_context(|| format!("cannot read {name}"))?;
+    let file = fathom_deadline::paths::open(path).with_context(|| format!("cannot read {name}"))?;
     let mut text = String::new();
     file.take(RESULT_BYTES_MAX)
         .read_to_string(&mut text)

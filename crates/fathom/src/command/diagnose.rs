@@ -332,13 +332,7 @@ fn ceiling(
     disk: &str,
 ) -> Option<Ceiling> {
     if let Some(operations) = args.ceiling_iops {
-        return Some(Ceiling {
-            source: "the limit of the volume, as given".to_owned(),
-            operations,
-            block_bytes: None,
-            read_share: None,
-            wait_ms: None,
-        });
+        return Some(Ceiling::given(operations));
     }
     match measured {
         Some(measured) => Some(measured.clone()),

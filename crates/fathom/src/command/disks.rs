@@ -11,6 +11,7 @@ use crate::cli::Output;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
+use crate::whole_seconds::whole_seconds;
 use crate::{present, surroundings};
 use arrange::{Order, Wanted};
 use chosen::{Chosen, Disk};
@@ -64,7 +65,7 @@ pub(crate) struct Disks {
     #[arg(long, value_enum)]
     workload: Vec<WorkloadChoice>,
     /// Seconds of measuring, each time.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    #[arg(long, default_value_t = 60, value_parser = whole_seconds(1, 86400))]
     seconds: u32,
     /// How often everything is measured.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]

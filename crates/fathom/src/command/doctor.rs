@@ -8,8 +8,11 @@ use crate::exit::Exit;
 use crate::present;
 
 pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
+    let looked = fathom_deadline::paths::metadata(&options.directory);
+    // One that does not answer is what the examination has to report.
+    let silent = matches!(&looked, Err(error) if error.kind() == std::io::ErrorKind::TimedOut);
     anyhow::ensure!(
-        options.directory.is_dir(),
+        silent || looked.is_ok_and(|found| found.is_dir()),
         "{} is no directory; name one in which a small file may be tried out",
         options.directory.display()
     );

@@ -76,7 +76,7 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
             );
         }
         (Target::Bucket(_), _) => None,
-        (_, Some(path)) if path.is_dir() => Some(path),
+        (_, Some(path)) if fathom_deadline::paths::is_dir(path) => Some(path),
         _ => {
             return refuse(&format!(
                 "{target} is no directory or bucket; name one to list in"
@@ -145,14 +145,14 @@ fn sizes(command: &Enumerate, path: Option<&Path>) -> Result<Vec<u64>, String> {
 
 /// Empty files for which there is room, with half of it left free.
 fn room(path: &Path) -> u64 {
-    let Ok(facts) = rustix::fs::statvfs(path) else {
+    let Ok(space) = fathom_deadline::paths::space(path) else {
         return u64::MAX;
     };
-    let bytes = facts.f_bavail.saturating_mul(facts.f_frsize);
+    let bytes = space.available.saturating_mul(space.block_bytes);
     let by_bytes = bytes / ENTRY_BYTES / 2;
-    match facts.f_files {
+    match space.inodes {
         0 => by_bytes,
-        _ => by_bytes.min(facts.f_favail / 2),
+        _ => by_bytes.min(space.inodes_free / 2),
     }
 }
 

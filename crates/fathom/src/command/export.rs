@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fathom_model::RunRecord;
+use fathom_outputs::Mark;
 use fathom_report::fio::{self, DEFAULT_VERSION, FioView};
 use fathom_store::export;
 
 use crate::cli::StorePath;
-use crate::command::runs::load;
+use crate::command::runs::load_whole;
 use crate::exit::Exit;
 use crate::present;
 
@@ -83,7 +84,7 @@ enum Form {
 }
 
 pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
-    let record = load(&present::store_path(&args.store)?, &args.run)?;
+    let record = load_whole(&present::store_path(&args.store)?, &args.run)?;
     let form = if args.csv { Form::Csv } else { args.format };
     let view = FioView {
         version: args.fio_version.clone(),
@@ -145,8 +146,7 @@ fn write_documents(
             ..view.clone()
         };
         let document = fio::json(record, &alone, plus);
-        present::write_whole_with(&path, |out| out.write_all(document.as_bytes()))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        present::write_file(&path, Mark::FioResult, &document)?;
         paths.push(path);
     }
     Ok(paths)
@@ -163,7 +163,8 @@ fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::
 
 fn create_parent(path: &Path) -> anyhow::Result<()> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))
+    fathom_outputs::make_folder(parent)
+        .with_context(|| format!("cannot create {}", parent.display()))
 }
 
 /// Tells on standard error what the logs of `view` cannot hold.
@@ -182,8 +183,7 @@ pub(crate) fn write_logs<'l>(
     for log in logs {
         let path = directory.join(log.name());
         create_parent(&path)?;
-        present::write_whole_with(&path, |out| log.write(out))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        present::admit(&path, Mark::FioLog)?.write(|out| log.write(out))?;
         paths.push(path);
     }
     Ok(paths)

@@ -9,6 +9,7 @@ mod clients;
 mod help;
 mod interim;
 mod machine;
+mod outputs;
 mod permission;
 mod view;
 
@@ -16,6 +17,8 @@ use std::ffi::OsString;
 
 use clap::Args;
 use fathom_plan::fio::{FioAction, FioRequest, read_fio};
+
+use fathom_model::secret::masked;
 
 use self::machine::Machine;
 use crate::exit::Exit;
@@ -92,7 +95,7 @@ fn answer(request: &FioRequest) -> anyhow::Result<Exit> {
             }
         },
         FioAction::EngineHelp(name) => help::engines(name.as_deref()),
-        FioAction::ShowCommand => help::command_line(&request.jobs),
+        FioAction::ShowCommand => masked(&help::command_line(&request.jobs)),
         FioAction::Parse => help::parsed(request),
         FioAction::Run | FioAction::Plan | FioAction::Account => {
             return carry_out::carry_out(request);

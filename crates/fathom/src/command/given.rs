@@ -1,6 +1,5 @@
 //! A file that a user gives to be judged, as text.
 
-use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
@@ -19,17 +18,20 @@ pub(crate) fn text(path: &Path) -> Result<String, String> {
             .lock()
             .take(MOST_BYTES + 1)
             .read_to_end(&mut bytes),
-        false => File::open(path).and_then(|f| f.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
+        false => fathom_deadline::paths::open(path)
+            .and_then(|f| f.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
     };
     read.map_err(unreadable)?;
     if bytes.len() as u64 > MOST_BYTES {
         let most = unit::bytes_exact(MOST_BYTES);
-        return Err(format!("larger than {most}; cut it into parts of a day"));
+        return Err(format!(
+            "larger than {most}; cut it into parts of some hours"
+        ));
     }
     if let Some(what) = no_text(&bytes) {
         return Err(what.to_owned());
     }
-    Ok(decoded(&bytes))
+    Ok(decoded(bytes))
 }
 
 fn unreadable(error: Error) -> String {
@@ -65,8 +67,8 @@ fn no_text(bytes: &[u8]) -> Option<&'static str> {
 }
 
 /// Text in UTF-8, or in UTF-16 as PowerShell writes what is redirected.
-fn decoded(bytes: &[u8]) -> String {
-    let of = |word: fn([u8; 2]) -> u16| {
+fn decoded(bytes: Vec<u8>) -> String {
+    let wide = |word: fn([u8; 2]) -> u16| {
         let words = bytes[2..]
             .chunks_exact(2)
             .map(|pair| word([pair[0], pair[1]]));
@@ -75,10 +77,11 @@ fn decoded(bytes: &[u8]) -> String {
             .map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER))
             .collect()
     };
-    match bytes {
-        [0xff, 0xfe, ..] => of(u16::from_le_bytes),
-        [0xfe, 0xff, ..] => of(u16::from_be_bytes),
-        _ => String::from_utf8_lossy(bytes).into_owned(),
+    match &*bytes {
+        [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
+        _ => String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
     }
 }
 
@@ -116,7 +119,7 @@ mod tests {
             .flat_map(u16::to_be_bytes)
             .collect();
         for bytes in [&little[..], &big, b"Linux"] {
-            assert_eq!(decoded(bytes), "Linux");
+            assert_eq!(decoded(bytes.to_vec()), "Linux");
         }
     }
 }

@@ -105,7 +105,7 @@ fn profile(path: &Path, version: Option<u32>) -> Result<GlusterProfile, String> 
 fn read(path: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(told)?;
+    let file = fathom_deadline::paths::open(path).map_err(told)?;
     file.take(FILE_BYTES_MAX)
         .read_to_string(&mut text)
         .map_err(told)?;

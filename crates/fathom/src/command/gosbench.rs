@@ -16,8 +16,10 @@ use clap::Args;
 use fathom_engine::object::{make_bucket, remove_empty_bucket};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
+use fathom_model::secret::masked;
 use fathom_model::workload::ObjectStore;
 use fathom_model::{Schedule, Target};
+use fathom_outputs::Mark;
 use fathom_plan::{Gosbench, GosbenchTest, Plan, StoreFlags};
 use fathom_report::text::TextOptions;
 
@@ -25,13 +27,16 @@ use self::figures::Figures;
 use crate::cli::{Color, Format, Output, StorePath};
 use crate::command::hosts::HostArgs;
 use crate::command::run::{schedule, schedule_elsewhere};
-use crate::exit::Exit;
+use crate::exit::{Exit, NothingMeasured};
 use crate::metrics::MetricsArgs;
 use crate::pipeline::{self, FILE_PREFIX, Request};
 use crate::present;
 
 /// A configuration is much shorter.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
+
+/// The file to which results are added.
+const RESULTS: Mark = Mark::Table(lines::CSV_COLUMNS);
 
 /// Run a configuration of GOSBench: each of its tests, one after the other.
 ///
@@ -129,6 +134,9 @@ pub(crate) fn run(command: &GosbenchCommand) -> anyhow::Result<Exit> {
     if command.show {
         return show(&all);
     }
+    if command.csv != Path::new("-") {
+        present::admit(&command.csv, RESULTS)?;
+    }
     let given = keys_of_stores::give(&config);
     if given && command.hosts.are_given() && !command.reached.names_keys() {
         present::complain(
@@ -162,7 +170,7 @@ fn show(all: &[Planned<'_>]) -> anyhow::Result<Exit> {
         out += "---\n";
         out += &planned.plan.to_yaml();
     }
-    present::write_stdout(&out)?;
+    present::write_stdout(&masked(&out))?;
     Ok(Exit::Success)
 }
 
@@ -216,7 +224,23 @@ fn measure(
     {
         present::complain(&error.to_string());
     }
-    tell(command, test, &measured?)
+    match measured {
+        Err(error) if error.is::<NothingMeasured>() => tell_failure(command, test, &error),
+        measured => tell(command, test, &measured?),
+    }
+}
+
+/// Shows that a test failed before its first request.
+fn tell_failure(
+    command: &GosbenchCommand,
+    test: &GosbenchTest,
+    error: &anyhow::Error,
+) -> anyhow::Result<Exit> {
+    let why = error.to_string();
+    present::complain(&why);
+    present::write_stdout(&lines::failure(test, &why, pipeline::unix_now_ns()))?;
+    append_csv(&command.csv, &lines::csv_failure(test, &why))?;
+    Ok(Exit::of_error(error))
 }
 
 /// Shows what a test gave: its lines, and what fathom thinks of them.
@@ -236,8 +260,22 @@ fn tell(
         .run
         .ended_unix_ns
         .unwrap_or_else(pipeline::unix_now_ns);
-    present::write_stdout(&lines::result(test, &figures, ended_unix_ns))?;
-    append_csv(&command.csv, &lines::csv(test, &figures))?;
+    let (line, row) = match figures.ops {
+        // Zeros would be taken for a measurement.
+        0 => {
+            let why = lines::why_nothing(&measured.record, judged.run.reason.as_deref());
+            (
+                lines::failure(test, &why, ended_unix_ns),
+                lines::csv_failure(test, &why),
+            )
+        }
+        _ => (
+            lines::result(test, &figures, ended_unix_ns),
+            lines::csv(test, &figures),
+        ),
+    };
+    present::write_stdout(&line)?;
+    append_csv(&command.csv, &row)?;
     let options = TextOptions {
         width: 80,
         color,
@@ -251,10 +289,12 @@ fn tell(
             lines::latencies(&judged) + &fathom_report::text::render_verdict(&judged, &options)
         }
     });
-    present::write_stderr(&lines::differences(test, &figures));
+    if figures.ops > 0 {
+        present::write_stderr(&lines::differences(test, &figures));
+    }
     measured.complain();
     Ok(match judged.run.state {
-        RunState::Complete if figures.failed == 0 => Exit::Success,
+        RunState::Complete if figures.failed == 0 && figures.ops > 0 => Exit::Success,
         RunState::Interrupted => Exit::Interrupted,
         _ => Exit::Failure,
     })
@@ -308,11 +348,7 @@ fn append_csv(path: &Path, line: &str) -> anyhow::Result<()> {
         return Ok(());
     }
     let what = || format!("cannot append the result to {}", path.display());
-    let mut file = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .with_context(what)?;
+    let mut file = present::admit(path, RESULTS)?.append()?;
     let new = file.metadata().with_context(what)?.len() == 0;
     let text = match new {
         true => format!("{}\n{line}", lines::CSV_COLUMNS),

@@ -1,15 +1,15 @@
 //! `fathom judge`: a second opinion on results that exist already.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fathom_model::foreign::ForeignResult;
+use fathom_model::json_memory::json_memory_bytes;
 use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
 use fathom_observe::foreign::{
-    ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, SeriesLog, gather, is_packed,
-    read_foreign, unpack,
+    ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, MOST_VALUES_BYTES, SeriesLog, gather,
+    is_packed, read_foreign, unpack,
 };
 use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
@@ -118,8 +118,8 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
             worst,
             match judged.validity {
                 Validity::NotTrusted => Exit::NotTrusted,
-                Validity::Caveats if judge.strict => Exit::Caveats,
-                Validity::Caveats | Validity::Trusted => Exit::Success,
+                Validity::Caveats | Validity::NotDetermined if judge.strict => Exit::Caveats,
+                _ => Exit::Success,
             },
         );
     }
@@ -181,26 +181,53 @@ fn load(path: &Path) -> Result<String, String> {
         true => LARGEST_LOG_BYTES,
         false => LARGEST_DOCUMENT_BYTES,
     };
-    let mut bytes = Vec::new();
-    let read = match path == Path::new("-") {
-        true => std::io::stdin()
-            .lock()
-            .take(limit + 1)
-            .read_to_end(&mut bytes),
-        false => File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)),
+    let bytes = match path == Path::new("-") {
+        true => unpacked(std::io::stdin().lock(), limit)?,
+        false => {
+            let file = fathom_deadline::paths::open(path).map_err(|error| error.to_string())?;
+            unpacked(BufReader::new(file), limit)?
+        }
     };
-    read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > limit {
-        return Err(format!(
-            "larger than {}; nothing was read",
-            fathom_model::unit::bytes_exact(limit)
-        ));
-    }
-    if is_packed(&bytes) {
-        bytes = unpack(&bytes, LARGEST_LOG_BYTES)?;
-    }
+    check_memory(&bytes)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     })
+}
+
+/// What a file holds, unpacked where it is packed.
+fn unpacked(mut file: impl BufRead, limit: u64) -> Result<Vec<u8>, String> {
+    let start = file.fill_buf().map_err(|error| error.to_string())?;
+    if is_packed(start) {
+        return unpack(file, LARGEST_LOG_BYTES);
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(limit + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    match bytes.len() as u64 > limit {
+        true => Err(format!(
+            "larger than {}; nothing was read: reading it would take more than 256 MiB of memory; \
+             cut it into parts",
+            fathom_model::unit::bytes_exact(limit)
+        )),
+        false => Ok(bytes),
+    }
+}
+
+/// Refuses a document whose values would fill the memory.
+fn check_memory(bytes: &[u8]) -> Result<(), String> {
+    let is_json = matches!(bytes.trim_ascii_start().first(), Some(b'{' | b'['));
+    let memory = match is_json {
+        true => json_memory_bytes(bytes),
+        false => 0,
+    };
+    match memory > MOST_VALUES_BYTES {
+        true => Err(format!(
+            "its values would take up to {} of memory, more than the {} that are allowed; give \
+             fewer jobs, or leave out the bins of json+ (fio --output-format=json)",
+            fathom_model::unit::bytes(memory),
+            fathom_model::unit::bytes(MOST_VALUES_BYTES)
+        )),
+        false => Ok(()),
+    }
 }

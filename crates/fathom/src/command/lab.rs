@@ -14,6 +14,7 @@ use fathom_engine::sim;
 use fathom_lab::real::LoopDevice;
 use fathom_lab::{Description, Options, SimulatedDrive, Storing, Truth};
 use fathom_model::unit;
+use fathom_outputs::Mark;
 
 use crate::exit::Exit;
 use crate::{pipeline, present};
@@ -120,6 +121,9 @@ pub(crate) fn run(lab: Lab) -> anyhow::Result<Exit> {
 }
 
 fn serve(drive: &Drive) -> anyhow::Result<Exit> {
+    if let Some(file) = &drive.truth {
+        present::admit(file, Mark::Document)?;
+    }
     let options = match options(drive) {
         Ok(options) => options,
         Err(error) => {
@@ -157,8 +161,7 @@ fn serve(drive: &Drive) -> anyhow::Result<Exit> {
     let truth = mounted.unmount();
     if let Some(file) = &drive.truth {
         let text = serde_json::to_string_pretty(&truth).context("cannot write JSON")?;
-        std::fs::write(file, text + "\n")
-            .with_context(|| format!("cannot write the truth to {}", file.display()))?;
+        present::write_file(file, Mark::Document, &(text + "\n"))?;
     }
     present::write_stderr(&summary(&truth));
     Ok(exit)

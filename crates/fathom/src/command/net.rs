@@ -20,6 +20,7 @@ use crate::cli::StorePath;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::present;
+use crate::whole_seconds::whole_seconds;
 
 /// Measure the network between hosts.
 ///
@@ -55,7 +56,7 @@ pub(crate) struct Net {
     servers: Vec<String>,
     /// Seconds that each load is measured, after one second of warm-up.
     #[arg(long, short = 't', default_value_t = 4, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(value_parser = whole_seconds(1, 3600))]
     seconds: u32,
     #[command(flatten)]
     agents: HostArgs,
@@ -226,7 +227,5 @@ fn fail(error: &NetError, stop: &AtomicBool) -> Exit {
 
 /// Writes an HTML page where it was asked for.
 fn write_page(path: &Path, html: &str) -> anyhow::Result<()> {
-    use anyhow::Context;
-    present::write_whole_with(path, |out| out.write_all(html.as_bytes()))
-        .with_context(|| format!("cannot write {}", path.display()))
+    Ok(present::write_file(path, fathom_outputs::Mark::Page, html)?)
 }

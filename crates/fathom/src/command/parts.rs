@@ -1,7 +1,6 @@
 //! What a user gives to be looked at later: recordings of fathom, in parts or
 //! in a folder, and files of other tools.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +23,7 @@ pub(crate) enum Given {
 pub(crate) fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, String> {
     let mut found: Vec<Given> = Vec::new();
     for path in operands {
-        if path.is_dir() {
+        if fathom_deadline::paths::is_dir(path) {
             found.push(Given::Recording(of_folder(path)?));
         } else if is_ours(path) {
             let of = part_of(path);
@@ -108,8 +107,9 @@ pub(crate) fn file_names(given: &[Given]) -> Vec<String> {
 /// Whether it is a file that `fathom record` wrote.
 fn is_ours(path: &Path) -> bool {
     let mut beginning = Vec::new();
-    let read = File::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
-    path.is_file() && read.is_ok() && is_recording(&beginning)
+    let read =
+        fathom_deadline::paths::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
+    fathom_deadline::paths::is_file(path) && read.is_ok() && is_recording(&beginning)
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use fathom_model::{Job, Target, Workload, unit};
 use fathom_plan::StoreFlags;
 
 use crate::cli::Color;
-use crate::exit::Exit;
+use crate::exit::{Exit, is_missing};
 use crate::{pipeline, present, signals, surroundings};
 use json::Json;
 use lines::Lines;
@@ -45,6 +45,8 @@ const FREE_SHARE: u64 = 4;
 const SIMULATED_COUNT: u64 = 20;
 /// How long the request in flight may take to end after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long the removal of objects may then take to end.
+const LEAVE: Duration = Duration::from_secs(1);
 /// How often it is looked whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -165,8 +167,11 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
         true => Shown::Json(Json::new(&described)),
         false => Shown::Lines(Lines::new(&described, ping.quiet, color)),
     };
+    let bucket = matches!(job.target, Target::Bucket(_)).then(|| job.target.to_string());
+    let missing = is_missing(&job.target);
     let server = Server::start(job, pace)?;
     let mut session = Session {
+        bucket,
         shown,
         tally: Tally::new(warmup, ping.interval),
         facts: None,
@@ -176,18 +181,18 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
     if ended.is_err() {
         // Nobody can be shown anything; what was made is removed all the same.
         server.stop();
-        let until = Instant::now() + GRACE;
-        while Instant::now() < until {
-            if let Some(News::Done | News::Failed(_)) = server.next(LOOK) {
-                break;
-            }
-        }
+        session.leave(&server, GRACE);
     }
-    ended
+    ended.map(|exit| match exit {
+        Exit::Failure if missing => Exit::Usage,
+        exit => exit,
+    })
 }
 
 /// A ping under way.
 struct Session {
+    /// Where objects are made.
+    bucket: Option<String>,
     shown: Shown,
     tally: Tally,
     facts: Option<OneByOneFacts>,
@@ -223,6 +228,9 @@ impl Session {
                 Some(News::Failed(problem)) => {
                     self.clear();
                     present::complain(&problem);
+                    if self.facts.is_some() {
+                        self.finish()?;
+                    }
                     return Ok(Exit::Failure);
                 }
                 Some(News::Done) => break,
@@ -235,12 +243,37 @@ impl Session {
             }
             let late = |from: Instant| deadline.is_some_and(|most| from.elapsed() > most);
             let hung = stop_at.is_some_and(|at| Instant::now() > at);
-            if hung || opened.is_some_and(late) {
+            if hung || interrupt.wishes() > 1 || opened.is_some_and(late) {
                 self.tally.unanswered(server.in_flight());
+                if self.bucket.is_some() {
+                    self.clear();
+                    self.leave(server, LEAVE);
+                }
                 break;
             }
         }
         self.finish()
+    }
+
+    /// Waits a moment longer for the removal of what was made, and says what is
+    /// not removed.
+    fn leave(&self, server: &Server, patience: Duration) {
+        server.stop();
+        let until = Instant::now() + patience;
+        while Instant::now() < until {
+            match server.next(LOOK) {
+                Some(News::Failed(problem)) => return present::complain(&problem),
+                Some(News::Done) => return,
+                _ => {}
+            }
+            server.leave();
+        }
+        if let Some(bucket) = &self.bucket {
+            present::complain(&format!(
+                "the store did not answer in time: objects that were made may still be there; \
+                 `fathom clean {bucket} --yes`, with the same --endpoint, removes them"
+            ));
+        }
     }
 
     fn opened(&mut self, facts: OneByOneFacts) -> anyhow::Result<()> {
@@ -305,7 +338,7 @@ fn job(ping: &Ping) -> Result<Job, String> {
     // Neither a directory nor /dev/zero has a size of its own.
     let sizeless = target
         .path()
-        .is_some_and(|path| path.is_dir() || is_stream(path));
+        .is_some_and(|path| fathom_deadline::paths::is_dir(path) || is_stream(path));
     let workload = Workload {
         engine: EngineKind::Psync,
         mix: if ping.write {
@@ -359,7 +392,7 @@ fn parse_target(text: &str) -> Result<Target, String> {
     }
     let target: Target = text.parse().map_err(|error| format!("{error}"))?;
     match target.path() {
-        Some(path) if !path.exists() && !text.contains('/') => Err(format!(
+        Some(path) if !fathom_deadline::paths::exists(path) && !text.contains('/') => Err(format!(
             "'{text}' is no directory, file or device here; a host is pinged at a port, as in \
              tcp://{text}:22"
         )),
@@ -368,7 +401,7 @@ fn parse_target(text: &str) -> Result<Target, String> {
 }
 
 fn is_stream(path: &Path) -> bool {
-    let facts = path.metadata();
+    let facts = fathom_deadline::paths::metadata(path);
     facts.is_ok_and(|facts| facts.file_type().is_char_device())
 }
 

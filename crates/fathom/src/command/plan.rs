@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use fathom_model::{Schedule, unit};
+use fathom_outputs::Mark;
 use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
@@ -174,8 +175,7 @@ fn export(path: &Path, target: Option<&str>, out: Option<&Path>) -> anyhow::Resu
         }
     };
     match out {
-        Some(out) => std::fs::write(out, text)
-            .with_context(|| format!("cannot write the job file {}", out.display()))?,
+        Some(out) => present::write_file(out, Mark::JobFile, &text)?,
         None => present::write_stdout(&text)?,
     }
     Ok(Exit::Success)

@@ -7,7 +7,7 @@ use fathom_plan::QuickOptions;
 
 use crate::cli::Quick;
 use crate::command::run::execute_labelled_on;
-use crate::exit::Exit;
+use crate::exit::{Exit, NothingMeasured};
 use crate::{pipeline, present, surroundings};
 
 /// The test file unless the user asks for another size: what people know from
@@ -39,6 +39,13 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         );
         return Ok(Exit::Usage);
     }
+    if matches!(target, Target::Bucket(_)) && quick.read_only {
+        present::complain(
+            "--read-only is for files and devices; to read the objects of a bucket use \
+             `fathom s3 get --existing`",
+        );
+        return Ok(Exit::Usage);
+    }
     let size_bytes = quick.size.unwrap_or_else(|| match quick.hosts.are_given() {
         // What is free here says nothing about other hosts.
         true => DEFAULT_SIZE_BYTES,
@@ -61,6 +68,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         seconds: quick.seconds,
         size_bytes,
         sustained: quick.sustained,
+        read_only: quick.read_only,
         seed: pipeline::fresh_seed(),
     });
     plan.reach(&quick.reached);
@@ -72,10 +80,20 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         "burst"
     };
     execute_labelled_on(&quick.hosts, plan, Some(label.to_owned()), quick.output)
+        .map_err(offer_reading)
+}
+
+/// A target that must not be overwritten can still be read.
+fn offer_reading(error: anyhow::Error) -> anyhow::Error {
+    let nothing = error.downcast_ref::<NothingMeasured>();
+    match nothing.is_some_and(|nothing| nothing.is_partial) {
+        true => error.context("nothing was measured; --read-only measures the read rows alone"),
+        false => error,
+    }
 }
 
 /// 1 GiB, or for a sustained test twice the memory, but never more than a
-/// quarter of the free space.
+/// quarter of the free space of a directory, or than a file or device holds.
 pub(crate) fn default_size(path: Option<&Path>, sustained: bool) -> u64 {
     let wanted = match surroundings::memory_bytes() {
         Some(memory) if sustained => {
@@ -83,8 +101,12 @@ pub(crate) fn default_size(path: Option<&Path>, sustained: bool) -> u64 {
         }
         _ => DEFAULT_SIZE_BYTES,
     };
-    let free = path.and_then(surroundings::free_bytes);
-    let share = free.map_or(wanted, |free_bytes| free_bytes / FREE_SHARE);
+    let share = match path.and_then(surroundings::fixed_bytes) {
+        Some(bytes) => bytes,
+        None => path
+            .and_then(surroundings::free_bytes)
+            .map_or(wanted, |free_bytes| free_bytes / FREE_SHARE),
+    };
     let size = wanted.min(share);
     (size - size % SIZE_BYTES_MIN).max(SIZE_BYTES_MIN)
 }

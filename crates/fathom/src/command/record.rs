@@ -125,6 +125,11 @@ pub(crate) fn folder(store: &StorePath) -> anyhow::Result<PathBuf> {
 }
 
 fn begin(record: &Record) -> anyhow::Result<Exit> {
+    if let Some(path) = &record.output {
+        fathom_deadline::paths::answers(path).with_context(|| {
+            format!("cannot record to {}; give another --output", path.display())
+        })?;
+    }
     let mut sampler = Sampler::new(&Sysroot::host());
     let every_ns = every(record);
     let header = Header::new(sampler.host(), every_ns);
@@ -132,7 +137,9 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
         part_bytes,
         keep: record.keep,
     });
-    let taken = |path: &PathBuf| path.symlink_metadata().is_ok() && rotation.is_none();
+    let taken = |path: &PathBuf| {
+        fathom_deadline::paths::symlink_metadata(path).is_ok() && rotation.is_none()
+    };
     if let Some(path) = record.output.as_ref().filter(|path| taken(path)) {
         present::complain(&format!(
             "{} exists, and is not overwritten; give another --output, or --rotate-size to have \
@@ -231,7 +238,7 @@ fn open(
 fn open_new(header: &Header, store: &StorePath) -> anyhow::Result<RecordingWriter> {
     let folder = folder(store)?;
     let elsewhere = |path: &Path| format!("cannot make {}; give --output FILE", path.display());
-    std::fs::create_dir_all(&folder).with_context(|| elsewhere(&folder))?;
+    fathom_outputs::make_folder(&folder).with_context(|| elsewhere(&folder))?;
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     for name in names(&header.host.name, &now) {
         let path = folder.join(name);

@@ -1,8 +1,9 @@
 //! `fathom report`: the HTML report of a stored run.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
+use fathom_outputs::Mark;
 
 use crate::cli::Report;
 use crate::command::net::keep::{self, Shown};
@@ -28,22 +29,15 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
 
 /// The page of a network measurement.
 fn network(report: &Report, id: &str, html: &str) -> anyhow::Result<Exit> {
-    let beside = || -> anyhow::Result<PathBuf> {
-        let store = present::store_path(&report.store)?;
-        let folder = store.parent().unwrap_or(Path::new(".")).join("reports");
-        std::fs::create_dir_all(&folder)?;
-        Ok(folder.join(format!("{id}.html")))
-    };
     let path = match report.output.as_deref() {
         Some(path) if path == Path::new("-") => {
             present::write_stdout(html)?;
             return Ok(Exit::Success);
         }
         Some(path) => path.to_owned(),
-        None => beside()?,
+        None => present::report_path(&report.store, id)?,
     };
-    present::write_whole_with(&path, |out| out.write_all(html.as_bytes()))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    present::write_file(&path, Mark::Page, html)?;
     present::write_stdout(&format!("{}\n", path.display()))?;
     Ok(Exit::Success)
 }

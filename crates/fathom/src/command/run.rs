@@ -159,7 +159,7 @@ fn read_limited(path: &Path) -> anyhow::Result<String> {
             .read_to_string(&mut text)
             .with_context(what)?;
     } else {
-        let file = std::fs::File::open(path).with_context(what)?;
+        let file = fathom_deadline::paths::open(path).with_context(what)?;
         file.take(PLAN_BYTES_MAX + 1)
             .read_to_string(&mut text)
             .with_context(what)?;

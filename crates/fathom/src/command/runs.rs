@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Context;
 use fathom_model::{RunRecord, RunState, unit};
 use fathom_report::table::{Align, Table};
-use fathom_store::{RunListing, Store};
+use fathom_store::{LoadedRun, RunListing, Store};
 use serde_json::json;
 
 use crate::cli::{Format, Runs};
@@ -24,7 +24,7 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
 
 fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
     // No store yet is not an error: nothing has been measured.
-    let listings = if path.exists() {
+    let listings = if fathom_deadline::paths::exists(path) {
         Store::open_read_only(path)?.list(Some(limit))?
     } else {
         Vec::new()
@@ -107,10 +107,22 @@ fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
     Ok(pipeline::exit_of(&judged, false))
 }
 
-/// Reads a run. Parts that cannot be read are named on standard error.
+/// Reads a run to judge it. Parts that cannot be read are named on standard
+/// error.
 pub(crate) fn load(path: &Path, run: &str) -> anyhow::Result<RunRecord> {
+    read(path, run, Store::load_to_judge)
+}
+
+/// Reads a run with every second. Parts that cannot be read are named on standard error.
+pub(crate) fn load_whole(path: &Path, run: &str) -> anyhow::Result<RunRecord> {
+    read(path, run, Store::load)
+}
+
+type Load = fn(&Store, &str) -> Result<LoadedRun, fathom_store::Error>;
+
+fn read(path: &Path, run: &str, load: Load) -> anyhow::Result<RunRecord> {
     let store = Store::open_read_only(path)?;
-    let loaded = store.load(&store.find(run)?)?;
+    let loaded = load(&store, &store.find(run)?)?;
     for damage in &loaded.damage {
         present::complain(&damage.to_string());
     }

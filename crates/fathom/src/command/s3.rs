@@ -50,6 +50,9 @@ pub(crate) struct S3 {
     /// A bucket, with a prefix or without: s3://BUCKET/PREFIX.
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
+    /// Not an option here; people who know other clients type it.
+    #[arg(long, hide = true, value_name = "NAME", value_parser = bucket_is_target)]
+    bucket: Option<String>,
     #[command(flatten)]
     pub(crate) flags: ObjectsFlags,
     #[command(flatten)]
@@ -94,4 +97,8 @@ pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
             Ok(Exit::Usage)
         }
     }
+}
+
+fn bucket_is_target(name: &str) -> Result<String, String> {
+    Err(format!("name the bucket as the target: s3://{name}/PREFIX"))
 }

@@ -334,6 +334,10 @@ fn planning_table(schemes: &[Redundancy], nodes: Option<u32>) -> String {
 
 fn parse_speed(text: &str) -> Result<f64, String> {
     let plain = text.trim().trim_end_matches("/s");
+    // Read as bytes, a number would be a disk of another century.
+    if plain.parse::<f64>().is_ok() {
+        return Err(format!("{text} needs a unit, e.g. {plain}MB/s"));
+    }
     let bytes = unit::parse_bytes(plain).map_err(|error| error.to_string())?;
     match bytes {
         0 => Err("a disk does more than nothing".to_owned()),

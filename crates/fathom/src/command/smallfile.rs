@@ -14,12 +14,12 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use fathom_model::JudgedRun;
 use fathom_model::conduct::InOrder;
 use fathom_model::recording::MOST_LOGGED_OPS;
 use fathom_model::run::RunState;
+use fathom_outputs::Mark;
 use fathom_plan::Smallfile;
 use fathom_report::text::TextOptions;
 
@@ -100,7 +100,7 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
     if asked.operation.is_cleanup() {
         return cleanup::run(&asked, top);
     }
-    if asked.host_set.is_none() && !top.is_dir() {
+    if asked.host_set.is_none() && !fathom_deadline::paths::is_dir(top) {
         return refuse(&format!("--top: {} is no directory", top.display()));
     }
     measure(&asked, top)
@@ -125,6 +125,12 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
             let log = u32::try_from(all).unwrap_or(u32::MAX);
             trial.workload.recording.op_log = log.min(MOST_LOGGED_OPS);
         }
+    }
+    if let Some(path) = &asked.output_json {
+        present::admit(path, Mark::Smallfile)?;
+    }
+    if asked.response_times {
+        response_times::make_folder(asked, &top)?;
     }
     let request = Request {
         plan,
@@ -151,8 +157,7 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
     present::write_stdout(&lines::render(asked, &figures))?;
     if let Some(path) = &asked.output_json {
         let text = json::render(asked, &top, &figures, &judged);
-        std::fs::write(path, text)
-            .with_context(|| format!("cannot write the result to {}", path.display()))?;
+        present::write_file(path, Mark::Smallfile, &text)?;
     }
     if asked.response_times {
         response_times::write(asked, &top, &measured.record)?;
@@ -208,7 +213,7 @@ fn hosts(asked: &Smallfile) -> anyhow::Result<Option<HostArgs>> {
 fn read(path: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
     let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(told)?;
+    let file = fathom_deadline::paths::open(path).map_err(told)?;
     file.take(YAML_BYTES_MAX)
         .read_to_string(&mut text)
         .map_err(told)?;

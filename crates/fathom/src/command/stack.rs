@@ -1,8 +1,10 @@
 //! `fathom stack`: the layers under a path or device.
 
-use std::path::PathBuf;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fathom_deadline::paths;
 use fathom_diagnose::judge_stack;
 use fathom_observe::Sysroot;
 use fathom_observe::stack::read_stack;
@@ -37,7 +39,22 @@ pub(crate) struct Stack {
 }
 
 pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
+    let missing = is_missing(&command.path);
+    if missing && !can_be_made(&command.path) {
+        present::complain(&format!(
+            "{}: not found; name a file, a folder (also one that is yet to be made in an existing \
+             one) or a block device",
+            command.path.display()
+        ));
+        return Ok(Exit::Usage);
+    }
     let mut found = read_stack(&Sysroot::host(), &command.path);
+    if missing {
+        found.notes.push(format!(
+            "{} is not there yet: these are the layers under its folder",
+            command.path.display()
+        ));
+    }
     judge_stack(&mut found);
     let shown = match command.json {
         true => stack::json(&found)?,
@@ -45,4 +62,28 @@ pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
     };
     present::write_stdout(&shown)?;
     Ok(Exit::Success)
+}
+
+/// Whether there is nothing of this name. What does not answer is there: the layers
+/// show what it is.
+fn is_missing(path: &Path) -> bool {
+    paths::symlink_metadata(path).is_err_and(|error| is_gone(&error))
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Whether a path that is not there can be meant as one to make: in a folder that
+/// exists, and that is neither the root nor that of devices. What is missing there
+/// is a mount, a device or a wrong name.
+fn can_be_made(path: &Path) -> bool {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let folder = absolute.parent().unwrap_or(Path::new("/"));
+    let special = [Path::new("/"), Path::new("/dev")].contains(&folder);
+    let is_folder = match paths::metadata(folder) {
+        Ok(facts) => facts.is_dir(),
+        Err(error) => !is_gone(&error),
+    };
+    !special && is_folder
 }

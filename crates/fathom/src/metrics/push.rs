@@ -1,13 +1,14 @@
 //! Pushes metrics to a collector: one POST of JSON every few seconds.
 
 use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
+use fathom_model::secret;
 
 use super::{Shared, lock};
 use crate::pipeline::unix_now_ns;
@@ -78,9 +79,15 @@ impl Drop for Pushing {
 
 impl Collector {
     fn parse(url: &str) -> Result<Collector, String> {
+        let shown = secret::without_user(url).unwrap_or_else(|| url.to_owned());
         let wrong = |why: &str| {
-            format!("cannot push metrics to {url}: {why}; write for example http://collector:4318")
+            format!(
+                "cannot push metrics to {shown}: {why}; write for example http://collector:4318"
+            )
         };
+        if shown != url {
+            return Err(wrong("it holds a user or password, which are not sent"));
+        }
         let rest = match url.split_once("://") {
             Some(("http", rest)) => rest,
             Some(("https", _)) => {
@@ -117,9 +124,9 @@ impl Collector {
 
     fn post(&self, body: &str) -> anyhow::Result<()> {
         let name = self.host.trim_start_matches('[').trim_end_matches(']');
-        let mut places = (name, self.port).to_socket_addrs()?;
-        let place = places.next().context("this name has no address")?;
-        let mut connection = TcpStream::connect_timeout(&place, PATIENCE)?;
+        let places = fathom_deadline::host_addresses(name, self.port)?;
+        let place = places.first().context("this name has no address")?;
+        let mut connection = TcpStream::connect_timeout(place, PATIENCE)?;
         connection.set_read_timeout(Some(PATIENCE))?;
         connection.set_write_timeout(Some(PATIENCE))?;
         let head = format!(

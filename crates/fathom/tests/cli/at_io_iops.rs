@@ -71,6 +71,7 @@ fn each_operation_of_the_guide_gives_its_result_line() {
         assert!(number > 0.0, "{line}: {}", output.stdout);
         assert_eq!(of, unit, "{line}");
         output.expect_in_stderr("Validity:");
+        assert_eq!(output.stderr.contains(" writes/s\n"), unit == "sync/s");
     }
 }
 

@@ -86,7 +86,7 @@ fn runs_are_listed_shown_exported_reported_and_removed() {
     bench.fathom(["runs", "rm", id]).expect_status(0);
     bench
         .fathom(["runs", "show", id])
-        .expect_status(1)
+        .expect_status(2)
         .expect_in_stderr(id);
 }
 
@@ -153,6 +153,10 @@ fn a_report_goes_through_a_link_and_does_not_replace_it() {
     std::os::unix::fs::symlink("real.html", &link).unwrap();
     bench
         .fathom(["report", "latest", "-o", "link.html"])
+        .expect_status(2);
+    assert!(!bench.path().join("real.html").exists());
+    bench
+        .fathom(["report", "latest", "-o", "link.html", "--force"])
         .expect_status(0);
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert!(

@@ -233,3 +233,53 @@ fn a_second_look_at_the_same_load_is_no_test_load() {
         .expect_status(2)
         .expect_in_stderr("give recordings of one host");
 }
+
+#[test]
+fn a_limit_below_the_load_is_ignored_and_named() {
+    let bench = Bench::new();
+    // The ticket peaks at 240 operations a second.
+    let limit = ["--ceiling-iops", "100"];
+    let text = diagnose(&bench, &["ticket.json"], &limit).stdout;
+    assert!(!text.starts_with("YES"), "{text}");
+    assert!(!text.contains("240 %"), "{text}");
+    let text: Vec<&str> = text.split_whitespace().collect();
+    let words = "--ceiling-iops 100 is contradicted by a peak of 240; ignored";
+    assert!(text.join(" ").contains(words), "{text:?}");
+    let found = diagnose(
+        &bench,
+        &["ticket.json"],
+        &["--ceiling-iops", "100", "--json"],
+    );
+    let found = found.json();
+    assert_eq!(found["ceiling"]["contradicted"], true, "{found}");
+    assert_ne!(found["answer"], "yes");
+    assert!(found["remarks"].to_string().contains(words), "{found}");
+    // One that the load keeps is believed.
+    let kept = diagnose(
+        &bench,
+        &["ticket.json"],
+        &["--ceiling-iops", "1000", "--json"],
+    );
+    assert_eq!(kept.json()["ceiling"]["contradicted"], false);
+}
+
+#[test]
+fn a_device_that_hangs_is_the_answer_with_its_name() {
+    let bench = Bench::new();
+    let sample = "../diagnose/samples/known-truth/hung-device.json";
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
+    let output = bench.fathom(["diagnose".into(), sample.into_os_string()]);
+    output.expect_status(0);
+    assert!(
+        output.stdout.starts_with(
+            "YES: the storage is the bottleneck: a device has operations and completes none\n"
+        ),
+        "{}",
+        output.stdout
+    );
+    assert!(
+        output.stdout.contains("loop0: operations in flight"),
+        "{}",
+        output.stdout
+    );
+}

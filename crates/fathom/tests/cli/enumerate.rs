@@ -66,6 +66,41 @@ fn two_profiles_of_gluster_tell_the_lookups_in_between() {
     assert!(output.stdout.contains("for each of 600 operations"));
     assert!(output.stdout.contains("features.cache-invalidation on"));
     assert!(output.stdout.contains("Caveats: "));
+    assert!(
+        output
+            .stdout
+            .contains("performance.cache-samba-metadata on   (where Samba serves the volume)")
+    );
+    assert!(!output.stdout.contains("may already keep"));
+    let info = bench.path().join("info.txt");
+    let options = "Volume Name: gv0\nType: Replicate\nOptions Reconfigured:\n\
+                   performance.cache-samba-metadata: on\nfeatures.cache-invalidation: on\n\
+                   performance.md-cache-timeout: 1\n";
+    std::fs::write(&info, options).unwrap();
+    let told = bench.fathom([
+        "gluster",
+        &before,
+        &after,
+        "--operations",
+        "600",
+        "--info",
+        info.to_str().unwrap(),
+    ]);
+    told.expect_status(0);
+    assert!(
+        told.stdout.contains(
+            "may already keep what they looked up: features.cache-invalidation on, \
+             performance.cache-samba-metadata on."
+        ),
+        "{}",
+        told.stdout
+    );
+    assert!(
+        !told
+            .stdout
+            .contains("set VOLUME features.cache-invalidation on")
+    );
+    assert!(told.stdout.contains("performance.md-cache-timeout 600"));
     let xml = path("cumulative.xml");
     let unit = bench.fathom(["gluster", &xml]);
     unit.expect_status(2).expect_in_stderr("--version");

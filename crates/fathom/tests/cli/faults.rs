@@ -16,7 +16,7 @@ fn a_missing_target_is_named_with_what_exists() {
         "--size",
         "4M",
     ]);
-    output.expect_status(1);
+    output.expect_status(2);
     let all = output.stdout.clone() + &output.stderr;
     assert!(all.contains("nowhere"), "{all}");
     assert!(all.contains("does not exist"), "{all}");

@@ -192,3 +192,33 @@ fn stores_of_different_owners_are_asked_with_their_own_keys() {
     let (status, _, err) = gosbench(&bench, &[&config, "--endpoint", &named]);
     assert_eq!(status, Some(0), "{err}");
 }
+
+#[test]
+fn a_test_that_fails_prints_its_failure_and_no_zeros() {
+    let bench = Bench::new();
+    for (script, told) in [
+        ("LIST:bad-bucket,HEAD:bad-bucket", "--target"),
+        (
+            "LIST:wrong-region,HEAD:wrong-region",
+            "--s3-region eu-central-1",
+        ),
+    ] {
+        let server = memory(script);
+        let config = config(&bench, &server.endpoint());
+        let text = std::fs::read_to_string(&config).unwrap();
+        let first: Vec<&str> = text.lines().take(4).collect();
+        std::fs::write(&config, first.join("\n")).unwrap();
+        let (status, out, err) = gosbench(&bench, &[&config, "--csv", "failed.csv"]);
+        assert_eq!(status, Some(1), "{out}{err}");
+        assert!(!out.contains("PERF RESULTS"), "{out}");
+        assert!(
+            out.contains("msg=\"TEST FAILED\"") && out.contains(told),
+            "{out}"
+        );
+        assert!(err.contains(told), "{err}");
+        let csv = std::fs::read_to_string(bench.path().join("failed.csv")).unwrap();
+        let row = csv.lines().last().unwrap();
+        assert!(row.starts_with("\"first write (failed: "), "{csv}");
+        assert!(row.ends_with("\",,,,,"), "{csv}");
+    }
+}

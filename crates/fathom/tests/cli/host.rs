@@ -2,8 +2,9 @@
 //! dumps of clusters given to `fathom diagnose`.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, finding, finish, is_root};
 
 fn fixture(name: &str) -> PathBuf {
     let folder = "../diagnose/tests/fixtures";
@@ -33,6 +34,68 @@ fn the_table_has_cpus_and_memory_of_any_host() {
     );
     let text = bench.fathom(["use", "--for", "100ms", "--how"]);
     assert!(text.stdout.contains("/proc/meminfo"), "{}", text.stdout);
+}
+
+/// As in a container that shows neither /proc nor /sys.
+#[test]
+fn a_host_that_shows_nothing_gives_no_trusted_number() {
+    let bench = Bench::new();
+    let words = [
+        "io",
+        "data",
+        "--rw",
+        "randread",
+        "--bs",
+        "4k",
+        "--size",
+        "8M",
+        "--runtime",
+        "2s",
+        "--json",
+    ];
+    let shown = bench.command(words);
+    let script = "mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec \"$@\"";
+    let mut hidden = Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", script, "sh"]);
+    hidden.arg(shown.get_program()).args(shown.get_args());
+    for (name, value) in shown.get_envs() {
+        match value {
+            Some(value) => hidden.env(name, value),
+            None => hidden.env_remove(name),
+        };
+    }
+    hidden.current_dir(bench.path());
+    hidden.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = is_root().then(|| hidden.spawn());
+    let Some(Ok(child)) = child else {
+        println!("skipped: hiding /proc needs root and unshare");
+        return;
+    };
+    let output = finish(child);
+    if output.stderr.contains("unshare failed") || output.stderr.contains("mount:") {
+        println!("skipped: no mounts here: {}", output.stderr);
+        return;
+    }
+    let run = output.json();
+    for verdict in [&run["verdict"], &run["rows"][0]["verdict"]] {
+        let validity = verdict["validity"].as_str().unwrap();
+        assert!(
+            matches!(validity, "not_determined" | "not_trusted"),
+            "{verdict}"
+        );
+        let lacking = finding(verdict, "V90").expect("what could not be looked at");
+        let evidence = lacking["evidence"].as_str().unwrap();
+        assert!(
+            evidence.contains("V01") && evidence.contains("V37"),
+            "{evidence}"
+        );
+        assert!(
+            lacking["remedy"]
+                .as_str()
+                .unwrap()
+                .contains("mount /proc and /sys")
+        );
+    }
 }
 
 #[test]

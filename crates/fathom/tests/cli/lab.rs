@@ -4,27 +4,25 @@
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fathom_lab::real::{Faults, FaultyFile, LoopDevice, or_skip, tool};
-use fathom_lab::{Description, HistogramTruth, OperationTruth, Options, SimulatedDrive, Truth};
+use fathom_lab::{Description, OperationTruth, Options, SimulatedDrive, Truth};
 use serde_json::Value;
 
 use crate::bench::{Bench, finish, is_root, op};
-use crate::stolen::Stolen;
 
 /// What is compared takes its turn: two generators on a small machine wait for
 /// each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-fn turn() -> MutexGuard<'static, ()> {
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Mounts a drive below the bench, or says why not.
-fn mount(bench: &Bench, model: &str) -> Option<SimulatedDrive> {
+pub(crate) fn mount(bench: &Bench, model: &str) -> Option<SimulatedDrive> {
     let at = bench.path().join("mnt");
     or_skip(SimulatedDrive::mount(&Options::new(
         Description::new(model, 1),
@@ -33,7 +31,7 @@ fn mount(bench: &Bench, model: &str) -> Option<SimulatedDrive> {
 }
 
 /// Measures the drive with fathom.
-fn measure(bench: &Bench, drive: &SimulatedDrive, flags: &[&str]) -> Value {
+pub(crate) fn measure(bench: &Bench, drive: &SimulatedDrive, flags: &[&str]) -> Value {
     let path = drive.path().display().to_string();
     let mut args = vec!["io", path.as_str()];
     args.extend(flags);
@@ -42,13 +40,13 @@ fn measure(bench: &Bench, drive: &SimulatedDrive, flags: &[&str]) -> Value {
     result
 }
 
-fn rate(result: &Value, unit: &str) -> f64 {
+pub(crate) fn rate(result: &Value, unit: &str) -> f64 {
     let ops = op(result, 0, "read");
     ops[unit]["value"].as_f64().expect("a rate")
 }
 
 #[track_caller]
-fn assert_near(measured: f64, truth: f64, share: f64, what: &str) {
+pub(crate) fn assert_near(measured: f64, truth: f64, share: f64, what: &str) {
     assert!(
         (measured / truth - 1.0).abs() <= share,
         "{what}: measured {measured}, in truth {truth}"
@@ -58,7 +56,7 @@ fn assert_near(measured: f64, truth: f64, share: f64, what: &str) {
 /// Fathom counts what the drive did, but for the few reads with which it tried
 /// the target before.
 #[track_caller]
-fn assert_counts(result: &Value, given: &OperationTruth) {
+pub(crate) fn assert_counts(result: &Value, given: &OperationTruth) {
     let ops = op(result, 0, "read")["ops"].as_u64().unwrap();
     let bytes = op(result, 0, "read")["bytes"].as_u64().unwrap();
     assert!(
@@ -67,41 +65,6 @@ fn assert_counts(result: &Value, given: &OperationTruth) {
         given.ops
     );
     assert!(bytes <= given.bytes, "{bytes} of {}", given.bytes);
-}
-
-/// The smallest value that a share of the counts does not exceed.
-fn quantile(buckets: &[(u64, u64)], share: f64) -> f64 {
-    let total: u64 = buckets.iter().map(|(_, count)| count).sum();
-    let wanted = (total as f64 * share).ceil() as u64;
-    let mut seen = 0;
-    let found = buckets.iter().find(|(_, count)| {
-        seen += count;
-        seen >= wanted
-    });
-    found.map_or(f64::NAN, |(ns, _)| *ns as f64)
-}
-
-/// Latencies of all reads of the last run, from its stored histograms, and how
-/// long its worker waited for a processor.
-fn measured_latencies(bench: &Bench) -> (Vec<(u64, u64)>, u64) {
-    let series = bench.fathom(["runs", "export", "latest"]).json();
-    let samples = series["trials"][0]["samples"].as_array().unwrap();
-    let waits = samples.iter().filter_map(|s| s["run_delay_ns"].as_u64());
-    let waited_ns = waits.sum();
-    let reads = samples
-        .iter()
-        .filter(|sample| sample["phase"] == "measure")
-        .flat_map(|sample| sample["ops"].as_array().unwrap())
-        .filter(|op| op["kind"] == "read");
-    let mut buckets: Vec<(u64, u64)> = reads
-        .flat_map(|op| op["service"]["buckets"].as_array().unwrap())
-        .map(|bucket| {
-            let part = |n: usize| bucket[n].as_u64().unwrap();
-            (part(0).midpoint(part(1)), part(2))
-        })
-        .collect();
-    buckets.sort_unstable();
-    (buckets, waited_ns)
 }
 
 #[test]
@@ -126,146 +89,6 @@ fn a_cap_is_measured_as_the_drive_gave_it() {
     let cap = truth.drive.as_ref().unwrap()["expected"]["cap_iops"].as_f64();
     assert_eq!(cap, Some(500.0));
     assert!(in_truth <= 505.0, "never above the cap: {in_truth}");
-}
-
-#[test]
-fn percentiles_are_measured_as_the_drive_gave_them() {
-    let _turn = turn();
-    let bench = Bench::new();
-    let Some(drive) = mount(&bench, "ssd?read_us=8000,tail=0.5,size=64MiB") else {
-        return;
-    };
-    let flags = ["--rw", "randread", "--bs", "4k", "--iodepth", "8"];
-    let stolen = Stolen::from_now();
-    let result = measure(
-        &bench,
-        &drive,
-        &[&flags[..], &["--number-ios", "3000"]].concat(),
-    );
-    let stood_still = stolen.was_much();
-    let truth = drive.unmount();
-    let given = &truth.operations["read"];
-    assert_near(
-        rate(&result, "ops_per_second"),
-        truth.rate("read").unwrap(),
-        0.02,
-        "IOPS",
-    );
-    let (measured, waited_ns) = measured_latencies(&bench);
-    let count: u64 = measured.iter().map(|(_, count)| count).sum();
-    assert_counts(&result, given);
-    assert_eq!(
-        op(&result, 0, "read")["ops"],
-        count,
-        "every operation has its latency"
-    );
-    // While the worker waits for a processor, up to all eight operations in
-    // flight get older: that is in its figures and not in the drive's.
-    let waited_per_op = 8.0 * waited_ns as f64 / count as f64;
-    for share in [0.5, 0.99] {
-        let in_truth = quantile(&given.delivered.buckets, share);
-        let bound = 0.03 + waited_per_op / in_truth;
-        let found = quantile(&measured, share);
-        // A machine that stands still makes latencies longer, never shorter.
-        assert!(found >= 0.97 * in_truth, "p{share}: {found} of {in_truth}");
-        if !stood_still {
-            assert_near(found, in_truth, bound, &format!("p{share}"));
-        }
-    }
-    // The drive spreads as its model says, within what 3000 draws allow.
-    let spread = |of: &HistogramTruth| quantile(&of.buckets, 0.9) / quantile(&of.buckets, 0.5);
-    assert_near(
-        spread(&given.modelled),
-        (0.5f64 * 1.2816).exp(),
-        0.1,
-        "p90/p50",
-    );
-}
-
-#[test]
-fn zones_of_a_hard_disk_are_measured_as_the_drive_gave_them() {
-    let _turn = turn();
-    let bench = Bench::new();
-    let Some(drive) = mount(&bench, "hdd?outer_mibs=40,inner_mibs=20,size=256MiB") else {
-        return;
-    };
-    let stolen = Stolen::from_now();
-    let mut spells_before = 0;
-    let mut rates = |offset: &str| {
-        let flags = ["--rw", "read", "--bs", "1m", "--iodepth", "1"];
-        let place = ["--number-ios", "16", "--offset", offset];
-        let result = measure(&bench, &drive, &[&flags[..], &place].concat());
-        // The spells of this measurement, without the reads that tried the
-        // target before it.
-        let spells = drive.truth().spells.split_off(spells_before);
-        spells_before += spells.len();
-        let mut main = spells
-            .iter()
-            .skip_while(|spell| spell.replies < 4)
-            .peekable();
-        let from_ns = main.peek().expect("it was busy").from_ns;
-        let reads: u64 = main.clone().map(|spell| spell.read_ops).sum();
-        let to_ns = main.last().expect("it was busy").to_ns;
-        let given = (reads << 20) as f64 * 1e9 / (to_ns - from_ns) as f64;
-        (rate(&result, "bytes_per_second"), given)
-    };
-    let (outer, outer_given) = rates("0");
-    let (inner, inner_given) = rates("240m");
-    assert_near(
-        outer / inner,
-        outer_given / inner_given,
-        if stolen.was_much() { 0.15 } else { 0.03 },
-        "outer over inner",
-    );
-    let truth = drive.unmount();
-    for part in [0, 15] {
-        assert!(
-            truth.regions[part].read_bytes >= 16 << 20,
-            "part {part} was read"
-        );
-    }
-}
-
-#[test]
-fn fio_finds_the_same_truth() {
-    let Some(fio) = tool::find("fio") else {
-        println!("skipped: fio is not installed");
-        return;
-    };
-    let _turn = turn();
-    let bench = Bench::new();
-    let Some(drive) = mount(&bench, "cloud?iops=400,latency_us=3000,tail=0.3,size=64MiB") else {
-        return;
-    };
-    let stolen = Stolen::from_now();
-    let output = Command::new(fio)
-        .args(["--name=x", "--direct=1", "--rw=randread", "--bs=4k"])
-        .args(["--ioengine=libaio", "--iodepth=8", "--number_ios=800"])
-        .args(["--norandommap", "--io_size=1g", "--output-format=json"])
-        .arg(format!("--filename={}", drive.path().display()))
-        .stdin(Stdio::null())
-        .output()
-        .expect("fio runs");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let result: Value =
-        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
-    let truth = drive.unmount();
-    let read = &result["jobs"][0]["read"];
-    let given = &truth.operations["read"];
-    assert_eq!(read["total_ios"], given.ops);
-    assert_near(
-        read["iops"].as_f64().unwrap(),
-        truth.rate("read").unwrap(),
-        0.02,
-        "IOPS",
-    );
-    let median = read["clat_ns"]["percentile"]["50.000000"].as_f64().unwrap();
-    let in_truth = given.delivered.p50_ns.unwrap() as f64;
-    // Fio does not say how long it waited for a processor itself.
-    assert!(median >= 0.94 * in_truth, "p50: {median} of {in_truth}");
-    if !stolen.was_much() {
-        assert_near(median, in_truth, 0.06, "p50");
-    }
 }
 
 #[test]

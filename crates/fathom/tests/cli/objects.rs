@@ -83,6 +83,40 @@ fn a_plan_names_a_bucket_and_its_phases_share_objects() {
 }
 
 #[test]
+fn a_store_that_stops_is_not_blamed_on_fathom() {
+    let bench = Bench::new();
+    let server = memory("GET:delay=600ms@300");
+    let endpoint = server.endpoint();
+    let words = [
+        "s3",
+        "get",
+        "s3://bucket/try",
+        "--endpoint",
+        &endpoint,
+        "--objects",
+        "20",
+        "--object-size",
+        "1k",
+        "--rate-iops",
+        "200",
+        "--runtime",
+        "4s",
+        "--json",
+    ];
+    let (status, out, err) = fathom(&bench, &words);
+    assert!(matches!(status, Some(0 | 4)), "{out}{err}");
+    let run: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let trial = run["trials"].as_array().and_then(|trials| trials.last());
+    let trial = trial.expect("a trial");
+    let late = trial["summary"]["lateness"]["max_ns"].as_u64();
+    assert!(late > Some(500_000_000), "{late:?}");
+    let findings = trial["verdict"]["findings"].as_array().expect("findings");
+    let stop = findings.iter().find(|f| f["id"] == "V27").expect("V27");
+    // A busy machine may stop fathom as well, but not by chance for as long.
+    assert!(stop["measured"].as_f64() < Some(0.45), "{stop}");
+}
+
+#[test]
 fn job_files_of_fio_reach_every_kind_of_store() {
     let bench = Bench::new();
     let server = memory("");

@@ -248,7 +248,7 @@ fn where_nothing_can_be_made_another_place_is_named() {
     let args = ["record", "--for", "1s", "--output", "no/such/a.frec"];
     bench
         .fathom(args)
-        .expect_status(1)
+        .expect_status(2)
         .expect_in_stderr("cannot make no/such/a.frec; give another --output: No such file");
 }
 

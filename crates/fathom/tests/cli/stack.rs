@@ -32,3 +32,24 @@ fn no_line_is_wider_than_a_terminal() {
         assert!(line.chars().count() <= 96, "{line}");
     }
 }
+
+#[test]
+fn what_is_not_there_is_not_drawn_as_the_disk_of_the_root() {
+    let bench = Bench::new();
+    for path in ["/nope", "/dev/nope", "./nope/deeper", "/etc/hostname/below"] {
+        let output = bench.fathom(["stack", path]);
+        assert_eq!(output.status, Some(2), "{path}: {}", output.stdout);
+        assert_eq!(output.stdout, "", "{path}");
+        assert!(
+            output.stderr.contains(&format!("{path}: not found")),
+            "{path}: {}",
+            output.stderr
+        );
+    }
+    // In a folder that exists it can be made.
+    let output = bench.fathom(["stack", "./nope"]);
+    assert_eq!(output.status, Some(0), "{}", output.stderr);
+    let text: Vec<&str> = output.stdout.split_whitespace().collect();
+    let text = text.join(" ");
+    assert!(text.contains("./nope is not there yet"), "{text}");
+}

@@ -1,14 +1,16 @@
 //! `fathom clean s3://…`: what killed runs left in a bucket.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use fathom_engine::object::clean_bucket;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress};
+use fathom_fleet::Interrupt;
 use fathom_model::{Target, unit};
 
 use crate::cli::Clean;
 use crate::exit::Exit;
-use crate::present;
+use crate::{present, signals};
 
 /// Lists or removes what runs left behind below a bucket's prefix.
 pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
@@ -24,11 +26,22 @@ pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
         }
     };
     let store = clean.reached.store();
-    let found = match clean_bucket(&store, &bucket, (clean.yes, clean.kept), &mut Quiet) {
+    let interrupt = Interrupt::new();
+    signals::raise_on_first_signal(&interrupt)?;
+    let mut shown = Shown {
+        interrupt: &interrupt,
+        lines: std::io::stderr().is_terminal(),
+    };
+    let found = clean_bucket(&store, &bucket, (clean.yes, clean.kept), &mut shown);
+    shown.clear();
+    let found = match found {
         Ok(found) => found,
         Err(error) => {
             present::complain(&error.to_string());
-            return Ok(Exit::Failure);
+            return Ok(match interrupt.is_raised() {
+                true => Exit::Interrupted,
+                false => Exit::Failure,
+            });
         }
     };
     if found.kept_runs > 0 {
@@ -69,10 +82,26 @@ fn bucket_name(target: &str) -> &str {
     target.split('/').next().unwrap_or(target)
 }
 
-struct Quiet;
+/// Shows how far it is on a terminal, and ends it when the user wants that.
+struct Shown<'i> {
+    interrupt: &'i Interrupt,
+    lines: bool,
+}
 
-impl PrepareHooks for Quiet {
-    fn progress(&mut self, _: PrepareProgress<'_>) {}
+impl Shown<'_> {
+    fn clear(&self) {
+        if self.lines {
+            present::write_stderr("\r\x1b[K");
+        }
+    }
+}
+
+impl PrepareHooks for Shown<'_> {
+    fn progress(&mut self, progress: PrepareProgress<'_>) {
+        if self.lines {
+            present::write_stderr(&format!("\r\x1b[K{}", progress.what));
+        }
+    }
 
     fn creating(&mut self, _: &Path) -> Result<(), String> {
         Err("cleaning up creates nothing".to_owned())
@@ -81,6 +110,6 @@ impl PrepareHooks for Quiet {
     fn removed(&mut self, _: &Path) {}
 
     fn stop_requested(&self) -> bool {
-        false
+        self.interrupt.is_raised()
     }
 }

@@ -3,10 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use fathom_outputs::Mark;
 
 use super::peer::file_name;
 use crate::cli::StorePath;
 use crate::present;
+
+/// The result.
+const RESULT: &str = "crosscheck.json";
+/// Stands above what fio prints.
+pub(super) const MESSAGES: &str = "fathom crosscheck: what fio printed";
 
 /// The directory of one cross-check.
 pub(super) struct Keep {
@@ -32,9 +38,10 @@ impl Keep {
                 folder.join("crosscheck").join(id)
             }
         };
-        std::fs::create_dir_all(&dir)
+        fathom_outputs::make_folder(&dir)
             .with_context(|| format!("cannot create {}", dir.display()))?;
         let dir = std::path::absolute(&dir).unwrap_or(dir);
+        present::admit(&dir.join(RESULT), Mark::Document)?;
         Ok(Keep { dir })
     }
 
@@ -45,8 +52,13 @@ impl Keep {
     /// Writes the job file of a pair.
     pub(super) fn job_file(&self, kept: &Kept, text: &str) -> Result<PathBuf, String> {
         let path = &kept.job;
-        std::fs::write(path, text)
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        present::write_file(path, Mark::JobFile, text).map_err(|error| error.to_string())?;
+        // fio writes its document and messages itself, into files of ours.
+        let document = present::write_file(&kept.document, Mark::FioResult, "");
+        document.map_err(|error| error.to_string())?;
+        let head = format!("{MESSAGES}\n");
+        let messages = present::write_file(&kept.messages, Mark::Line(MESSAGES), &head);
+        messages.map_err(|error| error.to_string())?;
         Ok(path.clone())
     }
 
@@ -62,8 +74,9 @@ impl Keep {
 
     /// Writes the result.
     pub(super) fn result(&self, json: &str) -> anyhow::Result<()> {
-        let path = self.dir.join("crosscheck.json");
-        std::fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))
+        let path = self.dir.join(RESULT);
+        present::write_file(&path, Mark::Document, json)?;
+        Ok(())
     }
 }
 

@@ -23,6 +23,7 @@ use crate::command::gate::FailOn;
 use crate::exit::Exit;
 use crate::pipeline::{self, Measured, Request};
 use crate::present;
+use crate::whole_seconds::whole_seconds;
 use keep::Keep;
 use peer::Peer;
 use repeats::Repeats;
@@ -72,7 +73,7 @@ pub(crate) struct Crosscheck {
     #[arg(long, default_value = "fio", value_name = "PATH")]
     fio: PathBuf,
     /// Measure each trial for so many seconds instead of to the plan's bounds.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    #[arg(long, value_parser = whole_seconds(1, 86400))]
     seconds: Option<u32>,
     /// Rates within this agree.
     #[arg(long, default_value = "3%", value_name = "PERCENT", value_parser = parse_percent)]

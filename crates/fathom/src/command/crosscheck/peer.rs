@@ -1,6 +1,5 @@
 //! The installed fio: found, and run with a job file.
 
-use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -82,8 +81,8 @@ impl Peer {
         interrupt: &Interrupt,
         look: &mut dyn FnMut(Duration),
     ) -> Result<ForeignJob, String> {
-        let messages = File::create(call.messages)
-            .map_err(|e| format!("cannot create {}: {e}", call.messages.display()))?;
+        let messages = fathom_outputs::append(call.messages)
+            .map_err(|e| format!("cannot write {}: {e}", call.messages.display()))?;
         let again = messages
             .try_clone()
             .map_err(|e| format!("cannot write {}: {e}", call.messages.display()))?;
@@ -178,7 +177,7 @@ fn said(path: &Path) -> String {
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
-        .filter(|l| !l.is_empty())
+        .filter(|l| !l.is_empty() && *l != super::keep::MESSAGES)
         .collect();
     let last = lines.len().saturating_sub(MOST_LINES);
     match lines.is_empty() {

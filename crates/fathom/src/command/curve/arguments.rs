@@ -5,6 +5,7 @@ use fathom_model::curve::Sweep;
 use fathom_plan::IoFlags;
 
 use crate::cli::Output;
+use crate::whole_seconds::whole_seconds;
 
 /// Measure a figure against a swept quantity, and draw it.
 ///
@@ -38,7 +39,7 @@ pub(crate) struct Common {
     /// A directory, file, device, `null:` or `sim:MODEL`.
     pub(crate) target: String,
     /// Seconds of measuring at each point.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    #[arg(long, value_parser = whole_seconds(1, 86400))]
     pub(crate) seconds: Option<u32>,
     /// Seed of offsets and contents.
     #[arg(long)]

@@ -99,7 +99,10 @@ pub(super) fn fill_in(sweep: Sweep, flags: &mut IoFlags, target: &Target, second
         flags.fill_in("size", &whole.to_string());
     }
     // A test file is made in a directory only.
-    if let Some(path) = target.path().filter(|path| path.is_dir()) {
+    if let Some(path) = target
+        .path()
+        .filter(|path| fathom_deadline::paths::is_dir(path))
+    {
         flags.fill_in("size", &default_size(Some(path), false).to_string());
     }
 }

@@ -20,6 +20,7 @@ use crate::command::run::schedule;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
 use crate::surroundings;
+use crate::whole_seconds::whole_seconds;
 
 /// The article's mix and block, where the recording does not tell the load's.
 const USUAL_READ_SHARE: f64 = 0.7;
@@ -55,7 +56,7 @@ pub(super) struct CalibrateArgs {
         default_value_t = 10,
         requires = "calibrate"
     )]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(value_parser = whole_seconds(1, 3600))]
     calibrate_seconds: u32,
     /// Size of the test file [default: 1 GiB, at most a quarter of the free
     /// space].
@@ -305,7 +306,7 @@ fn place(load: &Recording, disk: &str, folder: &str) -> Result<(Target, Vec<Stri
         .parse()
         .map_err(|error| format!("--calibrate: {error}"))?;
     let path = match &target {
-        Target::Path(path) if path.is_dir() => path,
+        Target::Path(path) if fathom_deadline::paths::is_dir(path) => path,
         Target::Sim(_) => {
             let remark = "a simulated drive was calibrated: it says nothing of this volume";
             return Ok((target, vec![remark.to_owned()]));

@@ -158,6 +158,7 @@ fn the_limit_is_a_tenth_below_the_ceiling_and_never_below_the_load() {
         peak_share: 0.24,
         time_at_ceiling: 0.0,
         comparable: true,
+        contradicted: false,
         words: String::new(),
     };
     let of = |load: &Recording, share, own| limits(&causal, load, "vda", Some(share), &used, own);

@@ -34,7 +34,7 @@ pub(super) fn nearest(args: &Diagnose, load: &Recording) -> Result<Option<Ceilin
 
 fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
     let path = Path::new(named);
-    if !path.exists() {
+    if !fathom_deadline::paths::exists(path) {
         let store = present::store_path(&args.store).map_err(|error| error.to_string())?;
         let named = &match named == "calibration" {
             true => last_calibration(&store)?,
@@ -65,7 +65,7 @@ fn last_calibration(store: &Path) -> Result<String, String> {
         "--ceiling calibration: nothing has been calibrated yet; `fathom diagnose --calibrate` does"
             .to_owned()
     };
-    if !store.exists() {
+    if !fathom_deadline::paths::exists(store) {
         return Err(none());
     }
     let listings = Store::open_read_only(store).and_then(|store| store.list(None));

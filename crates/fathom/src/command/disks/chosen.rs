@@ -70,7 +70,9 @@ pub(super) fn choose(
 fn parse(name: &str) -> Result<Target, String> {
     let target: Target = name.parse().map_err(|error| format!("{error}"))?;
     match target.path() {
-        Some(path) if !path.exists() => Err(format!("{name} does not exist")),
+        Some(path) if !fathom_deadline::paths::exists(path) => {
+            Err(format!("{name} does not exist"))
+        }
         _ => Ok(target),
     }
 }
@@ -107,7 +109,7 @@ fn disk(
             .as_ref()
             .and_then(|f| f.filesystem.as_ref())
             .map(|f| f.total_bytes),
-        (Some(path), false) => match std::fs::metadata(path) {
+        (Some(path), false) => match fathom_deadline::paths::metadata(path) {
             Ok(file) if file.is_file() => Some(file.len()),
             _ => devices.first().map(|device| device.size_bytes),
         },

@@ -1,26 +1,29 @@
 //! Jobs are mapped, run, stored, judged, and shown in fio's formats.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use fathom_engine::object::{Credentials, give_credentials};
+use fathom_engine::prepare::{Found, remove_file_if};
 use fathom_fleet::Interrupt;
 use fathom_model::conduct::InOrder;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
+use fathom_outputs::Mark;
 use fathom_plan::fio::{
     FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
 };
 use fathom_report::fio::{self, FioView};
+use fathom_store::Store;
 
 use super::interim::Interim;
 use super::machine::Machine;
 use super::permission::{self, says_yes};
-use super::{FIO_FAILURE, clients, view};
+use super::{FIO_FAILURE, clients, outputs, view};
 use crate::cli::{Output, StorePath};
 use crate::command::export::write_logs;
-use crate::exit::Exit;
+use crate::exit::{Exit, NothingMeasured};
 use crate::made_files::MadeFiles;
 use crate::pipeline::{self, Request};
 use crate::present;
@@ -64,29 +67,16 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
         store: run.store.clone().map(PathBuf::from),
     };
     let store_path = present::store_path(&store)?;
-    let mut made = MadeFiles::beside(&store_path);
+    let made = MadeFiles::beside(&store_path);
     let destructive = run.destructive || says_yes(permission::DESTRUCTIVE_VARIABLE);
     if !run.clients.is_empty() {
         return run_on_clients(request, mapped, (quiet, destructive), store);
     }
-    let missing = match permission::settle(mapped, &made, destructive) {
-        Ok(missing) => missing,
-        Err(refused) => {
-            refused.iter().for_each(|line| present::complain(line));
-            return Ok(FIO_FAILURE);
-        }
-    };
-    for keys in &mapped.keys {
-        give_credentials(
-            &keys.name,
-            Credentials {
-                key_id: keys.key_id.clone(),
-                secret: keys.secret.clone(),
-                session_token: keys.session_token.clone(),
-                sse_customer_key: keys.sse_customer_key.clone(),
-            },
-        );
+    if let Err(refused) = permission::settle(mapped, &made, destructive) {
+        refused.iter().for_each(|line| present::complain(line));
+        return Ok(FIO_FAILURE);
     }
+    give_keys(mapped);
     if !quiet {
         tell_left_out(&mapped.account);
     }
@@ -97,21 +87,25 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
         output: output_of(run, quiet, store.clone()),
     };
     let view = view::of(mapped, &request.jobs);
+    outputs::admit(run, &view)?;
     let mut in_order = InOrder::new(&mapped.schedule);
     let id = pipeline::run_id(pipeline::unix_now_ns())?;
     let interim = Interim::begin(run, &store_path, &id, &view);
     let interrupt = Interrupt::new();
-    let measured = pipeline::measure_as(&pipeline_request, &mut in_order, id, &interrupt);
+    let (conductor, unlinked) = (&mut in_order, unlinked(mapped));
+    let measured =
+        pipeline::measure_unlinking(&pipeline_request, conductor, id, &interrupt, unlinked);
     let before = interim.map(Interim::finish).unwrap_or_default();
-    let measured = measured?;
-    if let Err(error) = made.note(&missing) {
-        present::complain(&format!(
-            "the files that this run made could not be noted, and will count as a stranger's: {error}"
-        ));
-    }
+    let measured = match measured {
+        Err(error) if error.is::<NothingMeasured>() => {
+            present::complain(&error.to_string());
+            return Ok(FIO_FAILURE);
+        }
+        measured => measured?,
+    };
     let record = &measured.record;
     print(record, &view, run, before + &debug_text(mapped, run))?;
-    unlink(mapped, &made);
+    unlink(mapped, &store_path);
     let judged = fathom_analysis::judge(record);
     if let Some(html) = &run.html {
         present::write_html(&judged, Some(Path::new(html)), &store)?;
@@ -121,6 +115,19 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
         measured.complain();
     }
     Ok(exit_of(&judged, run.strict))
+}
+
+/// Lets the requests of the jobs be signed.
+fn give_keys(mapped: &FioMapped) {
+    for keys in &mapped.keys {
+        let credentials = Credentials {
+            key_id: keys.key_id.clone(),
+            secret: keys.secret.clone(),
+            session_token: keys.session_token.clone(),
+            sse_customer_key: keys.sse_customer_key.clone(),
+        };
+        give_credentials(&keys.name, credentials);
+    }
 }
 
 /// The same on other hosts at the same time. What may be written to there is
@@ -155,6 +162,7 @@ fn run_on_clients(
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, quiet, store.clone()),
     };
+    outputs::admit(run, &view::of(mapped, &request.jobs))?;
     let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
         clients::keep_apart(many, hosts, mapped, &request.jobs);
     })?;
@@ -230,16 +238,12 @@ fn debug_text(mapped: &FioMapped, run: &FioRun) -> String {
 /// Prints results behind what was said `before`, and writes logs.
 fn print(record: &RunRecord, view: &FioView, run: &FioRun, before: String) -> anyhow::Result<()> {
     let text = before + &text_of(record, view, run);
-    let directory = run
-        .log_directory
-        .as_deref()
-        .map_or(Path::new(""), Path::new);
+    let directory = outputs::directory(run);
     write_logs(&fio::logs(record, view), directory)?;
     for log in fio::iologs(record, view) {
         // A list of operations is not put where the logs go.
         let path = Path::new(log.name());
-        present::write_whole_with(path, |out| log.write(out))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        present::admit(path, Mark::FioIoLog)?.write(|out| log.write(out))?;
         if log.missed() > 0 {
             present::complain(&format!(
                 "{}: there was no room for the last {} operations",
@@ -250,22 +254,40 @@ fn print(record: &RunRecord, view: &FioView, run: &FioRun, before: String) -> an
     }
     match &run.output {
         Some(path) => {
-            let path = directory.join(path);
-            std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+            present::write_file(&directory.join(path), Mark::FioResult, &text)?;
+            Ok(())
         }
         None => present::write_stdout(&text),
     }
 }
 
-/// Removes the files of jobs that ask for it, as far as they are fathom's.
-fn unlink(mapped: &FioMapped, made: &MadeFiles) {
+/// Files of jobs that ask for their removal after the run.
+fn unlinked(mapped: &FioMapped) -> BTreeSet<PathBuf> {
     let jobs = mapped.jobs.iter().filter(|job| job.unlink);
-    for path in jobs.flat_map(|job| &job.files) {
-        if made.is_ours(path)
-            && let Err(error) = std::fs::remove_file(path)
-        {
-            present::complain(&format!("cannot remove {}: {error}", path.display()));
+    jobs.flat_map(|job| job.files.iter().cloned()).collect()
+}
+
+/// Removes them, as far as they are fathom's.
+fn unlink(mapped: &FioMapped, store_path: &Path) {
+    let made = MadeFiles::beside(store_path);
+    let mut gone = Vec::new();
+    for path in unlinked(mapped) {
+        let Some(identity) = made.noted(&path) else {
+            continue;
+        };
+        match remove_file_if(&path, identity) {
+            Ok(Found::Removed | Found::Missing) => gone.push(path),
+            Ok(Found::Replaced) => present::complain(&format!(
+                "{} is not the file that the job made any more; left alone",
+                path.display()
+            )),
+            Err(error) => present::complain(&error.to_string()),
         }
+    }
+    let gone: Vec<PathBuf> = gone.iter().flat_map(std::path::absolute).collect();
+    if let Ok(mut store) = Store::open(store_path) {
+        // A note that stays only makes `fathom clean` look for the file.
+        let _ = store.forget_files(gone.iter().map(PathBuf::as_path));
     }
 }
 
@@ -302,6 +324,7 @@ fn tell_verdict(judged: &JudgedRun) {
     let word = match judged.verdict.validity {
         Validity::Trusted => "trusted",
         Validity::Caveats => "with caveats",
+        Validity::NotDetermined => "not determined",
         Validity::NotTrusted => "not trusted",
     };
     present::complain(&format!(

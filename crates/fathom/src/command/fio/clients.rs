@@ -37,8 +37,9 @@ pub(super) fn hosts(run: &FioRun) -> Result<HostArgs, String> {
 fn of_client(client: &str) -> Result<Vec<HostName>, String> {
     let told = |why: String| format!("--client={client}: {why}");
     let path = Path::new(client);
-    if path.is_file() {
-        let long = path.metadata().is_ok_and(|facts| facts.len() > LIST_BYTES);
+    if fathom_deadline::paths::is_file(path) {
+        let long =
+            fathom_deadline::paths::metadata(path).is_ok_and(|facts| facts.len() > LIST_BYTES);
         if long {
             return Err(told("it is too long for a list of hosts".to_owned()));
         }

@@ -21,7 +21,7 @@ impl FioSurroundings for Machine {
             "-" => std::io::stdin()
                 .take(JOB_FILE_BYTES_MAX + 1)
                 .read_to_end(&mut bytes),
-            path => std::fs::File::open(path)
+            path => fathom_deadline::paths::open(Path::new(path))
                 .and_then(|file| file.take(JOB_FILE_BYTES_MAX + 1).read_to_end(&mut bytes)),
         };
         read.map_err(|error| error.to_string())?;
@@ -33,16 +33,19 @@ impl FioSurroundings for Machine {
 
     fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
-        std::fs::File::open(path)
+        fathom_deadline::paths::open(path)
             .and_then(|file| file.take(most as u64).read_to_end(&mut bytes))
             .map_err(|error| error.to_string())?;
         Ok(bytes)
     }
 
     fn free_bytes(&self, path: &Path) -> Option<u64> {
-        let directory = path.ancestors().skip(1).find(|parent| parent.is_dir());
-        let facts = rustix::fs::statvfs(directory.unwrap_or(Path::new("."))).ok()?;
-        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+        let directory = path
+            .ancestors()
+            .skip(1)
+            .find(|parent| fathom_deadline::paths::is_dir(parent));
+        let space = fathom_deadline::paths::space(directory.unwrap_or(Path::new("."))).ok()?;
+        Some(space.available.saturating_mul(space.block_bytes))
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -63,7 +66,7 @@ impl FioSurroundings for Machine {
     }
 
     fn look(&self, path: &Path) -> FioPath {
-        let Ok(metadata) = std::fs::metadata(path) else {
+        let Ok(metadata) = fathom_deadline::paths::metadata(path) else {
             return FioPath::Missing;
         };
         match metadata.file_type() {
@@ -117,6 +120,6 @@ impl FioSurroundings for Machine {
 /// Devices have no length in their metadata.
 fn device_bytes(path: &Path) -> Option<u64> {
     use std::io::Seek;
-    let mut file = std::fs::File::open(path).ok()?;
+    let mut file = fathom_deadline::paths::open(path).ok()?;
     file.seek(std::io::SeekFrom::End(0)).ok()
 }

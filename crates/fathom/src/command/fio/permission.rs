@@ -1,8 +1,6 @@
 //! What a fio run may write to: what it makes, what fathom made before, and
 //! the rest only with leave.
 
-use std::path::PathBuf;
-
 use fathom_plan::fio::{FioMapped, FioPath, FioSurroundings};
 
 use super::machine::Machine;
@@ -16,8 +14,8 @@ pub(super) fn says_yes(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Marks which files are fathom's own, and returns those that are not there
-/// yet.
+/// Marks which files are fathom's own: those that an earlier run made, and
+/// those that this one will make.
 ///
 /// # Errors
 /// What would be overwritten without leave, one sentence each.
@@ -25,18 +23,14 @@ pub(super) fn settle(
     mapped: &mut FioMapped,
     made: &MadeFiles,
     destructive: bool,
-) -> Result<Vec<PathBuf>, Vec<String>> {
+) -> Result<(), Vec<String>> {
     mapped.schedule.destructive = destructive;
-    let mut missing = Vec::new();
     let mut refused = Vec::new();
     for job in &mapped.jobs {
         let mut ours = true;
         for path in &job.files {
             let is_ours = match Machine.look(path) {
-                FioPath::Missing => {
-                    missing.push(path.clone());
-                    true
-                }
+                FioPath::Missing => true,
                 FioPath::File(_) => made.is_ours(path),
                 _ => false,
             };
@@ -57,10 +51,8 @@ pub(super) fn settle(
             named.ours = ours;
         }
     }
-    missing.sort();
-    missing.dedup();
     match refused.is_empty() {
-        true => Ok(missing),
+        true => Ok(()),
         false => Err(refused),
     }
 }

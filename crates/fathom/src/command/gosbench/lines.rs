@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use fathom_model::run::RunRecord;
 use fathom_model::{JudgedRun, unit};
 use fathom_plan::GosbenchTest;
 
@@ -28,6 +29,34 @@ pub(super) fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64)
         figures.ops,
         quoted(&test.name)
     )
+}
+
+/// Why a test has no result: no request of it succeeded.
+pub(super) fn why_nothing(record: &RunRecord, reason: Option<&str>) -> String {
+    let ends = record.trials.iter().filter_map(|trial| trial.end.as_ref());
+    let mut errors = ends.flat_map(|end| &end.engine.errors);
+    match (reason, errors.next()) {
+        (Some(reason), _) => reason.to_owned(),
+        (None, Some(error)) => format!("no request succeeded: {}", error.message),
+        (None, None) => "no request succeeded".to_owned(),
+    }
+}
+
+/// The line of a test that failed, in place of its result.
+pub(super) fn failure(test: &GosbenchTest, why: &str, ended_unix_ns: u64) -> String {
+    let ended = jiff::Timestamp::from_nanosecond(i128::from(ended_unix_ns)).unwrap_or_default();
+    let stamp = ended.strftime("%Y-%m-%dT%H:%M:%SZ");
+    format!(
+        "time=\"{stamp}\" level=error msg=\"TEST FAILED\" error={why:?} test={}\n",
+        quoted(&test.name)
+    )
+}
+
+/// The row of a test that failed: figures are empty, and the failure stands
+/// beside the name.
+pub(super) fn csv_failure(test: &GosbenchTest, why: &str) -> String {
+    let name = format!("{} (failed: {})", test.name, why.replace(['\n', '\r'], " "));
+    format!("\"{}\",,,,,\n", name.replace('"', "\"\""))
 }
 
 /// A value as logrus writes it.
@@ -138,6 +167,14 @@ mod tests {
         assert_eq!(result(&test, &figures, 5_000_000_000), expected);
         assert_eq!(csv(&test, &figures), "\"a, b\",10,4096,2048,0,2\n");
         assert_eq!(CSV_COLUMNS.split(',').count(), 6);
+        let row = csv_failure(&test, "no \"x\",\ny");
+        assert_eq!(row, "\"a, b (failed: no \"\"x\"\", y)\",,,,,\n");
+        let line = failure(&test, "no \"x\"", 5_000_000_000);
+        assert_eq!(
+            line,
+            "time=\"1970-01-01T00:00:05Z\" level=error msg=\"TEST FAILED\" error=\"no \\\"x\\\"\" \
+             test=\"a, b\"\n"
+        );
         assert!(differences(&test, &figures).contains("nanosecond"));
     }
 }

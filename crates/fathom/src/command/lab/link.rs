@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::Args;
 use fathom_lab::{SimulatedLink, WayTruth, Wire};
 use fathom_model::unit;
+use fathom_outputs::Mark;
 
 use super::{LOOK, Signals};
 use crate::exit::Exit;
@@ -77,6 +78,9 @@ fn bits(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn serve(link: &Link) -> anyhow::Result<Exit> {
+    if let Some(file) = &link.truth {
+        present::admit(file, Mark::Document)?;
+    }
     let wire = Wire {
         delay_ns: link.delay,
         loss: link.loss,
@@ -113,8 +117,7 @@ pub(super) fn serve(link: &Link) -> anyhow::Result<Exit> {
     let (there, back) = made.truth();
     if let Some(file) = &link.truth {
         let text = serde_json::json!({"schema": "fathom.lab.link/1", "there": there, "back": back});
-        std::fs::write(file, format!("{text:#}\n"))
-            .with_context(|| format!("cannot write the truth to {}", file.display()))?;
+        present::write_file(file, Mark::Document, &format!("{text:#}\n"))?;
     }
     present::write_stderr(&format!(
         "What the link did ({} to {}, and back):\n{}{}",

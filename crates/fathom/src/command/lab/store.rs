@@ -8,6 +8,7 @@ use std::thread::sleep;
 use anyhow::Context;
 use clap::Args;
 use fathom_engine::object::{Script, StoreServer};
+use fathom_outputs::Mark;
 
 use super::{LOOK, Signals};
 use crate::exit::Exit;
@@ -20,7 +21,9 @@ use crate::present;
 /// checks no keys, so it listens on this host alone unless told otherwise. A
 /// script makes some requests slow or fail: METHOD:ACTION@EVERY, where METHOD
 /// is GET, PUT, HEAD, DELETE, POST or LIST, and ACTION is delay=20ms, a status,
-/// close, truncate, corrupt or hang=5s.
+/// close, truncate, corrupt, hang=5s, drip=100ms, pretend (removals are confirmed
+/// and not done), or what is wrong with listings, such as ignore-prefix or
+/// endless (docs/objects.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -53,14 +56,17 @@ pub(crate) struct Store {
     pub(crate) command: Vec<OsString>,
 }
 
+/// Stands above the certificate of an authority that fathom made.
+const AUTHORITY: &str = "fathom lab s3: the authority of a server in memory";
+
 fn start(store: &Store, script: Script) -> anyhow::Result<StoreServer> {
     let what = || format!("cannot listen on {}", store.listen);
     let Some(file) = &store.tls else {
         return StoreServer::start(store.listen, store.keep_at_most, script).with_context(what);
     };
     let identity = fathom_lab::server_identity(store.listen.ip())?;
-    std::fs::write(file, &identity.authority_pem)
-        .with_context(|| format!("cannot write {}", file.display()))?;
+    let text = format!("{AUTHORITY}\n{}", identity.authority_pem);
+    present::write_file(file, Mark::Line(AUTHORITY), &text)?;
     let pair = (vec![identity.certificate_der], identity.key_der);
     StoreServer::start_tls(store.listen, store.keep_at_most, script, pair).with_context(what)
 }
@@ -73,6 +79,9 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
+    if let Some(file) = &store.address_file {
+        present::admit(file, Mark::Address)?;
+    }
     let signals = Signals::listen()?;
     let server = start(store, script)?;
     if store.versions {
@@ -81,8 +90,7 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
     let address = server.address();
     let endpoint = server.endpoint();
     if let Some(file) = &store.address_file {
-        std::fs::write(file, format!("{address}\n"))
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        present::write_file(file, Mark::Address, &format!("{address}\n"))?;
     }
     let trust = match &store.tls {
         Some(file) => format!(" --ca-file {}", file.display()),

@@ -65,6 +65,9 @@ pub(super) fn run(
         present::complain(&problem);
         return Ok(Exit::Usage);
     }
+    if let Some(path) = &net.matrix.html {
+        present::admit(path, fathom_outputs::Mark::Page)?;
+    }
     let plan = MatrixPlan { modes, load };
     let stop = stop_on_signals()?;
     let progress = Progress::new(net.quiet);

@@ -1,7 +1,7 @@
 //! A host, by the time that a TCP connection to one of its ports takes: one
 //! round trip and the host's answer, without anything installed there.
 
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use fathom_engine::{Error, OneByOneFacts, Single};
@@ -72,7 +72,8 @@ impl HostProbe {
     pub(super) fn open(target: &Target) -> Result<HostProbe, Error> {
         let name = address(target).unwrap_or_default();
         // Looked up once: the time of a name server is not that of the host.
-        let found = name.to_socket_addrs().map(|mut addresses| addresses.next());
+        let found = fathom_deadline::addresses_of(&name);
+        let found = found.map(|addresses| addresses.first().copied());
         match found {
             Ok(Some(address)) => Ok(HostProbe {
                 address,

@@ -44,6 +44,8 @@ struct Flight {
     /// When it began, from the server's start.
     since_ns: AtomicU64,
     stop: AtomicBool,
+    /// Nobody waits any more until what was made is removed.
+    leaves: AtomicBool,
 }
 
 /// The thread's other end.
@@ -95,6 +97,11 @@ impl Server {
         let _ = self.wake.send(());
     }
 
+    /// Asks for an end of the removal of what was made, too.
+    pub(super) fn leave(&self) {
+        self.flight.leaves.store(true, Ordering::Relaxed);
+    }
+
     /// Number and age of the request in flight.
     pub(super) fn in_flight(&self) -> Option<(u64, Duration)> {
         let number = self.flight.number.load(Ordering::Acquire);
@@ -113,7 +120,10 @@ struct Work {
 
 impl Work {
     fn serve(self, job: &Job) {
-        let mut hooks = Hooks(Arc::clone(&self.flight));
+        let mut hooks = Hooks {
+            flight: Arc::clone(&self.flight),
+            removes: false,
+        };
         match One::open(job, &mut hooks) {
             Ok(one) => self.requests(one, &mut hooks),
             Err(fathom_engine::Error::Stopped) => self.tell(News::Done),
@@ -154,6 +164,7 @@ impl Work {
                 break;
             }
         }
+        hooks.removes = true;
         match one.finish(hooks) {
             Ok(()) => self.tell(News::Done),
             Err(error) => self.tell(News::Failed(error.to_string())),
@@ -179,7 +190,11 @@ impl Work {
     }
 }
 
-struct Hooks(Arc<Flight>);
+struct Hooks {
+    flight: Arc<Flight>,
+    /// What was made is being removed: the wish to end is no reason to leave it.
+    removes: bool,
+}
 
 impl PrepareHooks for Hooks {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
@@ -191,6 +206,14 @@ impl PrepareHooks for Hooks {
     fn removed(&mut self, _: &std::path::Path) {}
 
     fn stop_requested(&self) -> bool {
-        self.0.stop.load(Ordering::Relaxed)
+        let flag = match self.removes {
+            true => &self.flight.leaves,
+            false => &self.flight.stop,
+        };
+        flag.load(Ordering::Relaxed)
+    }
+
+    fn hurries(&self) -> bool {
+        self.flight.stop.load(Ordering::Relaxed)
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
 /// all of a long recording takes a while.
 fn row(path: &Path) -> [String; 5] {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let metadata = path.metadata().ok();
+    let metadata = fathom_deadline::paths::metadata(path).ok();
     let size = metadata.as_ref().map(std::fs::Metadata::len);
     let size = size.map_or("-".to_owned(), |size| unit::bytes(size).to_string());
     let mut reader = match RecordingReader::open(path) {

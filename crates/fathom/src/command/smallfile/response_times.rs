@@ -3,22 +3,32 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use fathom_model::run::{RunRecord, TrialRecord};
+use fathom_outputs::Mark;
 use fathom_plan::Smallfile;
 
 use crate::present;
 
-/// Writes the files beside those by which smallfile's threads agree.
-pub(super) fn write(asked: &Smallfile, top: &Path, record: &RunRecord) -> anyhow::Result<()> {
+/// Makes the folder of the files. Call it before the measurement.
+///
+/// # Errors
+/// It cannot be made.
+pub(super) fn make_folder(asked: &Smallfile, top: &Path) -> anyhow::Result<PathBuf> {
     let directory = match &asked.sync_dir {
         Some(directory) => directory.clone(),
         None => top.join("network_shared"),
     };
-    std::fs::create_dir_all(&directory)
+    fathom_outputs::make_folder(&directory)
         .with_context(|| format!("cannot create {}", directory.display()))?;
+    Ok(directory)
+}
+
+/// Writes the files beside those by which smallfile's threads agree.
+pub(super) fn write(asked: &Smallfile, top: &Path, record: &RunRecord) -> anyhow::Result<()> {
+    let directory = make_folder(asked, top)?;
     for trial in &record.trials {
         let host = &record.meta.host_of(&trial.spec).hostname;
         let end = trial.end.as_ref();
@@ -28,8 +38,7 @@ pub(super) fn write(asked: &Smallfile, top: &Path, record: &RunRecord) -> anyhow
         for (worker, text) in texts(trial, operation) {
             let name = format!("rsptimes_{worker:02}_{host}_{operation}_{started:.7}.csv");
             let path = directory.join(name);
-            std::fs::write(&path, text)
-                .with_context(|| format!("cannot write {}", path.display()))?;
+            present::write_file(&path, Mark::ResponseTimes, &text)?;
         }
         let left_out = end.map_or(0, |end| end.engine.unlogged_ops);
         if left_out > 0 {

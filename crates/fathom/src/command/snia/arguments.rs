@@ -5,6 +5,7 @@ use fathom_model::snia::SniaTest;
 use fathom_model::unit;
 
 use crate::cli::Output;
+use crate::whole_seconds::whole_seconds;
 
 /// The tests of the SNIA storage performance test specification (SSS PTS).
 ///
@@ -12,8 +13,8 @@ use crate::cli::Output;
 /// written twice, then measured in rounds until it is steady. All data on it
 /// are lost. On a directory the same on a test file: harmless, comparable with
 /// itself, and never called conforming. `--dry-run` says what it will take.
+// Not deferred: the description of the shared flags would replace that of each test.
 #[derive(Debug, Subcommand)]
-#[command(defer = true)]
 #[command(after_help = "\
 Examples:
   fathom snia iops /dev/nvme1n1 --destructive --dry-run
@@ -47,7 +48,7 @@ pub(crate) enum Snia {
     Wsat(Box<Common>),
 }
 
-/// What every test takes.
+/// The flags of every test.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// A device, a directory or file, or `sim:MODEL`.
@@ -67,7 +68,7 @@ pub(crate) struct Common {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) outstanding: Option<u32>,
     /// Seconds of each cell of a round. The standard asks for 60.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    #[arg(long, default_value_t = 60, value_parser = whole_seconds(1, 3600))]
     pub(crate) round_seconds: u32,
     /// Rounds at most; default 25, for wsat 1440.
     #[arg(long, visible_alias = "wdpc-rounds-max", value_name = "N",

@@ -48,7 +48,7 @@ pub(super) fn place(target: &Target, size: Option<u64>) -> Result<Place, String>
             }
         }
         Target::Path(path) => {
-            let metadata = std::fs::metadata(path)
+            let metadata = fathom_deadline::paths::metadata(path)
                 .map_err(|error| format!("cannot examine {}: {error}", path.display()))?;
             let kind = metadata.file_type();
             if kind.is_dir() {

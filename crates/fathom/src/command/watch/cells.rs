@@ -278,11 +278,16 @@ pub(super) fn memory_line(moment: &Moment, recorded: bool) -> String {
 
 /// What is the matter, and what shows it.
 pub(super) fn words(seen: &Seen<'_>) -> (String, Vec<String>) {
+    // What hangs comes first: nothing else explains what waits for it.
+    let silent = seen.moment.silent.iter();
+    let mut lines: Vec<String> = silent
+        .map(|name| format!("{} is not responding", clean(name)))
+        .collect();
     if seen.found.samples < LEAST_MOMENTS {
-        return ("watching: a few readings first".to_owned(), Vec::new());
+        return ("watching: a few readings first".to_owned(), lines);
     }
-    let evidence = seen.found.evidence.iter().map(|line| clean(line)).collect();
-    (fathom_report::diagnosis::headline(&seen.found), evidence)
+    lines.extend(seen.found.evidence.iter().map(|line| clean(line)));
+    (fathom_report::diagnosis::headline(&seen.found), lines)
 }
 
 /// `12:30:05 UTC`.

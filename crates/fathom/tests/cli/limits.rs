@@ -1,0 +1,84 @@
+//! Limits of the process end with a message and a clean target.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// Calls fathom under a limit of the shell.
+fn limited(here: &Path, limit: &str, line: &str) -> Output {
+    let script = format!(
+        "ulimit {limit}; exec {} {line}",
+        env!("CARGO_BIN_EXE_fathom")
+    );
+    Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(here)
+        .env("FATHOM_STORE", here.join("store/fathom.db"))
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .output()
+        .expect("a shell runs")
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    entries
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+const LOAD: &str = "io data --rw randread --bs 4k --size 8m --runtime 300ms";
+
+#[track_caller]
+fn ends_in_order(limit: &str, line: &str, told: &[&str]) {
+    let home = TempDir::new().unwrap();
+    let data = home.path().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let output = limited(home.path(), limit, line);
+    let err = String::from_utf8_lossy(&output.stderr).into_owned();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{limit}: {out}{err}");
+    for word in told {
+        assert!(err.contains(word), "{limit}: {err}");
+    }
+    assert!(!err.contains("panicked"), "{limit}: {err}");
+    assert!(files(&data).is_empty(), "{limit}: {:?}", files(&data));
+}
+
+#[test]
+fn too_little_address_space_is_said_before_files_are_made() {
+    let many = format!("{LOAD} --numjobs 64");
+    ends_in_order(
+        "-v 200000",
+        &many,
+        &["no memory for 64 workers", "ulimit -v"],
+    );
+    ends_in_order("-v 600000", &many, &["no memory for 64 workers"]);
+    let psync = format!("{many} --engine psync");
+    ends_in_order("-v 200000", &psync, &["no memory for 64 workers"]);
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
+    ends_in_order("-f 1024", LOAD, &["ulimit -f"]);
+}
+
+#[test]
+fn few_open_files_and_no_locked_memory_are_worked_around_or_said() {
+    for limit in ["-n 24", "-l 0", "-n 12"] {
+        let home = TempDir::new().unwrap();
+        let data = home.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        let output = limited(home.path(), limit, LOAD);
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        let code = output.status.code();
+        assert!(
+            code.is_some_and(|code| [0, 1, 4].contains(&code)),
+            "{limit}: {code:?} {err}"
+        );
+        assert!(!err.contains("panicked"), "{limit}: {err}");
+        assert!(code != Some(1) || !err.is_empty(), "{limit}");
+        assert!(files(&data).is_empty(), "{limit}: {:?}", files(&data));
+    }
+}

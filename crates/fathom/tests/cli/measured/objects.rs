@@ -1,0 +1,53 @@
+//! Latencies of a scripted store, found again by eight hosts together.
+
+use super::{expect_majority, near};
+use crate::bench::Bench;
+use crate::objects_fleet::{agents_of_bucket, memory, on, percentile_ns, sum};
+
+const TOLERANCE: f64 = 0.03;
+
+#[test]
+#[ignore = "measured: `scripts/run-tests measured` runs it alone"]
+fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
+    let bench = Bench::new();
+    let agents = agents_of_bucket(&bench, 8);
+    expect_majority("the tail of a store", || {
+        // One GET in 250 waits: 16 of 4,000, so that the 99.9th percentile of all
+        // is one of them, whoever they hit.
+        let server = memory("GET:delay=600ms@250");
+        let output = on(
+            &bench,
+            &agents,
+            &[
+                "s3",
+                "get",
+                "s3://bench/tail",
+                "--endpoint",
+                &server.endpoint(),
+                "--anonymous",
+                "--objects",
+                "500",
+                "--object-size",
+                "256",
+                "--iodepth",
+                "2",
+                "--json",
+            ],
+        );
+        output.expect_measured();
+        let result = output.json();
+        assert_eq!(result["trials"].as_array().unwrap().len(), 8);
+        let truth = server.delivered("GET");
+        let all = sum(&result, "get");
+        // The sum is over the time in which all of them worked.
+        assert!(
+            all["ops"].as_u64() > Some(2000) && truth.count() == 4000,
+            "{all}"
+        );
+        let found = percentile_ns(all, 99.9);
+        let delivered = truth.quantile(0.999).unwrap() as f64;
+        // Nothing is seen earlier than it happened, but for the buckets.
+        assert!(found > 600e6 * (1.0 - 0.004), "{found}");
+        near("p99.9", found, delivered, TOLERANCE)
+    });
+}

@@ -1,0 +1,337 @@
+//! What does not answer: a mount whose process stands still, a loop device on
+//! it, a name service and servers that take a connection and stay silent. Every
+//! command ends and names it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::bench::{Bench, Output, finish, is_root};
+
+/// Any command has ended long before; what hangs would take until the thaw.
+const LONG: Duration = Duration::from_secs(15);
+
+/// A drive of the laboratory in a process of its own, which can stand still,
+/// with a loop device over it.
+struct FrozenDrive {
+    process: Child,
+    folder: PathBuf,
+    device: String,
+}
+
+fn send(process: &Child, signal: Signal) {
+    let pid = Pid::from_raw(process.id() as i32).expect("a process id");
+    let _ = kill_process(pid, signal);
+}
+
+fn losetup(args: &[&str]) -> Option<String> {
+    let output = Command::new("losetup").args(args).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
+}
+
+impl FrozenDrive {
+    /// Serves it; nothing stands still yet.
+    fn serve(bench: &Bench) -> Option<FrozenDrive> {
+        if !is_root() || !Path::new("/dev/fuse").exists() {
+            println!("skipped: needs root and FUSE");
+            return None;
+        }
+        let folder = bench.path().join("frozen");
+        let at = folder.display().to_string();
+        let mut command = bench.command(["lab", "drive", "ideal", "--size", "64MiB", "--at", &at]);
+        let process = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut drive = FrozenDrive {
+            process: process.spawn().expect("fathom starts"),
+            device: String::new(),
+            folder,
+        };
+        let file = drive.folder.join("drive");
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !file.exists() {
+            if Instant::now() > deadline || drive.process.try_wait().unwrap().is_some() {
+                println!("skipped: the drive could not be mounted");
+                return None;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        let Some(device) = losetup(&["-f", "--show", &file.display().to_string()]) else {
+            println!("skipped: there is no loop device");
+            return None;
+        };
+        drive.device = device;
+        Some(drive)
+    }
+
+    /// From now on nothing of it answers, not even from the cache of the kernel.
+    fn freeze(&self) {
+        // The kernel keeps what it was told of files for a second.
+        sleep(Duration::from_millis(1500));
+        send(&self.process, Signal::STOP);
+    }
+
+    fn thaw(&self) {
+        send(&self.process, Signal::CONT);
+    }
+}
+
+impl Drop for FrozenDrive {
+    fn drop(&mut self) {
+        self.thaw();
+        if !self.device.is_empty() {
+            losetup(&["-d", &self.device]);
+        }
+        send(&self.process, Signal::INT);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.process.try_wait().is_ok_and(|ended| ended.is_none()) {
+            if Instant::now() > deadline {
+                let _ = self.process.kill();
+                let _ = self.process.wait();
+                break;
+            }
+            sleep(Duration::from_millis(20));
+        }
+        let _ = Command::new("umount").arg("-l").arg(&self.folder).output();
+    }
+}
+
+/// Calls fathom; it has to end without a thaw.
+fn call(bench: &Bench, drive: &FrozenDrive, args: &[&str]) -> Output {
+    let begun = Instant::now();
+    let mut child = bench.command(args).spawn().expect("fathom starts");
+    while child.try_wait().expect("it can be waited for").is_none() {
+        if begun.elapsed() > LONG {
+            drive.thaw();
+            let output = finish(child);
+            panic!("{args:?} hung\n{}\n{}", output.stdout, output.stderr);
+        }
+        sleep(Duration::from_millis(20));
+    }
+    println!("{:.1} s: {args:?}", begun.elapsed().as_secs_f64());
+    finish(child)
+}
+
+#[track_caller]
+fn names(output: &Output, what: &str) {
+    let all = format!("{}\n{}", output.stdout, output.stderr);
+    // Text is wrapped at spaces.
+    let flat: String = all.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flat.contains(what) && flat.contains("not respond"),
+        "'{what}' is not named:\n{all}"
+    );
+}
+
+fn firing<'a>(alarms: &'a Value, rule: &str) -> Vec<&'a str> {
+    let alarms = alarms["alarms"].as_array().expect("alarms");
+    let found = alarms.iter().find(|alarm| alarm["rule"] == rule);
+    let found = found.filter(|alarm| alarm["state"] == "firing");
+    let instances = found.and_then(|alarm| alarm["instances"].as_array());
+    let instances = instances.into_iter().flatten();
+    instances.filter_map(|i| i["name"].as_str()).collect()
+}
+
+#[test]
+fn every_command_ends_and_names_a_mount_that_stands_still() {
+    let bench = Bench::new();
+    let Some(drive) = FrozenDrive::serve(&bench) else {
+        return;
+    };
+    let (folder, device) = (drive.folder.display().to_string(), drive.device.clone());
+    let inside = format!("{folder}/drive");
+    drive.freeze();
+    let call = |args: &[&str]| call(&bench, &drive, args);
+    let alarms = call(&["alarms", "--for", "1s", "--json"]);
+    assert_eq!(firing(&alarms.json(), "mount-not-responding"), [&folder]);
+    assert_eq!(alarms.status, Some(10));
+    let used = call(&["use", "--for", "1s", "--json"]).json();
+    let notes = used["notes"].to_string();
+    assert!(notes.contains(&folder), "{notes}");
+    names(&call(&["use", "--for", "1s"]), &folder);
+    names(&call(&["stack", &inside]), &folder);
+    names(&call(&["stack", &device]), &folder);
+    names(&call(&["stack", &inside, "--json"]), &folder);
+    names(&call(&["watch", "--plain", "--count", "2"]), &folder);
+    let recording = bench.path().join("host.frec").display().to_string();
+    call(&["record", "--for", "2s", "-o", &recording]).expect_status(0);
+    let recorded = call(&["alarms", &recording, "--json"]).json();
+    assert_eq!(firing(&recorded, "mount-not-responding"), [&folder]);
+    names(&call(&["diagnose", &recording]), &folder);
+    names(&call(&["diagnose", "--for", "2s"]), &folder);
+    names(&call(&["doctor", &folder]), &folder);
+    names(&call(&["doctor", "."]), &folder);
+    names(&call(&["io", &inside, "--runtime", "1s"]), &folder);
+    names(&call(&["quick", &folder]), &folder);
+    let store = format!("{folder}/fathom.db");
+    names(&call(&["runs", "list", "--store", &store]), &folder);
+    names(&call(&["clean", "--store", &store]), &folder);
+    call(&["runs", "list"]).expect_status(0);
+    call(&["clean"]).expect_status(0);
+    call(&["disks", "--show"]);
+    // Nobody else's work is held up.
+    let run = ["io", "data", "--size", "1M", "--runtime", "1s", "--json"];
+    call(&run).expect_measured();
+}
+
+/// Lines of standard error until the process ends, with the time of each.
+fn lines_of(stderr: ChildStderr) -> std::thread::JoinHandle<Vec<(Duration, String)>> {
+    let begun = Instant::now();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(stderr).lines().map_while(Result::ok);
+        lines.map(|line| (begun.elapsed(), line)).collect()
+    })
+}
+
+#[test]
+fn operations_that_hang_are_shown_and_ctrl_c_ends_with_a_report() {
+    let bench = Bench::new();
+    let Some(drive) = FrozenDrive::serve(&bench) else {
+        return;
+    };
+    let mut command = bench.command([
+        "io",
+        &drive.device,
+        "--rw",
+        "randread",
+        "--iodepth",
+        "4",
+        "--runtime",
+        "60s",
+        "--json",
+    ]);
+    let mut child = command.spawn().expect("fathom starts");
+    let lines = lines_of(child.stderr.take().expect("a pipe"));
+    let mut stdout = child.stdout.take().expect("a pipe");
+    sleep(Duration::from_secs(4));
+    drive.freeze();
+    sleep(Duration::from_secs(8));
+    send(&child, Signal::INT);
+    // The process itself may have to wait for the device.
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        stdout.read_to_string(&mut text).map(|_| text)
+    });
+    let begun = Instant::now();
+    while !bench
+        .fathom(["runs", "list", "--json"])
+        .stdout
+        .contains("\"interrupted\"")
+    {
+        assert!(begun.elapsed() < LONG * 2, "Ctrl-C did not end the run");
+        sleep(Duration::from_millis(100));
+    }
+    println!("ended {:.1} s after Ctrl-C", begun.elapsed().as_secs_f64());
+    sleep(Duration::from_secs(1));
+    drive.thaw();
+    let status = child.wait().expect("it ends").code();
+    assert_eq!(status, Some(5));
+    let result: Value = serde_json::from_str(&reader.join().unwrap().unwrap()).unwrap();
+    assert_eq!(result["run"]["state"], "interrupted");
+    let lines = lines.join().unwrap();
+    let shown = lines.iter().filter(|(_, line)| {
+        line.contains("operations outstanding for") && line.contains(&drive.device)
+    });
+    assert!(shown.count() >= 1, "{lines:?}");
+}
+
+#[test]
+fn a_device_that_completes_nothing_raises_an_alarm() {
+    let bench = Bench::new();
+    let Some(drive) = FrozenDrive::serve(&bench) else {
+        return;
+    };
+    let name = drive.device.trim_start_matches("/dev/").to_owned();
+    drive.freeze();
+    let input = format!("if={}", drive.device);
+    let mut reader = Command::new("dd")
+        .args([input.as_str(), "of=/dev/null", "bs=4k", "iflag=direct"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dd starts");
+    let output = call(&bench, &drive, &["alarms", "--json"]);
+    drive.thaw();
+    let _ = reader.kill();
+    let _ = reader.wait();
+    assert_eq!(firing(&output.json(), "device-not-responding"), [&name]);
+}
+
+/// A server that takes connections and never says a word.
+fn mute_server() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    (listener, address)
+}
+
+#[test]
+fn a_server_that_says_nothing_does_not_hold_up_a_run() {
+    let bench = Bench::new();
+    let (_listener, address) = mute_server();
+    let url = format!("http://{address}/v1/metrics");
+    let begun = Instant::now();
+    let run = [
+        "io",
+        "data",
+        "--size",
+        "1M",
+        "--runtime",
+        "2s",
+        "--metrics-push",
+        &url,
+    ];
+    bench.fathom(run).expect_measured();
+    println!("{:.1} s: pushing metrics", begun.elapsed().as_secs_f64());
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_name_service_that_never_answers_is_named() {
+    if !is_root() {
+        println!("skipped: a resolv.conf of its own takes root");
+        return;
+    }
+    let bench = Bench::new();
+    // What is sent to an address of documentation goes to the other end of a
+    // pair of links, where nobody has it.
+    let file = bench.path().join("resolv.conf");
+    fs::write(
+        &file,
+        "nameserver 203.0.113.1\noptions timeout:30 attempts:5\n",
+    )
+    .unwrap();
+    let script = "mount --bind \"$1\" \"$(readlink -f /etc/resolv.conf)\" &&\n\
+                  ip link add quiet type veth peer name other &&\n\
+                  ip addr add 203.0.113.2/24 dev quiet &&\n\
+                  ip link set quiet up && ip link set other up &&\n\
+                  ip neigh add 203.0.113.1 lladdr 02:00:00:00:00:01 dev quiet || exit 99\n\
+                  shift; exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["--net", "--mount", "--propagation", "private"])
+        .args(["sh", "-c", script, "sh"])
+        .arg(&file)
+        .arg(env!("CARGO_BIN_EXE_fathom"))
+        .args(["ping", "tcp://storage.example:80", "-c", "1"])
+        .env("FATHOM_STORE", bench.store())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let begun = Instant::now();
+    let output = finish(command.spawn().expect("unshare starts"));
+    if output.status == Some(99) {
+        println!("skipped: no namespaces, or no pair of links");
+        return;
+    }
+    println!("{:.1} s: {}", begun.elapsed().as_secs_f64(), output.stderr);
+    assert!(begun.elapsed() < LONG, "{}", output.stderr);
+    output.expect_status(1);
+    let named = "the name service for 'storage.example' is not responding";
+    output.expect_in_stderr(named);
+}
