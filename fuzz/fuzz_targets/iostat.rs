@@ -1,0 +1,15 @@
+//! Recordings of iostat, vmstat, top and uptime, as text and JSON: read and diagnosed.
+#![no_main]
+
+use fathom_diagnose::{Ceiling, diagnose, foreign};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let Ok(recording) = foreign::read(text) else {
+        return;
+    };
+    let found = diagnose(&recording, |_| None);
+    assert!(!found.evidence.is_empty() && found.evidence.len() <= 3);
+    // As a test load of itself.
+    let _ = diagnose(&recording, |disk| Ceiling::of_test(&recording, disk));
+});
