@@ -7,11 +7,13 @@ mod command;
 mod exit;
 mod made_files;
 mod metrics;
+mod output_flags;
 mod pace;
 mod pipeline;
 mod present;
 mod progress;
 mod recorder;
+mod run_identity;
 mod signals;
 mod surroundings;
 mod whole_seconds;
@@ -24,6 +26,7 @@ use clap::{CommandFactory, FromArgMatches};
 
 use crate::cli::{Cli, Command};
 use crate::exit::Exit;
+use crate::output_flags::Color;
 
 fn main() -> ExitCode {
     if let Err(error) = signals::survive_file_limits() {
@@ -107,7 +110,7 @@ fn told(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         // A reader that went away is no error.
         let _ = error.print();
-    } else if present::use_color(cli::Color::Auto, &std::io::stderr()) {
+    } else if present::use_color(Color::Auto, &std::io::stderr()) {
         present::write_stderr(&text.ansi().to_string());
     } else {
         present::write_stderr(&text.to_string());

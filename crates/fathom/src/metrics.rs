@@ -4,42 +4,24 @@
 //! Both read what the recorder keeps at the end of each second. The load's threads
 //! know nothing of them.
 
+mod arguments;
 mod push;
 mod serve;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clap::Args;
 use fathom_fleet::Event;
 use fathom_model::run::RunMeta;
 use fathom_report::metrics::Metrics;
 
+pub(crate) use self::arguments::MetricsArgs;
 use self::push::Pushing;
 use self::serve::Serving;
-use crate::pipeline::unix_now_ns;
+use crate::run_identity::unix_now_ns;
 
 /// Where metrics of a run go, for commands that take no options of fathom's.
 const ADDRESS_VARIABLE: &str = "FATHOM_METRICS";
 const PUSH_VARIABLE: &str = "FATHOM_METRICS_PUSH";
-
-/// Where metrics go while a run goes on.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Metrics")]
-pub(crate) struct MetricsArgs {
-    /// Serve metrics for Prometheus at http://ADDR/metrics during the run: a
-    /// port of this host alone (9464), or an address and a port (0.0.0.0:9464).
-    /// Default: $FATHOM_METRICS, else none.
-    #[arg(long = "metrics", value_name = "ADDR")]
-    address: Option<String>,
-    /// Push metrics to this collector every 5 s and at the end (OTLP over HTTP
-    /// with JSON), for example http://collector:4318. Default:
-    /// $FATHOM_METRICS_PUSH, else none.
-    #[arg(long = "metrics-push", value_name = "URL")]
-    push: Option<String>,
-    /// With the names of GOSBench as well.
-    #[arg(skip)]
-    pub(crate) gosbench: bool,
-}
 
 /// What a run has done so far, for whoever asks.
 type Shared = Arc<Mutex<Metrics>>;

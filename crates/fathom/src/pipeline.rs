@@ -4,14 +4,12 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use fathom_analysis::Probing;
 use fathom_fleet::{Fleet, Interrupt, Outcome, Settings, StopRules};
 use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::fleet::FleetHost;
-use fathom_model::rng::splitmix64;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::secret::{masked, masked_arguments};
 use fathom_model::{JudgedRun, OpKind, Schedule, ScheduledTrial};
@@ -20,15 +18,15 @@ use fathom_outputs::Mark;
 use fathom_plan::Plan;
 use fathom_store::Store;
 
-use crate::cli::Output;
 use crate::command::collect;
 use crate::command::hosts::HostArgs;
 use crate::exit::{Exit, NothingMeasured};
 use crate::metrics::Exporter;
-use crate::present;
+use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
 use crate::recorder::{NamedFiles, Recorded, Recorder};
-use crate::signals;
+use crate::run_identity::{run_id, run_tag, unix_now_ns};
+use crate::{present, signals};
 
 /// Name of test files in a target directory, before their number.
 pub(crate) const FILE_PREFIX: &str = "fathom-test";
@@ -363,39 +361,4 @@ fn meta_of(request: &Request, id: String, hosts: Vec<FleetHost>) -> RunMeta {
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts,
     }
-}
-
-/// A sortable id: the start in UTC and four characters against collisions.
-pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
-    let start = jiff::Timestamp::from_nanosecond(i128::from(started_unix_ns))
-        .context("the system clock is set to an impossible time")?;
-    let stamp = start.strftime("%Y%m%d-%H%M%S");
-    let mut random = splitmix64(started_unix_ns ^ u64::from(std::process::id()).rotate_left(32));
-    let suffix: String = (0..4)
-        .map(|_| {
-            let digit = (random % 36) as u32;
-            random /= 36;
-            char::from_digit(digit, 36).unwrap_or('0')
-        })
-        .collect();
-    Ok(format!("{stamp}-{suffix}"))
-}
-
-/// What marks the blocks and files of a run.
-pub(crate) fn run_tag(id: &str) -> u64 {
-    id.bytes()
-        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
-}
-
-pub(crate) fn unix_now_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// A fresh seed for a plan that names none. It is stored with the run.
-pub(crate) fn fresh_seed() -> u64 {
-    // 53 bits survive every JSON reader.
-    splitmix64(unix_now_ns() ^ u64::from(std::process::id())) >> 11
 }

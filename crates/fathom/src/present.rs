@@ -12,7 +12,7 @@ use fathom_model::secret::masked;
 use fathom_outputs::{Mark, Output as Destination, Refused};
 use fathom_report::text::TextOptions;
 
-use crate::cli::{Color, Format, StorePath};
+use crate::output_flags::{Color, Format, StorePath};
 
 /// Prints a judged run in the format that was asked for.
 pub(crate) fn print(

@@ -7,7 +7,7 @@ use fathom_deadline::paths;
 use fathom_observe::Sysroot;
 use fathom_plan::{Plan, ScheduleContext, TargetFacts, TargetKind};
 
-use crate::pipeline;
+use crate::run_identity;
 
 /// The surroundings of a plan on this host.
 pub(crate) fn of(plan: &Plan) -> ScheduleContext {
@@ -17,7 +17,7 @@ pub(crate) fn of(plan: &Plan) -> ScheduleContext {
     });
     ScheduleContext {
         targets: Vec::new(),
-        seed: pipeline::fresh_seed(),
+        seed: run_identity::fresh_seed(),
         destructive: false,
         keep_files: false,
         ram_bytes: memory_bytes(),

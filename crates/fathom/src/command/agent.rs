@@ -10,9 +10,9 @@ use fathom_fleet::{
     AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
 };
 
-use crate::cli::StorePath;
 use crate::command::hosts;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::{present, signals};
 
 /// Let a coordinator run its trials on this host.

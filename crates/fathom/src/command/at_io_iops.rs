@@ -20,9 +20,9 @@ use fathom_plan::{AtIoIops, AtIoIopsUnit};
 use fathom_report::text::TextOptions;
 use fathom_store::Store;
 
-use crate::cli::{Color, Output, StorePath};
 use crate::command::run::schedule;
 use crate::exit::Exit;
+use crate::output_flags::{Color, Output, StorePath};
 use crate::pipeline::{self, Request};
 use crate::present;
 

@@ -19,10 +19,10 @@ use fathom_model::run::RunState;
 use fathom_plan::{AtIoParallel, AtIoSection, AtIoSetting};
 use fathom_report::text::TextOptions;
 
-use crate::cli::{Color, Output, StorePath};
 use crate::command::hosts::HostArgs;
 use crate::command::run::schedule_elsewhere;
 use crate::exit::Exit;
+use crate::output_flags::{Color, Output, StorePath};
 use crate::pipeline::{self, Request};
 use crate::present;
 

@@ -8,17 +8,42 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use fathom_deadline::paths;
 use fathom_engine::prepare::{
     Found, PrepareHooks, PrepareProgress, remove_file_if, remove_files_of_run,
 };
 use fathom_store::{Leftover, Store};
 
-use crate::cli::Clean;
+use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::made_files::MadeFiles;
-use crate::pipeline;
-use crate::present;
+use crate::output_flags::StorePath;
+use crate::{present, run_identity};
+
+/// List what killed runs left behind, and remove it.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  fathom clean            lists leftovers\n  fathom clean --yes      removes them\n  fathom clean --hosts node[01-84] --yes\n                          the same where agents were killed\n  fathom clean s3://bench/try --endpoint http://127.0.0.1:7070 --yes"
+)]
+pub(crate) struct Clean {
+    /// A bucket, with a prefix or without, instead of what this host keeps
+    /// note of: s3://BUCKET/PREFIX.
+    #[arg(value_name = "BUCKET")]
+    pub(crate) bucket: Option<String>,
+    /// Remove instead of only listing.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Also what runs were told to keep with --keep-files.
+    #[arg(long)]
+    pub(crate) kept: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) reached: fathom_plan::StoreFlags,
+    #[command(flatten)]
+    pub(crate) store: StorePath,
+}
 
 pub(crate) fn run(clean: &Clean) -> anyhow::Result<Exit> {
     if let Some(target) = &clean.bucket {
@@ -80,7 +105,7 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
             continue;
         }
         let mut gone = Removed::default();
-        let tag = pipeline::run_tag(&run_id);
+        let tag = run_identity::run_tag(&run_id);
         let removed = remove_files_of_run(&directory, &prefix, tag, &mut gone);
         for path in &gone.paths {
             present::write_stdout(&format!("removed {}\n", path.display()))?;

@@ -9,11 +9,11 @@ use fathom_analysis::CompareOptions;
 use fathom_model::{Comparison, JudgedRun, RUN_SCHEMA};
 use fathom_report::text::TextOptions;
 
-use crate::cli::{Color, StorePath};
 use crate::command::ab::{MetricChoice, parse_percent};
 use crate::command::gate::{FailOn, gate};
 use crate::command::runs;
 use crate::exit::Exit;
+use crate::output_flags::{Color, StorePath};
 use crate::present;
 
 /// More than any result is; keeps a wrong file from being read whole.

@@ -6,6 +6,7 @@ mod arrange;
 pub(crate) use arguments::Curve;
 pub(crate) use arrange::least_block;
 
+use arguments::Common;
 use fathom_analysis::curve::CurveConductor;
 use fathom_model::Target;
 use fathom_model::schedule::Purpose;
@@ -14,8 +15,7 @@ use fathom_observe::Sysroot;
 use crate::command::run::schedule;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
-use crate::present;
-use arguments::Common;
+use crate::{present, run_identity};
 
 pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
     let (sweep, swept, common) = curve.into_parts();
@@ -49,7 +49,7 @@ pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
     plan.set_name(&format!("curve {}", sweep.name().replace('_', "-")));
     plan.set_destructive(destructive);
     plan.set_keep_files(keep_files);
-    plan.set_seed(seed.unwrap_or_else(pipeline::fresh_seed));
+    plan.set_seed(seed.unwrap_or_else(run_identity::fresh_seed));
     let color = present::use_color(output.format.color, &std::io::stderr());
     let Some(mut schedule) = schedule(&plan, color) else {
         return Ok(Exit::Usage);

@@ -21,10 +21,10 @@ use fathom_model::unit;
 use fathom_recorder::joined;
 use fathom_report::diagnosis;
 
-use crate::cli::StorePath;
 use crate::command::given;
 use crate::command::parts::{Given, file_names, left_aside, of_file, sorted};
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
 
 pub(crate) use cluster::gluster_profile;

@@ -3,20 +3,20 @@
 mod arrange;
 mod chosen;
 
+use arrange::{Order, Wanted};
+use chosen::{Chosen, Disk};
 use clap::{Args, ValueEnum};
+use fathom_model::schedule::Purpose;
+use fathom_model::unit;
 use fathom_plan::{DiskMachine, DiskWorkload};
 use fathom_report::table::{Align, Table};
 
-use crate::cli::Output;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
+use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::whole_seconds::whole_seconds;
-use crate::{present, surroundings};
-use arrange::{Order, Wanted};
-use chosen::{Chosen, Disk};
-use fathom_model::schedule::Purpose;
-use fathom_model::unit;
+use crate::{present, run_identity, surroundings};
 
 /// Test the data disks of this machine, each alone and then all at once.
 ///
@@ -135,7 +135,7 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         workloads: workloads(&disks.workload, &chosen.disks),
         seconds: disks.seconds,
         iterations: disks.iterations,
-        seed: disks.seed.unwrap_or_else(pipeline::fresh_seed),
+        seed: disks.seed.unwrap_or_else(run_identity::fresh_seed),
         destructive: disks.destructive,
     };
     if let Some(problem) = refusal(&chosen.disks, &wanted) {

@@ -1,11 +1,25 @@
 //! `fathom doctor`: what this machine allows.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
+use clap::Args;
 use fathom_observe::{Capability, CapabilityStatus, Sysroot, doctor};
 
-use crate::cli::Doctor;
 use crate::exit::Exit;
 use crate::present;
+
+/// Say what this machine allows, and what to do about what it does not.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  fathom doctor\n  fathom doctor /mnt/data")]
+pub(crate) struct Doctor {
+    /// Directory in which to try things out.
+    #[arg(default_value = ".")]
+    pub(crate) directory: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 pub(crate) fn run(options: &Doctor) -> anyhow::Result<Exit> {
     let looked = fathom_deadline::paths::metadata(&options.directory);

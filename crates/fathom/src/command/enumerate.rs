@@ -7,9 +7,9 @@ use fathom_model::schedule::Purpose;
 use fathom_model::{Target, unit};
 use fathom_plan::{StoreFlags, enumeration_plan};
 
-use crate::cli::Output;
 use crate::command::run::schedule;
 use crate::exit::Exit;
+use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::present;
 

@@ -1,11 +1,21 @@
 //! `fathom explain`: what a check means and what to do about it.
 
+use clap::Args;
 use fathom_analysis::{Check, check_table, check_table_version, find_check, suggest_checks};
 use fathom_report::table::wrap;
 
-use crate::cli::Explain;
 use crate::exit::Exit;
 use crate::present;
+
+/// Explain a check: what it detects, how, its thresholds and what to do.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all checks"
+)]
+pub(crate) struct Explain {
+    /// Id or name of the check.
+    pub(crate) check: Option<String>,
+}
 
 /// Columns of an explanation.
 const WIDTH: usize = 80;

@@ -13,9 +13,9 @@ use fathom_outputs::Mark;
 use fathom_report::fio::{self, DEFAULT_VERSION, FioView};
 use fathom_store::export;
 
-use crate::cli::StorePath;
 use crate::command::runs::load_whole;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
 
 const AFTER_HELP: &str = "\

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use fathom_fleet::{CoordinatorKeys, Joined};
-use fathom_model::Schedule;
 use fathom_model::fleet::FleetHost;
-use fathom_model::unit;
+use fathom_model::{Schedule, unit};
 use fathom_report::table::{Align, Table};
 
-use crate::cli::StorePath;
 use crate::command::collect;
 use crate::command::hosts::{self, HostArgs, HostList};
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
 
 /// Set up the hosts that run agents, and look how they are.

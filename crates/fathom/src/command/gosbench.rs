@@ -24,13 +24,13 @@ use fathom_plan::{Gosbench, GosbenchTest, Plan, StoreFlags};
 use fathom_report::text::TextOptions;
 
 use self::figures::Figures;
-use crate::cli::{Color, Format, Output, StorePath};
 use crate::command::hosts::HostArgs;
 use crate::command::run::{schedule, schedule_elsewhere};
 use crate::exit::{Exit, NothingMeasured};
 use crate::metrics::MetricsArgs;
+use crate::output_flags::{Color, Format, Output, StorePath};
 use crate::pipeline::{self, FILE_PREFIX, Request};
-use crate::present;
+use crate::{present, run_identity};
 
 /// A configuration is much shorter.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
@@ -238,7 +238,7 @@ fn tell_failure(
 ) -> anyhow::Result<Exit> {
     let why = error.to_string();
     present::complain(&why);
-    present::write_stdout(&lines::failure(test, &why, pipeline::unix_now_ns()))?;
+    present::write_stdout(&lines::failure(test, &why, run_identity::unix_now_ns()))?;
     append_csv(&command.csv, &lines::csv_failure(test, &why))?;
     Ok(Exit::of_error(error))
 }
@@ -259,7 +259,7 @@ fn tell(
     let ended_unix_ns = judged
         .run
         .ended_unix_ns
-        .unwrap_or_else(pipeline::unix_now_ns);
+        .unwrap_or_else(run_identity::unix_now_ns);
     let (line, row) = match figures.ops {
         // Zeros would be taken for a measurement.
         0 => {

@@ -15,8 +15,8 @@ use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
 use fathom_store::export::SERIES_SCHEMA;
 
-use crate::cli::Color;
 use crate::exit::Exit;
+use crate::output_flags::Color;
 use crate::{pipeline, present};
 
 /// Say what can be believed of results that fio or warp has measured.

@@ -17,7 +17,7 @@ use fathom_model::unit;
 use fathom_outputs::Mark;
 
 use crate::exit::Exit;
-use crate::{pipeline, present};
+use crate::{present, run_identity};
 
 mod diagnosis;
 mod exam;
@@ -177,7 +177,7 @@ fn options(drive: &Drive) -> anyhow::Result<Options> {
         description.set_size(bytes)?;
     }
     let at = drive.at.clone().unwrap_or_else(|| {
-        std::env::temp_dir().join(format!("fathom-lab-{:016x}", pipeline::fresh_seed()))
+        std::env::temp_dir().join(format!("fathom-lab-{:016x}", run_identity::fresh_seed()))
     });
     let mut options = Options::new(description, &at);
     options.limit_bytes = drive.keep_at_most;

@@ -4,11 +4,11 @@ use clap::Args;
 use fathom_model::Target;
 use fathom_plan::{FilesFlags, PlanFlags};
 
-use crate::cli::Output;
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
 use crate::exit::Exit;
+use crate::output_flags::Output;
 use crate::present;
 
 /// Measure operations on many small files: names, directories, attributes.

@@ -16,9 +16,9 @@ use fathom_fleet::network::{NetError, Rein, default_plan, measure_pair, resolve}
 use fathom_model::network::{PairPlan, PairReport};
 use fathom_report::network as pages;
 
-use crate::cli::StorePath;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
 use crate::whole_seconds::whole_seconds;
 

@@ -26,14 +26,14 @@ use fathom_model::workload::{
 };
 use fathom_model::{Job, Target, Workload, unit};
 use fathom_plan::StoreFlags;
-
-use crate::cli::Color;
-use crate::exit::{Exit, is_missing};
-use crate::{pipeline, present, signals, surroundings};
 use json::Json;
 use lines::Lines;
 use serve::{News, Pace, Server};
 use tally::Tally;
+
+use crate::exit::{Exit, is_missing};
+use crate::output_flags::Color;
+use crate::{pipeline, present, run_identity, signals, surroundings};
 
 /// Size of the test file in a directory: too large for most caches of drives,
 /// small enough to be written in a moment.
@@ -372,8 +372,8 @@ fn job(ping: &Ping) -> Result<Job, String> {
     Ok(Job {
         workload,
         target,
-        seed: pipeline::fresh_seed(),
-        run_tag: pipeline::fresh_seed(),
+        seed: run_identity::fresh_seed(),
+        run_tag: run_identity::fresh_seed(),
         destructive: ping.destructive,
         keep_files: false,
         file_prefix: pipeline::FILE_PREFIX.to_owned(),

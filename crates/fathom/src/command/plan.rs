@@ -1,18 +1,74 @@
 //! `fathom plan`: templates, checks and the schedule of a plan.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Subcommand;
 use fathom_model::{Schedule, unit};
 use fathom_outputs::Mark;
 use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
-use crate::cli::{Color, Plan};
 use crate::command::run::{read_plan, schedule};
 use crate::exit::Exit;
+use crate::output_flags::Color;
 use crate::pipeline::FILE_PREFIX;
 use crate::{present, surroundings};
+
+/// Write, check and show plans.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plan {
+    /// Print a commented plan for a purpose.
+    ///
+    /// Without a name the purposes are listed.
+    #[command(after_help = "Example:\n  fathom plan new database > db.yaml")]
+    New {
+        /// The purpose.
+        purpose: Option<String>,
+    },
+    /// Check a plan and say what it would do, without touching the target.
+    #[command(after_help = "Example:\n  fathom plan check db.yaml")]
+    Check {
+        /// The plan file; `-` reads it from standard input.
+        plan: PathBuf,
+    },
+    /// Show the trials of a plan in the order in which they would run.
+    #[command(after_help = "Example:\n  fathom plan show db.yaml --json")]
+    Show {
+        /// The plan file; `-` reads it from standard input.
+        plan: PathBuf,
+        /// Print the complete schedule as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a plan as a job file of fio.
+    ///
+    /// What fio does otherwise stands as a comment above the job; what it
+    /// cannot do at all is an error that names the key and the reason. Sizes,
+    /// amounts and rates are translated: fio counts them for each job, fathom
+    /// for all workers together.
+    #[command(after_help = "\
+Examples:
+  fathom plan export --fio db.yaml > db.fio && fio db.fio
+  fathom plan export --fio db.yaml --target /mnt/nas --out db.fio
+  fathom crosscheck db.yaml          Run both in turns and compare")]
+    Export {
+        /// The plan file; `-` reads it from standard input.
+        plan: PathBuf,
+        /// As a job file of fio; there is no other format yet.
+        #[arg(long, required = true)]
+        fio: bool,
+        /// Export for this target instead of the plan's.
+        #[arg(long)]
+        target: Option<String>,
+        /// Where to write it instead of standard output.
+        #[arg(long, short, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Print the JSON Schema of plan files, for editors.
+    #[command(after_help = "Example:\n  fathom plan schema > fathom-plan.schema.json")]
+    Schema,
+}
 
 /// Taken for the memory of a host that does not tell it.
 const FALLBACK_RAM_BYTES: u64 = 16 << 30;

@@ -2,13 +2,68 @@
 
 use std::path::Path;
 
+use clap::Args;
 use fathom_model::{Target, unit};
 use fathom_plan::QuickOptions;
 
-use crate::cli::Quick;
+use crate::command::hosts::HostArgs;
 use crate::command::run::execute_labelled_on;
 use crate::exit::{Exit, NothingMeasured};
-use crate::{pipeline, present, surroundings};
+use crate::output_flags::Output;
+use crate::whole_seconds::whole_seconds;
+use crate::{present, run_identity, surroundings};
+
+/// Measure the usual grid plus durable writes, in about two minutes.
+///
+/// Needs no root and no configuration. A test file is made in the target
+/// directory, measured and removed: sequential 1 MiB and random 4 KiB blocks,
+/// deep queues and single operations, reads and writes, and then the row that
+/// databases live by: 4 KiB writes made durable one by one.
+///
+/// The result is a *burst* measurement: caches inside the drive may hold all
+/// of it. Use --sustained to write past them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom quick                       The disk under the current directory
+  fathom quick /mnt/nas --seconds 5  A mount, in less time
+  fathom quick --size 8GiB           With a larger test file
+  fathom quick /dev/sdb --read-only  A device with data: reads alone
+  fathom quick --sustained           Writes past the drive's caches; takes long
+  fathom quick s3://bench/try --endpoint http://127.0.0.1:9000
+                                     A bucket: PUT, GET, HEAD and LIST
+  fathom quick /mnt/nas --hosts node[01-04]
+                                     On four hosts at the same time")]
+pub(crate) struct Quick {
+    /// A directory, file, device, or s3://BUCKET/PREFIX.
+    #[arg(default_value = ".")]
+    pub(crate) target: String,
+    /// Seconds of measuring per cell.
+    #[arg(long, default_value_t = 10, value_parser = whole_seconds(1, 86400))]
+    pub(crate) seconds: u32,
+    /// Size of the test file, for example 1GiB. Default: 1 GiB, or less when
+    /// the disk is nearly full.
+    #[arg(long, value_parser = parse_size)]
+    pub(crate) size: Option<u64>,
+    /// Write as much as it takes to get past caches, instead of for a time.
+    #[arg(long)]
+    pub(crate) sustained: bool,
+    /// Allow a device, or a file that fathom did not make, to be overwritten.
+    #[arg(long)]
+    pub(crate) destructive: bool,
+    /// Measure the read rows only: a device or file with data stays as it is.
+    #[arg(long, conflicts_with_all = ["destructive", "sustained"])]
+    pub(crate) read_only: bool,
+    /// Keep the test file for later runs.
+    #[arg(long)]
+    pub(crate) keep_files: bool,
+    #[command(flatten)]
+    pub(crate) reached: fathom_plan::StoreFlags,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
 
 /// The test file unless the user asks for another size: what people know from
 /// other tools.
@@ -69,7 +124,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         size_bytes,
         sustained: quick.sustained,
         read_only: quick.read_only,
-        seed: pipeline::fresh_seed(),
+        seed: run_identity::fresh_seed(),
     });
     plan.reach(&quick.reached);
     plan.set_destructive(quick.destructive);
@@ -109,4 +164,8 @@ pub(crate) fn default_size(path: Option<&Path>, sustained: bool) -> u64 {
     };
     let size = wanted.min(share);
     (size - size % SIZE_BYTES_MIN).max(SIZE_BYTES_MIN)
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    unit::parse_bytes(text).map_err(|error| error.to_string())
 }

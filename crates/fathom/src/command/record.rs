@@ -14,8 +14,8 @@ use fathom_observe::Sysroot;
 use fathom_recorder::format::Header;
 use fathom_recorder::{Frame, Instant, RecordingWriter, Rotation, Sampler, make_room};
 
-use crate::cli::StorePath;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::pace::Pace;
 use crate::{present, signals};
 

@@ -1,15 +1,30 @@
 //! `fathom report`: the HTML report of a stored run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 use fathom_outputs::Mark;
 
-use crate::cli::Report;
 use crate::command::net::keep::{self, Shown};
 use crate::command::runs::load;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
+
+/// Write the HTML report of a stored run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  fathom report latest\n  fathom report latest -o disk.html")]
+pub(crate) struct Report {
+    /// Id, the start of one, `latest` or `latest~N`.
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    /// Where to write it; `-` is standard output. Default: beside the store.
+    #[arg(short, long)]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) store: StorePath,
+}
 
 pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
     let record = load(&present::store_path(&report.store)?, &report.run)?;

@@ -2,17 +2,53 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use clap::Args;
 use fathom_model::Schedule;
-use fathom_plan::{Plan, ScheduleContext};
+use fathom_plan::{IoFlags, Plan, PlanFlags, ScheduleContext};
 
-use crate::cli::{Output, Run};
+use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
+use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
+
+/// Run a plan: any number of workloads, repeated and in order.
+///
+/// Flags take the place of what the plan says, in each of its workloads.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  fathom plan new general > general.yaml
+  fathom plan check general.yaml     What would be done, how long, how much written
+  fathom run general.yaml
+  fathom run general.yaml --target /mnt/nas --runtime 10s
+  fathom run general.yaml --json > result.json
+  fathom run general.yaml --target /mnt/nas --hosts node[01-84]
+                                     On 84 hosts at the same time, over ssh")]
+pub(crate) struct Run {
+    /// The plan file; `-` reads it from standard input.
+    pub(crate) plan: PathBuf,
+    /// Measure this target instead of the plan's.
+    #[arg(long)]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) flags: IoFlags,
+    #[command(flatten)]
+    pub(crate) plan_flags: PlanFlags,
+    /// Treat warnings about the plan as errors.
+    #[arg(long)]
+    pub(crate) deny_warnings: bool,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) host_mode: HostModeArgs,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
 
 /// More than any plan needs; keeps a wrong file from being read whole.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
@@ -129,7 +165,7 @@ pub(crate) fn schedule_elsewhere(plan: &Plan, color: bool) -> Option<Schedule> {
 /// when there is no usable plan.
 pub(crate) fn read_plan(
     path: &Path,
-    color: crate::cli::Color,
+    color: crate::output_flags::Color,
     deny_warnings: bool,
 ) -> anyhow::Result<Option<Plan>> {
     let name = path.display().to_string();

@@ -3,15 +3,56 @@
 use std::path::Path;
 
 use anyhow::Context;
+use clap::Subcommand;
 use fathom_model::{RunRecord, RunState, unit};
 use fathom_report::table::{Align, Table};
 use fathom_store::{LoadedRun, RunListing, Store};
 use serde_json::json;
 
-use crate::cli::{Format, Runs};
 use crate::command::net::keep::{self, Shown};
 use crate::exit::Exit;
+use crate::output_flags::{Format, StorePath};
 use crate::{pipeline, present};
+
+/// List, show, export and remove stored runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runs {
+    /// List stored runs, newest first.
+    #[command(after_help = "Example:\n  fathom runs list --limit 5")]
+    List {
+        /// At most this many.
+        #[arg(long, default_value_t = 20)]
+        limit: u32,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        store: StorePath,
+    },
+    /// Show the result of a run again.
+    #[command(
+        after_help = "Examples:\n  fathom runs show latest\n  fathom runs show 20261121-1530 --json"
+    )]
+    Show {
+        /// Id, the start of one, `latest` or `latest~N`.
+        #[arg(default_value = "latest")]
+        run: String,
+        #[command(flatten)]
+        format: Format,
+        #[command(flatten)]
+        store: StorePath,
+    },
+    Export(crate::command::export::Export),
+    /// Remove runs from the store.
+    #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
+    Rm {
+        /// Ids, or starts of them.
+        #[arg(required = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        store: StorePath,
+    },
+}
 
 pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
     match runs {

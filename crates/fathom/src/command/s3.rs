@@ -4,11 +4,11 @@ use clap::Args;
 use fathom_model::Target;
 use fathom_plan::{ObjectsFlags, PlanFlags};
 
-use crate::cli::Output;
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
 use crate::exit::Exit;
+use crate::output_flags::Output;
 use crate::present;
 
 /// Measure an object store: one kind of request, or a mix.

@@ -9,11 +9,11 @@ use fathom_model::schedule::Purpose;
 use fathom_model::{Schedule, Target};
 use fathom_plan::{FilesFlags, IoFlags, Plan, ScheduleContext};
 
-use crate::cli::{Color, Output};
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::read_plan;
 use crate::exit::Exit;
+use crate::output_flags::{Color, Output};
 use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
 

@@ -10,8 +10,8 @@ use fathom_model::network::{MatrixReport, PairReport};
 use fathom_model::unit;
 use fathom_report::table::{Align, Table, wrap};
 
-use crate::cli::StorePath;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
 
 /// Say how many disks a node's network carries, and what redundancy costs.

@@ -24,10 +24,10 @@ use fathom_plan::Smallfile;
 use fathom_report::text::TextOptions;
 
 use self::figures::Figures;
-use crate::cli::{Color, Output};
 use crate::command::hosts::{HostArgs, HostList};
 use crate::command::run::schedule;
 use crate::exit::Exit;
+use crate::output_flags::{Color, Output};
 use crate::pipeline::{self, Request};
 use crate::present;
 

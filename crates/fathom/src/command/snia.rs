@@ -14,7 +14,7 @@ use fathom_plan::IoFlags;
 use crate::command::run::schedule;
 use crate::exit::Exit;
 use crate::pipeline::{self, Request};
-use crate::present;
+use crate::{present, run_identity};
 
 pub(crate) fn run(snia: Snia) -> anyhow::Result<Exit> {
     let (test, common) = snia.into_parts();
@@ -41,7 +41,7 @@ pub(crate) fn run(snia: Snia) -> anyhow::Result<Exit> {
     plan.set_name(&format!("snia {}", test.name()));
     plan.set_destructive(common.destructive);
     plan.set_keep_files(common.keep_files);
-    plan.set_seed(common.seed.unwrap_or_else(pipeline::fresh_seed));
+    plan.set_seed(common.seed.unwrap_or_else(run_identity::fresh_seed));
     let Some(mut schedule) = schedule(&plan, color) else {
         return Ok(Exit::Usage);
     };

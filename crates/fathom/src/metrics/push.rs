@@ -11,8 +11,8 @@ use anyhow::Context;
 use fathom_model::secret;
 
 use super::{Shared, lock};
-use crate::pipeline::unix_now_ns;
 use crate::present;
+use crate::run_identity::unix_now_ns;
 
 const EVERY: Duration = Duration::from_secs(5);
 /// A collector that does not answer must not hold up the end of a run.

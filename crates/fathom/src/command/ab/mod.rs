@@ -9,14 +9,14 @@ use fathom_model::Metric;
 use fathom_model::comparison::{ComparisonDesign, SideDesign};
 use fathom_model::schedule::Purpose;
 use fathom_plan::{IoFlags, PlanFlags};
-
-use crate::cli::Output;
-use crate::command::gate::{FailOn, gate};
-use crate::exit::Exit;
-use crate::pipeline::{self, Request};
-use crate::present;
 use sides::Sides;
 use turns::Turns;
+
+use crate::command::gate::{FailOn, gate};
+use crate::exit::Exit;
+use crate::output_flags::Output;
+use crate::pipeline::{self, Request};
+use crate::present;
 
 /// Compare two sides in turns, in one session.
 ///

@@ -8,7 +8,7 @@ use fathom_engine::prepare::{PrepareHooks, PrepareProgress};
 use fathom_fleet::Interrupt;
 use fathom_model::{Target, unit};
 
-use crate::cli::Clean;
+use crate::command::clean::Clean;
 use crate::exit::Exit;
 use crate::{present, signals};
 

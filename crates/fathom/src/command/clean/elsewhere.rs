@@ -4,8 +4,8 @@ use std::path::Path;
 
 use fathom_fleet::{CleanOrder, Cleaned, Interrupt, clean_after_agents, clean_hosts};
 
-use crate::cli::Clean;
 use crate::command::agent::journals;
+use crate::command::clean::Clean;
 use crate::exit::Exit;
 use crate::{present, signals};
 

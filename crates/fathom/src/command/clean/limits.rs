@@ -1,7 +1,7 @@
 //! Limits of control groups that a killed test left changed.
 
 use crate::changed_limits::Forgotten;
-use crate::cli::Clean;
+use crate::command::clean::Clean;
 use crate::exit::Exit;
 use crate::present;
 

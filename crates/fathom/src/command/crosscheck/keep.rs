@@ -6,7 +6,7 @@ use anyhow::Context;
 use fathom_outputs::Mark;
 
 use super::peer::file_name;
-use crate::cli::StorePath;
+use crate::output_flags::StorePath;
 use crate::present;
 
 /// The result.

@@ -16,19 +16,19 @@ use fathom_model::crosscheck::{Agreement, CROSSCHECK_SCHEMA, CrossFigure, Crossc
 use fathom_model::{RunState, Schedule};
 use fathom_plan::{IoFlags, PlanFlags};
 use fathom_report::text::TextOptions;
-
-use crate::cli::{Color, Format, Output, StorePath};
-use crate::command::ab::parse_percent;
-use crate::command::gate::FailOn;
-use crate::exit::Exit;
-use crate::pipeline::{self, Measured, Request};
-use crate::present;
-use crate::whole_seconds::whole_seconds;
 use keep::Keep;
 use peer::Peer;
 use repeats::Repeats;
 use rows::Rows;
 use turns::Turns;
+
+use crate::command::ab::parse_percent;
+use crate::command::gate::FailOn;
+use crate::exit::Exit;
+use crate::output_flags::{Color, Format, Output, StorePath};
+use crate::pipeline::{self, Measured, Request};
+use crate::whole_seconds::whole_seconds;
+use crate::{present, run_identity};
 
 /// Run a plan with fathom and with the installed fio in turns, and say how
 /// far the two agree.
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     };
     let pairs = args.pairs + args.pairs % 2;
-    let id = pipeline::run_id(pipeline::unix_now_ns())?;
+    let id = run_identity::run_id(run_identity::unix_now_ns())?;
     let output = Output {
         format: Format::default(),
         html: None,

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use fathom_model::curve::Sweep;
 use fathom_plan::IoFlags;
 
-use crate::cli::Output;
+use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
 
 /// Measure a figure against a swept quantity, and draw it.

@@ -14,13 +14,13 @@ use fathom_observe::{Sysroot, host_fingerprint, parse_mountinfo, target_fingerpr
 use fathom_plan::IoFlags;
 
 use super::{Diagnose, consent};
-use crate::cli::{Format, Output};
 use crate::command::quick::default_size;
 use crate::command::run::schedule;
 use crate::exit::Exit;
+use crate::output_flags::{Format, Output};
 use crate::pipeline::{self, Request};
-use crate::surroundings;
 use crate::whole_seconds::whole_seconds;
+use crate::{run_identity, surroundings};
 
 /// The article's mix and block, where the recording does not tell the load's.
 const USUAL_READ_SHARE: f64 = 0.7;
@@ -233,7 +233,7 @@ impl Order {
             Err(problems) => anyhow::bail!("--calibrate: {}", problems.render(false)),
         };
         plan.set_name(CALIBRATION);
-        plan.set_seed(pipeline::fresh_seed());
+        plan.set_seed(run_identity::fresh_seed());
         let Some(mut schedule) = schedule(&plan, false) else {
             return Ok(Calibrated::without(None, Exit::Usage));
         };

@@ -6,6 +6,7 @@ mod progress;
 
 use std::io::{IsTerminal, stderr};
 
+use bench::HeldBack;
 use clap::Args;
 use fathom_diagnose::causal::{CausalDesign, CausalSubject, LEAST_BLOCKS, causal_test, experiment};
 use fathom_diagnose::only_limits_of;
@@ -14,13 +15,12 @@ use fathom_fleet::Interrupt;
 use fathom_model::diagnosis::{CausalTest, CeilingUse, Diagnosis};
 use fathom_model::unit;
 use fathom_observe::{GroupLimit, Sysroot};
+use progress::Progress;
 
 use super::{Diagnose, consent};
 use crate::changed_limits::ChangedLimits;
 use crate::exit::Exit;
-use crate::{pipeline, present, signals};
-use bench::HeldBack;
-use progress::Progress;
+use crate::{present, run_identity, signals};
 
 /// A load whose reads or writes alone reach their limit for longer than this
 /// share of the time, while both together do not, would be held back wrongly.
@@ -243,7 +243,7 @@ fn carry_out(
         blocks: causal.blocks,
         part_seconds: f64::from(causal.part),
         throttle: f64::from(causal.smaller) / 100.0,
-        seed: pipeline::fresh_seed(),
+        seed: run_identity::fresh_seed(),
     };
     let store = present::store_path(&args.store)?;
     let changed = match ChangedLimits::note(&store, group.set_back()) {

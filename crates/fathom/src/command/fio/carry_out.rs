@@ -21,12 +21,12 @@ use super::interim::Interim;
 use super::machine::Machine;
 use super::permission::{self, says_yes};
 use super::{FIO_FAILURE, clients, outputs, view};
-use crate::cli::{Output, StorePath};
 use crate::command::export::write_logs;
 use crate::exit::{Exit, NothingMeasured};
 use crate::made_files::MadeFiles;
+use crate::output_flags::{Output, StorePath};
 use crate::pipeline::{self, Request};
-use crate::present;
+use crate::{present, run_identity};
 
 /// Keeps standard error empty but for errors, for scripts that look at it.
 const QUIET_VARIABLE: &str = "FATHOM_FIO_QUIET";
@@ -37,7 +37,7 @@ const TOLD: usize = 10;
 
 /// Maps the jobs and does with them what is asked for.
 pub(super) fn carry_out(request: &FioRequest) -> anyhow::Result<Exit> {
-    let (account, mapped) = map_fio(request, &Machine, pipeline::fresh_seed());
+    let (account, mapped) = map_fio(request, &Machine, run_identity::fresh_seed());
     if request.action == FioAction::Account {
         present::write_stdout(&account.render())?;
     }
@@ -89,7 +89,7 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let view = view::of(mapped, &request.jobs);
     outputs::admit(run, &view)?;
     let mut in_order = InOrder::new(&mapped.schedule);
-    let id = pipeline::run_id(pipeline::unix_now_ns())?;
+    let id = run_identity::run_id(run_identity::unix_now_ns())?;
     let interim = Interim::begin(run, &store_path, &id, &view);
     let interrupt = Interrupt::new();
     let (conductor, unlinked) = (&mut in_order, unlinked(mapped));

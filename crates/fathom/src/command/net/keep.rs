@@ -9,8 +9,8 @@ use fathom_observe::Sysroot;
 use fathom_report::network as pages;
 use fathom_store::Store;
 
-use crate::cli::StorePath;
-use crate::{pipeline, present};
+use crate::output_flags::StorePath;
+use crate::{present, run_identity};
 
 /// Keeps the result of a pair. Why it cannot be kept is told.
 pub(super) fn pair(store: &StorePath, report: &PairReport) {
@@ -32,7 +32,7 @@ fn keep(store: &StorePath, name: &str, purpose: Purpose) {
     let kept = meta(name, purpose).and_then(|meta| {
         let mut store = Store::open(&present::store_path(store)?)?;
         let run = store.begin_run(&meta)?;
-        Ok(store.end_run(run, RunState::Complete, pipeline::unix_now_ns(), None)?)
+        Ok(store.end_run(run, RunState::Complete, run_identity::unix_now_ns(), None)?)
     });
     if let Err(error) = kept {
         present::complain(&format!("this result is not in the store: {error:#}"));
@@ -40,9 +40,9 @@ fn keep(store: &StorePath, name: &str, purpose: Purpose) {
 }
 
 fn meta(name: &str, purpose: Purpose) -> anyhow::Result<RunMeta> {
-    let now_ns = pipeline::unix_now_ns();
+    let now_ns = run_identity::unix_now_ns();
     Ok(RunMeta {
-        id: pipeline::run_id(now_ns)?,
+        id: run_identity::run_id(now_ns)?,
         started_unix_ns: now_ns,
         ended_unix_ns: None,
         state: RunState::Running,

@@ -9,7 +9,7 @@ use fathom_model::{Job, OpKind, Target, Workload};
 use rustix::io::Errno;
 
 use super::Ping;
-use crate::pipeline;
+use crate::{pipeline, run_identity};
 
 /// What a timeout of the library stands for.
 const TIMED_OUT: i32 = Errno::TIMEDOUT.raw_os_error();
@@ -54,8 +54,8 @@ pub(super) fn job(ping: &Ping, target: Target) -> Result<Job, String> {
     Ok(Job {
         workload: Workload::example("ping"),
         target,
-        seed: pipeline::fresh_seed(),
-        run_tag: pipeline::fresh_seed(),
+        seed: run_identity::fresh_seed(),
+        run_tag: run_identity::fresh_seed(),
         destructive: false,
         keep_files: false,
         file_prefix: pipeline::FILE_PREFIX.to_owned(),

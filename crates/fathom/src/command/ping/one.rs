@@ -7,7 +7,7 @@ use fathom_model::{Job, OpKind, Target, Workload};
 
 use super::Ping;
 use super::host::HostProbe;
-use crate::pipeline;
+use crate::{pipeline, run_identity};
 
 /// Objects that are asked for in turns.
 const OBJECTS: u64 = 16;
@@ -106,8 +106,8 @@ pub(super) fn job_on_bucket(ping: &Ping, target: Target) -> Result<Job, String> 
     Ok(Job {
         workload,
         target,
-        seed: pipeline::fresh_seed(),
-        run_tag: pipeline::fresh_seed(),
+        seed: run_identity::fresh_seed(),
+        run_tag: run_identity::fresh_seed(),
         destructive: ping.destructive,
         keep_files: false,
         file_prefix: pipeline::FILE_PREFIX.to_owned(),

@@ -9,8 +9,8 @@ use fathom_recorder::RecordingReader;
 use fathom_report::table::{Align, Table};
 
 use super::{EXTENSION, folder};
-use crate::cli::StorePath;
 use crate::exit::Exit;
+use crate::output_flags::StorePath;
 use crate::present;
 
 /// List recordings in the folder beside the store.

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use fathom_model::snia::SniaTest;
 use fathom_model::unit;
 
-use crate::cli::Output;
+use crate::output_flags::Output;
 use crate::whole_seconds::whole_seconds;
 
 /// The tests of the SNIA storage performance test specification (SSS PTS).

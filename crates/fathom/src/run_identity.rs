@@ -1,0 +1,42 @@
+//! What tells runs apart: the id, the tag of their blocks and files, the seed and
+//! the time.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
+use fathom_model::rng::splitmix64;
+
+/// A sortable id: the start in UTC and four characters against collisions.
+pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
+    let start = jiff::Timestamp::from_nanosecond(i128::from(started_unix_ns))
+        .context("the system clock is set to an impossible time")?;
+    let stamp = start.strftime("%Y%m%d-%H%M%S");
+    let mut random = splitmix64(started_unix_ns ^ u64::from(std::process::id()).rotate_left(32));
+    let suffix: String = (0..4)
+        .map(|_| {
+            let digit = (random % 36) as u32;
+            random /= 36;
+            char::from_digit(digit, 36).unwrap_or('0')
+        })
+        .collect();
+    Ok(format!("{stamp}-{suffix}"))
+}
+
+/// What marks the blocks and files of a run.
+pub(crate) fn run_tag(id: &str) -> u64 {
+    id.bytes()
+        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
+}
+
+pub(crate) fn unix_now_ns() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A fresh seed for a plan that names none. It is stored with the run.
+pub(crate) fn fresh_seed() -> u64 {
+    // 53 bits survive every JSON reader.
+    splitmix64(unix_now_ns() ^ u64::from(std::process::id())) >> 11
+}
