@@ -49,8 +49,15 @@ fn clients_share_nothing_but_the_clock_and_their_sum_is_there() {
         .collect();
     assert_eq!(names, ["a", "a", "All clients"]);
     for (entry, agent) in stats.iter().zip(&agents) {
-        assert_eq!(entry["hostname"], agent.host.as_str(), "{entry}");
+        let (name, port) = agent.host.rsplit_once(':').unwrap();
+        assert_eq!(entry["hostname"], name, "{entry}");
+        assert_eq!(entry["port"].to_string(), port, "{entry}");
+        // A host's share is of its own group.
+        assert_eq!(entry["read"]["bw_agg"], 100.0, "{entry}");
     }
+    let ports = |entry: &Value| (entry["hostname"].clone(), entry["port"].clone());
+    assert_eq!(ports(&stats[2]), ports(&stats[1]));
+    assert!(stats[2]["job options"].is_null(), "{}", stats[2]);
     let ios = |entry: &Value| entry["read"]["total_ios"].as_u64().unwrap();
     assert!(ios(&stats[0]) > 0 && ios(&stats[1]) > 0);
     assert_eq!(ios(&stats[2]), ios(&stats[0]) + ios(&stats[1]));
@@ -96,4 +103,90 @@ fn a_server_is_refused_with_what_to_do_instead() {
         ])
         .expect_status(1)
         .expect_in_stderr("socket");
+}
+
+/// What the parts of a text begin with, without figures.
+fn outline(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let named = line.split_once('>').filter(|_| line.starts_with('<'));
+        let (host, rest) = named.unwrap_or(("", line));
+        let kind = rest.split([':', '(', '=']).next().unwrap_or_default();
+        let line = match host {
+            "" => kind.trim_end().to_owned(),
+            host => format!("{host}>{}", kind.trim_end()),
+        };
+        let wanted = ["hostname", "a", "All clients", "Run status group 0"];
+        if !host.is_empty() || wanted.contains(&line.as_str()) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+#[test]
+fn text_and_terse_lines_have_each_host_and_the_sum() {
+    let bench = Bench::new();
+    let agents = agents(&bench, 2);
+    let directory = format!("--directory={}", bench.data().display());
+    let job = [
+        directory.as_str(),
+        "--name=a",
+        "--rw=randread",
+        "--bs=4k",
+        "--size=1m",
+        "--rate_iops=500",
+        "--runtime=2",
+        "--time_based",
+    ];
+    let text = fio(
+        &bench,
+        &agents,
+        &[&["--output-format=normal,terse"][..], &job].concat(),
+    );
+    text.expect_status(0);
+    let (text, terse) = text.stdout.split_once("\n3;fio-").expect("terse lines");
+    let hosts: Vec<String> = agents.iter().map(|a| format!("<{}>", a.host)).collect();
+    let mut wanted = Vec::new();
+    for host in &hosts {
+        wanted.extend([
+            "hostname".to_owned(),
+            format!("{host} a"),
+            format!("{host} Starting 1 process"),
+        ]);
+    }
+    for host in &hosts {
+        wanted.extend([
+            host.clone(),
+            "a".to_owned(),
+            "Run status group 0".to_owned(),
+        ]);
+    }
+    wanted.push("All clients".to_owned());
+    assert_eq!(outline(text), wanted, "{text}");
+    let total = |start: &str| -> u64 {
+        let part = &text[text.find(start).unwrap()..];
+        let issued = part.split("issued rwts: total=").nth(1).unwrap();
+        issued.split(',').next().unwrap().parse().unwrap()
+    };
+    let each = hosts.iter().map(|host| total(&format!("\n{host} \n")));
+    assert_eq!(total("\nAll clients: "), each.sum::<u64>(), "{text}");
+
+    let terse = format!("3;fio-{terse}");
+    let lines = terse.lines().filter(|line| !line.starts_with(';'));
+    let names: Vec<&str> = lines.map(|line| line.split(';').nth(2).unwrap()).collect();
+    assert_eq!(names, ["a", "a", "All clients"], "{terse}");
+}
+
+#[test]
+fn other_jobs_for_another_host_are_refused() {
+    let bench = Bench::new();
+    for job in ["a", "b"] {
+        let text = format!("[{job}]\nrw=read\nsize=1m\n");
+        std::fs::write(bench.path().join(format!("{job}.fio")), text).unwrap();
+    }
+    bench
+        .fathom(["fio", "--client=h1", "a.fio", "--client=h2", "b.fio"])
+        .expect_status(1)
+        .expect_in_stderr("--client=h1 and --client=h2 have different job files");
 }
