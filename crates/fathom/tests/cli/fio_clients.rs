@@ -1,5 +1,9 @@
 //! `fathom fio --client=HOST`: fio's jobs on many hosts.
 
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use crate::bench::{Bench, Output, finish};
@@ -189,4 +193,111 @@ fn other_jobs_for_another_host_are_refused() {
         .fathom(["fio", "--client=h1", "a.fio", "--client=h2", "b.fio"])
         .expect_status(1)
         .expect_in_stderr("--client=h1 and --client=h2 have different job files");
+}
+
+/// A server of the real fio, ended when dropped.
+struct Server {
+    child: Child,
+    client: String,
+}
+
+impl Server {
+    /// `None`, and a word why, where there is no fio.
+    fn start(bench: &Bench) -> Option<Server> {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let started = Command::new("fio")
+            .arg(format!("--server=127.0.0.1,{port}"))
+            .current_dir(bench.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(child) = started else {
+            println!("skipped: fio is not installed");
+            return None;
+        };
+        let server = Server {
+            child,
+            client: format!("--client=127.0.0.1,{port}"),
+        };
+        let patience = Instant::now() + Duration::from_secs(60);
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < patience, "fio does not listen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Some(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Keys with those of the objects in them.
+fn keys(value: &Value, path: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        all.push(format!("{path}{key}"));
+        if key != "percentile" && key != "job options" {
+            all.extend(keys(value, &format!("{path}{key}.")));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_document_of_clients_has_the_keys_of_fio() {
+    let bench = Bench::new();
+    let (Some(one), Some(other)) = (Server::start(&bench), Server::start(&bench)) else {
+        return;
+    };
+    let job = [
+        "[a]",
+        "rw=randread",
+        "size=1m",
+        "[b]",
+        "stonewall",
+        "rw=write",
+        "size=1m",
+    ];
+    let directory = format!("directory={}", bench.data().display());
+    let job = format!("[global]\n{directory}\nnumjobs=1\n{}\n", job.join("\n"));
+    std::fs::write(bench.path().join("job.fio"), job).unwrap();
+    // A job file right behind a client would be for that one only.
+    let format = "--output-format=json";
+    let theirs = Command::new("fio")
+        .args([
+            &one.client,
+            &other.client,
+            format,
+            "--output=theirs",
+            "job.fio",
+        ])
+        .current_dir(bench.path())
+        .output()
+        .unwrap();
+    assert!(theirs.status.success(), "{theirs:?}");
+    let theirs = std::fs::read_to_string(bench.path().join("theirs")).unwrap();
+    let theirs: Value = serde_json::from_str(&theirs[theirs.find('{').unwrap()..]).unwrap();
+
+    let agents = agents(&bench, 2);
+    let ours = fio(&bench, &agents, &[format, "--eta=never", "job.fio"]);
+    ours.expect_status(0);
+    let ours = ours.json();
+    let (ours, theirs) = (&ours["client_stats"], &theirs["client_stats"]);
+    let (ours, theirs) = (ours.as_array().unwrap(), theirs.as_array().unwrap());
+    assert_eq!(ours.len(), theirs.len());
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        assert_eq!(ours["jobname"], theirs["jobname"]);
+        assert_eq!(ours["groupid"], theirs["groupid"]);
+        // Newer versions have more of them, in between.
+        let theirs = keys(theirs, "");
+        let mut ours = keys(ours, "");
+        ours.retain(|key| theirs.contains(key));
+        assert_eq!(ours, theirs);
+    }
 }

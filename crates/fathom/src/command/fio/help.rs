@@ -53,7 +53,8 @@ Of fathom:
   --strict                 an ignored option is an error; the verdict sets the exit status
   --destructive            devices and files that were there may be overwritten
                            (or FATHOM_DESTRUCTIVE=1)
-  --quiet                  errors only on standard error (or FATHOM_FIO_QUIET=1)
+  --quiet                  errors only on standard error (or FATHOM_FIO_QUIET=1); so it
+                           is by the name of fio, unless FATHOM_FIO_QUIET=0
   --launcher=HOW           how agents of --client come to life: ssh, static, slurm, mpi;
                            --fleet=DIR, --allow-missing=N
   --store=FILE --html=FILE where the run and its report are kept
