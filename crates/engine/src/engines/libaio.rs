@@ -201,7 +201,7 @@ impl Libaio {
         }
         // SAFETY: the events follow the header; there are `entries` of them.
         let events = unsafe { (self.context as *const Ring).add(1).cast::<Event>() };
-        while head != tail && !(self.one_by_one && !out.is_empty()) {
+        while head != tail && (out.is_empty() || !self.one_by_one) {
             // SAFETY: `head` is below `entries`, and the kernel has written it.
             let event = unsafe { events.add(head as usize).read() };
             out.push(Completion {
