@@ -70,6 +70,7 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
     if program.and_then(Path::file_name) == Some(OsStr::new("fio")) {
         return Ok(Command::Fio(command::fio::Fio {
             arguments: arguments.skip(1).collect(),
+            as_fio: true,
         }));
     }
     let arguments = arguments::join_switch_values(arguments);

@@ -309,3 +309,45 @@ fn waiting_ends_at_the_timeout() {
         });
     }
 }
+
+#[test]
+fn a_flush_beside_writes_comes_first_and_they_are_taken_one_by_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = open(&test_file(&dir), true);
+    let op = |slot, kind, offset, len| Op {
+        slot,
+        kind,
+        file: 0,
+        offset,
+        len,
+    };
+    let write = |slot: u32| op(slot, OpKind::Write, u64::from(slot * BLOCK), BLOCK);
+    on(EngineKind::Libaio, file, 8 * 4096, true, |bench| {
+        let engine = bench.engine;
+        let taken = |engine: &mut dyn DynEngine| -> Vec<u32> {
+            let ended = engine.reap(1, Some(1_000_000_000));
+            assert!(ended.iter().all(|e| e.result >= 0), "{ended:?}");
+            ended.iter().map(|e| e.slot).collect()
+        };
+        for slot in 0..3 {
+            assert_eq!(engine.queue(&write(slot), slot), Queued::Yes);
+        }
+        let flush = op(SLOTS - 1, OpKind::Sync, Op::UNDRAINED, 0);
+        assert_eq!(engine.queue(&flush, 0), Queued::Yes);
+        assert_eq!(
+            engine.queue(&write(3), 3),
+            Queued::Busy,
+            "it is after the flush"
+        );
+        assert_eq!(taken(engine), [SLOTS - 1]);
+        assert_eq!(engine.queue(&write(3), 3), Queued::Yes);
+        let mut writes: Vec<u32> = Vec::new();
+        for _ in 0..4 {
+            let ended = taken(engine);
+            assert_eq!(ended.len(), 1, "{ended:?}");
+            writes.extend(ended);
+        }
+        writes.sort_unstable();
+        assert_eq!(writes, [0, 1, 2, 3]);
+    });
+}

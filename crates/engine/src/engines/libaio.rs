@@ -85,6 +85,8 @@ pub(crate) struct Libaio {
     events: Box<[Event]>,
     /// The ring can be read from user space.
     readable: bool,
+    /// Completions are taken one at a time, and none together with a flush.
+    one_by_one: bool,
 }
 
 impl Libaio {
@@ -122,6 +124,7 @@ impl Libaio {
             refused: Vec::with_capacity(slots as usize),
             events: vec![Event::default(); slots as usize].into_boxed_slice(),
             readable,
+            one_by_one: false,
         })
     }
 
@@ -198,7 +201,7 @@ impl Libaio {
         }
         // SAFETY: the events follow the header; there are `entries` of them.
         let events = unsafe { (self.context as *const Ring).add(1).cast::<Event>() };
-        while head != tail {
+        while head != tail && (out.is_empty() || !self.one_by_one) {
             // SAFETY: `head` is below `entries`, and the kernel has written it.
             let event = unsafe { events.add(head as usize).read() };
             out.push(Completion {
@@ -233,7 +236,11 @@ impl Libaio {
                 libc::SYS_io_getevents,
                 self.context,
                 libc::c_long::from(min as i32),
-                self.events.len(),
+                if self.one_by_one {
+                    1
+                } else {
+                    self.events.len()
+                },
                 self.events.as_mut_ptr(),
                 timeout,
             )
@@ -266,10 +273,16 @@ impl Engine for Libaio {
 
     #[inline]
     fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
+        if self.one_by_one && !self.blocking.is_empty() {
+            // What comes after a flush is handed over after it.
+            return Queued::Busy;
+        }
         let opcode = match (op.kind, op.sync_call(self.sync)) {
             // As fio does it: what is queued is handed over, then the thread
-            // itself flushes while the rest is in flight.
+            // itself flushes while the rest is in flight. What ends meanwhile
+            // is looked at when there is no room for more, one by one.
             (OpKind::Sync, _) if op.offset & Op::UNDRAINED != 0 => {
+                self.one_by_one = true;
                 self.blocking.push(*op);
                 return Queued::Yes;
             }
@@ -316,6 +329,9 @@ impl Engine for Libaio {
         self.submit()?;
         if !self.blocking.is_empty() {
             blocking::carry_out_all(&mut self.blocking, &self.fds, self.sync, out);
+            if self.one_by_one {
+                return Ok(());
+            }
         }
         out.append(&mut self.refused);
         self.collect(out);

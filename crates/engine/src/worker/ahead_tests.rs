@@ -44,6 +44,11 @@ impl Engine for Held {
     }
 
     fn queue(&mut self, op: &Op, buffer: u32) -> Queued {
+        // A flush has none.
+        let buffer = match op.kind {
+            OpKind::Sync => u32::MAX,
+            _ => buffer,
+        };
         let taken = self.under_way.iter().any(|(_, taken, _)| *taken == buffer);
         assert!(!taken, "buffer {buffer} is in flight already");
         let slot = op.slot;
@@ -111,7 +116,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
     };
     let prepared = prepare(&job, &mut NoHooks).unwrap();
     let workload = &job.workload;
-    let shape = crate::record::Shape::new(vec![OpKind::Write], false);
+    let shape = crate::record::Shape::new(vec![OpKind::Write, OpKind::Sync], false);
     let parts = Parts {
         think: super::super::Think::new(workload),
         pairs: false,
@@ -245,4 +250,34 @@ fn a_submission_that_blocks_is_no_stop_of_the_worker() {
     let buffer = visible.exchange.find_full(0).unwrap();
     let (_, stall_ns) = visible.exchange.load(buffer);
     assert!(stall_ns < 300_000_000, "{stall_ns}");
+}
+
+#[test]
+fn a_flush_beside_writes_is_one_of_the_operations_in_flight() {
+    let (mut worker, mut engine, clock) = (worker(4, 0, 40), Held::default(), HostClock::new());
+    let rhythm = crate::worker::Rhythm {
+        every: [4, 0],
+        undrained: true,
+        ..crate::worker::Rhythm::NEVER
+    };
+    worker.commit = crate::worker::Commit::new(rhythm, false, 1);
+    worker.plain = false;
+    let now = || crate::clock::Clock::now(&clock);
+    worker.settle(now(), &[]);
+    let mut queued = Vec::new();
+    for _ in 0..20 {
+        engine.events.clear();
+        worker.issue(&mut engine, &clock).unwrap();
+        for event in &engine.events {
+            if let Event::Queued { slot, .. } = event {
+                queued.push(*slot);
+            }
+        }
+        assert_eq!(engine.under_way.len(), 4, "{queued:?}");
+        let mut ended = Vec::new();
+        engine.reap(1, None, &mut ended).unwrap();
+        worker.settle(now(), &ended);
+    }
+    // The flush waits for the first write to end, and the fifth write for another.
+    assert_eq!(queued[..6], [0, 1, 2, 3, 4, 1]);
 }

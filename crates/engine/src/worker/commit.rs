@@ -10,7 +10,8 @@
 //!
 //! Undrained, as fio does it, the file of the last write of a batch is flushed
 //! as soon as that write is queued, and writes go on once the flush is queued.
-//! It covers only what has ended, so nothing is committed.
+//! It covers only what has ended, so nothing is committed, and it is one of the
+//! operations that the depth allows in flight.
 
 use fathom_model::OpKind;
 use fathom_model::workload::{SyncCall, SyncPolicy};
@@ -129,6 +130,18 @@ impl Commit {
                 self.undrained = self.rhythm.undrained.then_some(file);
             }
         }
+    }
+
+    /// Whether the flush that is due is one of the operations in flight, for
+    /// which there must be room. Otherwise it is alone.
+    pub(crate) fn is_undrained(&self) -> bool {
+        self.undrained.is_some()
+    }
+
+    /// Whether a flush is under way that is one of the operations in flight.
+    #[inline]
+    pub(crate) fn flushes_beside(&self) -> bool {
+        self.flushing && self.rhythm.undrained
     }
 
     /// How the flush that is due is made: the offset of its operation.

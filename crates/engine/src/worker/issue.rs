@@ -223,6 +223,12 @@ impl Worker {
     fn is_deep_enough(&self, busy: u32) -> bool {
         let search = self.depth_search.as_ref();
         search.is_some_and(|search| busy >= search.depth())
+            || (self.commit.flushes_beside() && busy >= self.depth())
+    }
+
+    /// What may be in flight: the slot of flushes is the one behind them.
+    fn depth(&self) -> u32 {
+        self.flush_slot
     }
 
     /// Keeps a read of what is just being written until that has ended. Then
@@ -253,6 +259,10 @@ impl Worker {
 
     #[cold]
     fn queue_flush<E: Engine>(&mut self, engine: &mut E, file: u32) -> bool {
+        let busy = self.in_flight + self.staged.len() as u32;
+        if self.commit.is_undrained() && busy >= self.depth() {
+            return false;
+        }
         let op = Op {
             slot: self.flush_slot,
             kind: OpKind::Sync,

@@ -34,7 +34,8 @@ use crate::present;
 /// clean --kept` lists them. A device, or a file that was there before, is
 /// written to only with --destructive or FATHOM_DESTRUCTIVE=1.
 ///
-/// Through a link named `fio` to fathom, `fio …` is `fathom fio …`.
+/// Through a link named `fio` to fathom, `fio …` is `fathom fio …`, and a run
+/// that succeeds says nothing on standard error (FATHOM_FIO_QUIET=0: it does).
 #[derive(Debug, Args)]
 #[command(
     disable_help_flag = true,
@@ -56,7 +57,14 @@ pub(crate) struct Fio {
         value_name = "FIO ARGUMENTS"
     )]
     pub(crate) arguments: Vec<OsString>,
+    /// Called by the name of fio: scripts that call it so take whatever stands
+    /// on standard error for a failure.
+    #[arg(skip)]
+    pub(crate) as_fio: bool,
 }
+
+/// Whether standard error has errors only, for scripts that look at it: 1 or 0.
+const QUIET_VARIABLE: &str = "FATHOM_FIO_QUIET";
 
 /// What fio ends with when a job or its options are wrong.
 const FIO_FAILURE: Exit = Exit::Failure;
@@ -72,7 +80,12 @@ pub(crate) fn run(fio: &Fio) -> anyhow::Result<Exit> {
         return Ok(FIO_FAILURE);
     }
     match read_fio(&arguments, &Machine) {
-        Ok(request) => answer(&request),
+        Ok(mut request) => {
+            let by_name = fio.as_fio && !permission::says_no(QUIET_VARIABLE);
+            request.run.quiet |= permission::says_yes(QUIET_VARIABLE);
+            request.run.results_only = request.run.quiet || by_name;
+            answer(&request)
+        }
         Err(problems) => {
             for problem in &problems.0 {
                 present::complain(&problem.to_string());

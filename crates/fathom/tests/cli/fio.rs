@@ -110,12 +110,69 @@ fn by_the_name_of_fio_it_is_fio() {
     let link = place.path().join("fio");
     symlink(env!("CARGO_BIN_EXE_fathom"), &link).unwrap();
     let version = place.command(&link, &["--version"]);
-    assert!(version.stdout.starts_with("fio-3."), "{}", version.stdout);
     let ran = place.command(&link, &["--name=a", "--rw=write", "--size=64k"]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("write: IOPS="), "{}", ran.stdout);
-    assert!(ran.stderr.contains("fathom runs show"), "{}", ran.stderr);
     assert_eq!(place.command(&link, &[]).status, Some(1));
+
+    // One version everywhere, as scripts compare it.
+    let job = [
+        "--name=a",
+        "--rw=write",
+        "--size=64k",
+        "--output-format=json",
+    ];
+    let document: Value = serde_json::from_str(&place.command(&link, &job).stdout).unwrap();
+    let reported = document["fio version"].as_str().unwrap();
+    assert!(reported.starts_with("fio-3."), "{reported}");
+    let wanted = format!("{reported}-fathom-");
+    assert!(version.stdout.starts_with(&wanted), "{}", version.stdout);
+    assert!(
+        ran.stdout.lines().any(|line| line == reported),
+        "{}",
+        ran.stdout
+    );
+    let page = include_str!("../../../../docs/fio.md");
+    let wanted = format!("Every option of {} ", reported.replace('-', " "));
+    assert!(page.contains(&wanted), "{wanted}");
+}
+
+#[test]
+fn it_does_not_pass_for_fio_before_itself() {
+    let place = Place::new();
+    symlink(env!("CARGO_BIN_EXE_fathom"), place.path().join("fio")).unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_fathom"));
+    let ran = place.command(program, &["crosscheck", "null:", "--fio", "./fio"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is a link to fathom"), "{}", ran.stderr);
+}
+
+#[test]
+fn by_the_name_of_fio_only_failures_are_on_standard_error() {
+    let place = Place::new();
+    let link = place.path().join("fio");
+    symlink(env!("CARGO_BIN_EXE_fathom"), &link).unwrap();
+    // An option that is left out, and a verdict that is anything but good.
+    let job = ["--name=a", "--rw=write", "--size=64k", "--nice=3"];
+    let ran = place.command(&link, &job);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    let told = place.fio(&job);
+    assert_eq!(told.status, Some(0), "{}", told.stderr);
+    for wanted in ["nice is ignored", "fathom runs show"] {
+        assert!(told.stderr.contains(wanted), "{}", told.stderr);
+    }
+    let asked = Command::new(&link)
+        .args(job)
+        .current_dir(place.path())
+        .env("FATHOM_STORE", place.path().join("store/runs.db"))
+        .env("FATHOM_FIO_QUIET", "0")
+        .output()
+        .unwrap();
+    let asked = String::from_utf8(asked.stderr).unwrap();
+    assert!(asked.contains("fathom runs show"), "{asked}");
+    let failed = place.command(&link, &["--name=a", "--rw=wriet"]);
+    assert_eq!(failed.status, Some(1));
+    assert!(failed.stderr.contains("wriet"), "{}", failed.stderr);
 }
 
 #[test]

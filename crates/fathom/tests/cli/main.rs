@@ -7,6 +7,7 @@
 mod at_io_iops;
 mod at_io_parallel;
 mod bench;
+mod bench_fio;
 mod calibrate;
 mod causal;
 mod commands;

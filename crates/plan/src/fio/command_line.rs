@@ -2,10 +2,11 @@
 //!
 //! Options before the first `--name` count for all jobs, `--name` starts a job,
 //! what follows it belongs to the job. `--opt=value`, `--opt value` and a single
-//! dash are the same.
+//! dash are the same. Job files right behind a `--client` are that host's.
 
 use std::sync::Arc;
 
+use super::clients::JobFiles;
 use super::jobs::{Collector, FioJobs, Reading};
 use super::lines::{self, RawSection, RawSetting, short};
 use super::place::{FioPlace, FioProblem, FioProblems};
@@ -42,7 +43,7 @@ pub fn read_fio(
         run: FioRun::default(),
         action: FioAction::Run,
         sections: Vec::new(),
-        job_files: Vec::new(),
+        job_files: JobFiles::default(),
         problems: Vec::new(),
     };
     if arguments.len() > MAX_ARGUMENTS {
@@ -60,7 +61,7 @@ struct Line<'a> {
     run: FioRun,
     action: FioAction,
     sections: Vec<RawSection>,
-    job_files: Vec<(String, FioPlace)>,
+    job_files: JobFiles,
     problems: Vec<FioProblem>,
 }
 
@@ -73,9 +74,10 @@ impl Line<'_> {
                 .strip_prefix("--")
                 .or_else(|| argument.strip_prefix('-'));
             let Some(name) = name.filter(|name| !name.is_empty()) else {
-                self.job_files.push((argument.clone(), place));
+                self.job_files.add(argument, place);
                 continue;
             };
+            self.job_files.another_option();
             let (name, joined) = match name.split_once('=') {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (name, None),
@@ -114,6 +116,10 @@ impl Line<'_> {
             let message = format!("--{} needs a value", switch.name);
             self.problems.push(FioProblem::at(place, message));
             return;
+        }
+        if switch.name == "client" {
+            let client = value.as_deref().unwrap_or_default();
+            self.job_files.client(client, place.clone());
         }
         if let Err(problem) = switches::apply(switch, value, &mut self.run, &mut self.action) {
             let message = format!("--{}: {}", switch.name, problem.0);
@@ -178,7 +184,12 @@ impl Line<'_> {
         for section in std::mem::take(&mut self.sections) {
             collector.add(section, &reading, &mut self.problems);
         }
-        for (number, (path, place)) in std::mem::take(&mut self.job_files).into_iter().enumerate() {
+        let job_files = std::mem::take(&mut self.job_files);
+        let job_files = job_files.of_all_hosts().unwrap_or_else(|problem| {
+            self.problems.push(problem);
+            Vec::new()
+        });
+        for (number, (path, place)) in job_files.into_iter().enumerate() {
             let text = match self.surroundings.read(&path) {
                 Ok(text) => text,
                 Err(why) => {

@@ -136,6 +136,53 @@ fn stages_waits_and_groups_follow_fio() {
     assert!(wrong.contains("does not come before"), "{wrong}");
 }
 
+fn flushes_follow_the_depth() {
+    let undrained = |options: &str| one(&format!("rw=write\n{options}")).workload.sync.undrained;
+    assert!(undrained("ioengine=libaio\niodepth=8\nfsync=4\n"));
+    assert!(undrained("ioengine=io_uring\niodepth=2\nfdatasync=1\n"));
+    for options in [
+        "ioengine=libaio\nfsync=4\n",
+        "ioengine=libaio\niodepth=8\n",
+        // This engine does one operation at a time, whatever the depth.
+        "ioengine=psync\niodepth=8\nfsync=4\n",
+    ] {
+        assert!(!undrained(options), "{options}");
+    }
+}
+
+#[test]
+fn a_flush_at_depth_is_explained_in_the_account() {
+    let account = |text: &str| {
+        let machine = machine(&format!("[a]\nsize=1m\nrw=write\nioengine=libaio\n{text}"));
+        let request = read_fio(&["job.fio".to_owned()], &machine).unwrap();
+        map_fio(&request, &machine, 7).0.render()
+    };
+    let shown = account("iodepth=8\nfdatasync=4\n");
+    let line = shown.lines().find(|line| line.contains("fdatasync=4"));
+    let line = line.unwrap();
+    assert!(
+        line.contains("does not wait for the writes in flight"),
+        "{line}"
+    );
+    assert!(!account("fdatasync=4\n").contains("does not wait"));
+}
+
+#[test]
+fn ranges_are_not_written_back_by_something_else() {
+    for value in [
+        "write:8",
+        "wait_before:8",
+        "wait_after:8",
+        "wait_before,write,wait_after:8",
+    ] {
+        let text = format!("[a]\nsize=1m\nrw=write\nsync_file_range={value}\n");
+        let wrong = line(&["job.fio"], &text).unwrap_err();
+        assert!(wrong.starts_with("job.fio:4:"), "{wrong}");
+        assert!(wrong.contains("sync_file_range"), "{wrong}");
+        assert!(wrong.contains("use fdatasync=N"), "{wrong}");
+    }
+}
+
 #[test]
 fn operations_become_what_fio_means() {
     let w = one("rw=randrw\nrwmixwrite=30\nbs=4k,8k\nnorandommap\n").workload;
@@ -149,6 +196,7 @@ fn operations_become_what_fio_means() {
     let w = one("rw=randwrite\nfsync=8\nfdatasync=4\nend_fsync=1\n").workload;
     assert_eq!((w.sync.every_writes, w.sync.call), (8, SyncCall::Fsync));
     assert_eq!((w.sync.other_every_writes, w.sync.final_flush), (4, true));
+    flushes_follow_the_depth();
     let w = one("rw=randtrimwrite\n").workload;
     assert!(w.trim_first && w.mix.trim_percent == 50);
     let w = one("rw=randwrite\nrate_iops=100\nrate_process=poisson\n").workload;

@@ -7,6 +7,7 @@
 
 mod account;
 mod arithmetic;
+mod clients;
 mod command_line;
 mod debug;
 mod jobs;

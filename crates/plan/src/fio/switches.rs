@@ -87,8 +87,10 @@ pub struct FioRun {
     pub strict: bool,
     /// Devices and foreign files may be overwritten.
     pub destructive: bool,
-    /// Nothing but errors on standard error.
+    /// Errors only on standard error: neither progress nor a verdict.
     pub quiet: bool,
+    /// No verdict and nothing of options that were left out on standard error.
+    pub results_only: bool,
     /// The store instead of the usual one.
     pub store: Option<String>,
     /// The HTML report goes here.
@@ -126,6 +128,7 @@ impl Default for FioRun {
             strict: false,
             destructive: false,
             quiet: false,
+            results_only: false,
             store: None,
             html: None,
             debug: None,

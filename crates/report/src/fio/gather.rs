@@ -128,6 +128,20 @@ impl<'v> Stats<'v> {
         stats
     }
 
+    /// Under the name and settings of `job`, without what only a single job
+    /// has.
+    pub(super) fn named<'j>(self, job: &'j FioJob) -> Stats<'j>
+    where
+        'v: 'j,
+    {
+        Stats {
+            job,
+            settling: None,
+            depth_found: None,
+            ..self
+        }
+    }
+
     fn take(&mut self, trial: &TrialRecord) {
         let measured: Vec<&Sample> = measured(trial).collect();
         let duration_ns: u64 = measured.iter().map(|s| s.duration_ns).sum();

@@ -13,6 +13,9 @@ use super::{clients, when};
 
 /// The run as fio's JSON document; with every latency's histogram when `plus`.
 pub fn json(record: &RunRecord, view: &FioView, plus: bool) -> String {
+    if clients::are_in(view) {
+        return clients::document(record, view, plus).render();
+    }
     let entries = entries(record, view);
     let writer = Writer {
         record,
@@ -20,9 +23,6 @@ pub fn json(record: &RunRecord, view: &FioView, plus: bool) -> String {
         plus,
         entries: &entries,
     };
-    if view.jobs.iter().any(|job| job.host.is_some()) {
-        return clients::document(&writer, view).render();
-    }
     let ended_ms = when::ended_unix_ms(record);
     let mut root = Object::new();
     root.text("fio version", &view.version);
@@ -62,6 +62,22 @@ pub(super) struct Writer<'a> {
 impl Writer<'_> {
     /// One entry of `jobs`.
     pub(super) fn job(&self, stats: &Stats<'_>) -> Object {
+        let mut object = self.head(stats);
+        object.object("job options", options(&stats.job.options));
+        self.put_figures(&mut object, stats);
+        self.put_rest(&mut object, stats);
+        object
+    }
+
+    /// The sum of many: without what belongs to one job, its options and its
+    /// target.
+    pub(super) fn sum(&self, stats: &Stats<'_>) -> Object {
+        let mut object = self.head(stats);
+        self.put_figures(&mut object, stats);
+        object
+    }
+
+    fn head(&self, stats: &Stats<'_>) -> Object {
         let job = stats.job;
         let mut object = Object::new();
         object.text("jobname", &job.name);
@@ -70,15 +86,19 @@ impl Writer<'_> {
             object.integer("job_start", stats.started_unix_ns / 1_000_000);
         }
         object.integer("error", u64::from(stats.error));
-        object.integer("eta", 0);
-        object.integer("elapsed", when::elapsed_seconds(self.record));
-        object.object("job options", options(&job.options));
-        self.put_directions(&mut object, stats);
-        put_costs(&mut object, stats);
-        put_depths(&mut object, stats);
-        put_classes(&mut object, stats);
-        self.put_rest(&mut object, stats);
+        // fio's client does not know them of its servers.
+        if job.host.is_none() {
+            object.integer("eta", 0);
+            object.integer("elapsed", when::elapsed_seconds(self.record));
+        }
         object
+    }
+
+    fn put_figures(&self, object: &mut Object, stats: &Stats<'_>) {
+        self.put_directions(object, stats);
+        put_costs(object, stats);
+        put_depths(object, stats);
+        put_classes(object, stats);
     }
 
     fn put_directions(&self, object: &mut Object, stats: &Stats<'_>) {

@@ -139,7 +139,7 @@ fn name(job: &FioJob, prefix: &str, subject: Subject) -> String {
     } else {
         String::new()
     };
-    let host = job.host.iter().map(|(host, _)| format!(".{host}"));
+    let host = job.host.iter().map(|host| format!(".{host}"));
     let host: String = host.collect();
     format!("{prefix}_{}{number}.log{host}", subject.name())
 }

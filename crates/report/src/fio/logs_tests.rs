@@ -47,7 +47,7 @@ fn names_are_those_of_fio() {
         logs.per_job = false;
         (logs.iops, logs.latency, logs.histogram) = (None, None, None);
     });
-    hosted.jobs[0].host = Some(("node1".to_owned(), 8765));
+    hosted.jobs[0].host = Some(super::super::FioHost::of("node1"));
     assert_eq!(names(&hosted), ["d/o_bw.log.node1"]);
 }
 

@@ -32,6 +32,6 @@ pub use logs::{FioLog, log_names, log_notes, logs};
 pub use normal::normal;
 pub use terse::terse;
 pub use view::{
-    DEFAULT_PERCENTILES, DEFAULT_VERSION, FioJob, FioLogs, FioView, LatencyTarget, PercentilesOf,
-    Unified, WindowValue,
+    DEFAULT_PERCENTILES, DEFAULT_VERSION, FIO_PORT, FioHost, FioJob, FioLogs, FioView,
+    LatencyTarget, PercentilesOf, Unified, WindowValue,
 };

@@ -5,31 +5,30 @@ use std::fmt::Write;
 use fathom_model::{Histogram, RunRecord};
 
 use super::buckets::Buckets;
-use super::disk;
 use super::gather::{Direction, GroupRates, Stats, entries, trial_of};
 use super::json::{LEAST_CLASS_SHARE, depth_shares};
 use super::latency::{CLASSES, Classes, LONG_CLASSES, Moments, shares};
 use super::number::{Unit, short};
 use super::version::Fields;
 use super::view::{FioJob, FioView, Unified};
-use super::when;
+use super::{clients, disk, when};
 
 const NAMES: [&str; 3] = ["read", "write", "trim"];
 
 /// The run as fio's text for people.
 pub fn normal(record: &RunRecord, view: &FioView) -> String {
+    if clients::are_in(view) {
+        return clients::text(record, view);
+    }
     let entries = entries(record, view);
     let mut out = String::new();
     put_header(&mut out, record, view);
     for entry in entries.iter().filter(|entry| entry.ops() > 0) {
         out.push('\n');
         put_entry(&mut out, entry, &entries, record);
+        put_of_job(&mut out, entry);
     }
-    let mut groups: Vec<u32> = view.jobs.iter().map(|job| job.group_id).collect();
-    groups.dedup();
-    for group in groups {
-        put_group(&mut out, group, &entries);
-    }
+    put_groups(&mut out, view, &entries);
     put_disks(&mut out, record, view);
     out
 }
@@ -38,6 +37,19 @@ pub fn normal(record: &RunRecord, view: &FioView) -> String {
 
 /// What fio says before it starts.
 fn put_header(out: &mut String, record: &RunRecord, view: &FioView) {
+    put_jobs(out, record, view);
+    let _ = writeln!(out, "{}\n{}", view.version, starting(view));
+}
+
+/// How many processes there are.
+pub(super) fn starting(view: &FioView) -> String {
+    let jobs: u32 = view.jobs.iter().map(|job| job.clones.max(1)).sum();
+    let plural = if jobs == 1 { "process" } else { "processes" };
+    format!("Starting {jobs} {plural}")
+}
+
+/// The jobs, a line for each.
+pub(super) fn put_jobs(out: &mut String, record: &RunRecord, view: &FioView) {
     for job in &view.jobs {
         let option = |name: &str| {
             let own = job.options.iter().chain(&view.global_options);
@@ -65,12 +77,16 @@ fn put_header(out: &mut String, record: &RunRecord, view: &FioView) {
             out.push_str("...\n");
         }
     }
-    let jobs: u32 = view.jobs.iter().map(|job| job.clones.max(1)).sum();
-    let plural = if jobs == 1 { "process" } else { "processes" };
-    let _ = writeln!(out, "{}\nStarting {jobs} {plural}", view.version);
 }
 
-fn put_entry(out: &mut String, stats: &Stats<'_>, entries: &[Stats<'_>], record: &RunRecord) {
+/// What was measured of an entry; what only a job has is behind it
+/// ([`put_of_job`]).
+pub(super) fn put_entry(
+    out: &mut String,
+    stats: &Stats<'_>,
+    entries: &[Stats<'_>],
+    record: &RunRecord,
+) {
     let job = stats.job;
     let error = match stats.error {
         0 => " 0".to_owned(),
@@ -334,6 +350,10 @@ fn put_rest(out: &mut String, stats: &Stats<'_>) {
             stats.errors, stats.error, stats.error
         );
     }
+}
+
+/// The target of a job, and how it settled.
+pub(super) fn put_of_job(out: &mut String, stats: &Stats<'_>) {
     let target = &stats.job.latency_target;
     let _ = writeln!(
         out,
@@ -349,6 +369,15 @@ fn put_rest(out: &mut String, stats: &Stats<'_>) {
             "{}",
             settling.line(stats.job.significant_digits as usize)
         );
+    }
+}
+
+/// The sums of the groups.
+pub(super) fn put_groups(out: &mut String, view: &FioView, entries: &[Stats<'_>]) {
+    let mut groups: Vec<u32> = view.jobs.iter().map(|job| job.group_id).collect();
+    groups.dedup();
+    for group in groups {
+        put_group(out, group, entries);
     }
 }
 
@@ -399,7 +428,7 @@ fn put_group_rates(out: &mut String, job: &FioJob, name: &str, group: &GroupRate
     );
 }
 
-fn put_disks(out: &mut String, record: &RunRecord, view: &FioView) {
+pub(super) fn put_disks(out: &mut String, record: &RunRecord, view: &FioView) {
     let disks = disk::disks(record, view);
     if disks.is_empty() {
         return;

@@ -6,12 +6,12 @@ use std::fmt::Write;
 use fathom_model::{Histogram, RunRecord};
 
 use super::buckets::Buckets;
-use super::disk;
 use super::gather::{Direction, GroupRates, Stats, entries};
 use super::json::{LEAST_CLASS_SHARE, depth_shares};
 use super::latency::{Classes, Moments, shares};
 use super::series::Series;
 use super::view::{FioJob, FioView, Unified};
+use super::{clients, disk};
 
 /// Percentile fields of a direction, those without a percentile included.
 const PERCENTILES: usize = 20;
@@ -24,6 +24,9 @@ pub fn terse(record: &RunRecord, view: &FioView, version: u32) -> String {
     } else {
         3
     };
+    if clients::are_in(view) {
+        return clients::lines(record, view, version);
+    }
     let entries = entries(record, view);
     let mut out = String::new();
     for entry in &entries {
@@ -38,7 +41,7 @@ pub fn terse(record: &RunRecord, view: &FioView, version: u32) -> String {
 
 // Writing to a string cannot fail, so results of `write!` are not looked at.
 
-fn put_entry(
+pub(super) fn put_entry(
     out: &mut String,
     stats: &Stats<'_>,
     entries: &[Stats<'_>],
@@ -183,7 +186,7 @@ fn put_classes(out: &mut String, stats: &Stats<'_>) {
     }
 }
 
-fn put_disks(out: &mut String, record: &RunRecord, view: &FioView) {
+pub(super) fn put_disks(out: &mut String, record: &RunRecord, view: &FioView) {
     for disk in disk::disks(record, view) {
         let _ = write!(
             out,
@@ -201,7 +204,7 @@ fn put_disks(out: &mut String, record: &RunRecord, view: &FioView) {
     }
 }
 
-fn put_end(out: &mut String, stats: &Stats<'_>, version: u32) {
+pub(super) fn put_end(out: &mut String, stats: &Stats<'_>, version: u32) {
     if stats.job.continue_on_error {
         let _ = write!(out, ";{};{}", stats.errors, stats.error);
     }

@@ -2,9 +2,53 @@
 //! wrote them. Whoever parsed the job file fills it in; for a run that no job
 //! file describes, [`FioView::of_run`] makes it up from the workloads.
 
-/// The version that is printed unless another is asked for. Parsers look at
-/// it to know which fields to expect.
-pub const DEFAULT_VERSION: &str = "fio-3.36";
+use std::fmt;
+
+/// The fio that is followed: its options are known, and its fields are
+/// printed unless those of another version are asked for. Parsers look at it
+/// to know which fields to expect.
+pub const DEFAULT_VERSION: &str = "fio-3.42";
+
+/// The port of fio's servers, unless told otherwise.
+pub const FIO_PORT: u16 = 8765;
+
+/// Where a job ran that ran somewhere else.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FioHost {
+    /// Its name or address, as the user typed it.
+    pub name: String,
+    /// Its port; [`FIO_PORT`] where none was given.
+    pub port: u16,
+}
+
+impl FioHost {
+    /// The host of a name with or without a port: `h1`, `h1:7117`,
+    /// `[fe80::1]:7117`.
+    pub fn of(text: &str) -> FioHost {
+        let given = text.rsplit_once(':').and_then(|(name, port)| {
+            let bare = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
+            // A bare IPv6 address has colons of its own.
+            let name = bare.or_else(|| (!name.contains(':')).then_some(name))?;
+            Some((name, port.parse().ok()?))
+        });
+        let (name, port) = given.unwrap_or((text, FIO_PORT));
+        FioHost {
+            name: name.to_owned(),
+            port,
+        }
+    }
+}
+
+/// With its port where that is not the usual one: hosts differ in it.
+impl fmt::Display for FioHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.port, self.name.contains(':')) {
+            (FIO_PORT, _) => f.write_str(&self.name),
+            (port, true) => write!(f, "[{}]:{port}", self.name),
+            (port, false) => write!(f, "{}:{port}", self.name),
+        }
+    }
+}
 
 /// The percentiles that fio reports unless told otherwise.
 pub const DEFAULT_PERCENTILES: [f64; 17] = [
@@ -15,7 +59,7 @@ pub const DEFAULT_PERCENTILES: [f64; 17] = [
 /// A run as fio's user asked for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FioView {
-    /// Printed as `fio version`, for example `fio-3.36`.
+    /// Printed as `fio version`, for example `fio-3.33`.
     pub version: String,
     /// Options of `[global]`: canonical name and the user's own text; a flag
     /// without a value has an empty one.
@@ -45,9 +89,9 @@ pub struct FioJob {
     pub options: Vec<(String, String)>,
     /// Free text of the user.
     pub description: Option<String>,
-    /// Where it ran, when that was somewhere else: its host and port. Results
-    /// are then written as a client does it.
-    pub host: Option<(String, u16)>,
+    /// Where it ran, when that was somewhere else. Results are then written as
+    /// a client does it.
+    pub host: Option<FioHost>,
     /// Percentiles, 0 to 100, at most 20.
     pub percentiles: Vec<f64>,
     /// Decimals of percentiles in text.

@@ -59,6 +59,12 @@ impl Peer {
                 cut(&version)
             )
         })?;
+        // Agreement with itself would prove nothing.
+        if version.contains("-fathom-") {
+            return Err(format!(
+                "'{shown}' is a link to fathom; name the real fio with --fio PATH"
+            ));
+        }
         if number < OLDEST {
             let (major, minor) = OLDEST;
             return Err(format!(

@@ -28,8 +28,6 @@ use crate::output_flags::{Output, StorePath};
 use crate::pipeline::{self, Request};
 use crate::{present, run_identity};
 
-/// Keeps standard error empty but for errors, for scripts that look at it.
-const QUIET_VARIABLE: &str = "FATHOM_FIO_QUIET";
 /// What a shell says of a program that ended by an interrupt.
 const INTERRUPTED: u8 = 130;
 /// Left-out options that are told one by one.
@@ -62,7 +60,6 @@ pub(super) fn carry_out(request: &FioRequest) -> anyhow::Result<Exit> {
 
 fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let run = &request.run;
-    let quiet = run.quiet || says_yes(QUIET_VARIABLE);
     let store = StorePath {
         store: run.store.clone().map(PathBuf::from),
     };
@@ -70,21 +67,21 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let made = MadeFiles::beside(&store_path);
     let destructive = run.destructive || says_yes(permission::DESTRUCTIVE_VARIABLE);
     if !run.clients.is_empty() {
-        return run_on_clients(request, mapped, (quiet, destructive), store);
+        return run_on_clients(request, mapped, destructive, store);
     }
     if let Err(refused) = permission::settle(mapped, &made, destructive) {
         refused.iter().for_each(|line| present::complain(line));
         return Ok(FIO_FAILURE);
     }
     give_keys(mapped);
-    if !quiet {
+    if !run.results_only {
         tell_left_out(&mapped.account);
     }
     let pipeline_request = Request {
         plan: mapped.plan(),
         schedule: mapped.schedule.clone(),
         label: Some(format!("fio {}", mapped.schedule.name)),
-        output: output_of(run, quiet, store.clone()),
+        output: output_of(run, store.clone()),
     };
     let view = view::of(mapped, &request.jobs);
     outputs::admit(run, &view)?;
@@ -110,7 +107,7 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     if let Some(html) = &run.html {
         present::write_html(&judged, Some(Path::new(html)), &store)?;
     }
-    if !quiet {
+    if !run.results_only {
         tell_verdict(&judged);
         measured.complain();
     }
@@ -135,7 +132,7 @@ fn give_keys(mapped: &FioMapped) {
 fn run_on_clients(
     request: &FioRequest,
     mapped: &mut FioMapped,
-    (quiet, destructive): (bool, bool),
+    destructive: bool,
     store: StorePath,
 ) -> anyhow::Result<Exit> {
     let run = &request.run;
@@ -147,7 +144,7 @@ fn run_on_clients(
         }
     };
     clients::settle(mapped, destructive);
-    if !quiet {
+    if !run.results_only {
         tell_left_out(&mapped.account);
         if mapped.jobs.iter().any(|job| job.unlink) {
             present::complain("unlink is ignored: files of other hosts stay where they are");
@@ -160,7 +157,7 @@ fn run_on_clients(
         plan: mapped.plan(),
         schedule: mapped.schedule.clone(),
         label: Some(format!("fio {}", mapped.schedule.name)),
-        output: output_of(run, quiet, store.clone()),
+        output: output_of(run, store.clone()),
     };
     outputs::admit(run, &view::of(mapped, &request.jobs))?;
     let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
@@ -173,7 +170,7 @@ fn run_on_clients(
     if let Some(html) = &run.html {
         present::write_html(&judged, Some(Path::new(html)), &store)?;
     }
-    if !quiet {
+    if !run.results_only {
         tell_verdict(&judged);
         measured.complain();
     }
@@ -181,14 +178,14 @@ fn run_on_clients(
 }
 
 /// Progress goes to a terminal, elsewhere only when asked for.
-fn output_of(run: &FioRun, quiet: bool, store: StorePath) -> Output {
+fn output_of(run: &FioRun, store: StorePath) -> Output {
     let shown = match run.eta {
         FioEta::Always => true,
         FioEta::Never => false,
         FioEta::Auto => std::io::stderr().is_terminal(),
     };
     Output {
-        quiet: quiet || !shown,
+        quiet: run.quiet || !shown,
         strict: run.strict,
         store,
         ..Output::default()

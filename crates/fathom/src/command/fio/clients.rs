@@ -9,12 +9,9 @@ use fathom_model::run::RunRecord;
 use fathom_model::schedule::take_set;
 use fathom_model::{Schedule, ScheduledTrial};
 use fathom_plan::fio::{FioJob as FioSection, FioJobs, FioMapped, FioRun};
-use fathom_report::fio::{FioJob, FioView};
+use fathom_report::fio::{FioHost, FioJob, FioView};
 
 use crate::command::hosts::HostArgs;
-
-/// The port that fio's clients call, as their JSON names it.
-const FIO_PORT: u16 = 8765;
 
 /// Longest list of hosts.
 const LIST_BYTES: u64 = 1 << 20;
@@ -135,7 +132,7 @@ pub(super) fn view(view: FioView, schedule: &Schedule, record: &RunRecord) -> Fi
             };
             jobs.push(FioJob {
                 trial: *trial,
-                host: Some((host.name.clone(), FIO_PORT)),
+                host: Some(FioHost::of(&host.name)),
                 ..job.clone()
             });
         }

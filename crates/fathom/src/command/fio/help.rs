@@ -4,9 +4,7 @@ use fathom_plan::fio::{
     FioFate, FioJobs, FioOption, FioRequest, FioSetting, fio_engines, fio_option, fio_options,
     fio_steady_words,
 };
-
-/// What the fio whose options are known calls itself; scripts look at it.
-const LIKE_FIO: &str = "fio-3.42";
+use fathom_report::fio::DEFAULT_VERSION;
 
 /// What `--parse-only --debug=parse` says.
 pub(super) fn parsed(request: &FioRequest) -> String {
@@ -21,7 +19,8 @@ pub(super) fn parsed(request: &FioRequest) -> String {
 }
 
 pub(super) fn version() -> String {
-    format!("{LIKE_FIO}-fathom-{}\n", env!("CARGO_PKG_VERSION"))
+    // Scripts look at how it begins.
+    format!("{DEFAULT_VERSION}-fathom-{}\n", env!("CARGO_PKG_VERSION"))
 }
 
 pub(super) fn usage() -> String {
@@ -54,7 +53,8 @@ Of fathom:
   --strict                 an ignored option is an error; the verdict sets the exit status
   --destructive            devices and files that were there may be overwritten
                            (or FATHOM_DESTRUCTIVE=1)
-  --quiet                  errors only on standard error (or FATHOM_FIO_QUIET=1)
+  --quiet                  errors only on standard error (or FATHOM_FIO_QUIET=1); so it
+                           is by the name of fio, unless FATHOM_FIO_QUIET=0
   --launcher=HOW           how agents of --client come to life: ssh, static, slurm, mpi;
                            --fleet=DIR, --allow-missing=N
   --store=FILE --html=FILE where the run and its report are kept

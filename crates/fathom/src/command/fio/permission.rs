@@ -14,6 +14,11 @@ pub(super) fn says_yes(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
+/// Whether it says no.
+pub(super) fn says_no(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| value == "0")
+}
+
 /// Marks which files are fathom's own: those that an earlier run made, and
 /// those that this one will make.
 ///

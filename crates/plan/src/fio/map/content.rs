@@ -195,7 +195,7 @@ fn sync(asked: &Asked<'_>) -> SyncPolicy {
         },
         final_flush: at_end.into_iter().any(|name| asked.flag(name, false)),
         other_every_writes,
-        // With one operation in flight there is nothing to drain, and commits are timed.
-        undrained: every_writes > 0 && asked.count("iodepth").unwrap_or(1) > 1,
+        // Once the depth is known.
+        undrained: false,
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn fill(
     surroundings: &dyn FioSurroundings,
 ) {
     depth(asked, workload, engine);
+    flushes(asked, workload);
     rate(asked, workload, clones);
     pauses(asked, workload);
     limits(asked, workload, clones);
@@ -57,6 +58,20 @@ fn depth(asked: &mut Asked<'_>, workload: &mut Workload, engine: &Chosen) {
     workload.poll = polls && engine.kind == EngineKind::Uring;
     if polls && !workload.poll {
         asked.ignored("hipri", "only io_uring polls here");
+    }
+}
+
+/// Where several operations are in flight, a flush does not wait for them. With
+/// one there is nothing to wait for, and commits are timed.
+fn flushes(asked: &mut Asked<'_>, workload: &mut Workload) {
+    workload.sync.undrained = workload.sync.every_writes > 0 && workload.queue_depth > 1;
+    if workload.sync.undrained {
+        for name in ["fsync", "fdatasync"] {
+            asked.mapped(
+                name,
+                "as in fio, a flush does not wait for the writes in flight and covers only those that have ended",
+            );
+        }
     }
 }
 

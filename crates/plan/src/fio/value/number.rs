@@ -134,8 +134,9 @@ pub(crate) fn amount(text: &str, units: Units) -> Result<Amount, Wrong> {
         return Err(not(text, "possible: it is below 0"));
     }
     match unit {
-        "%" if number <= 100 => Ok(Amount::Percent(number)),
-        "%" => Err(not(text, "possible: a share goes up to 100%")),
+        // Tools that write job files from templates double it, which fio takes.
+        "%" | "%%" if number <= 100 => Ok(Amount::Percent(number)),
+        "%" | "%%" => Err(not(text, "possible: a share goes up to 100%")),
         "z" => Ok(Amount::Zones(number)),
         unit => {
             let factor = size_unit(unit, units).ok_or_else(wrong)?;
@@ -194,6 +195,7 @@ mod tests {
             assert_eq!(bytes(text, DECIMAL), Ok(decimal), "{text}");
         }
         assert_eq!(amount("50%", BINARY), Ok(Amount::Percent(50)));
+        assert_eq!(amount("100%%", BINARY), Ok(Amount::Percent(100)));
         assert_eq!(amount("8z", BINARY), Ok(Amount::Zones(8)));
         for text in [
             "",
