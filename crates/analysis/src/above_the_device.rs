@@ -12,7 +12,7 @@ use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use crate::activity::host_observations;
 use crate::check_table::TargetKind;
 use crate::checks::{Facts, is_limited};
-use crate::limiter::Named;
+use crate::named_limiter::Named;
 use crate::trial::Trial;
 
 /// Operations in flight that must wait above the device.

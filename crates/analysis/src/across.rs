@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 
-use crate::checks;
 use crate::fold::validity;
 use crate::knee::{self, Member};
-use crate::limiter::{Named, WOULD_TELL};
+use crate::limiter::WOULD_TELL;
+use crate::named_limiter::Named;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
-use crate::{payload, repeat};
+use crate::{checks, payload, repeat};
 
 /// Which trials are evidence for a row and no result: probes that share the row
 /// of what they probe. A row that consists of probes alone (a search for the

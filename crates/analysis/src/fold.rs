@@ -8,8 +8,8 @@ use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity, Verdict};
 
 use crate::check_table::{TargetKind, find_check};
 use crate::checks::{evidence, sort};
-use crate::fitness;
-use crate::limiter::{self, Named};
+use crate::named_limiter::Named;
+use crate::{fitness, limiter};
 
 /// Labels that a folded finding names at most.
 const MOST_LABELS: usize = 6;

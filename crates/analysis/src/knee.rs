@@ -16,7 +16,7 @@ use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::Workload;
 
 use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
-use crate::limiter::Named;
+use crate::named_limiter::Named;
 use crate::outcome::{Outcome, check};
 use crate::plateau::may_be_capped;
 use crate::statistics::quantiles::student_975;

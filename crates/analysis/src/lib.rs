@@ -34,6 +34,7 @@ mod judge;
 mod knee;
 mod latencies;
 mod limiter;
+mod named_limiter;
 pub mod network;
 mod outcome;
 mod payload;

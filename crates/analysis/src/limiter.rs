@@ -14,10 +14,8 @@ use crate::checks::{
     Facts, achieved, cap_evidence, cpu_bound, declared_cap, depth_kept, heat_limited, holes,
     in_memory, share_of_ceiling,
 };
+use crate::named_limiter::Named;
 use crate::outcome::check;
-
-/// A name and its evidence.
-pub(crate) type Named = (Limiter, String);
 
 /// Names the limiter when its evidence is complete.
 type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;

@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::Comparison;
 use crate::curve::Curve;
-use crate::estimate::Estimate;
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::fleet::FleetReport;
 use crate::idle_gate::IdleGate;
-use crate::op::{ErrorClass, OpKind};
+use crate::op::OpKind;
 use crate::run::{Ceiling, ErrorDetail, Finishers, RunState, StuckOp};
 use crate::sample::Phase;
 use crate::scale::ScaleStudy;
@@ -23,6 +22,8 @@ use crate::target::Target;
 use crate::together::{InSet, ResultSet};
 use crate::verdict::Verdict;
 use crate::workload::{EngineKind, Workload};
+
+pub use crate::summary::{ErrorCount, LatencySummary, OpSummary, Percentile};
 
 /// One run, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -222,60 +223,6 @@ pub struct CallCount {
     pub name: String,
     /// How many.
     pub count: u64,
-}
-
-/// Results of one kind of operation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OpSummary {
-    /// Which kind.
-    pub kind: OpKind,
-    /// Successful operations.
-    pub ops: u64,
-    /// Bytes that they moved.
-    pub bytes: u64,
-    /// Failures by class; empty when there were none.
-    pub errors: Vec<ErrorCount>,
-    /// Operations per second.
-    pub ops_per_second: Estimate,
-    /// Bytes per second.
-    pub bytes_per_second: Estimate,
-    /// Latency from submission.
-    pub service: LatencySummary,
-    /// Latency from the intended start; open loop only.
-    pub response: Option<LatencySummary>,
-}
-
-/// Failures of one class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ErrorCount {
-    /// Class.
-    pub class: ErrorClass,
-    /// How many.
-    pub count: u64,
-}
-
-/// A latency distribution in numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LatencySummary {
-    /// Recorded values.
-    pub count: u64,
-    /// Exact smallest.
-    pub min_ns: Option<u64>,
-    /// Exact largest.
-    pub max_ns: Option<u64>,
-    /// Mean.
-    pub mean_ns: Estimate,
-    /// p50, p90, p95, p99, p99.9, p99.99 in this order.
-    pub percentiles: Vec<Percentile>,
-}
-
-/// One percentile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Percentile {
-    /// In percent, for example 99.9.
-    pub percent: f64,
-    /// The value with its interval, or why there is none.
-    pub latency_ns: Estimate,
 }
 
 /// One second of a trial, for charts and machine readers.

@@ -49,6 +49,7 @@ pub mod snia;
 pub mod stack;
 pub mod steadiness;
 pub mod stop;
+pub mod summary;
 pub mod target;
 pub mod together;
 pub mod unit;

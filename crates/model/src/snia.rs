@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Unit;
-use crate::judged::LatencySummary;
 use crate::steadiness::SniaWindow;
+use crate::summary::LatencySummary;
 
 /// Rounds of a measurement window.
 pub const WINDOW_ROUNDS: usize = 5;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
-use crate::judged::{LatencySummary, OpSummary};
+use crate::summary::{LatencySummary, OpSummary};
 
 /// How a trial stood to the others of its set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

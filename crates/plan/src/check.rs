@@ -4,6 +4,7 @@
 mod conduct;
 pub(crate) mod files;
 mod geometry;
+pub(crate) mod host_mode;
 pub(crate) mod objects;
 mod vocabulary;
 

@@ -2,8 +2,8 @@
 
 use fathom_model::host_mode::{HostData, HostMode, HostTurns};
 
+use crate::check::host_mode::{check, of_keys};
 use crate::diagnostic::{Diagnostics, Problems};
-use crate::keys::PlanKeys;
 use crate::node::Located;
 use crate::plan::Plan;
 use crate::value::{HostDataChoice, HostTurnsChoice};
@@ -11,7 +11,7 @@ use crate::value::{HostDataChoice, HostTurnsChoice};
 impl Plan {
     /// How the plan is spread over several hosts.
     pub fn host_mode(&self) -> HostMode {
-        of(&self.keys)
+        of_keys(&self.keys)
     }
 
     /// Chooses whose data each host uses, and who works when. `None` leaves it
@@ -46,24 +46,6 @@ impl Plan {
             true => Err(problems.finish(&self.source)),
             false => Ok(()),
         }
-    }
-}
-
-fn of(keys: &PlanKeys) -> HostMode {
-    let (data, turns) = (keys.host_data.as_ref(), keys.host_turns.as_ref());
-    HostMode {
-        data: data.map_or(HostData::Own, |data| data.value.data()),
-        turns: turns.map_or(HostTurns::Together, |turns| turns.value.turns()),
-    }
-}
-
-/// A first host alone has nobody whose data it could read.
-pub(crate) fn check(keys: &PlanKeys, problems: &mut Problems) {
-    let mode = of(keys);
-    if mode.data == HostData::Rotated && mode.turns == HostTurns::Growing {
-        let span = keys.host_turns.as_ref().and_then(|turns| turns.span);
-        let message = "rotated data need two hosts at least, and growing turns begin with one";
-        problems.error("host_mode", span, message);
     }
 }
 

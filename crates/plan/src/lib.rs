@@ -50,6 +50,7 @@ mod lint;
 mod nearest;
 mod node;
 mod objects_flags;
+mod pause;
 mod payload_probe;
 mod plan;
 mod quick;

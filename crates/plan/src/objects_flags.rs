@@ -212,6 +212,20 @@ fn take_mode(keys: &mut WorkloadKeys, mode: &str) -> Result<(), Problem> {
     Ok(())
 }
 
+impl Plan {
+    /// Says how the store of all workloads is reached, where `flags` say it.
+    pub fn reach(&mut self, flags: &StoreFlags) {
+        for workload in self
+            .keys
+            .workloads
+            .iter_mut()
+            .flat_map(|all| &mut all.value.0)
+        {
+            workload.value = flags.over(std::mem::take(&mut workload.value));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

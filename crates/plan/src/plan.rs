@@ -80,7 +80,7 @@ impl Plan {
         mut problems: Problems,
     ) -> Result<Plan, Diagnostics> {
         check_numbers(&keys, &mut problems);
-        crate::host_mode::check(&keys, &mut problems);
+        crate::check::host_mode::check(&keys, &mut problems);
         let rows = check_workloads(&keys, &mut problems);
         for row in &rows {
             if problems.is_full() {
@@ -218,18 +218,6 @@ impl Plan {
         self.keys.destructive = Some(Located::new(Switch(destructive)));
     }
 
-    /// Says how the store of all workloads is reached, where `flags` say it.
-    pub fn reach(&mut self, flags: &crate::objects_flags::StoreFlags) {
-        for workload in self
-            .keys
-            .workloads
-            .iter_mut()
-            .flat_map(|all| &mut all.value.0)
-        {
-            workload.value = flags.over(std::mem::take(&mut workload.value));
-        }
-    }
-
     /// Gives the plan a name.
     pub fn set_name(&mut self, name: &str) {
         self.keys.name = Some(Located::new(Name(name.to_owned())));
@@ -251,7 +239,7 @@ fn check_numbers(keys: &PlanKeys, problems: &mut Problems) {
     if let Some(pause) = &keys.pause {
         let floor = pause.value.floor.as_ref();
         let ceiling = pause.value.ceiling.as_ref();
-        let (floor_ns, ceiling_ns) = crate::schedule::pause_bounds(&pause.value);
+        let (floor_ns, ceiling_ns) = crate::pause::pause_bounds(Some(&pause.value));
         if floor_ns > ceiling_ns {
             let message = "the floor of the pause is above its ceiling";
             let span = floor.or(ceiling).and_then(|t| t.span);

@@ -8,16 +8,13 @@ use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use crate::diagnostic::{Diagnostics, Problems, error};
-use crate::keys::PauseKeys;
 use crate::limits::MAX_TRIALS;
+use crate::pause::pause_bounds;
 use crate::plan::Plan;
 use crate::resolve::{TargetShape, resolve};
 use crate::rows::Row;
 use crate::together::{self, Turn};
 use crate::value::Order;
-
-const DEFAULT_FLOOR_NS: u64 = 1_000_000_000;
-const DEFAULT_CEILING_NS: u64 = 3_000_000_000;
 
 /// What the caller knows and the plan does not. Everything may be left at its
 /// default; scheduling itself looks at nothing.
@@ -244,8 +241,7 @@ impl Plan {
 
     fn pause(&self) -> Pause {
         let keys = self.keys.pause.as_ref().map(|p| &p.value);
-        let (floor_ns, ceiling_ns) =
-            keys.map_or((DEFAULT_FLOOR_NS, DEFAULT_CEILING_NS), pause_bounds);
+        let (floor_ns, ceiling_ns) = pause_bounds(keys);
         Pause {
             floor_ns,
             ceiling_ns,
@@ -253,19 +249,6 @@ impl Plan {
                 .and_then(|p| p.until_quiet.as_ref())
                 .is_none_or(|quiet| quiet.value.0),
         }
-    }
-}
-
-/// Shortest and longest pause in nanoseconds. A floor above the default
-/// ceiling raises it.
-pub(crate) fn pause_bounds(keys: &PauseKeys) -> (u64, u64) {
-    let floor = keys.floor.as_ref().map(|t| t.value.0);
-    let ceiling = keys.ceiling.as_ref().map(|t| t.value.0);
-    match (floor, ceiling) {
-        (Some(floor), Some(ceiling)) => (floor, ceiling),
-        (Some(floor), None) => (floor, floor.max(DEFAULT_CEILING_NS)),
-        (None, Some(ceiling)) => (DEFAULT_FLOOR_NS.min(ceiling), ceiling),
-        (None, None) => (DEFAULT_FLOOR_NS, DEFAULT_CEILING_NS),
     }
 }
 

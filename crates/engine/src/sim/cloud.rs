@@ -5,7 +5,7 @@
 use fathom_model::OpKind;
 use fathom_model::rng::derive_seed;
 
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::tail::Tail;
 use super::throttle::Throttled;

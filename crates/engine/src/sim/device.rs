@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use fathom_model::OpKind;
 
 use super::counters::{Counters, Tally};
-use super::model::{Mechanism, Model};
+use super::mechanism::Mechanism;
+use super::model::Model;
 use super::neighbour::Neighbour;
 use super::parameter::Parameters;
 use super::script::{Fate, Script};

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use fathom_model::unit;
 
-use super::parameter::{Parameter, Quantity, common_parameters};
+use super::description::common_parameters;
+use super::parameter::{Parameter, Quantity};
 use super::{Model, models};
 
 /// Every model with what it imitates and its parameters, in Markdown.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
 
-use super::parameter::Described;
+use super::description::Described;
 use crate::Error;
 
 /// Largest file that is read; a description has some hundred bytes.

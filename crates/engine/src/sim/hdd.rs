@@ -13,7 +13,7 @@ mod cache;
 use fathom_model::OpKind;
 
 use self::cache::WriteCache;
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside, Zone};
 use super::{MIB, SimAnswer, SimEnd, SimOp, transfer_ns};

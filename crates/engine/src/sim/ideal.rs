@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use fathom_model::OpKind;
 
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside, Latency};
 use super::{SimAnswer, SimEnd, SimOp};

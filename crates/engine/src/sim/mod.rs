@@ -20,6 +20,7 @@
 mod array;
 mod cloud;
 mod counters;
+mod description;
 mod device;
 mod document;
 mod file;
@@ -27,6 +28,7 @@ mod flash;
 mod hdd;
 mod ideal;
 mod kept;
+mod mechanism;
 mod model;
 mod neighbour;
 mod parameter;
@@ -42,10 +44,11 @@ mod warp;
 use fathom_model::OpKind;
 
 pub use self::counters::Counters;
+pub use self::description::common_parameters;
 pub use self::document::models_markdown;
 pub use self::kept::KeptDrive;
 pub use self::model::{Model, models};
-pub use self::parameter::{Parameter, Quantity, common_parameters};
+pub use self::parameter::{Parameter, Quantity};
 pub use self::truth::{Expected, Inside, KindDone, Latency, LatencyCounts, Truth, Zone};
 
 use self::device::Device;
@@ -148,7 +151,7 @@ pub trait Drive: Send {
 pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
     let described = match text.strip_prefix('@') {
         Some(path) => file::read(path.as_ref())?,
-        None => parameter::Described::parse(text)?,
+        None => description::Described::parse(text)?,
     };
     Ok(described.build(seed))
 }
@@ -166,7 +169,7 @@ pub fn open_described(
     Ok(file::parse(toml, path)?.build(seed))
 }
 
-impl parameter::Described {
+impl description::Described {
     fn build(self, seed: u64) -> Box<dyn Drive> {
         let seed = self.seed.unwrap_or(seed);
         let mechanism = (self.model.build)(&self.parameters, seed);

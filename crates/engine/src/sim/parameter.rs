@@ -2,10 +2,6 @@
 
 use fathom_model::unit::parse_bytes;
 
-use super::model::{Model, model_named};
-use super::{neighbour, script, warp};
-use crate::Error;
-
 /// What the value of a parameter is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
@@ -76,21 +72,13 @@ impl Parameter {
         Parameter::bytes("size", default, 1_048_576.0, "capacity of the drive")
     }
 
-    fn parse(&self, text: &str) -> Option<f64> {
+    pub(super) fn parse(&self, text: &str) -> Option<f64> {
         let value = match self.quantity {
             Quantity::Bytes => parse_bytes(text).ok().map(|bytes| bytes as f64),
             Quantity::Number => text.parse::<f64>().ok(),
         };
         value.filter(|v| (self.least..=self.most).contains(v))
     }
-}
-
-/// The parameters that every model takes.
-pub fn common_parameters() -> impl Iterator<Item = &'static Parameter> {
-    script::PARAMETERS
-        .iter()
-        .chain(warp::PARAMETERS)
-        .chain(neighbour::PARAMETERS)
 }
 
 /// The values of a model's parameters.
@@ -100,14 +88,12 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// The default of everything.
-    fn of(model: &Model) -> Parameters {
-        let own = model.parameters.iter();
-        let mut values: Vec<(&'static str, f64)> = own.map(|p| (p.name, p.default)).collect();
-        for common in common_parameters() {
-            // A model may have a default of its own for a common parameter.
-            if !values.iter().any(|(name, _)| *name == common.name) {
-                values.push((common.name, common.default));
+    /// The default of each; of two with the same name the first counts.
+    pub(super) fn defaults(all: impl Iterator<Item = &'static Parameter>) -> Parameters {
+        let mut values: Vec<(&'static str, f64)> = Vec::new();
+        for parameter in all {
+            if !values.iter().any(|(name, _)| *name == parameter.name) {
+                values.push((parameter.name, parameter.default));
             }
         }
         Parameters { values }
@@ -139,84 +125,16 @@ impl Parameters {
         self.get(name) >= 0.5
     }
 
+    /// Gives a parameter another value; one that the model does not have stays
+    /// unknown.
+    pub(super) fn set(&mut self, name: &str, value: f64) {
+        if let Some(entry) = self.values.iter_mut().find(|entry| entry.0 == name) {
+            entry.1 = value;
+        }
+    }
+
     /// Every parameter with its value.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
         self.values.iter().copied()
-    }
-}
-
-/// A drive as somebody described it.
-pub(super) struct Described {
-    pub(super) model: &'static Model,
-    pub(super) parameters: Parameters,
-    pub(super) seed: Option<u64>,
-}
-
-impl Described {
-    /// A model with its defaults.
-    pub(super) fn new(name: &str) -> Result<Described, String> {
-        let model = model_named(name)?;
-        Ok(Described {
-            model,
-            parameters: Parameters::of(model),
-            seed: None,
-        })
-    }
-
-    /// Reads `MODEL?name=value,…`; what is not mentioned keeps its default.
-    pub(super) fn parse(text: &str) -> Result<Described, Error> {
-        let (name, settings) = text.split_once('?').unwrap_or((text, ""));
-        let mut described = Described::new(name).map_err(Error::Sim)?;
-        for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
-            let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-            described.set(name, value).map_err(Error::Sim)?;
-        }
-        Ok(described)
-    }
-
-    /// Whether a parameter of this name exists.
-    pub(super) fn knows(&self, name: &str) -> bool {
-        name == "seed" || self.parameters.iter().any(|(known, _)| known == name)
-    }
-
-    /// Sets one parameter from its text.
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let model = self.model;
-        if name == "seed" {
-            let seed = text.parse().map_err(|_| {
-                format!(
-                    "sim:{} cannot take '{text}' for seed: it is a whole number from 0 to {}",
-                    model.name,
-                    u64::MAX
-                )
-            })?;
-            self.seed = Some(seed);
-            return Ok(());
-        }
-        let all = || model.parameters.iter().chain(common_parameters());
-        let parameter = all().find(|known| known.name == name).ok_or_else(|| {
-            let names: Vec<&str> = all().map(|known| known.name).collect();
-            format!(
-                "sim:{} has no parameter '{name}'; it has {}, seed",
-                model.name,
-                names.join(", ")
-            )
-        })?;
-        let value = parameter.parse(text).ok_or_else(|| {
-            format!(
-                "sim:{} cannot take '{text}' for {name}: it is a {} from {} to {}",
-                model.name,
-                match parameter.quantity {
-                    Quantity::Bytes => "size in bytes",
-                    Quantity::Number => "number",
-                },
-                parameter.least,
-                parameter.most
-            )
-        })?;
-        if let Some(entry) = self.parameters.values.iter_mut().find(|e| e.0 == name) {
-            entry.1 = value;
-        }
-        Ok(())
     }
 }

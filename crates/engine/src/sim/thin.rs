@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use fathom_model::OpKind;
 
 use super::flash::{Flash, Write, flash_parameters};
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside};
 use super::{SimAnswer, SimEnd, SimOp};

@@ -6,7 +6,7 @@ use fathom_model::OpKind;
 use fathom_model::rng::derive_seed;
 
 use super::flash::{Flash, flash_parameters};
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::tail::Tail;
 use super::truth::{Expected, Inside};

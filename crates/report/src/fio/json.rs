@@ -9,13 +9,10 @@ use super::latency::{CLASSES, Classes, LONG_CLASSES, Moments, shares};
 use super::tree::{Json, Object};
 use super::version::Fields;
 use super::view::{FioJob, FioView, Unified};
-use super::{clients, when};
+use super::when;
 
-/// The run as fio's JSON document; with every latency's histogram when `plus`.
-pub fn json(record: &RunRecord, view: &FioView, plus: bool) -> String {
-    if clients::are_in(view) {
-        return clients::document(record, view, plus).render();
-    }
+/// The run of one host, or of hosts that are not told apart.
+pub(super) fn of_one_host(record: &RunRecord, view: &FioView, plus: bool) -> String {
     let entries = entries(record, view);
     let writer = Writer {
         record,

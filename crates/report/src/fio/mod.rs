@@ -16,6 +16,7 @@ mod logs;
 mod native;
 mod normal;
 mod number;
+mod render;
 mod series;
 mod steady;
 mod terse;
@@ -27,10 +28,8 @@ mod view;
 mod when;
 
 pub use iolog::{FioIoLog, iolog_names, iologs};
-pub use json::json;
 pub use logs::{FioLog, log_names, log_notes, logs};
-pub use normal::normal;
-pub use terse::terse;
+pub use render::{json, normal, terse};
 pub use view::{
     DEFAULT_PERCENTILES, DEFAULT_VERSION, FIO_PORT, FioHost, FioJob, FioLogs, FioView,
     LatencyTarget, PercentilesOf, Unified, WindowValue,

@@ -11,15 +11,12 @@ use super::latency::{CLASSES, Classes, LONG_CLASSES, Moments, shares};
 use super::number::{Unit, short};
 use super::version::Fields;
 use super::view::{FioJob, FioView, Unified};
-use super::{clients, disk, when};
+use super::{disk, when};
 
 const NAMES: [&str; 3] = ["read", "write", "trim"];
 
-/// The run as fio's text for people.
-pub fn normal(record: &RunRecord, view: &FioView) -> String {
-    if clients::are_in(view) {
-        return clients::text(record, view);
-    }
+/// The run of one host, or of hosts that are not told apart.
+pub(super) fn of_one_host(record: &RunRecord, view: &FioView) -> String {
     let entries = entries(record, view);
     let mut out = String::new();
     put_header(&mut out, record, view);

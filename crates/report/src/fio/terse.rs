@@ -6,27 +6,18 @@ use std::fmt::Write;
 use fathom_model::{Histogram, RunRecord};
 
 use super::buckets::Buckets;
+use super::disk;
 use super::gather::{Direction, GroupRates, Stats, entries};
 use super::json::{LEAST_CLASS_SHARE, depth_shares};
 use super::latency::{Classes, Moments, shares};
 use super::series::Series;
 use super::view::{FioJob, FioView, Unified};
-use super::{clients, disk};
 
 /// Percentile fields of a direction, those without a percentile included.
 const PERCENTILES: usize = 20;
 
-/// The run as fio's terse lines of `version` 2 to 5; another version is taken
-/// as 3.
-pub fn terse(record: &RunRecord, view: &FioView, version: u32) -> String {
-    let version = if (2..=5).contains(&version) {
-        version
-    } else {
-        3
-    };
-    if clients::are_in(view) {
-        return clients::lines(record, view, version);
-    }
+/// The run of one host, or of hosts that are not told apart.
+pub(super) fn of_one_host(record: &RunRecord, view: &FioView, version: u32) -> String {
     let entries = entries(record, view);
     let mut out = String::new();
     for entry in &entries {

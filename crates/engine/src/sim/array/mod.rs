@@ -10,7 +10,7 @@ use fathom_model::OpKind;
 use self::lru::Lru;
 use self::seen::Seen;
 use super::flash::{Flash, Write, flash_parameters};
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside};
 use super::{MIB, SimAnswer, SimEnd, SimOp, transfer_ns};

@@ -14,7 +14,7 @@ use self::heat::Heat;
 use self::mapping::Mapping;
 pub(super) use self::parameters::*;
 use self::slc::SlcCache;
-use super::model::Mechanism;
+use super::mechanism::Mechanism;
 use super::parameter::Parameters;
 use super::tail::Tail;
 use super::truth::{Expected, Inside};
