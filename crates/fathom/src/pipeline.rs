@@ -254,7 +254,6 @@ fn carry_out(
     let meta = meta_of(request, id, hosts.unwrap_or_default());
     let settings = Settings {
         run: meta.id.clone(),
-        run_tag: run_tag(&meta.id),
         file_prefix: carriers.file_prefix.to_owned(),
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
@@ -379,12 +378,6 @@ pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
         })
         .collect();
     Ok(format!("{stamp}-{suffix}"))
-}
-
-/// What marks the blocks and files of a run.
-pub(crate) fn run_tag(id: &str) -> u64 {
-    id.bytes()
-        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
 }
 
 pub(crate) fn unix_now_ns() -> u64 {

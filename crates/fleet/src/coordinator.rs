@@ -22,8 +22,6 @@ use crate::walk::Walk;
 pub struct Settings {
     /// Id of the run: under it agents hold what could not be delivered.
     pub run: String,
-    /// Stamped into every written block.
-    pub run_tag: u64,
     /// Name of test files, without their number.
     pub file_prefix: String,
     /// The user allowed devices and foreign files to be overwritten.
@@ -35,6 +33,13 @@ pub struct Settings {
     pub ceiling_ns: u64,
     /// Where `/proc` and `/sys` are read.
     pub sysroot: Sysroot,
+}
+
+impl Settings {
+    /// Stamped into every written block, and part of the names of objects.
+    pub(crate) fn run_tag(&self) -> u64 {
+        fathom_model::run::tag_of(&self.run)
+    }
 }
 
 /// Where everything that happens goes: the store, the progress line.

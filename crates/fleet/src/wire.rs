@@ -15,7 +15,7 @@ use crate::net_serving::NetworkEnd;
 use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 
 /// The first message of a coordinator and of an agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -180,7 +180,6 @@ pub(crate) struct RemoteSettings {
     pub(crate) run: String,
     /// Place of the host in it.
     pub(crate) place: u32,
-    pub(crate) run_tag: u64,
     pub(crate) file_prefix: String,
     pub(crate) destructive: bool,
     pub(crate) keep_files: bool,
@@ -192,7 +191,6 @@ impl RemoteSettings {
         RemoteSettings {
             run: settings.run.clone(),
             place: place as u32,
-            run_tag: settings.run_tag,
             file_prefix: settings.file_prefix.clone(),
             destructive: settings.destructive,
             keep_files: settings.keep_files,

@@ -120,7 +120,6 @@ fn many_agents(count: usize) {
     let schedule = on_hosts(&schedule(), &fleet.hosts()).unwrap();
     let settings = Settings {
         run: "run".to_owned(),
-        run_tag: 0xFA,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,

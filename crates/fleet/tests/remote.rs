@@ -36,6 +36,7 @@ impl Agent {
             policy: Policy {
                 allowed: vec![allowed.to_owned()],
                 destructive: false,
+                ..Policy::default()
             },
             interrupt: interrupt.clone(),
             journals: None,
@@ -143,7 +144,6 @@ fn run(
 ) -> Outcome {
     let settings = Settings {
         run: "run".to_owned(),
-        run_tag: 0xF1EE,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,

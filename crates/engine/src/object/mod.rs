@@ -53,11 +53,13 @@ mod xml;
 
 pub(crate) use access::Access;
 pub(crate) use blocks::{BlockStore, Blocks};
+pub use access::{endpoints_of, own_endpoint};
 pub use bucket::{make_bucket, remove_empty_bucket};
 pub use credentials::{Credentials, give_credentials};
 
 pub use clean::clean_bucket;
 pub(crate) use life::live;
+pub use endpoint::EndpointAddress;
 pub(crate) use prepare::prepare;
 pub use probe::ObjectProbe;
 pub use remove::{Removal, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run};
