@@ -274,7 +274,8 @@ fn carry_out(
     let outcome = match carriers.fleet {
         None => fathom_fleet::run_schedule(conductor, &settings, rules, interrupt, sink),
         Some(fleet) => {
-            fathom_fleet::run_on_fleet(fleet, conductor, &settings, rules, interrupt, sink)
+            let planned = &request.schedule;
+            fathom_fleet::run_on_fleet(fleet, planned, conductor, &settings, rules, interrupt, sink)
         }
     };
     let outcome = outcome.unwrap_or_else(|error| Outcome {

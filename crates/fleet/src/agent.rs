@@ -140,6 +140,7 @@ impl Agent {
     pub(crate) fn serve(&mut self) {
         while let Ok(command) = self.link.commands.recv() {
             match command {
+                Command::Check(specs) => self.check_planned(specs),
                 Command::Set(specs) if specs.is_empty() => {}
                 Command::Set(specs) => self.set(specs),
                 // The trial that it meant has ended by itself meanwhile.

@@ -386,7 +386,7 @@ impl Run {
                 admission::check_pause(pause)?;
                 true
             }
-            Command::Set(_) | Command::Finish => true,
+            Command::Check(_) | Command::Set(_) | Command::Finish => true,
         };
         self.finishing |= matches!(command, Command::Finish);
         if takes_long && self.waiting.fetch_add(1, Relaxed) >= MAX_WAITING {

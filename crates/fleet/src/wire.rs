@@ -12,6 +12,7 @@ use crate::leftovers::{CleanOrder, Cleaned};
 use crate::link::Command;
 use crate::message::Event;
 use crate::net_serving::NetworkEnd;
+use crate::refused::Refused;
 use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.
@@ -76,7 +77,7 @@ impl Greeting {
 /// Text from a stranger, fit for a terminal.
 pub(crate) fn clean(text: &str) -> String {
     let kept = text.chars().filter(|c| !c.is_control());
-    kept.take(300).collect()
+    kept.take(1000).collect()
 }
 
 /// From the coordinator.
@@ -148,6 +149,8 @@ pub(crate) enum FromAgent {
     },
     /// Ready for [`Command::Open`].
     Ready,
+    /// What it found wrong with the trials of [`Command::Check`].
+    Refused(Box<Refused>),
     /// A command has been carried out.
     Done,
     /// What [`ToAgent::Clean`] found.
@@ -173,7 +176,8 @@ pub(crate) struct About {
     pub(crate) held: Vec<HeldRun>,
 }
 
-/// [`Settings`] for an agent elsewhere.
+/// [`Settings`] for an agent elsewhere. What marks the data of the run is no part
+/// of them: each agent derives it from the id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RemoteSettings {
     /// Id of the run.

@@ -136,6 +136,7 @@ fn run(directory: &Path, text: &'static str, fault: Fault, allow_missing: usize)
     let mut notebook = Notebook::default();
     let outcome = run_on_fleet(
         fleet,
+        &schedule,
         &mut InOrder::new(&schedule),
         &settings,
         &|_| None,

@@ -129,6 +129,7 @@ fn many_agents(count: usize) {
     let (interrupt, mut notebook) = (Interrupt::new(), Notebook::default());
     let outcome = run_on_fleet(
         fleet,
+        &schedule,
         &mut InOrder::new(&schedule),
         &settings,
         &|_| None,
