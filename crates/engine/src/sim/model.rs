@@ -3,6 +3,7 @@
 use super::parameter::{Parameter, Parameters};
 use super::truth::{Expected, Inside};
 use super::{SimAnswer, SimEnd, SimOp, array, cloud, flash, hdd, ideal, rmw, thin, volatile};
+use fathom_model::nearest::did_you_mean;
 
 /// How a model works, without the faults and changes that can be put around it.
 /// Times never decrease from call to call.
@@ -54,8 +55,9 @@ pub(super) fn model_named(name: &str) -> Result<&'static Model, String> {
         .ok_or_else(|| {
             let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
             format!(
-                "there is no simulated drive '{name}'; choose one of {}",
-                names.join(", ")
+                "there is no simulated drive '{name}'; choose one of {}{}",
+                names.join(", "),
+                did_you_mean(name, names.iter().copied())
             )
         })
 }

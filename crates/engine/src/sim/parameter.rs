@@ -1,5 +1,6 @@
 //! The parameters of a model: `read_us=80,size=1TiB`.
 
+use fathom_model::nearest::did_you_mean;
 use fathom_model::unit::parse_bytes;
 
 use super::model::{Model, model_named};
@@ -197,9 +198,10 @@ impl Described {
         let parameter = all().find(|known| known.name == name).ok_or_else(|| {
             let names: Vec<&str> = all().map(|known| known.name).collect();
             format!(
-                "sim:{} has no parameter '{name}'; it has {}, seed",
+                "sim:{} has no parameter '{name}'; it has {}, seed{}",
                 model.name,
-                names.join(", ")
+                names.join(", "),
+                did_you_mean(name, names.iter().copied())
             )
         })?;
         let value = parameter.parse(text).ok_or_else(|| {
