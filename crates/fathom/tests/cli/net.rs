@@ -194,7 +194,9 @@ fn a_pair_is_measured_over_the_loopback() {
 #[test]
 fn a_load_whose_threads_cannot_be_had_says_so_and_ends() {
     if !crate::bench::is_root() {
-        println!("skipped: a limit of processes does not count for who has it, and takes another user");
+        println!(
+            "skipped: a limit of processes does not count for who has it, and takes another user"
+        );
         return;
     }
     let served = Served::start(None, "127.0.0.1:0");

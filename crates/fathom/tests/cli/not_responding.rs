@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,11 @@ struct FrozenDrive {
     process: Child,
     folder: PathBuf,
     device: String,
+    /// What is frozen for one test would be a finding in another one.
+    _turn: MutexGuard<'static, ()>,
 }
+
+static TURN: Mutex<()> = Mutex::new(());
 
 fn send(process: &Child, signal: Signal) {
     let pid = Pid::from_raw(process.id() as i32).expect("a process id");
@@ -44,6 +49,7 @@ impl FrozenDrive {
             println!("skipped: needs root and FUSE");
             return None;
         }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = bench.path().join("frozen");
         let at = folder.display().to_string();
         let mut command = bench.command(["lab", "drive", "ideal", "--size", "64MiB", "--at", &at]);
@@ -52,6 +58,7 @@ impl FrozenDrive {
             process: process.spawn().expect("fathom starts"),
             device: String::new(),
             folder,
+            _turn: turn,
         };
         let file = drive.folder.join("drive");
         let deadline = Instant::now() + Duration::from_secs(30);

@@ -252,6 +252,8 @@ fn the_cause_of_a_failed_run_stands_in_the_report_once() {
     assert!(report.contains("the reason above"), "{report}");
     // What was measured and what could not be removed are two matters.
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let left = said.lines().filter(|line| line.contains("not all test data"));
+    let left = said
+        .lines()
+        .filter(|line| line.contains("not all test data"));
     assert_eq!(left.count(), 1, "{said}");
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use fathom_model::network::{
     Cell, LoadResult, LoadSpec, MATRIX_SCHEMA, MatrixMode, MatrixReport, MatrixRound, NodeSum,
@@ -204,7 +205,7 @@ fn one_round(remotes: &[Remote], round: &[(usize, usize)], plan: &PairPlan) -> V
         threads
             .into_iter()
             .map(
-                |(from, to, begun)| match begun.map(|thread| thread.join()) {
+                |(from, to, begun)| match begun.map(ScopedJoinHandle::join) {
                     Ok(Ok(done)) => cell(from, to, done),
                     Ok(Err(_)) => failed(from, to, "its thread failed".to_owned()),
                     Err(error) => failed(from, to, no_thread(&error)),
