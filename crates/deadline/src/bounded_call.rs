@@ -10,9 +10,6 @@ use std::time::{Duration, Instant};
 /// How long anything may take to answer. A drive that spins up has its metadata
 /// cached; a server that takes longer than this is a finding anyway.
 pub const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a device may take that is about to be used: a disk that sleeps turns
-/// after this time.
-pub const SPIN_UP: Duration = Duration::from_secs(10);
 /// Helpers that may be held at the same time, each by something else.
 const HELD_MAX: usize = 64;
 /// Helpers without work that are kept for the next call.

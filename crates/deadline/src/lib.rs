@@ -18,6 +18,7 @@
 //! * [`output_of`] runs programs of others, [`host_addresses`] asks the name service.
 
 mod bounded_call;
+mod device;
 mod mount;
 mod mount_table;
 mod mount_watch;
@@ -26,7 +27,8 @@ pub mod paths;
 mod probe;
 mod program;
 
-pub use bounded_call::{NotResponding, PATIENCE, SPIN_UP, ask, ask_within};
+pub use bounded_call::{NotResponding, PATIENCE, ask, ask_within};
+pub use device::{device_patience, tell_when_waiting};
 pub use mount::{Mount, mount_of, parse_mountinfo};
 pub use mount_table::MountTable;
 pub use mount_watch::{MountAnswer, MountWatch};

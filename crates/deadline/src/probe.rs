@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::bounded_call::{NotResponding, PATIENCE, holding};
+use crate::device::waiting_for;
 use crate::mount::Mount;
 
 /// An answer is good for this long.
@@ -26,6 +27,9 @@ const FRESH: Duration = Duration::from_secs(1);
 const AGAIN: Duration = Duration::from_secs(10);
 /// Mounts that are asked at the same time.
 const TOGETHER_MAX: usize = 64;
+/// Whoever may take longer than this is told of, once he has taken so long.
+const TELL_FROM: Duration = Duration::from_secs(5);
+const TELL_AFTER: Duration = Duration::from_secs(2);
 const ANSWER_BYTES: usize = 6 * 8;
 
 /// Size and free space as statfs(2) gives them.
@@ -171,7 +175,7 @@ impl<'a> Asked<'a> {
     }
 
     fn wait(self, begun: Instant, patience: Duration) -> Result<Option<MountSpace>, NotResponding> {
-        let (question, pid, pipe) = match self {
+        let (question, pid, mut pipe) = match self {
             Asked::Known(answer) => return answer,
             Asked::Child {
                 question,
@@ -179,8 +183,15 @@ impl<'a> Asked<'a> {
                 pipe,
             } => (question, pid, pipe),
         };
-        let left = patience.saturating_sub(begun.elapsed());
-        let answer = answer(pipe, left);
+        let left = |patience: Duration| patience.saturating_sub(begun.elapsed());
+        let mut said = answer(&mut pipe, left(patience.min(TELL_AFTER)));
+        if said.is_none() && patience > TELL_AFTER {
+            if patience > TELL_FROM {
+                waiting_for(&question.name, begun.elapsed(), patience);
+            }
+            said = answer(&mut pipe, left(patience));
+        }
+        let answer = said;
         let child = match answer {
             // All that it still does is to end.
             Some(_) => Some(pid).filter(|pid| !ended(*pid, 0)),
@@ -248,7 +259,7 @@ fn ended(pid: libc::pid_t, options: libc::c_int) -> bool {
 }
 
 /// What the child wrote; `None` when nothing came in time.
-fn answer(mut pipe: File, patience: Duration) -> Option<Option<MountSpace>> {
+fn answer(pipe: &mut File, patience: Duration) -> Option<Option<MountSpace>> {
     let begun = Instant::now();
     loop {
         let left = patience.saturating_sub(begun.elapsed());
@@ -256,7 +267,7 @@ fn answer(mut pipe: File, patience: Duration) -> Option<Option<MountSpace>> {
             tv_sec: i64::try_from(left.as_secs()).ok()?,
             tv_nsec: i64::from(left.subsec_nanos()),
         };
-        let mut wanted = [PollFd::new(&pipe, PollFlags::IN)];
+        let mut wanted = [PollFd::new(&*pipe, PollFlags::IN)];
         match poll(&mut wanted, Some(&left)) {
             Ok(0) => return None,
             Ok(_) => break,
@@ -408,10 +419,9 @@ mod tests {
     #[test]
     fn a_pipe_in_which_nothing_comes_is_silence() {
         let (reader, writer) = std::io::pipe().unwrap();
-        let file = File::from(OwnedFd::from(reader.try_clone().unwrap()));
-        assert_eq!(answer(file, Duration::from_millis(20)), None);
+        let mut file = File::from(OwnedFd::from(reader));
+        assert_eq!(answer(&mut file, Duration::from_millis(20)), None);
         drop(writer);
-        let file = File::from(OwnedFd::from(reader));
-        assert_eq!(answer(file, Duration::from_secs(60)), Some(None));
+        assert_eq!(answer(&mut file, Duration::from_secs(60)), Some(None));
     }
 }

@@ -93,12 +93,17 @@ fn run(
     drop(command);
     // The pipe is emptied beside, so that a long output does not block.
     let (give, taken) = sync_channel(1);
-    std::thread::spawn(move || {
+    let emptying = std::thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         let read = output.take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes);
         let text = |_| String::from_utf8_lossy(&bytes).into_owned();
         let _ = give.send(read.map(text));
     });
+    if let Err(error) = emptying {
+        end_with_children(child);
+        let what = format!("no thread could be started to read what it prints: {error}");
+        return Err(io::Error::new(error.kind(), what));
+    }
     let status = ended(&mut child, patience);
     let left = patience.saturating_sub(begun.elapsed()).max(LOOK_EVERY);
     // A child of the child may hold the pipe for longer.
@@ -123,8 +128,9 @@ fn end_with_children(mut child: Child) {
     if let Some(group) = group.and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
-    // One that hangs in the kernel ends when its device does.
-    std::thread::spawn(move || child.wait());
+    // One that hangs in the kernel ends when its device does. Without a thread
+    // nobody waits for it, and it stays in the list of processes until fathom ends.
+    let _ = std::thread::Builder::new().spawn(move || child.wait());
 }
 
 fn ended(child: &mut Child, patience: Duration) -> Option<ExitStatus> {

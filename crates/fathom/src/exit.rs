@@ -82,7 +82,7 @@ pub(crate) fn is_missing(target: &Target) -> bool {
     let missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     target
         .path()
-        .is_some_and(|path| path.symlink_metadata().is_err_and(missing))
+        .is_some_and(|path| fathom_deadline::paths::symlink_metadata(path).is_err_and(missing))
 }
 
 /// Whether an error says that a name leads to nothing that can be used: a file,

@@ -36,6 +36,9 @@ fn main() -> ExitCode {
         Ok(command) => command,
         Err(error) => return told(&error),
     };
+    if !matches!(command, Command::Agent(_)) {
+        fathom_deadline::tell_when_waiting(present::complain);
+    }
     let shows_silence = shows_silence(&command);
     let exit = dispatch(command).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));

@@ -25,7 +25,7 @@ use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
 use crate::recorder::{NamedFiles, Recorded, Recorder};
-use crate::run_identity::{run_id, run_tag, unix_now_ns};
+use crate::run_identity::{run_id, unix_now_ns};
 use crate::{present, signals};
 
 /// Name of test files in a target directory, before their number.
@@ -252,7 +252,6 @@ fn carry_out(
     let meta = meta_of(request, id, hosts.unwrap_or_default());
     let settings = Settings {
         run: meta.id.clone(),
-        run_tag: run_tag(&meta.id),
         file_prefix: carriers.file_prefix.to_owned(),
         destructive: request.schedule.destructive,
         keep_files: request.schedule.keep_files,
@@ -273,7 +272,8 @@ fn carry_out(
     let outcome = match carriers.fleet {
         None => fathom_fleet::run_schedule(conductor, &settings, rules, interrupt, sink),
         Some(fleet) => {
-            fathom_fleet::run_on_fleet(fleet, conductor, &settings, rules, interrupt, sink)
+            let planned = &request.schedule;
+            fathom_fleet::run_on_fleet(fleet, planned, conductor, &settings, rules, interrupt, sink)
         }
     };
     let outcome = outcome.unwrap_or_else(|error| Outcome {

@@ -22,12 +22,6 @@ pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
     Ok(format!("{stamp}-{suffix}"))
 }
 
-/// What marks the blocks and files of a run.
-pub(crate) fn run_tag(id: &str) -> u64 {
-    id.bytes()
-        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
-}
-
 pub(crate) fn unix_now_ns() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)

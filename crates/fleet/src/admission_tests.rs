@@ -17,7 +17,6 @@ fn settings() -> RemoteSettings {
     RemoteSettings {
         run: "20261123-033000-abcd".to_owned(),
         place: 0,
-        run_tag: 1,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,
@@ -78,6 +77,27 @@ fn usual_trials_pass() {
         spec.workload.object = Some(Box::new(work));
     })
     .unwrap();
+}
+
+#[test]
+fn a_region_is_no_part_of_an_address() {
+    let region = |region: &str| {
+        check(|spec| {
+            spec.target = "s3://bucket".parse().unwrap();
+            let mut store = ObjectStore::new(Vec::new());
+            store.region = region.to_owned();
+            spec.workload.store = Some(Box::new(store));
+            let work = ObjectWork::new([(OpKind::Put, 1)], 10, ObjectSizes::Fixed(4096));
+            spec.workload.object = Some(Box::new(work));
+        })
+    };
+    for good in ["", "us-east-1", "RegionOne", "zone_2"] {
+        region(good).unwrap();
+    }
+    for bad in ["x.example/", "x.example#", "a b", "a.b", "x@y"] {
+        let error = region(bad).unwrap_err();
+        assert!(error.starts_with("workload.store.region is"), "{error}");
+    }
 }
 
 fn tree_work() -> MetaWork {

@@ -70,7 +70,7 @@ pub(crate) fn job_of(settings: &Settings, spec: &ScheduledTrial) -> Job {
         workload: spec.workload.clone(),
         target: spec.target.clone(),
         seed: spec.seed,
-        run_tag: settings.run_tag,
+        run_tag: settings.run_tag(),
         destructive: settings.destructive,
         keep_files: settings.keep_files,
         file_prefix: prefix,
@@ -140,6 +140,7 @@ impl Agent {
     pub(crate) fn serve(&mut self) {
         while let Ok(command) = self.link.commands.recv() {
             match command {
+                Command::Check(specs) => self.check_planned(specs),
                 Command::Set(specs) if specs.is_empty() => {}
                 Command::Set(specs) => self.set(specs),
                 // The trial that it meant has ended by itself meanwhile.
@@ -276,7 +277,7 @@ impl Agent {
         let mut made = std::mem::take(&mut self.made);
         let waits = Waits::UntilAgain(&self.interrupt, self.interrupt.wishes());
         let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
-        let run_tag = self.settings.run_tag;
+        let run_tag = self.settings.run_tag();
         // What other hosts of the run have made there is theirs to remove.
         for ((bucket, prefix), store) in buckets {
             let removed = remove_objects_of_part(&store, &bucket, (run_tag, &prefix), &mut hooks);
@@ -314,7 +315,7 @@ impl Agent {
         let waits = Waits::UntilAgain(&self.interrupt, wishes);
         let hooks = Hooks::new(&self.link, waits, &mut created);
         for ((bucket, _), store) in buckets {
-            let noted = keep_objects_of_run(store, bucket, self.settings.run_tag, &hooks);
+            let noted = keep_objects_of_run(store, bucket, self.settings.run_tag(), &hooks);
             if let Err(error) = noted {
                 self.link.send(Event::Note(error.to_string()));
             }

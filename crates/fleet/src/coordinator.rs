@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use fathom_engine::FileIdentity;
-use fathom_model::RunState;
 use fathom_model::conduct::Conductor;
 use fathom_model::run::TrialRecord;
+use fathom_model::{RunState, Schedule};
 use fathom_observe::Sysroot;
 
 use crate::agents::Agents;
@@ -22,8 +22,6 @@ use crate::walk::Walk;
 pub struct Settings {
     /// Id of the run: under it agents hold what could not be delivered.
     pub run: String,
-    /// Stamped into every written block.
-    pub run_tag: u64,
     /// Name of test files, without their number.
     pub file_prefix: String,
     /// The user allowed devices and foreign files to be overwritten.
@@ -35,6 +33,13 @@ pub struct Settings {
     pub ceiling_ns: u64,
     /// Where `/proc` and `/sys` are read.
     pub sysroot: Sysroot,
+}
+
+impl Settings {
+    /// Stamped into every written block, and part of the names of objects.
+    pub(crate) fn run_tag(&self) -> u64 {
+        fathom_model::run::tag_of(&self.run)
+    }
 }
 
 /// Where everything that happens goes: the store, the progress line.
@@ -83,14 +88,18 @@ pub fn run_schedule(
     sink: &mut dyn Sink,
 ) -> Result<Outcome, Error> {
     let agents = Agents::local(settings, interrupt)?;
-    Walk::new(agents, 0, sink, interrupt, conductor.looks()).carry_out(conductor, stop_rules)
+    Walk::new(agents, 0, sink, interrupt, conductor.looks()).carry_out(&[], conductor, stop_rules)
 }
 
 /// The same on the hosts of a fleet: each carries out the trials of its place,
 /// those of a set begin on all of them at the same moment. As many hosts as
 /// the fleet allows may be lost on the way.
+///
+/// All hosts check the trials of `planned` before the first of them begins: what
+/// cannot work on one of them is found before it costs time on all.
 pub fn run_on_fleet(
     fleet: Fleet,
+    planned: &Schedule,
     conductor: &mut dyn Conductor,
     settings: &Settings,
     stop_rules: StopRules<'_>,
@@ -100,6 +109,9 @@ pub fn run_on_fleet(
     let allow_missing = fleet.may_still_miss();
     let (agents, events) = fleet.into_agents();
     let agents = Agents::remote(agents, events, settings);
-    Walk::new(agents, allow_missing, sink, interrupt, conductor.looks())
-        .carry_out(conductor, stop_rules)
+    Walk::new(agents, allow_missing, sink, interrupt, conductor.looks()).carry_out(
+        &planned.trials,
+        conductor,
+        stop_rules,
+    )
 }

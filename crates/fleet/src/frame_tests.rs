@@ -28,7 +28,6 @@ proptest! {
         let mut whole = framed(&ToAgent::Begin(crate::wire::RemoteSettings {
             run: "run".to_owned(),
             place: 0,
-            run_tag: 1,
             file_prefix: "fathom-test".to_owned(),
             destructive: false,
             keep_files: false,

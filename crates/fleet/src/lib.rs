@@ -53,6 +53,7 @@ mod part;
 mod policy;
 mod preflight;
 mod quiet;
+mod refused;
 mod remembered;
 mod remote;
 #[cfg(test)]
@@ -99,7 +100,8 @@ pub use launcher::Launcher;
 pub use leftovers::{CleanOrder, Cleaned, clean_after_agents};
 pub use message::{Event, TrialEnding, TrialInterval, TrialStart};
 pub use policy::Policy;
-pub use preflight::{Refused, preflight};
+pub use preflight::preflight;
+pub use refused::Refused;
 pub use rules::StopRules;
 pub use server::{AgentServer, Report};
 pub use session::AgentOptions;

@@ -12,11 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::frame::FrameWriter;
 use crate::message::Event;
 use crate::net_serving::NetworkEnd;
+use crate::refused::Refused;
 use crate::wire::ToAgent;
 
 /// What a coordinator tells an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Command {
+    /// Say whether these trials can be carried out, before the first of them is.
+    Check(Vec<ScheduledTrial>),
     /// Carry out these trials at the same time.
     Set(Vec<ScheduledTrial>),
     /// All hosts of the set are ready: begin the load at this moment of the
@@ -46,6 +49,8 @@ pub(crate) enum Message {
     Event { event: Event, ack: Option<Ack> },
     /// The load of the set is ready to begin.
     Ready,
+    /// Some of the trials that were to be checked cannot be carried out.
+    Refused(Box<Refused>),
     /// A command has been carried out.
     Done,
     /// The agent is gone, and why.
@@ -107,6 +112,11 @@ impl Link {
     /// The load is ready to begin.
     pub(crate) fn ready(&self) {
         self.tell(Message::Ready);
+    }
+
+    /// Some of the trials that were to be checked cannot be carried out.
+    pub(crate) fn refuse(&self, refused: Refused) {
+        self.tell(Message::Refused(Box::new(refused)));
     }
 
     pub(crate) fn done(&self) {

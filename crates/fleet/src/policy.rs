@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use fathom_deadline::paths;
-use fathom_model::workload::{Peer, PeerProtocol};
+use fathom_engine::object::{EndpointAddress, endpoints_of, own_endpoint};
+use fathom_model::workload::{ObjectStore, Peer, PeerProtocol};
 use fathom_model::{ScheduledTrial, Target};
 
 use crate::network::{Network, Owner};
@@ -17,6 +18,9 @@ pub struct Policy {
     /// Whether devices and foreign files may be overwritten when the
     /// coordinator's user says so.
     pub destructive: bool,
+    /// Endpoints to which this host's keys for object stores may be shown,
+    /// beside the one that its own environment names.
+    pub endpoints: Vec<EndpointAddress>,
 }
 
 impl Policy {
@@ -35,7 +39,9 @@ impl Policy {
             for file in files {
                 self.check_path(Path::new(file))?;
             }
-            return self.check_bucket(bucket);
+            self.check_bucket(bucket)?;
+            let store = spec.workload.store.as_deref();
+            return store.map_or(Ok(()), |store| self.check_endpoints(store));
         }
         let Target::Path(target) = &spec.target else {
             return Ok(());
@@ -69,6 +75,32 @@ impl Policy {
                  --allow of fathom agent"
             )),
         }
+    }
+
+    /// Keys go with every request, so where they go is the owner's choice: what
+    /// the environment of the agent names (Amazon where it names nothing), and
+    /// what is on the list.
+    fn check_endpoints(&self, store: &ObjectStore) -> Result<(), String> {
+        let own = own_endpoint(&store.region).and_then(|name| name.parse().ok());
+        for name in endpoints_of(store) {
+            let address: EndpointAddress = name.parse()?;
+            if own.as_ref() != Some(&address) && !self.endpoints.contains(&address) {
+                return Err(format!(
+                    "{address} is not among the S3 endpoints that the owner of this host allows; \
+                     the agent can be started with --allow-endpoint {address}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is allowed, in words.
+    pub fn words(&self) -> Vec<String> {
+        let paths = self.allowed.iter().map(|path| path.display().to_string());
+        let endpoints = self.endpoints.iter();
+        paths
+            .chain(endpoints.map(|endpoint| format!("endpoint {endpoint}")))
+            .collect()
     }
 
     /// Refuses the other end of a connection that is not among `peers`.

@@ -22,6 +22,7 @@ fn only_what_is_on_the_list_and_links_lead_nowhere_else() {
     let policy = Policy {
         allowed: vec![allowed.clone()],
         destructive: false,
+        ..Policy::default()
     };
     let check = |path: &str| {
         let path = allowed.join(path);
@@ -62,6 +63,7 @@ fn files_by_name_are_looked_at_as_well() {
     let policy = Policy {
         allowed: vec![directory.path().to_owned()],
         destructive: false,
+        ..Policy::default()
     };
     let mut spec = trial(directory.path().to_str().unwrap());
     let named = |path: &str| fathom_model::workload::NamedFiles {
@@ -76,4 +78,38 @@ fn files_by_name_are_looked_at_as_well() {
     spec.workload.named = None;
     spec.workload.replay = Some(fathom_model::workload::Replay::of("/etc/passwd".into()));
     assert!(policy.check(&spec, false).is_err());
+}
+
+#[test]
+fn keys_are_shown_to_the_endpoints_of_the_list_and_of_the_environment() {
+    let policy = Policy {
+        allowed: vec!["s3://bench".into()],
+        endpoints: vec!["https://minio:9000".parse().unwrap()],
+        ..Policy::default()
+    };
+    let check = |endpoints: &[&str]| {
+        let mut spec = trial("s3://bench/below");
+        let endpoints = endpoints.iter().map(|&name| name.to_owned()).collect();
+        spec.workload.store = Some(Box::new(ObjectStore::new(endpoints)));
+        policy.check(&spec, false)
+    };
+    check(&["https://minio:9000"]).unwrap();
+    check(&["https://MINIO:9000/"]).unwrap();
+    // What the environment names, or Amazon.
+    check(&[]).unwrap();
+    for endpoint in [
+        "http://minio:9000",
+        "https://minio",
+        "https://minio:9000.example",
+        "https://elsewhere.example",
+        "https://ec2-203-0-113-1.compute-1.amazonaws.com",
+    ] {
+        let error = check(&["https://minio:9000", endpoint]).unwrap_err();
+        assert!(error.contains("endpoint"), "{endpoint}: {error}");
+    }
+    let error = check(&["https://elsewhere.example"]).unwrap_err();
+    assert!(
+        error.contains("--allow-endpoint https://elsewhere.example"),
+        "{error}"
+    );
 }

@@ -17,7 +17,7 @@ use crate::session::unix_now_ns;
 use crate::spool::HeldRun;
 use crate::tls;
 use crate::transport::{Complaint, Transport};
-use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent};
+use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
 
 /// An agent that answers no question for the time for so long is lost.
 const SILENCE_NS: u64 = 10_000_000_000;
@@ -276,6 +276,10 @@ fn read(
                 ack: waits.then(|| Ack::Far(Arc::clone(&shared.writer))),
             },
             FromAgent::Ready => Message::Ready,
+            FromAgent::Refused(mut refused) => {
+                refused.reason = clean(&refused.reason);
+                Message::Refused(refused)
+            }
             FromAgent::Done => Message::Done,
             FromAgent::NetworkServed(end) => Message::NetworkServed(end),
             FromAgent::Held(event) => Message::Held(event.map(Box::new)),

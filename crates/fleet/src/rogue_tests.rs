@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use fathom_model::rng::Rng;
 use fathom_model::workload::{
-    Bounds, MetaTree, MetaWork, NamedFiles, ObjectSizes, ObjectStore, ObjectWork, OpMix,
+    Bounds, KeySource, MetaTree, MetaWork, NamedFiles, ObjectSizes, ObjectStore, ObjectWork, OpMix,
     PeerProtocol, Verify,
 };
 use fathom_model::{OpKind, ScheduledTrial, Target, Workload};
@@ -42,6 +42,9 @@ const CASES: u64 = 100;
 /// What the agent's owner allows, and what lies beside it.
 struct Ground {
     root: tempfile::TempDir,
+    /// Where the owner lets requests to object stores go. Nobody listens there
+    /// unless a test says so.
+    endpoint: String,
 }
 
 impl Ground {
@@ -52,7 +55,10 @@ impl Ground {
         }
         std::fs::write(root.path().join("allowed/theirs"), "x".repeat(1 << 16)).unwrap();
         std::fs::write(root.path().join("beside/theirs"), "y".repeat(1 << 16)).unwrap();
-        Ground { root }
+        Ground {
+            root,
+            endpoint: "http://127.0.0.1:9".to_owned(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -64,6 +70,7 @@ impl Ground {
             policy: Policy {
                 allowed: vec![self.path("allowed"), PathBuf::from("s3://bucket")],
                 destructive: false,
+                endpoints: vec![self.endpoint.parse().unwrap()],
             },
             journals: Some(self.path("journals")),
             spool: Some(self.path("held")),
@@ -94,9 +101,8 @@ impl Ground {
 fn sessions(ground: &Ground) -> Vec<Vec<Value>> {
     let sets = trials(ground).into_iter().map(|spec| {
         let settings = json!({"Begin": {
-            "run": "20261123-033000-abcd", "place": 0, "run_tag": 77,
-            "file_prefix": "rogue", "destructive": false, "keep_files": false,
-            "ceiling_ns": 1000,
+            "run": "20261123-033000-abcd", "place": 0, "file_prefix": "rogue",
+            "destructive": false, "keep_files": false, "ceiling_ns": 1000,
         }});
         let set = json!({"Command": {"Set": [spec]}});
         let pause = json!({"Command": {"Pause": {
@@ -174,9 +180,9 @@ fn trials(ground: &Ground) -> Vec<ScheduledTrial> {
     }));
     let mut objects = short("s3://bucket/prefix".parse().unwrap());
     objects.workload.engine = fathom_model::workload::EngineKind::S3;
-    // Nobody listens there.
-    let endpoint = "http://127.0.0.1:9".to_owned();
-    objects.workload.store = Some(Box::new(ObjectStore::new(vec![endpoint])));
+    let mut store = ObjectStore::new(vec![ground.endpoint.clone()]);
+    store.keys = KeySource::Anonymous;
+    objects.workload.store = Some(Box::new(store));
     let work = ObjectWork::new([(OpKind::Put, 1)], 10, ObjectSizes::Fixed(4096));
     objects.workload.object = Some(Box::new(work));
     all.extend([verified, named, tree, null, drive, peer, objects]);
@@ -373,4 +379,65 @@ fn unchanged_sessions_are_carried_out() {
         crate::admission::check_set(&[spec]).unwrap();
     }
     assert_eq!(ground.untouched(), before);
+}
+
+fn framed_all(messages: &[Value]) -> Vec<Vec<u8>> {
+    let texts = messages.iter().map(Value::to_string);
+    texts.map(|text| framed(text.as_bytes())).collect()
+}
+
+/// A server that only takes connections, and how many have come.
+fn count_connections() -> (String, Arc<AtomicUsize>) {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&count);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            counter.fetch_add(1, Ordering::SeqCst);
+            drop(stream);
+        }
+    });
+    (endpoint, count)
+}
+
+#[test]
+fn requests_with_the_keys_of_a_host_go_only_where_its_owner_lets_them() {
+    let (endpoint, count) = count_connections();
+    let elsewhere = Ground::new();
+    let asking = Ground {
+        endpoint: endpoint.clone(),
+        ..Ground::new()
+    };
+    let session = framed_all(sessions(&asking).last().unwrap());
+    hold(&elsewhere, &session, &mut Rng::new(1)).unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 0, "{endpoint} was asked");
+    // The owner's word is what makes the difference.
+    hold(&asking, &session, &mut Rng::new(1)).unwrap();
+    assert!(count.load(Ordering::SeqCst) > 0);
+}
+
+#[test]
+fn a_run_cannot_pass_for_another_one() {
+    let ground = Ground::new();
+    let mut kept = sessions(&ground).swap_remove(0);
+    kept.truncate(6);
+    let mut claiming = kept.clone();
+    kept[1]["Begin"]["keep_files"] = json!(true);
+    hold(&ground, &framed_all(&kept), &mut Rng::new(1)).unwrap();
+    let files = || {
+        let entries = std::fs::read_dir(ground.path("allowed")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    let before = files();
+    assert!(before.len() > 1, "{before:?}");
+    // What marks the data of a run is no wish of a message.
+    claiming[1]["Begin"]["run"] = json!("20261123-040000-efgh");
+    let tag = fathom_model::run::tag_of("20261123-033000-abcd");
+    claiming[1]["Begin"]["run_tag"] = json!(tag);
+    hold(&ground, &framed_all(&claiming), &mut Rng::new(1)).unwrap();
+    assert_eq!(files(), before);
 }

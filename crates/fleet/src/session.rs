@@ -112,11 +112,7 @@ fn greet(
     let about = About {
         fingerprint: fathom_observe::host_fingerprint(&Sysroot::host()),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        allowed: policy
-            .allowed
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect(),
+        allowed: policy.words(),
         destructive: policy.destructive,
         held: options
             .spool
@@ -271,10 +267,11 @@ impl Session {
         let id = (settings.run.clone(), settings.place);
         let teller = {
             let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
+            let tag = fathom_model::run::tag_of(&settings.run);
             let journal = self
                 .journals
                 .as_deref()
-                .map(|directory| Journal::begin(directory, settings.run_tag, settings.keep_files));
+                .map(|directory| Journal::begin(directory, tag, settings.keep_files));
             // Who has nowhere to hold it does not keep it either.
             let kept = self.spool.is_some().then(|| Arc::clone(&unstored));
             let done = Arc::clone(&waiting_commands);
@@ -389,7 +386,7 @@ impl Run {
                 admission::check_pause(pause)?;
                 true
             }
-            Command::Set(_) | Command::Finish => true,
+            Command::Check(_) | Command::Set(_) | Command::Finish => true,
         };
         self.finishing |= matches!(command, Command::Finish);
         if takes_long && self.waiting.fetch_add(1, Relaxed) >= MAX_WAITING {
@@ -414,7 +411,6 @@ fn link(commands: Receiver<Command>, events: SyncSender<(usize, Message)>) -> Li
 fn local_settings(settings: RemoteSettings) -> Settings {
     Settings {
         run: settings.run,
-        run_tag: settings.run_tag,
         file_prefix: settings.file_prefix,
         destructive: settings.destructive,
         keep_files: settings.keep_files,

@@ -30,7 +30,6 @@ fn settings() -> RemoteSettings {
     RemoteSettings {
         run: "run".to_owned(),
         place: 0,
-        run_tag: 1,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,

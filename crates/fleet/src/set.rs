@@ -111,18 +111,7 @@ impl Agent {
             return (specs, Err((place, Early::failed(text))));
         }
         for (place, spec) in specs.iter_mut().enumerate() {
-            let divided = self
-                .policy
-                .as_ref()
-                .map_or(Ok(()), |policy| {
-                    policy.check(spec, self.settings.destructive)?;
-                    let peer = spec.workload.peer.as_deref();
-                    peer.map_or(Ok(()), |peer| {
-                        policy.check_peer(peer, self.peers.as_deref())
-                    })
-                })
-                .and_then(|()| part::take(spec));
-            if let Err(reason) = divided {
+            if let Err(reason) = self.admit(spec) {
                 return (specs, Err((place, Early::failed(reason))));
             }
         }

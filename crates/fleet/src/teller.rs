@@ -59,6 +59,7 @@ pub(crate) fn tell(
                 FromAgent::Event { event, waits }
             }
             Message::Ready => FromAgent::Ready,
+            Message::Refused(refused) => FromAgent::Refused(refused),
             Message::Done => {
                 unfinished.fetch_sub(1, Relaxed);
                 FromAgent::Done

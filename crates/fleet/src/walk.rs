@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::link::{Command, Message};
 use crate::message::Event;
+use crate::refused::{self, Refused};
 use crate::rules::{self, Rules, StopRules};
 use crate::silence::{Remedy, Silence};
 use crate::spool;
@@ -44,6 +45,8 @@ pub(crate) struct Walk<'a> {
     out: BTreeMap<usize, String>,
     /// Why the rest is being ended: for the run, and for the other hosts.
     cancelled: Option<(String, String)>,
+    /// What hosts said that they cannot carry out.
+    refused: Vec<(usize, Refused)>,
 }
 
 impl<'a> Walk<'a> {
@@ -65,16 +68,22 @@ impl<'a> Walk<'a> {
             allow_missing,
             out: BTreeMap::new(),
             cancelled: None,
+            refused: Vec::new(),
         }
     }
 
     /// All trials, then the end of the agents.
     pub(crate) fn carry_out(
         mut self,
+        planned: &[ScheduledTrial],
         conductor: &mut dyn Conductor,
         rules: StopRules<'_>,
     ) -> Result<Outcome, Error> {
-        let outcome = self.all_trials(conductor, rules);
+        let outcome = match self.check(planned) {
+            Ok(None) => self.all_trials(conductor, rules),
+            Ok(Some(refused)) => Ok(failed(refused)),
+            Err(error) => Err(error),
+        };
         if self.tell_all(&Command::Finish, 0).is_ok() {
             self.agents.join();
         }
@@ -82,6 +91,41 @@ impl<'a> Walk<'a> {
             Some(message) => Err(Error::Sink(message)),
             None => outcome,
         }
+    }
+
+    /// Has each host check what it is going to do before any of them begins. Why
+    /// nothing can be done, where more hosts refuse than may be missing.
+    fn check(&mut self, planned: &[ScheduledTrial]) -> Result<Option<String>, Error> {
+        let mut by_place: BTreeMap<usize, Vec<ScheduledTrial>> = BTreeMap::new();
+        for spec in planned {
+            let place = spec.host.map_or(0, |host| host as usize);
+            by_place.entry(place).or_default().push(spec.clone());
+        }
+        let present = self.agents.present();
+        by_place.retain(|place, _| present.contains(place));
+        let commands = by_place.into_iter();
+        let commands = commands.map(|(place, specs)| (place, Command::Check(specs)));
+        self.command_and_listen(commands.collect(), 0, Rules::new())?;
+        if let Some((reason, _)) = self.cancelled.take() {
+            return Ok(Some(reason));
+        }
+        let refused = std::mem::take(&mut self.refused).into_iter();
+        let refused: Vec<(String, Refused)> = refused
+            .map(|(place, refused)| {
+                let name = self.agents.name(place).unwrap_or_default().to_owned();
+                self.out.insert(place, format!("{name}: {refused}"));
+                (name, refused)
+            })
+            .collect();
+        if refused.is_empty() {
+            return Ok(None);
+        }
+        let words = refused::in_words(&refused);
+        if self.out.len() > self.allow_missing {
+            return Ok(Some(words));
+        }
+        let _ = self.handle(Event::Note(format!("going on without {words}")));
+        Ok(None)
     }
 
     fn all_trials(
@@ -200,6 +244,7 @@ impl<'a> Walk<'a> {
                     return Err(Error::AgentLost { trial });
                 }
                 Message::Lost(reason) => self.lost(place, &reason, &mut together),
+                Message::Refused(refused) => self.refused.push((place, *refused)),
                 // Nobody asked for it during a run.
                 Message::Held(_) | Message::NetworkServed(_) => {}
                 Message::Event { event, ack } => {

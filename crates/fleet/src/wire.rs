@@ -12,10 +12,11 @@ use crate::leftovers::{CleanOrder, Cleaned};
 use crate::link::Command;
 use crate::message::Event;
 use crate::net_serving::NetworkEnd;
+use crate::refused::Refused;
 use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.
-pub(crate) const PROTOCOL: u32 = 3;
+pub(crate) const PROTOCOL: u32 = 4;
 
 /// The first message of a coordinator and of an agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -76,7 +77,7 @@ impl Greeting {
 /// Text from a stranger, fit for a terminal.
 pub(crate) fn clean(text: &str) -> String {
     let kept = text.chars().filter(|c| !c.is_control());
-    kept.take(300).collect()
+    kept.take(1000).collect()
 }
 
 /// From the coordinator.
@@ -148,6 +149,8 @@ pub(crate) enum FromAgent {
     },
     /// Ready for [`Command::Open`].
     Ready,
+    /// What it found wrong with the trials of [`Command::Check`].
+    Refused(Box<Refused>),
     /// A command has been carried out.
     Done,
     /// What [`ToAgent::Clean`] found.
@@ -173,14 +176,14 @@ pub(crate) struct About {
     pub(crate) held: Vec<HeldRun>,
 }
 
-/// [`Settings`] for an agent elsewhere.
+/// [`Settings`] for an agent elsewhere. What marks the data of the run is no part
+/// of them: each agent derives it from the id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RemoteSettings {
     /// Id of the run.
     pub(crate) run: String,
     /// Place of the host in it.
     pub(crate) place: u32,
-    pub(crate) run_tag: u64,
     pub(crate) file_prefix: String,
     pub(crate) destructive: bool,
     pub(crate) keep_files: bool,
@@ -192,7 +195,6 @@ impl RemoteSettings {
         RemoteSettings {
             run: settings.run.clone(),
             place: place as u32,
-            run_tag: settings.run_tag,
             file_prefix: settings.file_prefix.clone(),
             destructive: settings.destructive,
             keep_files: settings.keep_files,

@@ -117,6 +117,7 @@ fn run(directory: &Path, text: &'static str, fault: Fault, allow_missing: usize)
         policy: Policy {
             allowed: vec![directory.to_owned()],
             destructive: false,
+            ..Policy::default()
         },
         ..AgentOptions::default()
     };
@@ -124,7 +125,6 @@ fn run(directory: &Path, text: &'static str, fault: Fault, allow_missing: usize)
     let (fleet, agents) = fleet(2, &options, allow_missing, strikes).unwrap();
     let settings = Settings {
         run: "run".to_owned(),
-        run_tag: 0xFA,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,
@@ -136,6 +136,7 @@ fn run(directory: &Path, text: &'static str, fault: Fault, allow_missing: usize)
     let mut notebook = Notebook::default();
     let outcome = run_on_fleet(
         fleet,
+        &schedule,
         &mut InOrder::new(&schedule),
         &settings,
         &|_| None,

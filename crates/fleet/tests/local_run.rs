@@ -14,7 +14,6 @@ use fathom_observe::Sysroot;
 fn settings() -> Settings {
     Settings {
         run: "run".to_owned(),
-        run_tag: 7,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,

@@ -120,7 +120,6 @@ fn many_agents(count: usize) {
     let schedule = on_hosts(&schedule(), &fleet.hosts()).unwrap();
     let settings = Settings {
         run: "run".to_owned(),
-        run_tag: 0xFA,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,
@@ -130,6 +129,7 @@ fn many_agents(count: usize) {
     let (interrupt, mut notebook) = (Interrupt::new(), Notebook::default());
     let outcome = run_on_fleet(
         fleet,
+        &schedule,
         &mut InOrder::new(&schedule),
         &settings,
         &|_| None,

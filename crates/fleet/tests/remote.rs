@@ -36,6 +36,7 @@ impl Agent {
             policy: Policy {
                 allowed: vec![allowed.to_owned()],
                 destructive: false,
+                ..Policy::default()
             },
             interrupt: interrupt.clone(),
             journals: None,
@@ -143,7 +144,6 @@ fn run(
 ) -> Outcome {
     let settings = Settings {
         run: "run".to_owned(),
-        run_tag: 0xF1EE,
         file_prefix: "fathom-test".to_owned(),
         destructive: false,
         keep_files: false,
@@ -153,6 +153,7 @@ fn run(
     let mut conductor = InOrder::new(schedule);
     run_on_fleet(
         fleet,
+        schedule,
         &mut conductor,
         &settings,
         &|_| None,
@@ -310,6 +311,37 @@ fn files_are_made_for_each_host_and_removed() {
     let mut again = Notebook::default();
     let outcome = bench.run(bench.gather(), null(50_000_000), &mut again);
     assert_eq!(outcome.state, RunState::Complete, "{outcome:?}");
+}
+
+#[test]
+fn what_cannot_work_is_found_before_anything_begins_anywhere() {
+    let bench = Bench::new(2);
+    let soon = || null(50_000_000);
+    let on = |target: &Path| trial(Target::Path(target.to_owned()), EngineKind::Psync, 1_000);
+    let missing = bench.data().join("missing");
+    let mut odd = on(&bench.data());
+    odd.workload.size_bytes = Some(1000);
+    let cases = [
+        (on(&missing), "data/missing does not exist"),
+        (on(Path::new("/etc")), "/etc is not on the list"),
+        (odd, "1000"),
+    ];
+    for (mut impossible, expected) in cases {
+        let fleet = bench.gather();
+        impossible.index = 1;
+        let schedule = schedule(vec![soon(), impossible]);
+        let schedule = on_hosts(&schedule, &fleet.hosts()).unwrap();
+        let mut notebook = Notebook::default();
+        let outcome = run(fleet, &schedule, &Interrupt::new(), &mut notebook);
+        assert_eq!(outcome.state, RunState::Failed, "{outcome:?}");
+        let reason = outcome.reason.unwrap();
+        assert!(reason.contains(expected), "{reason}");
+        // Once for both hosts.
+        assert!(reason.starts_with("127.0.0.1:"), "{reason}");
+        assert_eq!(reason.matches(expected).count(), 1, "{reason}");
+        assert!(notebook.started.is_empty(), "{reason}");
+    }
+    assert_eq!(std::fs::read_dir(bench.data()).unwrap().count(), 0);
 }
 
 #[test]

@@ -15,7 +15,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 fn settings() -> Settings {
     Settings {
         run: "run".to_owned(),
-        run_tag: 0xFA70,
         file_prefix: "fathom-test".to_owned(),
         destructive: true,
         keep_files: false,

@@ -30,6 +30,7 @@ pub mod json_memory;
 pub mod judged;
 pub mod limits;
 pub mod machine;
+pub mod nearest;
 pub mod network;
 pub mod observation;
 pub mod op;

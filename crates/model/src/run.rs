@@ -10,6 +10,7 @@ use crate::host_load::HostLoad;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
 use crate::recording::{DepthCounts, ThreadUse};
+use crate::rng::splitmix64;
 use crate::sample::Sample;
 use crate::schedule::{Schedule, ScheduledTrial};
 use crate::workload::EngineKind;
@@ -27,6 +28,12 @@ pub enum RunState {
     Interrupted,
     /// Could not be carried out.
     Failed,
+}
+
+/// What marks the blocks, files and objects of a run: it follows from its id.
+pub fn tag_of(id: &str) -> u64 {
+    id.bytes()
+        .fold(0, |tag, byte| splitmix64(tag ^ u64::from(byte)))
 }
 
 /// A run without its series.

@@ -185,7 +185,7 @@ fn look(
     }
     cached.add(ask_cache(path, &file, start..end), end - start);
     let answer = if metadata.file_type().is_block_device() {
-        unwritten_by_sampling(path, start, end)
+        unwritten_by_sampling(path, &file, start, end)
     } else {
         unwritten_bytes(path, &file, start, end)
     };

@@ -1,14 +1,14 @@
 //! How much of a data set was never written: holes and unwritten extents are
 //! answered with zeros without touching the device.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fathom_model::rng::Rng;
-use rustix::fs::SeekFrom;
+use rustix::fs::{OFlags, SeekFrom, fcntl_getfl, fcntl_setfl};
 
 use crate::Error;
 use crate::kernel_calls::{EXTENTS_PER_CALL, extents};
@@ -166,9 +166,16 @@ fn seek(file: &File, to: SeekFrom) -> io::Result<Option<u64>> {
 /// Looks at about 1000 evenly spread blocks of a device in `start..end`; blocks
 /// of zeros count as unwritten. Trimmed blocks read as zeros on most drives;
 /// on the others, and on encrypted devices, this finds nothing.
-pub(crate) fn unwritten_by_sampling(path: &Path, start: u64, end: u64) -> Result<Unwritten, Error> {
-    let (file, direct) = open_direct(path)?;
-    let block = block_bytes(&file).max(SAMPLE_BYTES);
+///
+/// The descriptor reads past the page cache from then on; `path` is for messages.
+pub(crate) fn unwritten_by_sampling(
+    path: &Path,
+    file: &File,
+    start: u64,
+    end: u64,
+) -> Result<Unwritten, Error> {
+    let direct = reads_directly(file);
+    let block = block_bytes(file).max(SAMPLE_BYTES);
     let mut buffer = AlignedBuffer::new(block);
     let first = start.div_ceil(block as u64);
     let blocks = (end / block as u64).saturating_sub(first);
@@ -209,21 +216,10 @@ pub(crate) fn unwritten_by_sampling(path: &Path, start: u64, end: u64) -> Result
     })
 }
 
-fn open_direct(path: &Path) -> Result<(File, bool), Error> {
-    let direct = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_DIRECT)
-        .open(path);
-    if let Ok(file) = direct {
-        return Ok((file, true));
-    }
-    let plain = File::open(path);
-    plain
-        .map(|file| (file, false))
-        .map_err(|source| Error::Open {
-            path: path.to_owned(),
-            source,
-        })
+/// Has an open file read past the page cache; false where it cannot.
+fn reads_directly(file: &File) -> bool {
+    let flags = fcntl_getfl(file);
+    flags.is_ok_and(|flags| fcntl_setfl(file, flags | OFlags::DIRECT).is_ok())
 }
 
 fn block_bytes(file: &File) -> usize {

@@ -47,7 +47,6 @@ mod keys;
 mod label;
 mod limits;
 mod lint;
-mod nearest;
 mod node;
 mod objects_flags;
 mod pause;

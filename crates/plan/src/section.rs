@@ -9,8 +9,8 @@ use schemars::Schema;
 
 use crate::diagnostic::{Problem, Problems, error, warning};
 use crate::foreign;
-use crate::nearest::nearest;
 use crate::node::{Node, NodeKind, Out};
+use fathom_model::nearest::nearest;
 
 /// Everything there is to know about one key.
 #[derive(Debug)]

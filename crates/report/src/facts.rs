@@ -220,6 +220,31 @@ pub(crate) fn ended_line(run: &JudgedRun) -> Option<String> {
     ))
 }
 
+/// Stands for the reason of the run, which [`ended_line`] has given.
+const REASON_ABOVE: &str = "the reason above";
+/// A shorter reason is better repeated.
+const LONG_REASON: usize = 40;
+
+/// A text that follows [`ended_line`], without the reason that stood there.
+pub(crate) fn without_reason(run: &JudgedRun, text: &str) -> String {
+    let reason = run.run.reason.as_deref().unwrap_or_default();
+    let reason = reason.trim_end_matches('.');
+    // What happened, and below it what the system or a server said of it.
+    let cause = reason.split_once(": ").map_or(reason, |(_, cause)| cause);
+    let mut text = text.to_owned();
+    for part in [reason, cause] {
+        if part.len() >= LONG_REASON {
+            text = text.replace(part, REASON_ABOVE);
+        }
+    }
+    text
+}
+
+/// Whether nothing of a text is left without the reason of the run.
+pub(crate) fn is_reason(run: &JudgedRun, text: &str) -> bool {
+    without_reason(run, text) == REASON_ABOVE
+}
+
 /// The trials that did not end as planned.
 pub(crate) fn unfinished(run: &JudgedRun) -> impl Iterator<Item = &JudgedTrial> {
     run.trials.iter().filter(|t| t.state != RunState::Complete)

@@ -3,7 +3,7 @@
 //! One controlling thread starts it, opens the gate, polls it some ten times a
 //! second and finishes it. Workers never wait for the controlling thread.
 
-mod gate;
+pub(crate) mod gate;
 mod gathering;
 mod live;
 pub(crate) mod plan;

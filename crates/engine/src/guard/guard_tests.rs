@@ -362,3 +362,32 @@ fn a_second_loop_device_over_a_mounted_one_is_refused() {
     );
     assert!(alone.is_empty(), "{alone:?}");
 }
+
+#[test]
+fn what_takes_the_place_of_a_device_is_not_claimed() {
+    let (Some(first), Some(second)) = (Loop::attach(image()), Loop::attach(image())) else {
+        return;
+    };
+    let folder = tempfile::tempdir_in("/dev").unwrap();
+    let node = folder.path().canonicalize().unwrap().join("node");
+    let make = |device: &Loop| {
+        let number = std::fs::metadata(&device.path).unwrap().rdev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let numbers = [major.to_string(), minor.to_string()];
+        let mut mknod = Command::new("mknod");
+        let made = mknod.arg(&node).arg("b").args(numbers).status();
+        made.is_ok_and(|status| status.success())
+    };
+    if !make(&first) {
+        println!("skipped: device nodes cannot be made here");
+        return;
+    }
+    let guard = inspect_device(&node).unwrap();
+    assert_eq!(guard.reasons, [""; 0]);
+    std::fs::rename(&node, folder.path().join("moved")).unwrap();
+    assert!(make(&second));
+    let error = guard.claim().unwrap_err().to_string();
+    assert!(error.contains("open for writing"), "{error}");
+    std::fs::rename(folder.path().join("moved"), &node).unwrap();
+    guard.claim().unwrap();
+}

@@ -13,17 +13,18 @@ mod usage;
 
 pub use signature::{Signature, scan_signatures};
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fathom_deadline::{SPIN_UP, paths};
-use rustix::fs::OFlags;
+use fathom_deadline::{device_patience, paths};
+use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use crate::Error;
+use crate::target_file::TargetFile;
 use backing::{Backing, backing_of};
 use storage::Storage;
 use usage::{family, loops, mounts, number_of, openers, swaps, swaps_of, writers};
@@ -44,6 +45,9 @@ pub struct DeviceGuard {
     /// Why it must not be written to, and the remedies, in words. Empty when
     /// it may be.
     pub reasons: Vec<String>,
+    /// What was looked at: nothing else is ever opened, whatever the path leads to
+    /// by then.
+    file: TargetFile,
 }
 
 /// A device that this process alone may mount, format or claim. Given up when
@@ -60,37 +64,53 @@ pub struct DeviceClaim {
 /// is no block device.
 pub fn inspect_device(path: &Path) -> Result<DeviceGuard, Error> {
     let resolved = paths::canonicalize(path).map_err(Error::io("open", path))?;
-    let facts = paths::metadata(&resolved).map_err(Error::io("examine", path))?;
-    if !facts.file_type().is_block_device() {
+    let looked = paths::on(&resolved, TargetFile::look);
+    let (file, facts) = looked.map_err(Error::io("examine", path))?;
+    if facts.kind != FileType::BlockDevice {
         return Err(Error::target(path, "is not a block device"));
     }
-    let (size_bytes, logical_block_bytes, signatures) = read_device(&resolved)?;
+    inspect(&file)
+}
+
+/// Looks at a block device that was found before, without changing it.
+///
+/// # Errors
+/// As for [`inspect_device`].
+pub(crate) fn inspect(file: &TargetFile) -> Result<DeviceGuard, Error> {
+    let (number, size_bytes, logical_block_bytes, signatures) = read_device(file)?;
     let mut guard = DeviceGuard {
         size_bytes,
         logical_block_bytes,
         read_only: false,
         reasons: Vec::new(),
         signatures,
-        path: resolved,
+        path: file.path().to_owned(),
+        file: file.clone(),
     };
-    guard.find_users(number_of(facts.rdev()));
+    guard.find_users(number);
     guard.try_exclusive();
     guard.explain_signatures();
     Ok(guard)
 }
 
-/// Size, block size and signatures of a device. One that sleeps takes seconds
-/// to answer, one that hangs never does.
-fn read_device(path: &Path) -> Result<(u64, u32, Vec<Signature>), Error> {
-    let read = paths::on_device_within(SPIN_UP, path, |path| {
-        let mut file = match File::open(path) {
+/// Number, size, block size and signatures of a device.
+type Read = (usage::DeviceNumber, u64, u32, Vec<Signature>);
+
+/// Reads a device. One that sleeps takes seconds to answer, one that hangs never
+/// does.
+fn read_device(file: &TargetFile) -> Result<Read, Error> {
+    let path = file.path();
+    let file = file.clone();
+    let read = paths::on_device_within(device_patience(path), path, move |path| {
+        let mut file = match file.open_to_read() {
             Ok(file) => file,
             Err(error) => return Ok(Err(Error::io("open", path)(error))),
         };
+        let number = number_of(file.metadata()?.rdev());
         let size_bytes = file.seek(SeekFrom::End(0))?;
         let signatures = scan_signatures(&file, size_bytes)?;
         let block_bytes = rustix::fs::ioctl_blksszget(&file).unwrap_or(512);
-        Ok(Ok((size_bytes, block_bytes, signatures)))
+        Ok(Ok((number, size_bytes, block_bytes, signatures)))
     });
     read.map_err(Error::io("read", path))?
 }
@@ -169,7 +189,7 @@ impl DeviceGuard {
     /// The kernel grants an exclusive open only if nobody has mounted or
     /// claimed the device, in whatever namespace.
     fn try_exclusive(&mut self) {
-        match open_exclusive(&self.path, true) {
+        match open_exclusive(&self.file) {
             Ok(_) => {}
             Err(Errno::BUSY) => {
                 if self.reasons.is_empty() {
@@ -218,7 +238,7 @@ impl DeviceGuard {
     /// [`Error::Io`] when it cannot be opened for writing.
     pub fn claim(&self) -> Result<DeviceClaim, Error> {
         self.permit()?;
-        match open_exclusive(&self.path, true) {
+        match open_exclusive(&self.file) {
             Ok(file) => Ok(DeviceClaim { _file: file }),
             Err(Errno::BUSY) => Err(Error::Refused {
                 path: self.path.clone(),
@@ -243,13 +263,9 @@ fn patient_openers(family: &usage::Family) -> Vec<String> {
     found
 }
 
-fn open_exclusive(path: &Path, write: bool) -> Result<File, Errno> {
-    let flags = OFlags::EXCL.bits() as i32;
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(write)
-        .custom_flags(flags)
-        .open(path);
+/// Opens a device for reading and writing as nobody else may at the same time.
+fn open_exclusive(file: &TargetFile) -> Result<File, Errno> {
+    let opened = file.open(OFlags::RDWR | OFlags::EXCL);
     opened.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
@@ -272,7 +288,7 @@ pub fn file_users(path: &Path) -> Vec<String> {
 
 /// Whether the file at a path is the one of this device and inode.
 fn is_file(path: &Path, identity: (usage::DeviceNumber, u64)) -> bool {
-    let facts = path.metadata();
+    let facts = paths::metadata(path);
     facts.is_ok_and(|facts| (number_of(facts.dev()), facts.ino()) == identity)
 }
 

@@ -170,7 +170,7 @@ pub(crate) fn swaps(root: &Path, uses: impl Fn(&Path) -> bool) -> Vec<String> {
 /// Members of a family that serve as swap space.
 pub(crate) fn swaps_of(root: &Path, family: &Family) -> Vec<String> {
     swaps(root, |path| {
-        let facts = fs::metadata(path);
+        let facts = paths::metadata(path);
         facts.is_ok_and(|facts| {
             let number = number_of(facts.rdev());
             let is_member = |(_, member): &(String, DeviceNumber)| *member == number;

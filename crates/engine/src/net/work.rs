@@ -3,8 +3,10 @@
 use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier, OnceLock};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
 
 use fathom_model::network::{ConnectionReport, EndReport, LoadKind, LoadSpec};
@@ -12,6 +14,7 @@ use fathom_model::network::{ConnectionReport, EndReport, LoadKind, LoadSpec};
 use super::seconds::Seconds;
 use super::{datagrams, requests, socket, stream};
 use crate::clock::{Clock, HostClock};
+use crate::group::gate::Gate;
 
 /// How long a blocking call takes before it looks whether it is to go on.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -92,47 +95,108 @@ impl Guide<'_> {
 /// each second of each.
 ///
 /// The first block is sent when all threads are ready; time starts then.
-/// Failures end a connection and stand in its report.
+/// Failures end a connection and stand in its report. A load of which one thread
+/// cannot be had is not begun: it would be another load.
 pub fn carry_out(connections: Vec<Connection>, work: &Work) -> EndReport {
-    let ready = Barrier::new(connections.len());
-    let origin = OnceLock::new();
     let congestion = connections.first().and_then(|connection| match connection {
         Connection::Tcp(stream) => socket::congestion_of(stream),
         _ => None,
     });
-    let reports = std::thread::scope(|scope| {
-        let start = |connection| {
-            let (ready, origin) = (&ready, &origin);
-            scope.spawn(move || one(connection, work, ready, origin))
-        };
-        let threads: Vec<_> = connections.into_iter().map(start).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, ConnectionReport>| {
-            thread.join().unwrap_or_else(|_| ConnectionReport {
-                error: Some("its thread failed".to_owned()),
-                ..ConnectionReport::default()
-            })
-        };
-        threads.into_iter().map(join).collect()
-    });
     EndReport {
-        connections: reports,
+        connections: all(connections, work, |connection, start| {
+            one(connection, work, start)
+        }),
         host: None,
         congestion,
     }
 }
 
-fn one(
-    connection: Connection,
+/// Where the threads of a load wait for one another.
+struct Start<'s> {
+    gate: &'s Gate,
+    /// Nothing is ever sent: the channel closes when the last one is ready.
+    ready: Sender<()>,
+}
+
+impl Start<'_> {
+    /// Waits until all are ready; time 0, or `None` if there will be no load.
+    fn pass(self) -> Option<u64> {
+        drop(self.ready);
+        self.gate.pass()
+    }
+}
+
+/// Carries out `each` in a thread for each connection.
+fn all<C: Send>(
+    connections: Vec<C>,
     work: &Work,
-    ready: &Barrier,
-    origin: &OnceLock<u64>,
-) -> ConnectionReport {
+    each: impl Fn(C, Start<'_>) -> ConnectionReport + Sync,
+) -> Vec<ConnectionReport> {
+    let gate = Gate::new();
+    let (ready, waiting) = channel();
+    let count = connections.len();
+    let mut missing: Option<String> = None;
+    let mut reports: Vec<ConnectionReport> = std::thread::scope(|scope| {
+        let mut threads = Vec::with_capacity(count);
+        for connection in connections {
+            let start = Start {
+                gate: &gate,
+                ready: ready.clone(),
+            };
+            let each = &each;
+            let thread = Builder::new().name("fathom-net".to_owned());
+            match thread.spawn_scoped(scope, move || each(connection, start)) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    missing = Some(format!(
+                        "no thread could be started for connection {} of {count}: {error}; use \
+                         fewer connections, or raise the limit of processes (ulimit -u, the \
+                         pids limit of the container)",
+                        threads.len() + 1
+                    ));
+                    break;
+                }
+            }
+        }
+        drop(ready);
+        match missing.is_some() {
+            true => {
+                gate.cancel();
+                work.stop.store(true, Ordering::Relaxed);
+            }
+            false => {
+                while waiting.recv().is_ok() {}
+                gate.open(HostClock::new().now());
+            }
+        }
+        let join = |thread: ScopedJoinHandle<'_, ConnectionReport>| {
+            let done = thread.join();
+            done.unwrap_or_else(|_| failed("its thread failed".to_owned()))
+        };
+        threads.into_iter().map(join).collect()
+    });
+    // The reason comes first.
+    if let Some(missing) = missing {
+        reports.insert(0, failed(missing));
+    }
+    reports
+}
+
+fn failed(error: String) -> ConnectionReport {
+    ConnectionReport {
+        error: Some(error),
+        ..ConnectionReport::default()
+    }
+}
+
+fn one(connection: Connection, work: &Work, start: Start<'_>) -> ConnectionReport {
     let clock = HostClock::new();
     let (local, remote) = addresses(&connection);
     let patience = set_patience(&connection);
     let prepared = stream::Sending::prepare(work);
-    ready.wait();
-    let origin_ns = *origin.get_or_init(|| clock.now());
+    let Some(origin_ns) = start.pass() else {
+        return failed("another connection of this load could not be started".to_owned());
+    };
     let mut seconds = Seconds::start(origin_ns, &work.spec);
     let guide = Guide {
         work,

@@ -29,9 +29,7 @@ impl Access {
     /// # Errors
     /// What cannot be found, in words.
     pub(crate) fn find(store: &ObjectStore, bucket: &str, seed: u64) -> Result<Access, Error> {
-        let store = &told(store, &|name| {
-            std::env::var(name).ok().filter(|value| !value.is_empty())
-        });
+        let store = &told(store, &variable);
         let endpoints = store.endpoints.iter().map(|name| Endpoint::find(name));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_, Error>>()?;
         let tls = match endpoints.iter().any(|endpoint| endpoint.tls) {
@@ -52,6 +50,22 @@ impl Access {
             contents: Contents::new(seed),
         })
     }
+}
+
+/// The endpoints that requests to a store go to.
+pub fn endpoints_of(store: &ObjectStore) -> Vec<String> {
+    told(store, &variable).endpoints
+}
+
+/// The endpoint of this host's own environment, Amazon's where it names none.
+pub fn own_endpoint(region: &str) -> Option<String> {
+    let mut store = ObjectStore::new(Vec::new());
+    store.region = region.to_owned();
+    endpoints_of(&store).pop()
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// A store with what the environment says where nothing else does.

@@ -12,6 +12,7 @@ use super::hub::Hub;
 use super::listing::{Broken, Entry, Listed, Listing, MOST_ENTRIES};
 use super::own_keys::{OwnKeys, is_note, run_of};
 use super::prepare::parts_of;
+use super::reach;
 use super::remove::{Removal, patient, remove_below};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
@@ -76,6 +77,7 @@ fn find(
 ) -> Result<BTreeMap<String, Found>, Error> {
     let (bucket, prefix) = parts_of(target);
     let access = Arc::new(Access::find(&patient(store, false), &bucket, 0)?);
+    reach::answers(&access, &|| hooks.stop_requested())?;
     let mut hub = Hub::single(&access)?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
     let start = format!("{prefix}fathom-");

@@ -1,7 +1,9 @@
 //! Where a store is: the addresses behind an endpoint's name, and what a
 //! request calls it.
 
+use std::fmt;
 use std::net::SocketAddr;
+use std::str::FromStr;
 
 use fathom_model::secret;
 
@@ -22,18 +24,48 @@ pub(crate) struct Endpoint {
     pub(crate) addresses: Vec<SocketAddr>,
 }
 
-impl Endpoint {
-    /// Looks an endpoint up: `http://host:port`, `https://host` or `host:port`.
-    ///
-    /// # Errors
-    /// A name without a form or an address.
-    pub(crate) fn find(name: &str) -> Result<Endpoint, Error> {
+/// An endpoint as it is named: what is spoken, host and port. Two names of the
+/// same endpoint are equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndpointAddress {
+    tls: bool,
+    /// In lower case, without brackets.
+    host: String,
+    port: u16,
+}
+
+impl EndpointAddress {
+    /// What the header `host` says: with the port unless it is the usual one.
+    fn authority(&self) -> String {
+        let host = match self.host.contains(':') {
+            true => format!("[{}]", self.host),
+            false => self.host.clone(),
+        };
+        match self.port == usual_port(self.tls) {
+            true => host,
+            false => format!("{host}:{}", self.port),
+        }
+    }
+}
+
+impl fmt::Display for EndpointAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "https" } else { "http" };
+        write!(f, "{scheme}://{}", self.authority())
+    }
+}
+
+impl FromStr for EndpointAddress {
+    type Err = String;
+
+    /// Reads `http://host:port`, `https://host` or `host:port`.
+    fn from_str(name: &str) -> Result<EndpointAddress, String> {
         let shown = secret::without_user(name).unwrap_or_else(|| name.to_owned());
         let bad = |reason: &str| {
-            Error::Workload(format!(
+            format!(
                 "the endpoint '{shown}' {reason}; write for example http://host:9000 or \
                  https://s3.eu-central-1.amazonaws.com"
-            ))
+            )
         };
         let (tls, rest) = match name.split_once("://") {
             Some(("http", rest)) => (false, rest),
@@ -48,20 +80,38 @@ impl Endpoint {
                  AWS_SECRET_ACCESS_KEY",
             ));
         }
-        if rest.contains('/') || rest.contains('@') || rest.contains('?') {
+        if rest.contains(['/', '@', '?', '#']) {
             return Err(bad("has more than a host and a port"));
         }
-        let usual = if tls { 443 } else { 80 };
         let (host, port) = split_port(rest).ok_or_else(|| bad("has a port that is no number"))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
             return Err(bad("names no host"));
         }
-        let port = port.unwrap_or(usual);
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let addresses = fathom_deadline::host_addresses(bare, port).map_err(|error| {
-            let told = advised(&error.to_string());
-            Error::Workload(format!("the endpoint '{name}': {told}"))
-        })?;
+        Ok(EndpointAddress {
+            tls,
+            host: host.to_ascii_lowercase(),
+            port: port.unwrap_or(usual_port(tls)),
+        })
+    }
+}
+
+fn usual_port(tls: bool) -> u16 {
+    if tls { 443 } else { 80 }
+}
+
+impl Endpoint {
+    /// Looks an endpoint up: `http://host:port`, `https://host` or `host:port`.
+    ///
+    /// # Errors
+    /// A name without a form or an address.
+    pub(crate) fn find(name: &str) -> Result<Endpoint, Error> {
+        let named: EndpointAddress = name.parse().map_err(Error::Workload)?;
+        let addresses =
+            fathom_deadline::host_addresses(&named.host, named.port).map_err(|error| {
+                let told = advised(&error.to_string());
+                Error::Workload(format!("the endpoint '{name}': {told}"))
+            })?;
         // What listens on both is asked once, over IPv4.
         let v4: Vec<SocketAddr> = addresses
             .iter()
@@ -71,16 +121,15 @@ impl Endpoint {
         let mut addresses = if v4.is_empty() { addresses } else { v4 };
         addresses.dedup();
         if addresses.is_empty() {
-            return Err(bad("has no address"));
+            return Err(Error::Workload(format!(
+                "the endpoint '{name}' has no address"
+            )));
         }
         Ok(Endpoint {
             name: name.to_owned(),
-            tls,
-            host: bare.to_owned(),
-            authority: match port == usual {
-                true => host.to_owned(),
-                false => format!("{host}:{port}"),
-            },
+            tls: named.tls,
+            authority: named.authority(),
+            host: named.host,
             addresses,
         })
     }
@@ -124,8 +173,21 @@ mod tests {
             "http://h:x",
             "http://h/path",
             "http://u@h",
+            "http://h#x",
         ] {
             assert!(Endpoint::find(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn names_of_one_endpoint_are_equal() {
+        let of = |text: &str| text.parse::<EndpointAddress>().unwrap();
+        assert_eq!(of("HTTP-host:80"), of("http://http-HOST/"));
+        assert_eq!(of("https://h"), of("https://h:443/"));
+        assert_ne!(of("https://h"), of("http://h:443"));
+        assert_ne!(of("http://h"), of("http://h:9000"));
+        assert_ne!(of("http://h.example"), of("http://h.example.net"));
+        assert_eq!(of("http://[::1]:81").to_string(), "http://[::1]:81");
+        assert_eq!(of("https://H:443").to_string(), "https://h");
     }
 }

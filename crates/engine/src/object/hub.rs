@@ -75,6 +75,8 @@ pub(crate) struct Hub {
     connected: Vec<Connected>,
     /// How long TLS may take to be set up, beside the time of the request.
     handshake_ns: u64,
+    /// How long a request may take.
+    timeout_ns: u64,
 }
 
 impl std::fmt::Debug for Hub {
@@ -107,6 +109,7 @@ impl Hub {
             early: Vec::new(),
             connected: Vec::new(),
             handshake_ns: u64::MAX,
+            timeout_ns: access.store.timeout_ns,
         })
     }
 
@@ -195,10 +198,9 @@ impl Hub {
 
     /// Starts the request that was made ready.
     pub(crate) fn start(&mut self, at: usize, now_ns: u64) {
-        let timeout_ns = self.access.store.timeout_ns;
         let lane = &mut self.lanes[at];
         lane.start_ns = now_ns;
-        lane.deadline_ns = now_ns.saturating_add(timeout_ns);
+        lane.deadline_ns = now_ns.saturating_add(self.timeout_ns);
         lane.has_request = true;
         if lane.link.is_none() {
             self.connect(at);
@@ -221,7 +223,7 @@ impl Hub {
         lane.generation = lane.generation.wrapping_add(1);
         lane.began_ns = self.clock.now();
         if !lane.has_request {
-            lane.deadline_ns = lane.began_ns.saturating_add(self.access.store.timeout_ns);
+            lane.deadline_ns = lane.began_ns.saturating_add(self.timeout_ns);
         }
         let tls = self.access.tls.as_ref().filter(|_| endpoint.tls);
         let tls = tls.map(|config| (config, endpoint.host.as_str()));
@@ -486,6 +488,11 @@ impl Hub {
     /// Gives up the request of a lane.
     pub(super) fn give_up(&mut self, at: usize) {
         self.end(at, Err(Fault::given_up()));
+    }
+
+    /// No request takes longer than this.
+    pub(super) fn limit_requests(&mut self, ns: u64) {
+        self.timeout_ns = self.timeout_ns.min(ns);
     }
 
     /// TLS may take this long to be set up, however long a request may take.

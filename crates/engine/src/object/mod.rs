@@ -34,6 +34,7 @@ mod own_keys;
 mod picker;
 mod prepare;
 mod probe;
+mod reach;
 mod region;
 mod remove;
 mod reply;
@@ -52,17 +53,20 @@ mod worker;
 mod xml;
 
 pub(crate) use access::Access;
+pub use access::{endpoints_of, own_endpoint};
 pub(crate) use blocks::{BlockStore, Blocks};
 pub use bucket::{make_bucket, remove_empty_bucket};
 pub use credentials::{Credentials, give_credentials};
 
 pub use clean::clean_bucket;
+pub use endpoint::EndpointAddress;
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
 pub use probe::ObjectProbe;
+pub(crate) use reach::Reached;
 pub use remove::{Removal, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run};
 pub use server::{Action, ListingFault, Rule, Script, StoreServer};
-pub(crate) use work::{Done, Work, results};
+pub(crate) use work::{Done, Work, check, results};
 
 #[cfg(test)]
 #[path = "object_tests.rs"]

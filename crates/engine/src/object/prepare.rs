@@ -190,7 +190,7 @@ fn others_of(document: &[u8], prefix: &str) -> Result<bool, String> {
 }
 
 /// Why a bucket cannot be listed.
-fn unlisted(access: &Access, broken: Broken) -> Error {
+pub(super) fn unlisted(access: &Access, broken: Broken) -> Error {
     let text = match broken {
         Broken::Stopped => return Error::Stopped,
         Broken::Fault(fault) => advised(&fault.text),

@@ -15,6 +15,7 @@ use super::hub::Hub;
 use super::lane::Fault;
 use super::picker::Task;
 use super::prepare::prepare;
+use super::reach::Reached;
 use super::remove::remove_objects_of_run;
 use super::work::Work;
 use crate::Error;
@@ -55,6 +56,7 @@ impl ObjectProbe {
             hooks,
             makes: false,
         };
+        Reached::default().check(job)?;
         let work = match prepare(job, &mut noting) {
             Ok(ready) => ready.work,
             Err(error) if noting.makes => return Err(undone(job, target, error)),

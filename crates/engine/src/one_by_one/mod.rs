@@ -114,7 +114,9 @@ impl OneByOne {
     /// Every reason why the target cannot be used so, in words.
     pub fn open(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<OneByOne, Error> {
         match &job.target {
-            Target::Path(path) if path.is_dir() => OneByOne::in_directory(job, hooks),
+            Target::Path(path) if fathom_deadline::paths::is_dir(path) => {
+                OneByOne::in_directory(job, hooks)
+            }
             _ => OneByOne::on_given(job, hooks),
         }
     }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use fathom_deadline::{SPIN_UP, ask_device, paths};
+use fathom_deadline::{ask_device, device_patience, paths};
 use rustix::fs::{FileType, OFlags};
 
 use crate::Error;
@@ -54,7 +54,7 @@ pub(crate) fn classify(path: &Path) -> Result<(PathBuf, Kind), Error> {
         Ok((resolved, Kind::File))
     } else if kind.is_block_device() {
         // Nothing has been read of it so far.
-        let answer = ask_device(&resolved, SPIN_UP);
+        let answer = ask_device(&resolved, device_patience(&resolved));
         answer.map_err(|silent| Error::io("read", path)(silent.into()))?;
         Ok((resolved, Kind::Device))
     } else if kind.is_char_device() && STREAMS.contains(&number()) {
@@ -97,7 +97,7 @@ fn name_of(facts: &Metadata) -> &'static str {
 fn nearest_existing(path: &Path) -> PathBuf {
     path.ancestors()
         .skip(1)
-        .find(|parent| parent.exists())
+        .find(|parent| paths::exists(parent))
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
         .to_owned()
@@ -135,7 +135,7 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
     match error.kind() {
         ErrorKind::PermissionDenied => {
             let own = rustix::process::geteuid().as_raw();
-            let owner = path.symlink_metadata().ok().map(|facts| facts.uid());
+            let owner = paths::symlink_metadata(path).ok().map(|facts| facts.uid());
             Error::target(
                 path,
                 format!("not permitted to {action} it: {}", refusal(own, owner)),

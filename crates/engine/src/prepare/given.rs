@@ -21,7 +21,7 @@ use super::unwritten::{Share, unwritten_share};
 use super::{Claim, Data, crew, direct};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
-use crate::guard::{DeviceGuard, file_users, inspect_device};
+use crate::guard::{DeviceGuard, file_users, inspect};
 use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
@@ -193,7 +193,7 @@ pub(crate) fn prepare_device(
     data.reused = true;
     let claim = if writes(job) {
         permit_device(job, path)?;
-        let claim = claim_device(path, beside)?;
+        let claim = claim_device(target, beside)?;
         check_writable(target)?;
         data.writable = true;
         Some(claim)
@@ -216,11 +216,12 @@ pub(crate) fn prepare_device(
 
 /// Claims a device that nothing speaks against, or takes part in the claim of
 /// a trial that runs at the same time.
-pub(crate) fn claim_device(path: &Path, beside: Beside<'_>) -> Result<Claim, Error> {
+pub(crate) fn claim_device(target: &TargetFile, beside: Beside<'_>) -> Result<Claim, Error> {
+    let path = target.path();
     if let Some(ours) = beside.claim(path) {
         return Ok(ours);
     }
-    let guard = inspect_device(path)?;
+    let guard = inspect(target)?;
     let claim = guard.claim()?;
     check_not_read_only(&guard, path)?;
     Ok(Claim {

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fathom_deadline::paths;
 use fathom_model::workload::{Allocation, NamedFiles, Precondition};
 use fathom_model::{Job, OpKind};
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate};
@@ -45,7 +46,7 @@ impl Files<'_> {
         for path in &named.paths {
             if is_sink(path) {
                 kinds.push(TargetKind::Stream);
-                let resolved = path.canonicalize();
+                let resolved = paths::canonicalize(path);
                 let resolved = resolved.map_err(|error| not_permitted(path, "look at", error))?;
                 found.push(Found {
                     path: path.clone(),
@@ -195,7 +196,7 @@ impl Files<'_> {
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
                     permit(found, may, true)?;
-                    claims.push(given::claim_device(&found.path, beside)?);
+                    claims.push(given::claim_device(file.opened()?, beside)?);
                 }
                 Some(_) => {}
             }
@@ -298,7 +299,7 @@ fn layout_stretches(layout: &Layout) -> Vec<Stretch> {
 
 fn has_directory(path: &Path) -> bool {
     match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.is_dir(),
+        Some(parent) if !parent.as_os_str().is_empty() => paths::is_dir(parent),
         _ => true,
     }
 }
@@ -352,7 +353,7 @@ fn announce_and_make(path: &Path, hooks: &mut dyn PrepareHooks) -> Result<Target
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    let parent = paths::canonicalize(parent.unwrap_or(Path::new(".")));
     let parent = parent.map_err(failed)?;
     let dir = Arc::new(open_directory(&parent, OFlags::PATH).map_err(failed)?);
     let name = path.file_name().unwrap_or_default();

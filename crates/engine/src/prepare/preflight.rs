@@ -16,21 +16,24 @@ use super::{Task, check_fit, check_size, given, named, objects, space, test_file
 use crate::Error;
 use crate::access::Layout;
 use crate::guard::inspect_device;
+use crate::object::{self, Reached};
 use crate::replay::Recorded;
 
-/// Checks jobs one after another. A device is examined once, however many
-/// trials write to it.
+/// Checks jobs one after another. A device is examined and a store asked once,
+/// however many trials use it.
 #[derive(Debug, Default)]
 pub struct Preflight {
     devices: BTreeSet<PathBuf>,
+    stores: Reached,
 }
 
 impl Preflight {
-    /// Checks whether `job` can run on its target. Changes nothing.
+    /// Checks whether `job` can run on its target. Changes nothing: a store is asked
+    /// whether it shows the bucket.
     ///
     /// # Errors
     /// The same as [`super::prepare`] would return, as far as they can be known
-    /// without making files or sending requests.
+    /// without making files or objects.
     pub fn check(&mut self, job: &Job) -> Result<(), Error> {
         if job.workload.meta.is_some() {
             return match tree::directory(job)? {
@@ -39,7 +42,8 @@ impl Preflight {
             };
         }
         if job.workload.object.is_some() {
-            return Ok(());
+            object::check(&job.workload)?;
+            return self.stores.check(job);
         }
         check_size(&job.workload)?;
         let recorded = Recorded::of(&job.workload)?;
@@ -49,7 +53,10 @@ impl Preflight {
         };
         match (&job.target, &job.workload.named) {
             (Target::Null | Target::Peer(_) | Target::Sim(_), _) => Ok(()),
-            (Target::Bucket(_), _) => objects::prepare_blocks(task).map(drop),
+            (Target::Bucket(_), _) => {
+                objects::prepare_blocks(task)?;
+                self.stores.check(job)
+            }
             (Target::Path(_), Some(names)) => self.check_named(task, names),
             (Target::Path(path), None) => self.check_path(task, path),
         }

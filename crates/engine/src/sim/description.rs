@@ -1,5 +1,7 @@
 //! How a drive is described: `MODEL?parameter=value,…`.
 
+use fathom_model::nearest::did_you_mean;
+
 use super::model::{Model, model_named};
 use super::parameter::{Parameter, Parameters, Quantity};
 use super::{neighbour, script, warp};
@@ -66,9 +68,10 @@ impl Described {
         let parameter = all().find(|known| known.name == name).ok_or_else(|| {
             let names: Vec<&str> = all().map(|known| known.name).collect();
             format!(
-                "sim:{} has no parameter '{name}'; it has {}, seed",
+                "sim:{} has no parameter '{name}'; it has {}, seed{}",
                 model.name,
-                names.join(", ")
+                names.join(", "),
+                did_you_mean(name, names.iter().copied())
             )
         })?;
         let value = parameter.parse(text).ok_or_else(|| {

@@ -1,5 +1,7 @@
 //! The models that exist.
 
+use fathom_model::nearest::did_you_mean;
+
 use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::{array, cloud, flash, hdd, ideal, rmw, thin, volatile};
@@ -30,8 +32,9 @@ pub(super) fn model_named(name: &str) -> Result<&'static Model, String> {
         .ok_or_else(|| {
             let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
             format!(
-                "there is no simulated drive '{name}'; choose one of {}",
-                names.join(", ")
+                "there is no simulated drive '{name}'; choose one of {}{}",
+                names.join(", "),
+                did_you_mean(name, names.iter().copied())
             )
         })
 }

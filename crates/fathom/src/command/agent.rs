@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use fathom_engine::object::EndpointAddress;
 use fathom_fleet::network::Network;
 use fathom_fleet::{
     AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
@@ -34,6 +35,8 @@ Examples:
                                      From then on
   fathom agent --listen 0.0.0.0 --allow /dev/nvme1n1 --allow-destructive
                                      On all addresses; a drive that may be overwritten
+  fathom agent --listen 10.0.0.7 --allow s3://bench --allow-endpoint http://minio:9000
+                                     A bucket of a store in the house
   fathom agent --listen 10.0.0.7:7117 --allow /data --allow /scratch")]
 pub(crate) struct Agent {
     /// Where to listen: an address of this host, with a port or without (7117).
@@ -44,6 +47,12 @@ pub(crate) struct Agent {
     /// may be given several times.
     #[arg(long, value_name = "PATH")]
     allow: Vec<PathBuf>,
+    /// An S3 endpoint (https://host:port) to which this host's keys may be
+    /// shown; may be given several times. Buckets need --allow s3://BUCKET as
+    /// well. Without it requests go only to the endpoint that
+    /// AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL name here, or to Amazon's.
+    #[arg(long, value_name = "URL")]
+    allow_endpoint: Vec<EndpointAddress>,
     /// Devices and files that fathom did not make may be overwritten, when the
     /// coordinator's user says so as well.
     #[arg(long)]
@@ -78,6 +87,7 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
         policy: Policy {
             allowed: agent.allow.clone(),
             destructive: agent.allow_destructive,
+            endpoints: agent.allow_endpoint.clone(),
         },
         interrupt,
         journals: journals(),
@@ -160,7 +170,7 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
             .join("agent"),
     };
     options.spool = Some(keys.join("held"));
-    let allowed = options.policy.allowed.clone();
+    let allowed = options.policy.words();
     let report = Arc::new(|text: &str| present::write_stderr(&format!("{text}\n")));
     let place = listening_place(&agent.listen);
     let server = AgentServer::bind(&place, keys, token, options, report);
@@ -170,7 +180,6 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
         true => "waiting to join a fleet (fathom fleet join, on the coordinator)",
         false => "ready",
     };
-    let allowed: Vec<String> = allowed.iter().map(|p| p.display().to_string()).collect();
     let allowed = match allowed.is_empty() {
         true => "nothing (see --allow)".to_owned(),
         false => allowed.join(", "),

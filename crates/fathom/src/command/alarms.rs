@@ -204,8 +204,10 @@ fn list() -> String {
 
 fn explain(name: &str) -> anyhow::Result<Exit> {
     let Some(rule) = alarm_rules().find(name) else {
+        let known = alarm_rules().rules.iter().map(|rule| rule.name.as_str());
         present::complain(&format!(
-            "there is no alarm '{name}'; `fathom alarms list` lists them"
+            "there is no alarm '{name}'{}; `fathom alarms list` lists them",
+            fathom_model::nearest::did_you_mean(name, known)
         ));
         return Ok(Exit::Usage);
     };

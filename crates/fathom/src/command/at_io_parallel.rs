@@ -127,9 +127,11 @@ fn read(words: &[String]) -> Result<(AtIoParallel, Vec<String>), String> {
                 ));
             }
             AtIoSetting::Unknown => {
+                let known = AtIoParallel::NAMES;
+                let meant = fathom_model::nearest::did_you_mean(name, known.iter().copied());
+                let known = known.join(", ");
                 return Err(format!(
-                    "there is no setting {name}; there are {}",
-                    AtIoParallel::NAMES.join(", ")
+                    "there is no setting {name}; there are {known}{meant}"
                 ));
             }
         }

@@ -19,7 +19,7 @@ use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
 use crate::made_files::MadeFiles;
 use crate::output_flags::StorePath;
-use crate::{present, run_identity};
+use crate::present;
 
 /// List what killed runs left behind, and remove it.
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
     let mut store = Store::open(&path)?;
     let mut leftovers = store.leftovers()?;
     let kept = leftovers.iter().filter(|leftover| leftover.keep);
-    let kept = kept.filter(|leftover| leftover.path.symlink_metadata().is_ok());
+    let kept = kept.filter(|leftover| paths::symlink_metadata(&leftover.path).is_ok());
     let kept = kept.count();
     leftovers.retain(|leftover| clean.kept || !leftover.keep);
     if leftovers.is_empty() {
@@ -105,7 +105,7 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
             continue;
         }
         let mut gone = Removed::default();
-        let tag = run_identity::run_tag(&run_id);
+        let tag = fathom_model::run::tag_of(&run_id);
         let removed = remove_files_of_run(&directory, &prefix, tag, &mut gone);
         for path in &gone.paths {
             present::write_stdout(&format!("removed {}\n", path.display()))?;

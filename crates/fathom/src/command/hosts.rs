@@ -1,5 +1,6 @@
 //! `--hosts`: a command that measures, on many hosts at the same time.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -286,17 +287,8 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
         }
     }
     let mut arguments = Vec::new();
-    let mut buckets: Vec<String> = Vec::new();
-    for spec in &schedule.trials {
-        if matches!(spec.target, fathom_model::Target::Bucket(_)) {
-            let bucket = spec.target.to_string();
-            if !buckets.contains(&bucket) {
-                buckets.push(bucket);
-            }
-        }
-    }
-    for bucket in buckets {
-        arguments.extend(["--allow".to_owned(), bucket]);
+    for (option, value) in stores_of(schedule) {
+        arguments.extend([option.to_owned(), value]);
     }
     for path in paths {
         let text = path.to_str();
@@ -307,6 +299,19 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
         arguments.push("--allow-destructive".to_owned());
     }
     Ok(arguments)
+}
+
+/// The buckets of a schedule and where they are, as options of an agent.
+fn stores_of(schedule: &Schedule) -> BTreeSet<(&'static str, String)> {
+    let mut all = BTreeSet::new();
+    for spec in &schedule.trials {
+        if matches!(spec.target, fathom_model::Target::Bucket(_)) {
+            all.insert(("--allow", spec.target.to_string()));
+            let endpoints = spec.workload.store.iter().flat_map(|s| &s.endpoints);
+            all.extend(endpoints.map(|name| ("--allow-endpoint", name.clone())));
+        }
+    }
+    all
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
+use fathom_model::nearest::did_you_mean;
 use fathom_model::{Schedule, unit};
 use fathom_outputs::Mark;
 use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
@@ -104,8 +105,18 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
     };
     let Some((template, workload)) = fathom_plan::find_template(purpose) else {
         let names: Vec<&str> = templates.iter().map(|template| template.name).collect();
+        let with_one = templates.iter().flat_map(|template| {
+            let workloads = template.workloads().into_iter();
+            workloads.map(|workload| format!("{}-{workload}", template.name))
+        });
+        let with_one: Vec<String> = with_one.collect();
+        let all = names
+            .iter()
+            .copied()
+            .chain(with_one.iter().map(String::as_str));
         present::complain(&format!(
-            "there is no template '{purpose}'; there are {}",
+            "there is no template '{purpose}'{} There are {}",
+            asked(did_you_mean(purpose, all)),
             names.join(", ")
         ));
         return Ok(Exit::Usage);
@@ -120,6 +131,14 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
     };
     present::write_stdout(&text.unwrap_or_default())?;
     Ok(Exit::Success)
+}
+
+/// A suggestion and a list are two sentences, a list alone is the same one.
+fn asked(suggestion: String) -> String {
+    match suggestion.is_empty() {
+        true => ".".to_owned(),
+        false => suggestion,
+    }
 }
 
 fn check(path: &Path) -> anyhow::Result<Exit> {

@@ -27,19 +27,24 @@ impl Agent {
 
     /// The same by way of a command that runs what it is given.
     pub(crate) fn start_in(bench: &Bench, number: usize, by: &[&str]) -> Agent {
-        Agent::start_for(bench, number, by, &bench.data().display().to_string())
+        let data = bench.data().display().to_string();
+        Agent::start_with(bench, number, by, &["--allow", &data])
     }
 
-    /// One that may touch this, and nothing else.
-    pub(crate) fn start_for(bench: &Bench, number: usize, by: &[&str], allowed: &str) -> Agent {
+    /// One that may touch a bucket of this store, and nothing else.
+    pub(crate) fn start_on(bench: &Bench, number: usize, bucket: &str, endpoint: &str) -> Agent {
+        let allowed = ["--allow", bucket, "--allow-endpoint", endpoint];
+        Agent::start_with(bench, number, &[], &allowed)
+    }
+
+    fn start_with(bench: &Bench, number: usize, by: &[&str], allowed: &[&str]) -> Agent {
         let token = fleet(bench, &["token"]);
         token.expect_status(0);
         let keys = bench.path().join(format!("agent{number}"));
         let agent = bench.command(["agent", "--listen", "127.0.0.1:0", "--token"]);
         let mut child = through(by, agent)
             .arg(token.stdout.trim())
-            .arg("--allow")
-            .arg(allowed)
+            .args(allowed)
             .arg("--keys")
             .arg(keys)
             .spawn()

@@ -192,6 +192,46 @@ fn a_pair_is_measured_over_the_loopback() {
 }
 
 #[test]
+fn a_load_whose_threads_cannot_be_had_says_so_and_ends() {
+    if !crate::bench::is_root() {
+        println!(
+            "skipped: a limit of processes does not count for who has it, and takes another user"
+        );
+        return;
+    }
+    let served = Served::start(None, "127.0.0.1:0");
+    let home = tempfile::TempDir::new().unwrap();
+    // A user of whom nothing runs, who may read the binary here.
+    let user = 1_900_000_000 + std::process::id();
+    let here = home.path().join("fathom");
+    std::fs::copy(FATHOM, &here).unwrap();
+    for path in [home.path(), here.as_path()] {
+        std::os::unix::fs::chown(path, Some(user), Some(user)).unwrap();
+    }
+    let output = Command::new("setpriv")
+        .args([format!("--reuid={user}"), format!("--regid={user}")])
+        .args(["--clear-groups", "prlimit", "--nproc=24"])
+        .arg(&here)
+        .args(["net", &served.address, "-t", "1", "-O", "0", "-P", "64"])
+        .env("FATHOM_STORE", home.path().join("fathom.db"))
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else {
+        println!("skipped: there is no setpriv");
+        return;
+    };
+    let told = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(told.contains("no thread could be started"), "{told}");
+    assert!(told.contains("ulimit -u"), "{told}");
+    assert!(!told.contains("panicked"), "{told}");
+    assert!(!output.status.success(), "{told}");
+}
+
+#[test]
 fn what_cannot_be_done_is_told_with_a_remedy() {
     let told = |arguments: &[&str]| {
         let output = fathom().args(arguments).output().unwrap();

@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,11 @@ struct FrozenDrive {
     process: Child,
     folder: PathBuf,
     device: String,
+    /// What is frozen for one test would be a finding in another one.
+    _turn: MutexGuard<'static, ()>,
 }
+
+static TURN: Mutex<()> = Mutex::new(());
 
 fn send(process: &Child, signal: Signal) {
     let pid = Pid::from_raw(process.id() as i32).expect("a process id");
@@ -44,6 +49,7 @@ impl FrozenDrive {
             println!("skipped: needs root and FUSE");
             return None;
         }
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = bench.path().join("frozen");
         let at = folder.display().to_string();
         let mut command = bench.command(["lab", "drive", "ideal", "--size", "64MiB", "--at", &at]);
@@ -52,6 +58,7 @@ impl FrozenDrive {
             process: process.spawn().expect("fathom starts"),
             device: String::new(),
             folder,
+            _turn: turn,
         };
         let file = drive.folder.join("drive");
         let deadline = Instant::now() + Duration::from_secs(30);
@@ -180,6 +187,39 @@ fn every_command_ends_and_names_a_mount_that_stands_still() {
     call(&run).expect_measured();
 }
 
+#[test]
+fn a_target_that_hangs_already_is_named_before_anything_begins() {
+    let bench = Bench::new();
+    let Some(drive) = FrozenDrive::serve(&bench) else {
+        return;
+    };
+    let (folder, device) = (drive.folder.display().to_string(), drive.device.clone());
+    let inside = format!("{folder}/drive");
+    drive.freeze();
+    let write = ["io", &device, "--rw", "randwrite", "--destructive"];
+    let commands: [&[&str]; 6] = [
+        &["io", &device, "--rw", "randread", "--runtime", "1s"],
+        &write,
+        &["quick", &device],
+        &["ping", &device, "-c", "2"],
+        &["ping", &inside, "-c", "2"],
+        &["ping", &folder, "-c", "2"],
+    ];
+    for command in commands {
+        let output = call(&bench, &drive, command);
+        let what = if command.contains(&device.as_str()) {
+            &device
+        } else {
+            &folder
+        };
+        names(&output, what);
+        assert_ne!(output.status, Some(0), "{command:?}");
+    }
+    // Nothing was begun that would be in the store.
+    let stored = call(&bench, &drive, &["runs", "list", "--json"]).json();
+    assert_eq!(stored.as_array().map(Vec::len), Some(0), "{stored}");
+}
+
 /// Lines of standard error until the process ends, with the time of each.
 fn lines_of(stderr: ChildStderr) -> std::thread::JoinHandle<Vec<(Duration, String)>> {
     let begun = Instant::now();
@@ -289,6 +329,35 @@ fn a_server_that_says_nothing_does_not_hold_up_a_run() {
     bench.fathom(run).expect_measured();
     println!("{:.1} s: pushing metrics", begun.elapsed().as_secs_f64());
     assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_store_that_says_nothing_is_named_before_anything_is_made() {
+    let bench = Bench::new();
+    let (_listener, address) = mute_server();
+    let endpoint = format!("http://{address}");
+    let commands: [&[&str]; 4] = [
+        &["s3", "put", "s3://bucket/prefix", "--runtime", "1s"],
+        &["ping", "s3://bucket/prefix", "-c", "2"],
+        &["quick", "s3://bucket/prefix"],
+        &["clean", "s3://bucket/prefix"],
+    ];
+    for command in commands {
+        let begun = Instant::now();
+        let mut words = command.to_vec();
+        // As long as a request of the load may take.
+        words.extend(["--endpoint", &endpoint]);
+        let mut fathom = bench.command(words);
+        let fathom = fathom
+            .env("AWS_ACCESS_KEY_ID", "key")
+            .env("AWS_SECRET_ACCESS_KEY", "secret");
+        let output = finish(fathom.spawn().expect("fathom starts"));
+        println!("{:.1} s: {command:?}", begun.elapsed().as_secs_f64());
+        names(&output, &endpoint);
+        assert_eq!(output.status, Some(1), "{command:?}\n{}", output.stderr);
+        // The time that was waited is named, and is none of the load's.
+        assert!(output.stderr.contains("(waited 4 s)"), "{}", output.stderr);
+    }
 }
 
 #[test]

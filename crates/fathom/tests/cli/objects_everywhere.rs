@@ -228,7 +228,7 @@ fn hosts_of_a_fleet_share_a_bucket_and_each_removes_its_own() {
     let bench = Bench::new();
     let server = memory("");
     fleet(&bench, &["init"]).expect_status(0);
-    let start = |number| Agent::start_for(&bench, number, &[], "s3://bucket");
+    let start = |number| Agent::start_on(&bench, number, "s3://bucket", &server.endpoint());
     let agents: Vec<Agent> = (0..2).map(start).collect();
     let hosts = format!("{},{}", agents[0].host, agents[1].host);
     let words = [

@@ -13,11 +13,11 @@ pub(crate) fn memory(script: &str) -> StoreServer {
     StoreServer::start(any, 1 << 30, Script::parse(script).unwrap()).expect("a store in memory")
 }
 
-/// Agents that may use the bucket `bench`.
-pub(crate) fn agents_of_bucket(bench: &Bench, count: usize) -> Vec<Agent> {
+/// Agents that may use the bucket `bench` of a store.
+pub(crate) fn agents_of_bucket(bench: &Bench, count: usize, server: &StoreServer) -> Vec<Agent> {
     fleet(bench, &["init"]).expect_status(0);
     (0..count)
-        .map(|number| Agent::start_for(bench, number, &[], "s3://bench"))
+        .map(|number| Agent::start_on(bench, number, "s3://bench", &server.endpoint()))
         .collect()
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn percentile_ns(op: &Value, percent: f64) -> f64 {
 #[test]
 fn a_configuration_of_gosbench_runs_on_two_hosts() {
     let bench = Bench::new();
-    let agents = agents_of_bucket(&bench, 2);
     let server = memory("");
+    let agents = agents_of_bucket(&bench, 2, &server);
     let objects = "{size_min: 2, size_max: 2, size_distribution: constant, unit: KB, number_min: \
         20, number_max: 20, number_distribution: constant}";
     let buckets = "{number_min: 1, number_max: 1, number_distribution: constant}";

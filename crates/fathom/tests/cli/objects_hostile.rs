@@ -235,3 +235,25 @@ fn a_ping_of_a_store_that_hangs_ends_at_a_ctrl_c() {
     assert!(text.contains("fathom clean s3://bucket/try"), "{text}");
     assert_foreign_is_safe(&server, "ping");
 }
+
+#[test]
+fn the_cause_of_a_failed_run_stands_in_the_report_once() {
+    let bench = Bench::new();
+    // Everything works but the listings, of the load and of the removal.
+    let server = server("WALK:404@1");
+    let words = ["s3", "list", "s3://bucket/try", "--objects", "5"];
+    let output = command(&bench, &words, &server.endpoint())
+        .args(["--runtime", "1s"])
+        .output()
+        .expect("fathom runs");
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{report}");
+    assert_eq!(report.matches("status 404").count(), 1, "{report}");
+    assert!(report.contains("the reason above"), "{report}");
+    // What was measured and what could not be removed are two matters.
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let left = said
+        .lines()
+        .filter(|line| line.contains("not all test data"));
+    assert_eq!(left.count(), 1, "{said}");
+}

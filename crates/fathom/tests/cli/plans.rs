@@ -89,3 +89,41 @@ fn the_schema_is_json() {
     let schema = bench.fathom(["plan", "schema"]);
     assert!(schema.expect_status(0).json()["properties"]["workloads"].is_object());
 }
+
+#[test]
+fn an_unknown_word_of_a_known_list_comes_with_the_one_that_was_meant() {
+    let bench = Bench::new();
+    for (command, meant) in [
+        (&["plan", "new", "databse"][..], "did you mean 'database'?"),
+        (
+            &["plan", "new", "nfs-randred"],
+            "did you mean 'nfs-randread'?",
+        ),
+        (
+            &["alarms", "explain", "mount-not-respnding"],
+            "did you mean 'mount-not-responding'?",
+        ),
+        (
+            &["io", "sim:entreprise", "--rw", "read"],
+            "did you mean 'enterprise'?",
+        ),
+        (
+            &["record", "export", "x.frec", "--kind", "dsk"],
+            "did you mean 'disk'?",
+        ),
+        (
+            &["at_io_parallel", "-a", "THRADS=4"],
+            "did you mean 'THREADS'?",
+        ),
+        (
+            &["io", ".", "--rw", "read", "--distribution", "ziph:1.2"],
+            "did you mean 'zipf'?",
+        ),
+    ] {
+        let output = bench.fathom(command.iter().copied());
+        assert_ne!(output.status, Some(0), "{command:?}");
+        let told: Vec<&str> = output.stderr.split_whitespace().collect();
+        let told = told.join(" ");
+        assert!(told.contains(meant), "{command:?}: {told}");
+    }
+}

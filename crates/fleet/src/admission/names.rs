@@ -19,8 +19,11 @@ const MAX_PREFIX_BYTES: usize = 160;
 /// Longest path (`PATH_MAX`).
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Longest address of a store, longest name of a region or profile.
+/// Longest address of a store, longest name of a profile.
 const MAX_ADDRESS_BYTES: usize = 1024;
+
+/// Longest name of a region (the longest label of a host's name).
+const MAX_REGION_BYTES: usize = 63;
 
 /// Longest name of a network interface or host.
 const MAX_HOST_BYTES: usize = 255;
@@ -129,7 +132,7 @@ fn check_store(store: &ObjectStore) -> Result<(), String> {
             ));
         }
     }
-    check_text("workload.store.region", &store.region, MAX_ADDRESS_BYTES)?;
+    check_region(&store.region)?;
     let headers = [
         ("workload.store.storage_class", &store.storage_class),
         (
@@ -153,6 +156,22 @@ fn check_store(store: &ObjectStore) -> Result<(), String> {
         check_path("workload.store: a file", Path::new(file), true)?;
     }
     Ok(())
+}
+
+/// A region becomes part of a host's name where no endpoint is given.
+fn check_region(region: &str) -> Result<(), String> {
+    let fits = region.len() <= MAX_REGION_BYTES
+        && region
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    match fits {
+        true => Ok(()),
+        false => Err(format!(
+            "workload.store.region is '{}'; it must have at most {MAX_REGION_BYTES} letters, \
+             digits, hyphens and underscores",
+            shown(region)
+        )),
+    }
 }
 
 pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), String> {

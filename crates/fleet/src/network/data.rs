@@ -3,16 +3,17 @@
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use fathom_engine::net::{
     Connection, Part, SocketOptions, Work, bind_udp, carry_out, connect_tcp, prepare_udp,
 };
-use fathom_model::network::{EndReport, LoadKind, LoadSpec, Protocol};
+use fathom_model::network::{ConnectionReport, EndReport, LoadKind, LoadSpec, Protocol};
 use fathom_observe::Sysroot;
 use fathom_observe::network::HostUseWatch;
 
+use super::error::no_thread;
 use super::wire::{self, Hello, Token};
 
 /// How long a data connection may take to be made.
@@ -121,6 +122,18 @@ pub(super) fn accept_datagrams(
     Ok(socket)
 }
 
+/// The report of a load for which there is no thread.
+fn unstarted(error: &io::Error) -> EndReport {
+    EndReport {
+        connections: vec![ConnectionReport {
+            error: Some(no_thread(error)),
+            ..ConnectionReport::default()
+        }],
+        host: None,
+        congestion: None,
+    }
+}
+
 /// Carries out a load at one end: both ways at the same time.
 pub(super) fn run(
     ways: Ways,
@@ -141,8 +154,18 @@ pub(super) fn run(
         false => (Part::Passive, Part::Active),
     };
     let (forward, reverse) = std::thread::scope(|scope| {
-        let back = (!ways.reverse.is_empty())
-            .then(|| scope.spawn(|| carry_out(ways.reverse, &work(theirs))));
+        let back = (!ways.reverse.is_empty()).then(|| {
+            let (connections, work) = (ways.reverse, work(theirs));
+            std::thread::Builder::new().spawn_scoped(scope, move || carry_out(connections, &work))
+        });
+        let back = match back.transpose() {
+            Ok(back) => back,
+            // One way alone would be another load.
+            Err(error) => {
+                rein.stop.store(true, Ordering::Relaxed);
+                return (None, Some(unstarted(&error)));
+            }
+        };
         let forward = (!ways.forward.is_empty()).then(|| carry_out(ways.forward, &work(ours)));
         (forward, back.and_then(|back| back.join().ok()))
     });

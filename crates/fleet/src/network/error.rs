@@ -69,3 +69,22 @@ pub enum NetError {
     #[error("interrupted")]
     Interrupted,
 }
+
+impl NetError {
+    /// There is no thread for what was to be done.
+    pub(super) fn unstarted(source: io::Error) -> NetError {
+        NetError::Here {
+            what: "no thread could be started (see ulimit -u, and the pids limit of the container)"
+                .to_owned(),
+            source,
+        }
+    }
+}
+
+/// Why something is not done for which a thread was needed.
+pub(super) fn no_thread(error: &io::Error) -> String {
+    format!(
+        "no thread could be started: {error}; raise the limit of processes (ulimit -u, the pids \
+         limit of the container)"
+    )
+}

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ScopedJoinHandle;
 
 use fathom_model::network::{
     Cell, LoadResult, LoadSpec, MATRIX_SCHEMA, MatrixMode, MatrixReport, MatrixRound, NodeSum,
@@ -10,7 +11,7 @@ use fathom_model::network::{
 };
 
 use super::driver::{Cue, Remote};
-use super::error::NetError;
+use super::error::{NetError, no_thread};
 use super::rounds::rounds;
 use super::session::unix_ns;
 
@@ -151,12 +152,15 @@ fn meet_all(hosts: &[(String, SocketAddr)]) -> Result<Vec<Remote>, Vec<NetError>
     let met: Vec<_> = std::thread::scope(|scope| {
         let meet = |(_, address): &(String, SocketAddr)| {
             let address = *address;
-            scope.spawn(move || Remote::meet(address))
+            std::thread::Builder::new().spawn_scoped(scope, move || Remote::meet(address))
         };
         let threads: Vec<_> = hosts.iter().map(meet).collect();
         threads
             .into_iter()
-            .filter_map(|thread| thread.join().ok())
+            .filter_map(|begun| match begun {
+                Ok(thread) => thread.join().ok(),
+                Err(source) => Some(Err(NetError::unstarted(source))),
+            })
             .collect()
     });
     let (mut remotes, mut errors) = (Vec::new(), Vec::new());
@@ -193,16 +197,20 @@ fn one_round(remotes: &[Remote], round: &[(usize, usize)], plan: &PairPlan) -> V
     let cue = Cue::after_ns(LEAD_NS + plan.idle_ns);
     std::thread::scope(|scope| {
         let start = |&(from, to): &(usize, usize)| {
-            let thread = scope.spawn(move || remotes[from].measure(remotes[to].address, plan, cue));
-            (from, to, thread)
+            let measure = move || remotes[from].measure(remotes[to].address, plan, cue);
+            let begun = std::thread::Builder::new().spawn_scoped(scope, measure);
+            (from, to, begun)
         };
         let threads: Vec<_> = round.iter().map(start).collect();
         threads
             .into_iter()
-            .map(|(from, to, thread)| match thread.join() {
-                Ok(done) => cell(from, to, done),
-                Err(_) => failed(from, to, "its thread failed".to_owned()),
-            })
+            .map(
+                |(from, to, begun)| match begun.map(ScopedJoinHandle::join) {
+                    Ok(Ok(done)) => cell(from, to, done),
+                    Ok(Err(_)) => failed(from, to, "its thread failed".to_owned()),
+                    Err(error) => failed(from, to, no_thread(&error)),
+                },
+            )
             .collect()
     })
 }

@@ -299,8 +299,13 @@ fn one_load(session: &mut Session, load: &PlannedLoad, rein: &Rein) -> LoadResul
                 warmup_ns: load.spec.warmup_ns,
                 ..round_trip_spec(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
             };
-            scope.spawn(move || Session::open(server)?.load(&spec, rein))
+            let beside = move || Session::open(server)?.load(&spec, rein);
+            std::thread::Builder::new().spawn_scoped(scope, beside)
         });
+        let beside = match beside.transpose() {
+            Ok(beside) => beside,
+            Err(source) => return (Err(NetError::unstarted(source)), None),
+        };
         let done = session.load(&load.spec, rein);
         (done, beside.and_then(|thread| thread.join().ok()))
     });

@@ -11,6 +11,7 @@ use std::time::Duration;
 use fathom_engine::net::{Connection, SocketOptions, bind_udp, listen_tcp, mtu, prepare_udp};
 
 use super::data::accept_datagrams;
+use super::error::no_thread;
 use super::owner::Owner;
 use super::serving;
 use super::wire::{self, Answer, HELLO_BYTES, Hello, Token};
@@ -134,7 +135,10 @@ impl Server {
         self.listener.set_nonblocking(true)?;
         self.datagrams.set_read_timeout(Some(LOOK))?;
         std::thread::scope(|scope| {
-            scope.spawn(|| self.answer_datagrams());
+            let answering = std::thread::Builder::new().name("net-datagrams".to_owned());
+            answering
+                .spawn_scoped(scope, || self.answer_datagrams())
+                .map_err(|error| io::Error::new(error.kind(), no_thread(&error)))?;
             let accepted = self.accept();
             self.shared.stop.store(true, Ordering::Relaxed);
             accepted

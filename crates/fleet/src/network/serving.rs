@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use fathom_model::network::{LoadSpec, PairPlan, PairReport};
 
 use super::data::{self, Rein, Ways};
+use super::error::no_thread;
 use super::pair::{measure_pair, own_counters, own_facts};
 use super::server::{Arrivals, Shared};
 use super::session::unix_ns;
@@ -137,7 +138,9 @@ fn while_there<T: Send>(
     let stop = Arc::new(AtomicBool::new(false));
     control.set_read_timeout(Some(LOOK))?;
     let done = std::thread::scope(|scope| {
-        let working = scope.spawn(|| work(&stop));
+        let working = std::thread::Builder::new()
+            .spawn_scoped(scope, || work(&stop))
+            .map_err(|error| io::Error::new(error.kind(), no_thread(&error)))?;
         while !working.is_finished() {
             let mut byte = [0];
             let gone = match control.peek(&mut byte) {
@@ -156,10 +159,12 @@ fn while_there<T: Send>(
                 std::thread::sleep(Duration::from_millis(5));
             }
         }
-        working.join()
+        working
+            .join()
+            .map_err(|_| io::Error::other("a measurement failed"))
     });
     control.set_read_timeout(Some(SILENCE))?;
-    done.map_err(|_| io::Error::other("a measurement failed"))
+    done
 }
 
 /// What the owner allows, for one load.

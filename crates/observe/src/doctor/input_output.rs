@@ -2,8 +2,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, openat, statat, unlinkat,
+};
 
 use super::{Capability, CapabilityStatus as Status};
 use crate::Sysroot;
@@ -72,32 +76,41 @@ pub(super) fn libaio(sys: &Sysroot) -> Capability {
     }
 }
 
-/// A file that is removed however the trial ends.
-struct Scratch {
-    path: PathBuf,
-    file: File,
-}
-
-impl Scratch {
-    fn make(directory: &Path) -> io::Result<Self> {
-        let name = format!(".fathom-doctor-{}", std::process::id());
-        let path = directory.join(name);
-        let file = fathom_outputs::create_new(&path)?;
-        Ok(Scratch { path, file })
+/// A file without a name, which is gone when it is closed.
+///
+/// # Errors
+/// What the system says.
+fn scratch_in(directory: &Path) -> io::Result<File> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    match rustix::fs::open(directory, flags | OFlags::TMPFILE, mode) {
+        Ok(file) => Ok(file.into()),
+        Err(_) => named_for_a_moment(directory),
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Nothing more can be done about a file that does not go.
-        let _ = std::fs::remove_file(&self.path);
+/// The same where a file system has no files without a name.
+fn named_for_a_moment(directory: &Path) -> io::Result<File> {
+    let (mode, flags) = (Mode::RUSR | Mode::WUSR, OFlags::RDWR | OFlags::CLOEXEC);
+    let place = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let place = rustix::fs::open(directory, place, Mode::empty())?;
+    // Exclusively, so that nothing that is there can be meant.
+    let name = format!(".fathom-doctor-{}", std::process::id());
+    let new = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    let file: File = openat(&place, &name, new, mode)?.into();
+    let made = fstat(&file)?;
+    // Somebody else's file that has taken the name stays.
+    let named = statat(&place, &name, AtFlags::SYMLINK_NOFOLLOW);
+    if named.is_ok_and(|found| (found.st_dev, found.st_ino) == (made.st_dev, made.st_ino)) {
+        unlinkat(&place, &name, AtFlags::empty())?;
     }
+    Ok(file)
 }
 
 /// What files in a directory can do.
 pub(super) fn in_directory(directory: &Path) -> Vec<Capability> {
     let shown = directory.display();
-    let scratch = match Scratch::make(directory) {
+    let scratch = match scratch_in(directory) {
         Ok(scratch) => scratch,
         Err(error) => {
             let found = format!("cannot make a file in {shown}: {error}");
@@ -106,8 +119,8 @@ pub(super) fn in_directory(directory: &Path) -> Vec<Capability> {
             return vec![capability.remedy("name a directory that this user may write")];
         }
     };
-    let written = scratch.file.write_all_at(&vec![1; FILE_BYTES], 0);
-    if let Err(error) = written.and_then(|()| scratch.file.sync_data()) {
+    let written = scratch.write_all_at(&vec![1; FILE_BYTES], 0);
+    if let Err(error) = written.and_then(|()| scratch.sync_data()) {
         let found = format!("cannot write 64 KiB in {shown}: {error}");
         let meaning = "test files are made in the target directory";
         let capability = Capability::new("write access", Status::Missing, found, meaning);
@@ -120,10 +133,10 @@ pub(super) fn in_directory(directory: &Path) -> Vec<Capability> {
     ]
 }
 
-fn direct_io(scratch: &Scratch) -> Capability {
+fn direct_io(scratch: &File) -> Capability {
     let meaning =
         "reads and writes that bypass the page cache; without it the cache is measured too";
-    let result = try_direct(&scratch.path);
+    let result = try_direct(scratch);
     let remedy = "measure with buffered I/O and a data set larger than memory, or choose another file system";
     match result {
         Ok(block) => {
@@ -144,11 +157,15 @@ fn direct_io(scratch: &Scratch) -> Capability {
 }
 
 /// The smallest block that a direct read takes.
-fn try_direct(path: &Path) -> io::Result<usize> {
-    let file = File::options()
-        .read(true)
-        .custom_flags(libc::O_DIRECT)
-        .open(path)?;
+fn try_direct(file: &File) -> io::Result<usize> {
+    let flags = fcntl_getfl(file)?;
+    fcntl_setfl(file, flags | OFlags::DIRECT)?;
+    let block = smallest_block(file);
+    fcntl_setfl(file, flags)?;
+    block
+}
+
+fn smallest_block(file: &File) -> io::Result<usize> {
     let mut memory = vec![0_u8; FILE_BYTES * 2];
     let start = memory.as_ptr().align_offset(FILE_BYTES).min(FILE_BYTES);
     let mut last = io::Error::from_raw_os_error(libc::EINVAL);
@@ -161,11 +178,11 @@ fn try_direct(path: &Path) -> io::Result<usize> {
     Err(last)
 }
 
-fn fallocate(scratch: &Scratch) -> Capability {
+fn fallocate(scratch: &File) -> Capability {
     use rustix::fs::{FallocateFlags, fallocate};
     let meaning = "test files get their space at once and mostly in one piece";
     let length = FILE_BYTES as u64;
-    match fallocate(&scratch.file, FallocateFlags::KEEP_SIZE, length, length) {
+    match fallocate(scratch, FallocateFlags::KEEP_SIZE, length, length) {
         Ok(()) => Capability::new("fallocate", Status::Ok, "works", meaning),
         Err(error) => {
             let found = format!("does not work: {error}");
@@ -175,9 +192,9 @@ fn fallocate(scratch: &Scratch) -> Capability {
     }
 }
 
-fn extent_map(scratch: &Scratch) -> Capability {
+fn extent_map(scratch: &File) -> Capability {
     let meaning = "tells whether a file was really written; holes are read without the device";
-    match extents(&scratch.file, 0, FILE_BYTES as u64) {
+    match extents(scratch, 0, FILE_BYTES as u64) {
         Ok(_) => Capability::new("FIEMAP", Status::Ok, "works", meaning),
         Err(error) => {
             let found = format!("does not work: {error}; SEEK_HOLE is used, which is coarser");
@@ -197,6 +214,22 @@ mod tests {
         let capabilities = in_directory(directory.path());
         assert_eq!(capabilities.len(), 3, "{capabilities:?}");
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_scratch_file_has_no_name_that_could_lead_elsewhere() {
+        let directory = tempfile::tempdir().unwrap();
+        for make in [scratch_in, named_for_a_moment] {
+            let file = make(directory.path()).unwrap();
+            assert_eq!(fstat(&file).unwrap().st_nlink, 0);
+            assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        }
+        // A file of somebody else that has its name is in the way, and stays.
+        let name = format!(".fathom-doctor-{}", std::process::id());
+        let theirs = directory.path().join(name);
+        std::fs::write(&theirs, "theirs").unwrap();
+        assert!(named_for_a_moment(directory.path()).is_err());
+        assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
     }
 
     #[test]

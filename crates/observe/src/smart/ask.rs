@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::Path;
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::devices::{SmartDevice, parse_scan};
@@ -38,11 +39,17 @@ pub fn smart_answers() -> Result<Vec<SmartAnswer>, String> {
     let mut answers = Vec::new();
     for some in devices.chunks(AT_ONCE) {
         std::thread::scope(|scope| {
-            let asked: Vec<_> = some
-                .iter()
-                .map(|device| scope.spawn(|| ask(&program, device)))
-                .collect();
-            answers.extend(asked.into_iter().flat_map(|thread| thread.join().ok()));
+            let begin = |device| {
+                let program = &program;
+                let begun = Builder::new().spawn_scoped(scope, move || ask(program, device));
+                (device, begun)
+            };
+            let asked: Vec<_> = some.iter().map(begin).collect();
+            // Where no thread can be had, one drive is asked after the other.
+            answers.extend(asked.into_iter().filter_map(|(device, begun)| match begun {
+                Ok(thread) => thread.join().ok(),
+                Err(_) => Some(ask(&program, device)),
+            }));
         });
     }
     Ok(answers)

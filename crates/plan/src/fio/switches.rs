@@ -319,7 +319,7 @@ pub(crate) fn lookup(name: &str) -> Option<&'static Switch> {
 /// The switch that a misspelt one most probably means.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     let names = SWITCHES.iter().map(|s| s.name).filter(|n| n.len() > 1);
-    crate::nearest::nearest(name, names)
+    fathom_model::nearest::nearest(name, names)
 }
 
 /// What is wrong, and what to do.

@@ -249,7 +249,7 @@ pub fn fio_option(name: &str) -> Option<&'static FioOption> {
 pub(crate) fn meant(name: &str) -> Option<&'static str> {
     let names = fio_options().iter();
     let names = names.flat_map(|o| std::iter::once(o.name).chain(o.aliases.iter().copied()));
-    crate::nearest::nearest(name, names)
+    fathom_model::nearest::nearest(name, names)
 }
 
 #[cfg(test)]

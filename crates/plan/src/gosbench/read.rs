@@ -8,8 +8,8 @@ use super::{
     GosbenchNumber, GosbenchParts, GosbenchSpread, GosbenchStore, GosbenchTest, GosbenchWeights,
 };
 use crate::diagnostic::{Problems, error, warning};
-use crate::nearest::nearest;
 use crate::node::{Node, NodeKind, Span};
+use fathom_model::nearest::nearest;
 
 /// Tests of a file at most.
 const MOST_TESTS: usize = 1000;

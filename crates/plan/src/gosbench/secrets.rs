@@ -1,7 +1,7 @@
 //! Keeps the keys of a store out of messages that show lines of a file.
 
-use crate::nearest::nearest;
 use crate::node::{Node, NodeKind};
+use fathom_model::nearest::nearest;
 
 /// Keys whose values are secret.
 const SECRET: [&str; 3] = ["secret_key", "access_key", "password"];

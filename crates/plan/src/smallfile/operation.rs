@@ -2,7 +2,7 @@
 
 use fathom_model::OpKind;
 
-use crate::nearest::nearest;
+use fathom_model::nearest::nearest;
 
 /// One of smallfile's operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -162,7 +162,7 @@ pub(super) fn find(name: &str) -> Result<&'static OptionRow, String> {
     match fitting.as_slice() {
         [only] if !name.is_empty() => Ok(only),
         [] => Err(
-            match crate::nearest::nearest(name, all().map(|row| row.name)) {
+            match fathom_model::nearest::nearest(name, all().map(|row| row.name)) {
                 Some(word) => format!("--{name} is no option of smallfile; did you mean --{word}?"),
                 None => format!("--{name} is no option of smallfile"),
             },
@@ -191,7 +191,7 @@ pub(super) fn find_key(name: &str) -> Result<&'static OptionRow, String> {
         return Err(format!("{name} can only be said on the command line"));
     }
     Err(
-        match crate::nearest::nearest(name, all().map(|row| row.name)) {
+        match fathom_model::nearest::nearest(name, all().map(|row| row.name)) {
             Some(word) => format!("{name} is no key of smallfile; did you mean {word}?"),
             None => format!("{name} is no key of smallfile"),
         },

@@ -8,8 +8,8 @@ use fathom_model::workload::{
 use schemars::{Schema, json_schema};
 
 use super::Value;
-use crate::nearest::nearest;
 use crate::node::Out;
+use fathom_model::nearest::nearest;
 
 /// Defines a choice: variants with their canonical word and other words that
 /// are understood.

@@ -1,5 +1,6 @@
 //! Orders of offsets and spreads of random ones.
 
+use fathom_model::nearest::did_you_mean;
 use fathom_model::workload::{Distribution, Pattern, SteadyFill};
 use schemars::{Schema, json_schema};
 
@@ -14,11 +15,30 @@ pub(crate) struct DistributionValue(pub(crate) Distribution);
 const DISTRIBUTIONS: &str = "each_once, uniform, zipf:1.2, pareto:0.2, normal:10, hot:80/20, zoned:60/10:40/90 or \
      steady_fill:15";
 
+const DISTRIBUTION_NAMES: [&str; 10] = [
+    "each_once",
+    "uniform",
+    "zipf",
+    "pareto",
+    "normal",
+    "hot",
+    "zoned",
+    "steady_fill",
+    "sequence",
+    "sequence_on",
+];
+
+const PATTERN_NAMES: [&str; 5] = ["sequential", "backwards", "strided", "skipping", "random"];
+
 impl Value for DistributionValue {
     const KIND: &'static str = "distribution";
 
     fn from_text(text: &str) -> Result<Self, String> {
-        let unknown = || format!("'{text}' is not a known distribution; write {DISTRIBUTIONS}");
+        let unknown = || {
+            let name = text.split(':').next().unwrap_or(text);
+            let meant = did_you_mean(name, DISTRIBUTION_NAMES);
+            format!("'{text}' is not a known distribution; write {DISTRIBUTIONS}{meant}")
+        };
         let lower = text.trim().to_ascii_lowercase();
         let (name, parameter) = match lower.split_once(':') {
             Some((name, parameter)) => (name, Some(parameter)),
@@ -216,7 +236,8 @@ impl Value for PatternValue {
         }
         Err(format!(
             "'{text}' is not a known pattern; write sequential, backwards, strided:64k, \
-             skipping:4k or random"
+             skipping:4k or random{}",
+            did_you_mean(lower.split(':').next().unwrap_or(&lower), PATTERN_NAMES)
         ))
     }
 

@@ -7,8 +7,8 @@ use schemars::{Schema, json_schema};
 
 use super::{Count, Size, Value};
 use crate::diagnostic::{Problems, error};
-use crate::nearest::nearest;
 use crate::node::{Node, NodeKind, Out};
+use fathom_model::nearest::nearest;
 
 /// An exponential size is limited to this many times its mean, unless told.
 const LIMIT_FACTOR: u64 = 8;

@@ -5,8 +5,8 @@ use schemars::{Schema, json_schema};
 
 use super::{Percent, Value};
 use crate::diagnostic::{Problems, error};
-use crate::nearest::nearest;
 use crate::node::{Node, NodeKind, Out};
+use fathom_model::nearest::nearest;
 
 /// Shares as written; they may not add up yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use schemars::{Schema, json_schema};
 
 use super::{Count, Value};
 use crate::diagnostic::{Problems, error};
-use crate::nearest::nearest;
 use crate::node::{Node, NodeKind, Out};
+use fathom_model::nearest::nearest;
 
 /// Sizes with weights that are named at most.
 const MOST_SIZES: usize = 256;

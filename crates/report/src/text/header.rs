@@ -65,6 +65,7 @@ fn write_alarms(page: &mut Page, run: &JudgedRun) {
     if let Some(text) = facts::failures_line(run) {
         page.field_toned("ERRORS", &text, None);
         let details = run.trials.iter().flat_map(|t| &t.errors);
+        let details = details.filter(|detail| !facts::is_reason(run, &detail.message));
         for detail in details.take(MESSAGES) {
             page.paragraph(10, 12, &detail.message);
         }
@@ -78,6 +79,7 @@ fn write_unfinished(page: &mut Page, run: &JudgedRun) {
     for trial in facts::unfinished(run) {
         any = true;
         let reason = trial.reason.as_deref().unwrap_or("no reason was recorded");
+        let reason = facts::without_reason(run, reason);
         let state = names::state(trial.state).to_uppercase();
         let label = facts::trial_name(run, trial);
         page.field_toned(

@@ -4,7 +4,7 @@ use fathom_model::verdict::{FindingStatus, Fit};
 use fathom_model::{Finding, JudgedRun, Validity};
 
 use super::page::{Page, Tone};
-use crate::{affected, limits, names};
+use crate::{affected, facts, limits, names};
 
 /// Findings against the number that are shown in full.
 const SHOWN: usize = 8;
@@ -43,7 +43,11 @@ fn write_validity(page: &mut Page, run: &JudgedRun) {
     page.field_toned("Validity", &text, Some((words, tone)));
     let objections = names::objections(&verdict.findings);
     for finding in objections.iter().take(SHOWN) {
-        write_finding(page, finding);
+        let finding = Finding {
+            evidence: facts::without_reason(run, &finding.evidence),
+            ..(*finding).clone()
+        };
+        write_finding(page, &finding);
     }
     if let Some(more) = objections.len().checked_sub(SHOWN).filter(|n| *n > 0) {
         page.line(&format!("  and {more} more; see the report"));

@@ -142,6 +142,7 @@ impl Kept {
                 None => Answer::document("<Tagging><TagSet/></Tagging>".to_owned()),
             },
             "GET" if of_bucket && has("list-type") => list(&state, asked, false),
+            "HEAD" if of_bucket => Answer::status(200),
             "GET" | "HEAD" => get(&state, asked),
             "PUT" if has("tagging") => {
                 state.tags.insert(asked.path.clone(), body);

@@ -370,7 +370,9 @@ fn mounted(disk: &str) -> Result<PathBuf, String> {
     let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mut points: Vec<PathBuf> = parse_mountinfo(&text)
         .into_iter()
-        .filter(|mount| mount.source.starts_with("/dev/") && mount.mount_point.is_dir())
+        .filter(|mount| {
+            mount.source.starts_with("/dev/") && fathom_deadline::paths::is_dir(&mount.mount_point)
+        })
         // Test files have no business in the root folder.
         .map(|mount| match mount.mount_point == Path::new("/") {
             true => PathBuf::from("/var/tmp"),

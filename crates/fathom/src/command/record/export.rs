@@ -36,7 +36,8 @@ fn kind(text: &str) -> Result<&'static str, String> {
     let known = fathom_recorder::kind::Kind::of_name(text);
     known.map(fathom_recorder::kind::Kind::name).ok_or_else(|| {
         let names = fathom_recorder::kind::Kind::ALL.map(fathom_recorder::kind::Kind::name);
-        format!("there are {}", names.join(", "))
+        let meant = fathom_model::nearest::did_you_mean(text, names);
+        format!("there are {}{meant}", names.join(", "))
     })
 }
 

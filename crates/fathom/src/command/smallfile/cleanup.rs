@@ -9,7 +9,7 @@ use fathom_store::Store;
 
 use super::FILE_PREFIX;
 use crate::exit::Exit;
-use crate::{present, run_identity};
+use crate::present;
 
 /// Nobody waits longer for what goes on in the background.
 const WAIT_MAX: Duration = Duration::from_secs(3600);
@@ -37,7 +37,7 @@ pub(super) fn run(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
         if !ours || leftover.path.parent() != Some(top.as_path()) {
             continue;
         }
-        let tag = run_identity::run_tag(&leftover.run_id);
+        let tag = fathom_model::run::tag_of(&leftover.run_id);
         if let Err(error) = remove_files_of_run(&top, prefix, tag, &mut removed) {
             present::complain(&error.to_string());
             failed = true;

@@ -9,12 +9,12 @@ const TOLERANCE: f64 = 0.03;
 #[test]
 #[ignore = "measured: `scripts/run-tests measured` runs it alone"]
 fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
-    let bench = Bench::new();
-    let agents = agents_of_bucket(&bench, 8);
     expect_majority("the tail of a store", || {
+        let bench = Bench::new();
         // One GET in 250 waits: 16 of 4,000, so that the 99.9th percentile of all
         // is one of them, whoever they hit.
         let server = memory("GET:delay=600ms@250");
+        let agents = agents_of_bucket(&bench, 8, &server);
         let output = on(
             &bench,
             &agents,

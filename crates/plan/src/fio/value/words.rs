@@ -59,7 +59,7 @@ pub(crate) fn rw(text: &str, units: Units) -> Result<Rw, Wrong> {
         "trimwrite" => (false, true, true, false),
         "randtrimwrite" => (false, true, true, true),
         _ => {
-            let meant = crate::nearest::nearest(word, NAMES.split(", "));
+            let meant = fathom_model::nearest::nearest(word, NAMES.split(", "));
             let hint = meant.map_or(String::new(), |word| format!("; did you mean '{word}'?"));
             return Err(not(word, &format!("one of {NAMES}{hint}")));
         }

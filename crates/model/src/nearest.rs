@@ -2,10 +2,7 @@
 
 /// The candidate nearest to `name`, if it is near enough to be what the user
 /// meant: one edit per three letters, at least one.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(name);
     if wanted.is_empty() || wanted.len() > 64 {
         return None;
@@ -17,6 +14,12 @@ pub(crate) fn nearest<'a>(
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
+}
+
+/// What follows the refusal of a name: "; did you mean 'X'?", or nothing where no
+/// candidate is near.
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(name, candidates).map_or_else(String::new, |meant| format!("; did you mean '{meant}'?"))
 }
 
 /// Spelling without what people mix up: case, `-` and `_`.
@@ -65,6 +68,8 @@ mod tests {
         ] {
             assert_eq!(nearest(typed, names), meant, "{typed}");
         }
+        assert_eq!(did_you_mean("rumtime", names), "; did you mean 'runtime'?");
+        assert_eq!(did_you_mean("colour", names), "");
     }
 
     #[test]
