@@ -316,47 +316,26 @@ fn files_are_made_for_each_host_and_removed() {
 #[test]
 fn what_cannot_work_is_found_before_anything_begins_anywhere() {
     let bench = Bench::new(2);
-    let soon = || null(50_000_000);
     let on = |target: &Path| trial(Target::Path(target.to_owned()), EngineKind::Psync, 1_000);
     let missing = bench.data().join("missing");
     let mut odd = on(&bench.data());
     odd.workload.size_bytes = Some(1000);
-    let cases = [
+    for (mut impossible, expected) in [
         (on(&missing), "data/missing does not exist"),
         (on(Path::new("/etc")), "/etc is not on the list"),
         (odd, "1000"),
-    ];
-    for (mut impossible, expected) in cases {
+    ] {
         let fleet = bench.gather();
         impossible.index = 1;
-        let schedule = schedule(vec![soon(), impossible]);
+        let schedule = schedule(vec![null(50_000_000), impossible]);
         let schedule = on_hosts(&schedule, &fleet.hosts()).unwrap();
         let mut notebook = Notebook::default();
         let outcome = run(fleet, &schedule, &Interrupt::new(), &mut notebook);
         assert_eq!(outcome.state, RunState::Failed, "{outcome:?}");
         let reason = outcome.reason.unwrap();
-        assert!(reason.contains(expected), "{reason}");
-        // Once for both hosts.
-        assert!(reason.starts_with("127.0.0.1:"), "{reason}");
         assert_eq!(reason.matches(expected).count(), 1, "{reason}");
         assert!(notebook.started.is_empty(), "{reason}");
     }
-    assert_eq!(std::fs::read_dir(bench.data()).unwrap().count(), 0);
-}
-
-#[test]
-fn what_the_owner_does_not_allow_is_refused_there() {
-    let bench = Bench::new(1);
-    let mut notebook = Notebook::default();
-    let forbidden = Target::Path("/etc".into());
-    let outcome = bench.run(
-        bench.gather(),
-        trial(forbidden, EngineKind::Psync, 100_000_000),
-        &mut notebook,
-    );
-    assert_eq!(outcome.state, RunState::Failed);
-    let reason = outcome.reason.unwrap();
-    assert!(reason.contains("/etc is not on the list"), "{reason}");
 }
 
 #[test]

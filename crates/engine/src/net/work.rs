@@ -3,9 +3,9 @@
 use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -114,15 +114,21 @@ pub fn carry_out(connections: Vec<Connection>, work: &Work) -> EndReport {
 /// Where the threads of a load wait for one another.
 struct Start<'s> {
     gate: &'s Gate,
-    /// Nothing is ever sent: the channel closes when the last one is ready.
-    ready: Sender<()>,
+    /// Threads that are not ready yet. The last one opens the gate: nobody else
+    /// has to be woken for it.
+    unready: &'s AtomicUsize,
+    /// Time 0: when the first one came through.
+    origin_ns: &'s OnceLock<u64>,
 }
 
 impl Start<'_> {
     /// Waits until all are ready; time 0, or `None` if there will be no load.
-    fn pass(self) -> Option<u64> {
-        drop(self.ready);
-        self.gate.pass()
+    fn pass(&self, clock: &HostClock) -> Option<u64> {
+        if self.unready.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.gate.open(0);
+        }
+        self.gate.pass()?;
+        Some(*self.origin_ns.get_or_init(|| clock.now()))
     }
 }
 
@@ -132,16 +138,16 @@ fn all<C: Send>(
     work: &Work,
     each: impl Fn(C, Start<'_>) -> ConnectionReport + Sync,
 ) -> Vec<ConnectionReport> {
-    let gate = Gate::new();
-    let (ready, waiting) = channel();
     let count = connections.len();
+    let (gate, unready, origin_ns) = (Gate::new(), AtomicUsize::new(count), OnceLock::new());
     let mut missing: Option<String> = None;
     let mut reports: Vec<ConnectionReport> = std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(count);
         for connection in connections {
             let start = Start {
                 gate: &gate,
-                ready: ready.clone(),
+                unready: &unready,
+                origin_ns: &origin_ns,
             };
             let each = &each;
             let thread = Builder::new().name("fathom-net".to_owned());
@@ -158,16 +164,9 @@ fn all<C: Send>(
                 }
             }
         }
-        drop(ready);
-        match missing.is_some() {
-            true => {
-                gate.cancel();
-                work.stop.store(true, Ordering::Relaxed);
-            }
-            false => {
-                while waiting.recv().is_ok() {}
-                gate.open(HostClock::new().now());
-            }
+        if missing.is_some() {
+            gate.cancel();
+            work.stop.store(true, Ordering::Relaxed);
         }
         let join = |thread: ScopedJoinHandle<'_, ConnectionReport>| {
             let done = thread.join();
@@ -194,7 +193,7 @@ fn one(connection: Connection, work: &Work, start: Start<'_>) -> ConnectionRepor
     let (local, remote) = addresses(&connection);
     let patience = set_patience(&connection);
     let prepared = stream::Sending::prepare(work);
-    let Some(origin_ns) = start.pass() else {
+    let Some(origin_ns) = start.pass(&clock) else {
         return failed("another connection of this load could not be started".to_owned());
     };
     let mut seconds = Seconds::start(origin_ns, &work.spec);

@@ -490,13 +490,9 @@ impl Hub {
         self.end(at, Err(Fault::given_up()));
     }
 
-    /// No request takes longer than this.
-    pub(super) fn limit_requests(&mut self, ns: u64) {
-        self.timeout_ns = self.timeout_ns.min(ns);
-    }
-
-    /// TLS may take this long to be set up, however long a request may take.
-    pub(super) fn limit_handshakes(&mut self, ns: u64) {
-        self.handshake_ns = ns;
+    /// No request takes longer than this, and setting up TLS no longer than that.
+    pub(super) fn limit(&mut self, request_ns: u64, handshake_ns: u64) {
+        self.timeout_ns = self.timeout_ns.min(request_ns);
+        self.handshake_ns = handshake_ns;
     }
 }

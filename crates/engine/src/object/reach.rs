@@ -93,8 +93,7 @@ pub(crate) fn answers(access: &Arc<Access>, stops: &dyn Fn() -> bool) -> Result<
     let mut shown = true;
     for (place, endpoint) in access.endpoints.iter().enumerate() {
         let mut hub = Hub::new(access, 1, place)?;
-        hub.limit_requests(FIRST_ANSWER_NS);
-        hub.limit_handshakes(HANDSHAKE_NS);
+        hub.limit(FIRST_ANSWER_NS, HANDSHAKE_NS);
         match ask(&mut hub, access, (Method::Head, b""), stops) {
             Ok(_) => {}
             Err(_) if stops() => return Err(Error::Stopped),

@@ -17,7 +17,7 @@ impl Hub {
     /// A hub of one connection.
     pub(crate) fn single(access: &Arc<Access>) -> Result<Hub, Error> {
         let mut hub = Hub::new(access, 1, 0)?;
-        hub.limit_handshakes(HANDSHAKE_NS);
+        hub.limit(u64::MAX, HANDSHAKE_NS);
         Ok(hub)
     }
 

@@ -5,9 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, openat, statat, unlinkat,
-};
+use rustix::fs::{AtFlags, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, statat, unlinkat};
 
 use super::{Capability, CapabilityStatus as Status};
 use crate::Sysroot;
@@ -91,13 +89,10 @@ fn scratch_in(directory: &Path) -> io::Result<File> {
 
 /// The same where a file system has no files without a name.
 fn named_for_a_moment(directory: &Path) -> io::Result<File> {
-    let (mode, flags) = (Mode::RUSR | Mode::WUSR, OFlags::RDWR | OFlags::CLOEXEC);
     let place = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let place = rustix::fs::open(directory, place, Mode::empty())?;
-    // Exclusively, so that nothing that is there can be meant.
     let name = format!(".fathom-doctor-{}", std::process::id());
-    let new = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-    let file: File = openat(&place, &name, new, mode)?.into();
+    let file = fathom_outputs::create_new(&directory.join(&name))?;
     let made = fstat(&file)?;
     // Somebody else's file that has taken the name stays.
     let named = statat(&place, &name, AtFlags::SYMLINK_NOFOLLOW);

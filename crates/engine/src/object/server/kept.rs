@@ -118,7 +118,7 @@ impl Kept {
         lock(&self.state).uploads.len()
     }
 
-    /// Carries out a request.
+    /// Carries out a request. A bucket is made by its first object.
     pub(super) fn answer(&self, asked: &Asked, body: Vec<u8>) -> Answer {
         let mut state = lock(&self.state);
         let of_bucket = !asked.path.trim_end_matches('/').contains('/');
@@ -148,7 +148,6 @@ impl Kept {
                 state.tags.insert(asked.path.clone(), body);
                 Answer::status(200)
             }
-            // A bucket is made by its first object.
             "PUT" if of_bucket && (asked.is_s3 || asked.length == 0) => Answer::status(200),
             "PUT" if !asked.has_checksum(&body) => Answer::error(400, "BadDigest"),
             "PUT" => self.put(&mut state, asked, body),
