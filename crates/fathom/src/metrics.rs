@@ -17,7 +17,7 @@ use fathom_report::metrics::Metrics;
 pub(crate) use self::arguments::MetricsArgs;
 use self::push::Pushing;
 use self::serve::Serving;
-use crate::run_identity::unix_now_ns;
+use fathom_observe::unix_now_ns;
 
 /// Where metrics of a run go, for commands that take no options of fathom's.
 const ADDRESS_VARIABLE: &str = "FATHOM_METRICS";

@@ -13,7 +13,7 @@ use fathom_model::fleet::FleetHost;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
 use fathom_model::secret::{masked, masked_arguments};
 use fathom_model::{JudgedRun, OpKind, Schedule, ScheduledTrial};
-use fathom_observe::Sysroot;
+use fathom_observe::{Sysroot, unix_now_ns};
 use fathom_outputs::Mark;
 use fathom_plan::Plan;
 use fathom_store::Store;
@@ -25,7 +25,7 @@ use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
 use crate::recorder::{NamedFiles, Recorded, Recorder};
-use crate::run_identity::{run_id, unix_now_ns};
+use crate::run_identity::run_id;
 use crate::{present, signals};
 
 /// Name of test files in a target directory, before their number.

@@ -1,10 +1,8 @@
-//! What tells runs apart: the id, the tag of their blocks and files, the seed and
-//! the time.
-
-use std::time::{SystemTime, UNIX_EPOCH};
+//! What tells runs apart: the id, the tag of their blocks and files, and the seed.
 
 use anyhow::Context;
 use fathom_model::rng::splitmix64;
+use fathom_observe::unix_now_ns;
 
 /// A sortable id: the start in UTC and four characters against collisions.
 pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
@@ -20,13 +18,6 @@ pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
         })
         .collect();
     Ok(format!("{stamp}-{suffix}"))
-}
-
-pub(crate) fn unix_now_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A fresh seed for a plan that names none. It is stored with the run.

@@ -19,7 +19,6 @@ use fathom_model::{ErrorClass, Job, OpKind, RunState, ScheduledTrial, Target};
 use fathom_observe::{Observer, Sysroot};
 
 use crate::ceiling::Ceilings;
-use crate::coordinator::Settings;
 use crate::interrupt::Interrupt;
 use crate::link::{Command, Link};
 use crate::member::Member;
@@ -28,6 +27,7 @@ use crate::network::Network;
 use crate::part;
 use crate::policy::Policy;
 use crate::quiet::{self, Watched};
+use crate::settings::Settings;
 
 /// Why a trial did not come to its planned end.
 #[derive(Debug, Clone)]

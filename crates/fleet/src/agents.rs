@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use fathom_model::fleet::HostClock;
 
-use crate::coordinator::Settings;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::link::{Command, EVENT_LIMIT, Message};
 use crate::local::LocalAgent;
 use crate::remote::RemoteAgent;
+use crate::settings::Settings;
 
 enum End {
     Local(LocalAgent),

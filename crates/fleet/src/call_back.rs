@@ -18,9 +18,10 @@ use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
+use crate::agent_options::AgentOptions;
 use crate::credentials::{new_key, unsigned};
 use crate::frame::{FrameReader, FrameWriter};
-use crate::session::{self, AgentOptions};
+use crate::session;
 use crate::tls::{self, Binding};
 use crate::token::{hex, unhex};
 use crate::transport::Transport;

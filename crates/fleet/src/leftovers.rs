@@ -16,10 +16,10 @@ use fathom_engine::FileIdentity;
 use fathom_engine::prepare::{
     Found, PrepareHooks, PrepareProgress, remove_file_if, remove_files_of_run,
 };
+use fathom_observe::unix_now_ns;
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::make_directory;
-use crate::session::unix_now_ns;
 
 /// Longest list that is read.
 const LIST_BYTES: u64 = 64 << 20;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use fathom_engine::{Gathering, Group};
 use fathom_model::Sample;
 use fathom_model::fleet::StartReport;
-use fathom_observe::{HostWatch, Observer, monotonic_ns};
+use fathom_observe::{HostWatch, Observer, monotonic_ns, unix_now_ns};
 
 use crate::conclusion::{WIND_DOWN_NS, conclude, unflushed};
 use crate::interrupt::{Interrupt, Urgency};
@@ -23,7 +23,6 @@ use crate::message::{Event, TrialInterval};
 use crate::outlook;
 use crate::outstanding::{self, NOTABLE_NS};
 use crate::runner::{Ending, Runner};
-use crate::set::unix_now_ns;
 
 /// Longest sleep of the controlling thread: how fast it answers to Ctrl-C.
 const LOOK_EVERY_NS: u64 = 50_000_000;

@@ -4,10 +4,10 @@ use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread::JoinHandle;
 
 use crate::agent::Agent;
-use crate::coordinator::Settings;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::link::{Command, Link, Message};
+use crate::settings::Settings;
 
 /// The coordinator's end of the link to an agent thread.
 pub(crate) struct LocalAgent {

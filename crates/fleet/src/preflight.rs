@@ -3,11 +3,10 @@
 use fathom_engine::{Error, Preflight};
 use fathom_model::{Schedule, ScheduledTrial};
 
-use crate::admission;
 use crate::agent::{Agent, job_of};
-use crate::coordinator::Settings;
-use crate::part;
 use crate::refused::Refused;
+use crate::settings::Settings;
+use crate::{admission, part};
 
 /// Checks every trial of `schedule` against its target on this host. Nothing is
 /// created or written to; a store is asked once whether it lets these keys in.

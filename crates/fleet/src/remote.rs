@@ -6,14 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fathom_model::fleet::{FleetHost, HostClock};
-use fathom_observe::monotonic_ns;
+use fathom_observe::{monotonic_ns, unix_now_ns};
 
 use crate::clock::{ClockFilter, Exchange};
-use crate::coordinator::Settings;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::launched::Launched;
 use crate::link::{Ack, Command, Message};
-use crate::session::unix_now_ns;
+use crate::settings::Settings;
 use crate::spool::HeldRun;
 use crate::tls;
 use crate::transport::{Complaint, Transport};

@@ -23,9 +23,10 @@ use fathom_model::workload::{
 use fathom_model::{OpKind, ScheduledTrial, Target, Workload};
 use serde_json::{Value, json};
 
+use crate::agent_options::AgentOptions;
 use crate::mutation::mutate;
 use crate::policy::Policy;
-use crate::session::{AgentOptions, serve};
+use crate::session::serve;
 use crate::test_trial::trial;
 use crate::transport::Transport;
 use crate::wire::Greeting;

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::agent_options::AgentOptions;
 use crate::credentials::{AgentKeys, Identity};
 use crate::join::Waiting;
-use crate::session::{self, AgentOptions};
 use crate::strangers::{Number, Strangers};
-use crate::tls;
 use crate::token::JoinToken;
+use crate::{session, tls};
 
 /// Connections at the same time, those that are being dropped included.
 const MAX_CONNECTIONS: usize = 256;

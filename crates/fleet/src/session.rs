@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use fathom_model::schedule::MAX_TOGETHER;
-use fathom_observe::{Sysroot, monotonic_ns};
+use fathom_observe::{Sysroot, monotonic_ns, unix_now_ns};
 
-use crate::admission;
 use crate::agent::Agent;
-use crate::coordinator::Settings;
+use crate::agent_options::AgentOptions;
 use crate::frame::{FrameError, FrameReader, FrameWriter};
 use crate::interrupt::Interrupt;
 use crate::leftovers::{CleanOrder, Cleaned, Journal, clean_after_agents};
@@ -24,11 +23,13 @@ use crate::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::net_serving::{NetServing, NetworkEnd};
 use crate::network::Network;
 use crate::policy::Policy;
+use crate::settings::Settings;
 use crate::spool::{self, Unstored};
 use crate::teller::{answer, tell};
+use crate::thread::spawn;
 use crate::transport::{Closer, Transport};
-use crate::watchdog;
 use crate::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
+use crate::{admission, watchdog};
 
 /// From then on, operations that do not come back are left behind.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -41,27 +42,6 @@ const MAX_WAITING: usize = 4;
 const COMMAND_LIMIT: usize = 2 * MAX_TOGETHER;
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// What an agent may do, and who may end it.
-#[derive(Debug, Clone, Default)]
-pub struct AgentOptions {
-    /// What the owner of the host allows.
-    pub policy: Policy,
-    /// Raised when the agent itself is to end.
-    pub interrupt: Interrupt,
-    /// Where the files that agents make are noted, for the case that one is
-    /// killed.
-    pub journals: Option<PathBuf>,
-    /// Where it holds what a coordinator that was lost did not hear; `None`
-    /// holds nothing.
-    pub spool: Option<PathBuf>,
-    /// Who may measure the network to this host; none where it is `None`, the
-    /// networks of its links where the list is empty.
-    pub peers: Option<Vec<Network>>,
-    /// How long a coordinator may be silent before it counts as gone; `None`
-    /// is six seconds.
-    pub silence: Option<Duration>,
-}
 
 /// Serves one coordinator over a connection that nobody else can use.
 ///
@@ -417,23 +397,6 @@ fn local_settings(settings: RemoteSettings) -> Settings {
         ceiling_ns: settings.ceiling_ns,
         sysroot: Sysroot::host(),
     }
-}
-
-pub(crate) fn spawn(
-    name: &str,
-    body: impl FnOnce() + Send + 'static,
-) -> Result<JoinHandle<()>, String> {
-    std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(body)
-        .map_err(|error| format!("cannot start a thread: {error}"))
-}
-
-pub(crate) fn unix_now_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

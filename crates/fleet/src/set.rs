@@ -3,7 +3,6 @@
 //! trial that runs alone is a set of one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use fathom_engine::sim::KeptDrive;
 use fathom_engine::{Group, Prepared};
@@ -12,17 +11,14 @@ use fathom_model::sample::Phase;
 use fathom_model::schedule::MAX_TOGETHER;
 use fathom_model::{Job, RunState, ScheduledTrial, Target};
 use fathom_observe::gluster::{GlusterLook, gluster_look, gluster_use};
-use fathom_observe::{HostWatch, Observer};
+use fathom_observe::{HostWatch, Observer, unix_now_ns};
 
-use crate::admission;
 use crate::agent::{Agent, Early};
-use crate::ceiling;
 use crate::load::{self, Watches};
 use crate::looked::Looked;
 use crate::member::{Member, end_all};
 use crate::message::{Event, TrialStart};
-use crate::part;
-use crate::quiet;
+use crate::{admission, ceiling, part, quiet};
 
 /// Volumes of Gluster by target.
 type Volumes = BTreeMap<String, GlusterLook>;
@@ -421,11 +417,4 @@ fn count_on_volumes(members: &mut [Member], before: Volumes, looked: &mut Looked
         let after = after.as_ref().and_then(gluster_look);
         first.end.gluster = gluster_use(Some(look), after).map(Box::new);
     }
-}
-
-pub(crate) fn unix_now_ns() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -11,10 +11,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::agent_options::AgentOptions;
 use crate::fleet::Fleet;
 use crate::link::EVENT_LIMIT;
 use crate::remote::RemoteAgent;
-use crate::session::{self, AgentOptions};
+use crate::session;
 use crate::transport::Transport;
 
 /// A thread that serves one coordinator, and how that ended.

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::session::{self, AgentOptions};
+use crate::agent_options::AgentOptions;
+use crate::session;
 use crate::transport::Transport;
 
 const LOOK_EVERY: Timespec = Timespec {

@@ -11,14 +11,13 @@ use fathom_model::RunState;
 use fathom_model::fleet::HostClock;
 use fathom_model::run::{TrialEnd, TrialRecord};
 use fathom_model::sample::Phase;
-use fathom_observe::monotonic_ns;
+use fathom_observe::{monotonic_ns, unix_now_ns};
 
 use crate::agents::Agents;
 use crate::clock::there_ns;
 use crate::link::Command;
 use crate::message::{Event, TrialEnding, TrialStart};
 use crate::remembered::Remembered;
-use crate::session::unix_now_ns;
 
 /// Questions for the time right before a gate is opened.
 const QUESTIONS: usize = 8;

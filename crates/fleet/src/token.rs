@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use fathom_observe::unix_now_ns;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::{CoordinatorKeys, make_directory, write};
-use crate::session::unix_now_ns;
 use crate::tls::Binding;
 
 const PREFIX: &str = "fathom-join-";

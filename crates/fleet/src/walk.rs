@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::TrialRecord;
-use fathom_model::seconds;
-use fathom_model::{RunState, ScheduledTrial};
+use fathom_model::{RunState, ScheduledTrial, seconds};
 
 use crate::agents::Agents;
-use crate::coordinator::{Outcome, Sink};
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::link::{Command, Message};
@@ -17,6 +15,7 @@ use crate::message::Event;
 use crate::refused::{self, Refused};
 use crate::rules::{self, Rules, StopRules};
 use crate::silence::{Remedy, Silence};
+use crate::sink::{Outcome, Sink};
 use crate::spool;
 use crate::together::Together;
 

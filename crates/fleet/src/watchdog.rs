@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use fathom_observe::monotonic_ns;
 
-use crate::session::{AgentOptions, spawn};
+use crate::agent_options::AgentOptions;
+use crate::thread::spawn;
 use crate::transport::Closer;
 
 /// A coordinator that says nothing for so long is gone. It asks for the time

@@ -7,12 +7,12 @@
 use fathom_model::Fingerprint;
 use serde::{Deserialize, Serialize};
 
-use crate::coordinator::Settings;
 use crate::leftovers::{CleanOrder, Cleaned};
 use crate::link::Command;
 use crate::message::Event;
 use crate::net_serving::NetworkEnd;
 use crate::refused::Refused;
+use crate::settings::Settings;
 use crate::spool::HeldRun;
 
 /// Version of everything below. Any change of a message changes it.

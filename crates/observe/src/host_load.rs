@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use fathom_deadline::Mount;
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::host_load::{BusiestThread, DeviceInterrupts, HostLoad, LinkLoad, QuotaUse};
 
 use crate::Sysroot;
 use crate::cgroup::{DEPTH_LIMIT, folder_of};
+use crate::clocks::monotonic_ns;
 use crate::device::device_dir;
 use crate::kernel_calls::tick_ns;
 use crate::network::{read_traffic, traffic_since};
-use crate::observer::monotonic_ns;
 use crate::target::mounts;
-use fathom_deadline::Mount;
 
 /// Threads whose CPU time is read every second at most.
 const THREADS_LIMIT: usize = 64;

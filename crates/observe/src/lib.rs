@@ -29,6 +29,7 @@
 mod block_link;
 mod cgroup;
 mod cgroup_io;
+mod clocks;
 mod counters;
 mod cpu;
 mod data_file;
@@ -67,6 +68,7 @@ mod virtualization;
 mod whole_disks;
 mod written;
 
+pub use clocks::{monotonic_ns, unix_now_ns};
 pub use counters::{DeviceCounters, each_device, parse_diskstats, parse_stat};
 pub use cpu::{CpuTicks, parse_cpu_ticks};
 pub use data_file::DataFile;
@@ -83,7 +85,7 @@ pub use io_limit::{GroupLimit, LimitLine};
 pub use kept_file::KeptFile;
 pub use memory::{available_memory_bytes, parse_meminfo};
 pub use nvme_health::drive_health;
-pub use observer::{Observer, monotonic_ns};
+pub use observer::Observer;
 pub use pressure::parse_total_us;
 pub use process::{ProcessLimits, StorageBytes, parse_limits, parse_process_io};
 pub use sysroot::Sysroot;

@@ -15,6 +15,7 @@ use fathom_model::idle_gate::BusyDevice;
 use fathom_model::observation::{DeviceActivity, OwnActivity};
 
 use crate::Sysroot;
+use crate::clocks::monotonic_ns;
 use crate::counters::{DeviceCounters, parse_diskstats, parse_stat};
 use crate::cpu::CpuWatch;
 use crate::kept_file::KeptFile;
@@ -25,17 +26,6 @@ use crate::process::{StorageBytes, parse_process_io};
 
 /// Mean number of requests in flight below which a device counts as idle.
 const IDLE_QUEUE: f64 = 0.01;
-
-/// Now, on the clock of `start_ns` of observations without an origin:
-/// `CLOCK_MONOTONIC`.
-pub fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);
-    seconds
-        .saturating_mul(1_000_000_000)
-        .saturating_add(nanoseconds)
-}
 
 /// Watches one host and the devices under one target.
 #[derive(Debug)]

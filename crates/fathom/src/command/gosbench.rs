@@ -30,7 +30,7 @@ use crate::exit::{Exit, NothingMeasured};
 use crate::metrics::MetricsArgs;
 use crate::output_flags::{Color, Format, Output, StorePath};
 use crate::pipeline::{self, FILE_PREFIX, Request};
-use crate::{present, run_identity};
+use crate::present;
 
 /// A configuration is much shorter.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
@@ -238,7 +238,7 @@ fn tell_failure(
 ) -> anyhow::Result<Exit> {
     let why = error.to_string();
     present::complain(&why);
-    present::write_stdout(&lines::failure(test, &why, run_identity::unix_now_ns()))?;
+    present::write_stdout(&lines::failure(test, &why, fathom_observe::unix_now_ns()))?;
     append_csv(&command.csv, &lines::csv_failure(test, &why))?;
     Ok(Exit::of_error(error))
 }
@@ -259,7 +259,7 @@ fn tell(
     let ended_unix_ns = judged
         .run
         .ended_unix_ns
-        .unwrap_or_else(run_identity::unix_now_ns);
+        .unwrap_or_else(fathom_observe::unix_now_ns);
     let (line, row) = match figures.ops {
         // Zeros would be taken for a measurement.
         0 => {

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use fathom_model::secret;
+use fathom_observe::unix_now_ns;
 
 use super::{Shared, lock};
 use crate::present;
-use crate::run_identity::unix_now_ns;
 
 const EVERY: Duration = Duration::from_secs(5);
 /// A collector that does not answer must not hold up the end of a run.

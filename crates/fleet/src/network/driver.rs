@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 
 use fathom_model::network::{ClockOffset, HostFacts, PairPlan, PairReport};
+use fathom_observe::unix_now_ns;
 
 use super::error::NetError;
-use super::session::{Session, unix_ns};
+use super::session::Session;
 
 /// When remote loads begin, by this host's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +19,7 @@ impl Cue {
     /// So much from now.
     pub fn after_ns(ns: u64) -> Cue {
         Cue {
-            start_unix_ns: unix_ns().saturating_add(ns),
+            start_unix_ns: unix_now_ns().saturating_add(ns),
         }
     }
 }

@@ -9,11 +9,11 @@ use fathom_model::network::{
     Cell, LoadResult, LoadSpec, MATRIX_SCHEMA, MatrixMode, MatrixReport, MatrixRound, NodeSum,
     Outliers, PairPlan, PairReport, PlannedLoad,
 };
+use fathom_observe::unix_now_ns;
 
 use super::driver::{Cue, Remote};
 use super::error::{NetError, no_thread};
 use super::rounds::rounds;
-use super::session::unix_ns;
 
 /// Time from the order to the common start; servers meet meanwhile.
 const LEAD_NS: u64 = 500_000_000;
@@ -48,7 +48,7 @@ pub fn measure_matrix(
     let remotes = meet_all(hosts)?;
     let mut report = MatrixReport {
         schema: MATRIX_SCHEMA.to_owned(),
-        started_unix_s: unix_ns() / 1_000_000_000,
+        started_unix_s: unix_now_ns() / 1_000_000_000,
         hosts: hosts.iter().map(|(name, _)| name.clone()).collect(),
         facts: remotes.iter().map(|remote| remote.facts.clone()).collect(),
         seconds: u32::try_from(plan.load.measure_ns / 1_000_000_000).unwrap_or(u32::MAX),

@@ -8,13 +8,13 @@ use fathom_model::network::{
     Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, NetRemark, PAIR_SCHEMA,
     PairPlan, PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
 };
-use fathom_observe::Sysroot;
 use fathom_observe::network::{cpu_count, link_counters, link_with};
+use fathom_observe::{Sysroot, unix_now_ns};
 
 use super::data::Rein;
 use super::error::NetError;
 use super::owner::plain;
-use super::session::{Session, unix_ns};
+use super::session::Session;
 
 /// Time between round trips beside a load.
 const ROUND_TRIP_EVERY_NS: u64 = 10_000_000;
@@ -256,7 +256,7 @@ fn begin(session: &mut Session) -> Result<PairReport, NetError> {
     let unspecified = std::net::Ipv4Addr::UNSPECIFIED.into();
     Ok(PairReport {
         schema: PAIR_SCHEMA.to_owned(),
-        started_unix_s: unix_ns() / 1_000_000_000,
+        started_unix_s: unix_now_ns() / 1_000_000_000,
         ours: own_facts(session.local().unwrap_or(unspecified)),
         theirs: session.describe()?,
         reached: Reachability {
@@ -283,7 +283,7 @@ fn handshakes(server: SocketAddr) -> Result<Vec<u64>, NetError> {
 
 fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
     loop {
-        let left = start_unix_ns.saturating_sub(unix_ns());
+        let left = start_unix_ns.saturating_sub(unix_now_ns());
         if left == 0 || stop.load(Ordering::Relaxed) {
             return;
         }

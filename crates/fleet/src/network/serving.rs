@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fathom_model::network::{LoadSpec, PairPlan, PairReport};
+use fathom_observe::unix_now_ns;
 
 use super::data::{self, Rein, Ways};
 use super::error::no_thread;
 use super::pair::{measure_pair, own_counters, own_facts};
 use super::server::{Arrivals, Shared};
-use super::session::unix_ns;
 use super::wire::{self, Answer, REQUEST_LIMIT_BYTES, Request, Token};
 
 /// How long a peer may be silent between two questions.
@@ -45,7 +45,7 @@ pub(super) fn converse(
             Request::Describe => {
                 wire::send(control, &Answer::Facts(Box::new(own_facts(address))))?;
             }
-            Request::Clock => wire::send(control, &Answer::Clock(unix_ns()))?,
+            Request::Clock => wire::send(control, &Answer::Clock(unix_now_ns()))?,
             Request::Counters => {
                 let counters = own_counters(&own_facts(address));
                 wire::send(control, &Answer::Counters(counters))?;
@@ -190,7 +190,7 @@ fn measure(
     for load in &plan.loads {
         shared.owner.check_load(&load.spec)?;
     }
-    let ahead = start_unix_ns.saturating_sub(unix_ns());
+    let ahead = start_unix_ns.saturating_sub(unix_now_ns());
     let most = shared.owner.most_time;
     if Duration::from_nanos(plan.total_ns()) > most || Duration::from_nanos(ahead) > most {
         return Err(format!(

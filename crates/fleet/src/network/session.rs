@@ -2,13 +2,14 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use fathom_engine::net::mtu::{Prober, Way};
 use fathom_engine::net::{SocketOptions, connect_tcp};
 use fathom_model::network::{
     ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,
 };
+use fathom_observe::unix_now_ns;
 
 use super::data::{self, Rein};
 use super::error::NetError;
@@ -189,7 +190,7 @@ impl Session {
     pub(super) fn clock(&mut self) -> Result<ClockOffset, NetError> {
         let mut best: Option<(u64, i64)> = None;
         for _ in 0..CLOCK_EXCHANGES {
-            let before = unix_ns();
+            let before = unix_now_ns();
             let begun = Instant::now();
             let Answer::Clock(theirs) = self.ask(&Request::Clock)? else {
                 return Err(self.odd());
@@ -280,7 +281,7 @@ impl Session {
             plan: plan.clone(),
             start_unix_ns,
         };
-        let ahead = Duration::from_nanos(start_unix_ns.saturating_sub(unix_ns()));
+        let ahead = Duration::from_nanos(start_unix_ns.saturating_sub(unix_now_ns()));
         let ahead = ahead.min(Duration::from_secs(3600));
         let patience = Duration::from_nanos(plan.total_ns()) + ahead + REPORT_PATIENCE * 3;
         let waits = self.control.set_read_timeout(Some(patience));
@@ -291,14 +292,6 @@ impl Session {
             _ => Err(self.odd()),
         }
     }
-}
-
-/// Nanoseconds since 1970, by this host's clock.
-pub(super) fn unix_ns() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
-    })
 }
 
 #[cfg(test)]

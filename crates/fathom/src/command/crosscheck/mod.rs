@@ -144,7 +144,7 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     };
     let pairs = args.pairs + args.pairs % 2;
-    let id = run_identity::run_id(run_identity::unix_now_ns())?;
+    let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
     let output = Output {
         format: Format::default(),
         html: None,

@@ -86,7 +86,7 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let view = view::of(mapped, &request.jobs);
     outputs::admit(run, &view)?;
     let mut in_order = InOrder::new(&mapped.schedule);
-    let id = run_identity::run_id(run_identity::unix_now_ns())?;
+    let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
     let interim = Interim::begin(run, &store_path, &id, &view);
     let interrupt = Interrupt::new();
     let (conductor, unlinked) = (&mut in_order, unlinked(mapped));

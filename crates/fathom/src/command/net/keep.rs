@@ -32,7 +32,7 @@ fn keep(store: &StorePath, name: &str, purpose: Purpose) {
     let kept = meta(name, purpose).and_then(|meta| {
         let mut store = Store::open(&present::store_path(store)?)?;
         let run = store.begin_run(&meta)?;
-        Ok(store.end_run(run, RunState::Complete, run_identity::unix_now_ns(), None)?)
+        Ok(store.end_run(run, RunState::Complete, fathom_observe::unix_now_ns(), None)?)
     });
     if let Err(error) = kept {
         present::complain(&format!("this result is not in the store: {error:#}"));
@@ -40,7 +40,7 @@ fn keep(store: &StorePath, name: &str, purpose: Purpose) {
 }
 
 fn meta(name: &str, purpose: Purpose) -> anyhow::Result<RunMeta> {
-    let now_ns = run_identity::unix_now_ns();
+    let now_ns = fathom_observe::unix_now_ns();
     Ok(RunMeta {
         id: run_identity::run_id(now_ns)?,
         started_unix_ns: now_ns,
