@@ -8,11 +8,11 @@
 use std::io;
 use std::net::UdpSocket;
 
+use super::guide::Guide;
 use super::pace::Pace;
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::is_timeout;
-use super::work::Guide;
 use crate::clock::Clock;
 
 /// Number of the datagram that says that no more will come.

@@ -9,6 +9,7 @@
 
 mod beginning;
 mod datagrams;
+mod guide;
 pub mod mtu;
 mod pace;
 mod payload;
@@ -19,8 +20,9 @@ mod stream;
 mod work;
 
 pub(crate) use beginning::begin_tcp;
+pub use guide::{Part, Work};
 pub use socket::{
     SocketOptions, bind_udp, congestion_of, connect_tcp, listen_tcp, prepare_tcp, prepare_udp,
     set_ttl, tcp_state,
 };
-pub use work::{Connection, Part, Work, carry_out};
+pub use work::{Connection, carry_out};

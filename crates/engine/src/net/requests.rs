@@ -4,12 +4,12 @@ use std::io;
 
 use fathom_model::network::LoadKind;
 
+use super::guide::{Guide, Part};
 use super::pace::Pace;
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::is_timeout;
 use super::stream::Stream;
-use super::work::{Guide, Part};
 use crate::clock::Clock;
 
 /// Asks or answers until the load is over.

@@ -12,11 +12,11 @@ use std::os::unix::net::UnixStream;
 
 use fathom_model::network::{LoadKind, SendMethod, TcpState};
 
+use super::guide::{Guide, Part, Work};
 use super::pace::Pace;
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::{discard, is_timeout, memory_file, sendfile, tcp_state};
-use super::work::{Guide, Part, Work};
 use crate::clock::{Clock, sleep_until};
 
 /// A connection of bytes.

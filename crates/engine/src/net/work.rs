@@ -3,14 +3,14 @@
 use std::io;
 use std::net::{TcpStream, UdpSocket};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
-
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
 
-use fathom_model::network::{ConnectionReport, EndReport, LoadKind, LoadSpec};
+use fathom_model::network::{ConnectionReport, EndReport, LoadKind};
 
+use super::guide::{Guide, Part, Work};
 use super::seconds::Seconds;
 use super::{datagrams, requests, socket, stream};
 use crate::clock::{Clock, HostClock};
@@ -30,65 +30,6 @@ pub enum Connection {
     Unix(UnixStream),
     /// Datagrams, connected to the other end.
     Udp(UdpSocket),
-}
-
-/// What an end does with its connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Sends streams, or asks.
-    Active,
-    /// Receives streams, or answers.
-    Passive,
-}
-
-/// What is to be done at one end.
-#[derive(Debug, Clone)]
-pub struct Work {
-    /// The load.
-    pub spec: LoadSpec,
-    /// The part of this end.
-    pub part: Part,
-    /// Ends the load early when raised.
-    pub stop: Arc<AtomicBool>,
-    /// Bytes that may still be moved, shared by all who draw on them; `None`
-    /// sets no bound.
-    pub allowance: Option<Arc<AtomicU64>>,
-}
-
-/// What the loops of a connection look at besides its data.
-pub(super) struct Guide<'a> {
-    pub(super) work: &'a Work,
-    pub(super) clock: HostClock,
-    hard_end_ns: u64,
-}
-
-impl Guide<'_> {
-    /// Whether a call that timed out is to be given up.
-    pub(super) fn gives_up(&self) -> bool {
-        self.stopped() || self.clock.now() >= self.hard_end_ns
-    }
-
-    /// Whether somebody asked for the end.
-    #[inline]
-    pub(super) fn stopped(&self) -> bool {
-        self.work.stop.load(Ordering::Relaxed)
-    }
-
-    /// Draws on what may be moved.
-    #[inline]
-    pub(super) fn allow(&self, bytes: usize) -> io::Result<()> {
-        let Some(allowance) = &self.work.allowance else {
-            return Ok(());
-        };
-        let bytes = bytes as u64;
-        let take = |left: u64| left.checked_sub(bytes);
-        match allowance.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(io::Error::other(
-                "the bytes that the owner of the server allows are used up",
-            )),
-        }
-    }
 }
 
 /// Moves data over `connections` until the load's time is over, and reports

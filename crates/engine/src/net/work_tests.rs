@@ -1,8 +1,10 @@
 //! Loads over the loopback: what one end moves is what the other gets.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use fathom_model::network::{Direction, FlowReport, Protocol, SendMethod};
+use fathom_model::network::{Direction, FlowReport, LoadSpec, Protocol, SendMethod};
 use fathom_model::{OpKind, Phase};
 
 use super::*;
