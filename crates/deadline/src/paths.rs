@@ -8,6 +8,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::bounded_call::{NotResponding, PATIENCE, ask, ask_within};
 use crate::mount_table::MountTable;
 use crate::probe::{MountSpace, ask_device};
@@ -71,6 +73,27 @@ pub fn is_file(path: &Path) -> bool {
 /// [`NotResponding`] with the name of the one that does not.
 pub fn answers(path: &Path) -> Result<(), NotResponding> {
     MountTable::recent().resolve(path).map(|_| ())
+}
+
+/// How long a change may take. A disk that writes back a full cache takes seconds
+/// for one, and is not to be given up.
+const PATIENCE_FOR_CHANGES: Duration = Duration::from_secs(10);
+
+/// Whether changes of a directory go through. A file system that is frozen, or
+/// whose journal waits for a hung device, answers questions and holds every change.
+///
+/// Makes a file without a name, which is gone once it is closed. Where there can
+/// be none (no support, no permission, no room) that was an answer.
+///
+/// # Errors
+/// [`NotResponding`] with the name of the mount that does not answer.
+pub fn accept_changes(directory: &Path) -> Result<(), NotResponding> {
+    let name = MountTable::recent().enter(directory)?;
+    let directory = directory.to_owned();
+    ask_within(PATIENCE_FOR_CHANGES, &name, move || {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        drop(rustix::fs::open(&directory, flags, Mode::RUSR | Mode::WUSR));
+    })
 }
 
 /// The path with all links resolved; it must exist.

@@ -287,7 +287,7 @@ impl Agent {
         }
         hooks.waits = Waits::ToTheEnd;
         for place in directories {
-            if let Err(silent) = paths::answers(&place.0) {
+            if let Err(silent) = paths::accept_changes(&place.0) {
                 self.link.send(Event::LeftBehind(format!(
                     "test files are left in {}: {silent}; remove them with `fathom clean --yes`",
                     place.0.display()

@@ -169,7 +169,7 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut Cleaned) {
         remove_named(noted, cleaned);
     }
     for (directory, prefix, run_tag) in sets {
-        if let Err(silent) = paths::answers(&directory) {
+        if let Err(silent) = paths::accept_changes(&directory) {
             cleaned.problems.push(silent.to_string());
             continue;
         }

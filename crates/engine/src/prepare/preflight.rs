@@ -119,6 +119,8 @@ fn check_directory(dir: &Path, layout: &Layout) -> Result<(), Error> {
 /// Whether files can be made in a directory.
 fn check_writable(dir: &Path) -> Result<(), Error> {
     space::check_room(dir, 0)?;
+    fathom_deadline::paths::accept_changes(dir)
+        .map_err(|silent| Error::io("make files in", dir)(silent.into()))?;
     let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
     rustix::fs::access(dir, access)
         .map_err(|errno| not_permitted(dir, "create files in", errno.into()))

@@ -97,13 +97,11 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         present::write_stdout(&format!("`fathom clean{kept} --yes` removes them\n"))?;
         return Ok(Exit::Success);
     }
-    let mut failed = false;
+    let all = leftovers.len();
+    let leftovers = within_reach(leftovers);
+    let mut failed = leftovers.len() < all;
     let made = MadeFiles::beside(&path);
     for (directory, prefix, run_id) in places(&leftovers) {
-        // What cannot be looked at now is complained about below.
-        if paths::answers(&directory).is_err() {
-            continue;
-        }
         let mut gone = Removed::default();
         let tag = fathom_model::run::tag_of(&run_id);
         let removed = remove_files_of_run(&directory, &prefix, tag, &mut gone);
@@ -118,6 +116,24 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
     failed |= !remove_named(&mut store, &made, &leftovers)?;
     failed |= !forget_missing(&mut store, &leftovers)?;
     Ok(if failed { Exit::Failure } else { Exit::Success })
+}
+
+/// Those whose directories accept changes now. Complains about each other one.
+fn within_reach(mut leftovers: Vec<Leftover>) -> Vec<Leftover> {
+    let parents = leftovers
+        .iter()
+        .filter_map(|leftover| leftover.path.parent());
+    let directories: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
+    for directory in directories {
+        if let Err(silent) = paths::accept_changes(&directory) {
+            let directory_name = directory.display();
+            present::complain(&format!(
+                "{directory_name}: {silent}; run `fathom clean` again later"
+            ));
+            leftovers.retain(|leftover| leftover.path.parent() != Some(&directory));
+        }
+    }
+    leftovers
 }
 
 /// Forgets files that are gone: a note outlives its file when the process was

@@ -1,6 +1,7 @@
 //! Targets that cannot be used, devices that fail, I/O that hangs.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 
 use crate::bench::{Bench, finding, op};
 use crate::devices::{Loop, Mount, can_use_devices, sparse_file, tool};
@@ -239,6 +240,13 @@ fn the_first_error_ends_the_run_unless_told_otherwise() {
     assert!(!result["trials"][0]["errors"].as_array().unwrap().is_empty());
 }
 
+/// Reads lines until what was read is enough, or there are no more.
+fn read_until(lines: &mut impl BufRead, enough: impl Fn(&str) -> bool) -> String {
+    let mut text = String::new();
+    while !enough(&text) && lines.read_line(&mut text).unwrap() > 0 {}
+    text
+}
+
 #[test]
 fn io_that_hangs_ends_the_run_with_a_list_of_what_is_stuck() {
     if !can_use_devices() {
@@ -251,7 +259,7 @@ fn io_that_hangs_ends_the_run_with_a_list_of_what_is_stuck() {
     tool("mkfs.ext4", &["-q", "-F", &disk.device]);
     let place = bench.path().join("frozen");
     let _mount = Mount::new(&[&disk.device], &place);
-    let child = bench
+    let mut child = bench
         .command([
             "io",
             "frozen",
@@ -275,20 +283,21 @@ fn io_that_hangs_ends_the_run_with_a_list_of_what_is_stuck() {
         ])
         .spawn()
         .expect("fathom starts");
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let mut progress = BufReader::new(child.stderr.take().unwrap());
+    read_until(&mut progress, |text| text.contains(" measure "));
     let frozen = place.to_str().unwrap();
     tool("fsfreeze", &["-f", frozen]);
     // The result is there before the file system thaws; only then can the
     // kernel let the process go.
-    let thaw = std::thread::spawn({
-        let frozen = frozen.to_owned();
-        move || {
-            std::thread::sleep(std::time::Duration::from_secs(8));
-            tool("fsfreeze", &["-u", &frozen])
-        }
+    let mut result = BufReader::new(child.stdout.take().unwrap());
+    let stdout = read_until(&mut result, |text| {
+        serde_json::from_str::<serde_json::Value>(text).is_ok()
     });
-    let output = crate::bench::finish(child);
-    thaw.join().unwrap();
+    tool("fsfreeze", &["-u", frozen]);
+    let notes = read_until(&mut progress, |_| false);
+    assert!(notes.contains("test files are left in"), "{notes}");
+    let mut output = crate::bench::finish(child);
+    output.stdout = stdout;
     output.expect_status(5);
     let result = output.json();
     assert_eq!(result["run"]["state"], "interrupted");
