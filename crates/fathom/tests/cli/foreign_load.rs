@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Output, finding, finish};
+use crate::bench::{Bench, finding};
 use crate::devices::{Loop, Mount, can_use_devices, sparse_file, tool};
 
 /// Threads that do something again and again until they are dropped.
@@ -50,14 +50,14 @@ impl Drop for Neighbour {
 }
 
 /// A file system of its own on a loop device; goes when dropped, mount first.
-struct Disk {
+pub(crate) struct Disk {
     mount: Option<Mount>,
     device: Loop,
-    place: PathBuf,
+    pub(crate) place: PathBuf,
 }
 
 impl Disk {
-    fn new(bench: &Bench, kind: &str) -> Option<Disk> {
+    pub(crate) fn new(bench: &Bench, kind: &str) -> Option<Disk> {
         let made = Command::new(format!("mkfs.{kind}")).arg("-V").output();
         if !can_use_devices() || made.is_err() {
             println!("skipped: mkfs.{kind} cannot be used");
@@ -77,7 +77,7 @@ impl Disk {
     }
 
     /// Takes the mount away and makes it again: nothing of it is cached then.
-    fn remount(&mut self) {
+    pub(crate) fn remount(&mut self) {
         self.mount = None;
         self.mount = Some(Mount::new(&[&self.device.device], &self.place));
     }
@@ -88,7 +88,7 @@ impl Disk {
 }
 
 #[track_caller]
-fn found<'a>(result: &'a Value, id: &str) -> (&'a str, &'a str) {
+pub(crate) fn found<'a>(result: &'a Value, id: &str) -> (&'a str, &'a str) {
     let found = finding(&result["trials"][0]["verdict"], id);
     let found = found.unwrap_or_else(|| panic!("no {id} in {:#}", result["verdict"]));
     let text = |key: &str| found[key].as_str().unwrap_or_default();
@@ -226,41 +226,6 @@ fn a_loop_device_in_memory_is_memory_and_a_hole_is_no_cache() {
     assert_ne!(limiter, "cache", "{:#}", result["verdict"]);
     let (status, _) = found(&result, "V04");
     assert_eq!(status, "invalid");
-}
-
-#[test]
-fn files_are_cold_after_a_new_mount_and_warm_after_the_first_look() {
-    let bench = Bench::new();
-    let Some(mut disk) = Disk::new(&bench, "ext4") else {
-        return;
-    };
-    let top = disk.place.display().to_string();
-    let smallfile = |operation: &str| -> (Output, Value) {
-        let line = format!(
-            "smallfile --top {top} --threads 2 --files 300 --file-size 16 --operation {operation}"
-        );
-        let output = finish(
-            bench
-                .command(line.split(' '))
-                .spawn()
-                .expect("fathom starts"),
-        );
-        output.expect_status(0);
-        let shown = bench.fathom(["runs", "show", "latest", "--json"]);
-        let value = shown.expect_status(0).json();
-        (output, value)
-    };
-    smallfile("create");
-    tool("sync", &[]);
-    disk.remount();
-    let (_, cold) = smallfile("read");
-    let (status, evidence) = found(&cold, "V77");
-    assert_eq!(status, "pass", "{evidence}");
-    assert!(evidence.starts_with("cold"), "{evidence}");
-    let (_, warm) = smallfile("read");
-    let (status, evidence) = found(&warm, "V77");
-    assert_eq!(status, "caveat", "{evidence}");
-    assert!(evidence.starts_with("warm"), "{evidence}");
 }
 
 /// A control group that limits reads of a device; removed when dropped.

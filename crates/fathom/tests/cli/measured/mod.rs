@@ -6,6 +6,7 @@
 //! round is printed, and a round that failed counts against the outcome: two
 //! failures fail the test whatever the third round gives.
 
+mod caches;
 mod diagnosis_exam;
 mod drives;
 mod exam;
