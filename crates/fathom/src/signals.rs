@@ -1,6 +1,8 @@
 //! Ctrl-C and SIGTERM: the first ends the run in order, the second at once.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use fathom_fleet::Interrupt;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -25,12 +27,13 @@ pub(crate) fn raise_on_first_signal(interrupt: &Interrupt) -> io::Result<()> {
 }
 
 fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
+    // Counted together: whoever tries SIGTERM after two Ctrl-C means it.
+    let presses = Arc::new(AtomicU8::new(0));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        let interrupt = interrupt.clone();
-        let presses = std::sync::atomic::AtomicU8::new(0);
+        let (interrupt, presses) = (interrupt.clone(), Arc::clone(&presses));
         let action = move || {
             interrupt.raise();
-            if presses.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= most {
+            if presses.fetch_add(1, Ordering::Relaxed) >= most {
                 signal_hook::low_level::exit(130);
             }
         };

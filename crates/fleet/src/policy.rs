@@ -51,8 +51,15 @@ impl Policy {
         let named = workload.named.iter().flat_map(|named| &named.paths);
         let replay = workload.replay.iter().map(|replay| &replay.path);
         for path in named.chain(replay) {
-            // An absolute one takes the place of the target.
-            self.check_path(&target.join(path))?;
+            // A relative one is opened below the folder in which the agent was
+            // started, whatever the target is.
+            if path.is_relative() {
+                return Err(format!(
+                    "{} is a relative path; an agent takes absolute ones only",
+                    path.display()
+                ));
+            }
+            self.check_path(path)?;
         }
         Ok(())
     }

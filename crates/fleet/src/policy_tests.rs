@@ -113,3 +113,31 @@ fn keys_are_shown_to_the_endpoints_of_the_list_and_of_the_environment() {
         "{error}"
     );
 }
+
+#[test]
+fn named_files_and_lists_are_where_the_owner_allows_whatever_the_target_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let allowed = directory.path().canonicalize().unwrap();
+    std::fs::write(allowed.join("file"), "x").unwrap();
+    let policy = Policy {
+        allowed: vec![allowed.clone()],
+        ..Policy::default()
+    };
+    let check = |path: &std::path::Path| {
+        let mut spec = trial(allowed.to_str().unwrap());
+        spec.workload.named = Some(fathom_model::workload::NamedFiles {
+            paths: vec![path.to_owned()],
+            create: true,
+            ours: true,
+        });
+        policy.check(&spec, false)
+    };
+    check(&allowed.join("file")).unwrap();
+    check(&allowed.join("new")).unwrap();
+    // Opened below the folder in which the agent was started.
+    for path in ["file", "new", "./file"] {
+        let error = check(path.as_ref()).unwrap_err();
+        assert!(error.contains("relative"), "{path}: {error}");
+    }
+    assert!(check("/etc/hostname".as_ref()).is_err());
+}

@@ -166,8 +166,20 @@ fn without_users(text: &str) -> String {
             out += MASK;
             rest = &rest[end..];
         }
+        // What stands behind the question mark may be a key or a signature.
+        let word = rest.find(ends_address).unwrap_or(rest.len());
+        if let Some(query) = rest[..word].find('?') {
+            out += &rest[..=query];
+            out += MASK;
+            rest = &rest[word..];
+        }
     }
     out + rest
+}
+
+/// Ends an address in a text.
+fn ends_address(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | '`' | ',' | ';' | ')')
 }
 
 fn without_tokens(text: &str) -> String {

@@ -86,3 +86,15 @@ fn what_was_remembered_is_found_everywhere() {
     let text = "short: said a-secret-of-this-test-that-is-longer, and xa-secret-of-this-testx";
     assert_eq!(masked(text), "short: said ***, and x***x");
 }
+
+#[test]
+fn addresses_lose_what_stands_behind_the_question_mark() {
+    assert_eq!(
+        masked("push to http://h:1/w?token=abcdefgh&x=1 failed"),
+        "push to http://h:1/w?*** failed"
+    );
+    assert_eq!(
+        masked("\"https://h/b?X-Amz-Signature=1\", sim:hdd?size=1GiB"),
+        "\"https://h/b?***\", sim:hdd?size=1GiB"
+    );
+}

@@ -4,8 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Access, OFlags};
+use rustix::io::Errno;
 
 use crate::mark::{HEAD_BYTES, Mark};
 use crate::private::{self, Draft};
@@ -153,7 +155,7 @@ impl Output {
             None => Ok(()),
         };
         if self.found == Found::Stream {
-            let stream = OpenOptions::new().append(true).open(&self.path);
+            let stream = open_stream(&self.path);
             return fill(&stream.map_err(failed)?, &mut once).map_err(failed);
         }
         let draft = Draft::beside(&self.path).map_err(failed)?;
@@ -171,7 +173,7 @@ impl Output {
     /// It cannot be opened.
     pub fn append(&self) -> Result<File, Refused> {
         let opened = match self.found {
-            Found::Stream => OpenOptions::new().append(true).open(&self.path),
+            Found::Stream => open_stream(&self.path),
             Found::Nothing | Found::Replaceable => private::append(&self.path),
         };
         opened.map_err(|source| Refused::Io {
@@ -236,6 +238,38 @@ fn head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut head)?;
     Ok(head)
+}
+
+/// How long a pipe may be without a reader.
+const PATIENCE_FOR_READERS: Duration = Duration::from_secs(2);
+/// How often it is tried meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Opens a pipe, terminal or `/dev/null` as it is. A pipe from which nobody reads
+/// would hold the opening for ever.
+fn open_stream(path: &Path) -> io::Result<File> {
+    let begun = Instant::now();
+    let is_pipe = path.metadata()?.file_type().is_fifo();
+    loop {
+        let mut options = OpenOptions::new();
+        options
+            .append(true)
+            .custom_flags(OFlags::NONBLOCK.bits() as i32);
+        match options.open(path) {
+            Err(error) if is_pipe && Errno::from_io_error(&error) == Some(Errno::NXIO) => {
+                if begun.elapsed() >= PATIENCE_FOR_READERS {
+                    return Err(io::Error::other("nobody reads from this pipe"));
+                }
+                std::thread::sleep(LOOK_EVERY);
+            }
+            opened => {
+                let stream = opened?;
+                let flags = rustix::fs::fcntl_getfl(&stream)?;
+                rustix::fs::fcntl_setfl(&stream, flags - OFlags::NONBLOCK)?;
+                return Ok(stream);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -111,3 +111,20 @@ fn lines_are_added_to_a_table_of_fathoms_only() {
     std::fs::write(&path, "x,y\n").unwrap();
     assert!(add().is_err());
 }
+
+#[test]
+fn a_pipe_without_a_reader_is_an_error_and_one_with_a_reader_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipe = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let output = Output::admit(&pipe, Mark::Document, false).unwrap();
+    let error = output.write(|out| out.write_all(b"{}")).unwrap_err();
+    assert!(error.to_string().contains("nobody reads"), "{error}");
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    output.write(|out| out.write_all(b"{}")).unwrap();
+    assert_eq!(reader.join().unwrap(), "{}");
+}

@@ -170,3 +170,36 @@ fn a_stopped_generator_shows_in_response_latency_and_as_a_finding() {
     let stall = finding(&result["trials"][0]["verdict"], "V27").expect("a finding names the stop");
     assert_ne!(stall["status"], "pass", "{stall}");
 }
+
+#[test]
+fn a_third_signal_of_whatever_kind_ends_a_command_that_waits_for_a_pipe() {
+    let bench = Bench::new();
+    let pipe = bench.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let line = "fio --name=a --filename=data/a --size=1m --rw=read --read_iolog=pipe";
+    let mut child = bench.command(line.split(' ')).spawn().expect("it starts");
+    for kind in [Signal::INT, Signal::INT, Signal::TERM] {
+        sleep(Duration::from_millis(500));
+        if child.try_wait().expect("it can be asked").is_some() {
+            return;
+        }
+        signal(&child, kind);
+    }
+    // A hang ends with the time of the whole step.
+    let status = child.wait().expect("it ends");
+    assert!(!status.success(), "{status}");
+}
+
+#[test]
+fn a_run_that_is_ended_before_it_measured_anything_is_not_stored() {
+    let bench = Bench::new();
+    let line = "io data --rw read --size 2g --runtime 60s";
+    let child = bench.command(line.split(' ')).spawn().expect("it starts");
+    sleep(Duration::from_millis(700));
+    signal(&child, Signal::INT);
+    let output = finish(child);
+    output.expect_status(5);
+    let listed = bench.fathom(["runs", "list"]);
+    assert!(!listed.stdout.contains("interrupted"), "{}", listed.stdout);
+}
