@@ -123,7 +123,7 @@ fn named_files_and_lists_are_where_the_owner_allows_whatever_the_target_is() {
         allowed: vec![allowed.clone()],
         ..Policy::default()
     };
-    let check = |path: &std::path::Path| {
+    let check = |path: &Path| {
         let mut spec = trial(allowed.to_str().unwrap());
         spec.workload.named = Some(fathom_model::workload::NamedFiles {
             paths: vec![path.to_owned()],
