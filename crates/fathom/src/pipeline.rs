@@ -20,7 +20,7 @@ use fathom_store::Store;
 
 use crate::command::collect;
 use crate::command::hosts::HostArgs;
-use crate::exit::{EndedByUser, Exit, NothingMeasured};
+use crate::exit::{Exit, NothingMeasured};
 use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
@@ -280,14 +280,9 @@ fn carry_out(
         state: RunState::Failed,
         reason: Some(error.to_string()),
     });
-    let outcome_state = outcome.state;
     let recorded = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
     if recorded.empty {
-        let nothing = nothing_measured(&recorded);
-        return Err(match outcome_state {
-            RunState::Interrupted => EndedByUser(nothing.reason).into(),
-            _ => nothing.into(),
-        });
+        return Err(nothing_measured(&recorded).into());
     }
     Ok(Measured {
         record: recorded.record,

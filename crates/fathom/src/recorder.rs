@@ -308,8 +308,7 @@ impl Recorder {
     }
 }
 
-/// Whether a run failed or was interrupted before the load of any of its own
-/// trials began.
+/// Whether a run failed before the load of any of its own trials began.
 fn is_empty(record: &RunRecord) -> bool {
     let beside = |role: TrialRole| role.is_probe() || role == TrialRole::Control;
     let mut own = record.trials.iter().filter(|t| !beside(t.spec.role));
@@ -318,7 +317,7 @@ fn is_empty(record: &RunRecord) -> bool {
         !trial.samples.is_empty()
             || end.is_some_and(|end| end.load_started_ns.is_some() || !end.engine.errors.is_empty())
     };
-    record.meta.state != RunState::Complete && !own.any(began)
+    record.meta.state == RunState::Failed && !own.any(began)
 }
 
 /// The trial with this index that is under way. Those are the latest ones.

@@ -190,16 +190,3 @@ fn a_third_signal_of_whatever_kind_ends_a_command_that_waits_for_a_pipe() {
     let status = child.wait().expect("it ends");
     assert!(!status.success(), "{status}");
 }
-
-#[test]
-fn a_run_that_is_ended_before_it_measured_anything_is_not_stored() {
-    let bench = Bench::new();
-    let line = "io data --rw read --size 8g --runtime 60s";
-    let child = bench.command(line.split(' ')).spawn().expect("it starts");
-    sleep(Duration::from_millis(700));
-    signal(&child, Signal::INT);
-    let output = finish(child);
-    output.expect_status(5);
-    let listed = bench.fathom(["runs", "list"]);
-    assert!(!listed.stdout.contains("interrupted"), "{}", listed.stdout);
-}
