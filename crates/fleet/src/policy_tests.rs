@@ -71,7 +71,8 @@ fn files_by_name_are_looked_at_as_well() {
         create: true,
         ours: false,
     };
-    spec.workload.named = Some(named("own"));
+    let own = directory.path().join("own");
+    spec.workload.named = Some(named(own.to_str().unwrap()));
     policy.check(&spec, false).unwrap();
     spec.workload.named = Some(named("/etc/passwd"));
     assert!(policy.check(&spec, false).is_err());
