@@ -179,7 +179,8 @@ impl DeviceGuard {
             self.reasons
                 .push(format!("{swap}; switch it off with swapoff first"));
         }
-        for writer in writers(root, identity) {
+        let (device, inode) = identity;
+        for writer in writers(root, device, inode) {
             self.reasons.push(format!(
                 "the file below it, {shown}, is open for writing in {writer}; end that first"
             ));

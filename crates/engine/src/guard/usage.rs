@@ -199,7 +199,7 @@ pub(crate) fn loops(
 }
 
 /// Processes other than this one that have a file open for writing.
-pub(crate) fn writers(root: &Path, (device, inode): (DeviceNumber, u64)) -> Vec<String> {
+pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> Vec<String> {
     let own = std::process::id().to_string();
     let mut found = BTreeSet::new();
     for process in processes(root).into_iter().filter(|id| *id != own) {

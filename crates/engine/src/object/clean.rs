@@ -94,7 +94,7 @@ fn find(
                 {
                     break;
                 }
-                Err(broken) => return Err(unfound(&access, (&start, seen), broken)),
+                Err(broken) => return Err(unfound(&access, &start, seen, broken)),
             };
             seen += entries.len() as u64;
             for entry in entries {
@@ -102,7 +102,7 @@ fn find(
             }
             if runs.len() > MOST_RUNS {
                 let text = format!("the store lists objects of more than {MOST_RUNS} runs");
-                return Err(unfound(&access, (&start, seen), Broken::Wrong(text)));
+                return Err(unfound(&access, &start, seen, Broken::Wrong(text)));
             }
             hooks.progress(PrepareProgress {
                 what: &format!("listing {}: {seen} so far", what.name()),
@@ -135,7 +135,7 @@ fn take_note(runs: &mut BTreeMap<String, Found>, what: Listed, entry: &Entry, pr
 }
 
 /// Why it is not known what there is.
-fn unfound(access: &Access, (start, seen): (&str, u64), broken: Broken) -> Error {
+fn unfound(access: &Access, start: &str, seen: u64, broken: Broken) -> Error {
     let text = match broken {
         Broken::Fault(fault) => advised(&fault.text),
         Broken::Wrong(text) => text,
