@@ -164,6 +164,10 @@ fn bounds(check: &Check) -> Vec<Extra> {
             check.unprintable.map(|share| format!("> {share}")),
         ),
         (
+            "caveat, fathom's own trials",
+            check.own_caveat.map(|seconds| format!("< {seconds} s")),
+        ),
+        (
             "validity not determined, share of required checks",
             check.undetermined.map(|share| format!("≥ {share}")),
         ),

@@ -84,6 +84,9 @@ pub struct Check {
     /// Half the width of an interval over its value from which on the interval is
     /// not printed.
     pub unprintable: Option<f64>,
+    /// From here on a caveat for fathom's own trials, where `caveat` is for the
+    /// results of other tools.
+    pub own_caveat: Option<f64>,
     /// Excursion of a fitted line that is allowed.
     pub excursion: Option<f64>,
     /// Share of the measure phase from which on it is invalid.

@@ -88,6 +88,7 @@ const CHECKS: &[CheckFn] = &[
     steadiness::drift,
     steadiness::cliff,
     steadiness::bimodal,
+    precision::duration,
     precision::n_eff,
     precision::ci_width,
     precision::pctl_support,

@@ -1,10 +1,11 @@
-//! V15, V16, V17: how much the data can say.
+//! V15, V16, V17, V63: how much the data can say.
 //!
 //! None of these makes a number untrue. What the data cannot support is not
 //! printed in the first place, so V15 and V17 are information; V16 is a caveat
 //! when a repetition could come out noticeably different.
 
 use fathom_model::judged::{LatencySummary, OpSummary};
+use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 
@@ -50,6 +51,23 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
         _ => format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}"),
     };
     Some(Outcome::graded(ID, n_effective, evidence).at_most(FindingStatus::Info))
+}
+
+/// V63: seconds measured. Below one, start-up and chance make the result.
+pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
+    const ID: &str = "V63";
+    let any = OpKind::ALL.into_iter();
+    if any.map(|kind| facts.trial.total(kind).ops).all(|ops| ops == 0) {
+        return Some(Outcome::not_measured(ID, "no operation completed"));
+    }
+    let seconds = facts.trial.duration_seconds();
+    let least = check(ID).own_caveat?;
+    let status = match seconds < least {
+        true => FindingStatus::Caveat,
+        false => FindingStatus::Pass,
+    };
+    let evidence = format!("measured for {}", unit::span(facts.trial.duration_ns));
+    Some(Outcome::decided(ID, status, seconds, Some(least), evidence))
 }
 
 /// V16: width of the interval.

@@ -3,6 +3,7 @@
 //! A mean over a time in which nothing came back is no rate of anything, and
 //! an interval that takes such seconds for outliers hides them.
 
+use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
 
 use super::Facts;
@@ -23,7 +24,11 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "too few operations a second to tell a stop from a pause between two";
         return Some(Outcome::not_measured(ID, reason));
     }
-    let (from_ns, length_ns) = longest(trial, |_| false);
+    let within = longest(trial, |_| false);
+    let (from_ns, length_ns) = match after_the_end(trial) {
+        Some(after) if after.1 > within.1 => after,
+        _ => within,
+    };
     let stopped = length_ns as f64 / 1e9;
     let evidence = match length_ns {
         0 if longest(trial, |_| true).1 > 0 => {
@@ -66,6 +71,37 @@ fn longest(trial: &Trial<'_>, own: impl Fn(&Second<'_>) -> bool) -> (u64, u64) {
     best
 }
 
+/// An operation that outlasts every measured one by this factor was held up, not
+/// merely queued behind others.
+const HELD_UP: u64 = 4;
+
+/// Start and length of a stop that lasted beyond the measure phase: seen in the
+/// operations that were in flight at its end.
+fn after_the_end(trial: &Trial<'_>) -> Option<(u64, u64)> {
+    let longest = |samples: &mut dyn Iterator<Item = &Sample>| {
+        let ops = samples.flat_map(|sample| &sample.ops);
+        let data = ops.filter(|op| op.kind.is_data());
+        data.filter_map(|op| op.service.max()).max()
+    };
+    let mut measured = trial.measured().flat_map(|s| s.groups.iter().copied());
+    let usual_ns = longest(&mut measured)?;
+    let settling = || {
+        let samples = trial.record.samples.iter();
+        samples.filter(|sample| sample.phase == Phase::Settle)
+    };
+    let length_ns = longest(&mut settling())?;
+    if length_ns < usual_ns.saturating_mul(HELD_UP) {
+        return None;
+    }
+    let end_ns = settling()
+        .map(|s| s.start_ns.saturating_add(s.duration_ns))
+        .max()?;
+    let from_ns = end_ns.saturating_sub(length_ns);
+    let own = own_stops(trial);
+    let touches = own.iter().any(|(from, to)| from_ns < *to && end_ns > *from);
+    (!touches).then_some((from_ns, length_ns))
+}
+
 /// From when to when the generator itself can have stood still for long: a stop
 /// is recorded in the second in which it ended.
 fn own_stops(trial: &Trial<'_>) -> Vec<(u64, u64)> {
@@ -97,6 +133,31 @@ mod tests {
                 *op = fathom_model::sample::OpSample::new(op.kind, false);
             }
         }
+    }
+
+    /// What was in flight at the end comes back after `ns`.
+    fn held_up(record: &mut TrialRecord, ns: u64) {
+        let mut last = record.samples.last().expect("a sample").clone();
+        last.phase = fathom_model::sample::Phase::Settle;
+        last.start_ns += last.duration_ns;
+        last.duration_ns = ns;
+        for op in &mut last.ops {
+            *op = fathom_model::sample::OpSample::new(op.kind, false);
+            op.ops = 1;
+            op.service.record(ns);
+        }
+        record.samples.push(last);
+    }
+
+    #[test]
+    fn a_stop_that_begins_in_the_last_second_counts_until_it_ends() {
+        let held = RecordBuilder::reads().edit(|record| held_up(record, 16_000_000_000));
+        let finding = held.finding("V45").unwrap();
+        assert_eq!(finding.status, Invalid);
+        assert!(finding.evidence.contains("16 s"), "{finding:?}");
+        // A queue that empties in its usual time is none.
+        let usual = RecordBuilder::reads().edit(|record| held_up(record, 100_000));
+        assert_eq!(usual.status("V45"), Some(Pass));
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
         workload: entry.said.in_words(entry.job),
         duration_ns: entry.said.duration_ns.map(|ns| ns as u64),
         figures: figures::of(entry),
-        stands: stands::of(entry, &findings),
+        stands: stands::of(entry, &findings, validity),
         verdict: Verdict {
             fitness: None,
             validity,

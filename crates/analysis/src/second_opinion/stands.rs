@@ -2,7 +2,7 @@
 
 use fathom_model::op::OpKind;
 use fathom_model::opinion::{Aspect, Holds, Stand};
-use fathom_model::verdict::{Finding, FindingStatus};
+use fathom_model::verdict::{Finding, FindingStatus, Validity};
 
 use super::Entry;
 use super::device::flushes;
@@ -15,17 +15,19 @@ const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
     (
         Aspect::Throughput,
         &["V25"],
-        &["V01", "V06", "V07", "V26", "V60", "V65", "V68", "V71"],
+        &[
+            "V01", "V06", "V07", "V26", "V60", "V63", "V65", "V68", "V71",
+        ],
     ),
     (
         Aspect::Latency,
         &["V61"],
-        &["V01", "V06", "V20", "V26", "V60", "V62"],
+        &["V01", "V06", "V20", "V26", "V60", "V62", "V63"],
     ),
     (
         Aspect::Percentiles,
         &["V17"],
-        &["V01", "V06", "V26", "V66", "V67"],
+        &["V01", "V06", "V26", "V63", "V66", "V67"],
     ),
     (Aspect::QueueDepth, &["V20"], &["V62"]),
     (
@@ -37,7 +39,7 @@ const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
 ];
 
 /// Each side that the entry has.
-pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> Vec<Stand> {
+pub(super) fn of(entry: &Entry<'_>, findings: &[Finding], validity: Validity) -> Vec<Stand> {
     let writes = entry
         .job
         .directions
@@ -58,6 +60,10 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> Vec<Stand> {
             if *aspect == Aspect::Durability && is_never_flushed(entry) {
                 stand.holds = Holds::No;
                 stand.checks = vec!["V07".to_owned()];
+            }
+            // Where too few checks could run for a verdict, nothing is believed.
+            if validity == Validity::NotDetermined {
+                stand.holds = stand.holds.max(Holds::Unknown);
             }
             stand
         })
