@@ -116,6 +116,28 @@ pub fn open(path: &Path) -> io::Result<File> {
     on(path, |path| File::open(path))
 }
 
+/// How long a pipe may be without a writer once a load is being set up.
+const WRITER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens a file for reading where Ctrl-C no longer ends the process by itself: a
+/// pipe into which nothing writes within 10 s is an error.
+///
+/// # Errors
+/// As for [`on`].
+pub fn open_soon(path: &Path) -> io::Result<File> {
+    if !metadata(path)?.file_type().is_fifo() {
+        return on(path, |path| File::open(path));
+    }
+    let pipe = path.to_owned();
+    ask_within(WRITER_PATIENCE, &path.display().to_string(), move || {
+        File::open(&pipe)
+    })
+    .map_err(|_| {
+        let text = "nothing writes to this pipe (waited 10 s)";
+        io::Error::new(io::ErrorKind::TimedOut, text)
+    })?
+}
+
 /// Size and free space of the file system of a path.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use fathom_deadline::paths::open_soon;
 use fathom_model::secret;
 use fathom_model::workload::KeySource;
 
@@ -123,7 +124,7 @@ fn find_with(
         None => usual_files(variable),
     };
     for path in &files {
-        let text = match std::fs::read_to_string(path) {
+        let text = match open_soon(path).and_then(std::io::read_to_string) {
             Ok(text) => text,
             Err(_) if file.is_none() => continue,
             Err(error) => return Err(Error::io("read the credentials file", path)(error)),

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use fathom_deadline::paths::open_soon;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -70,7 +71,8 @@ fn roots(ca_file: Option<&str>) -> Result<RootCertStore, Error> {
         source: io::Error::new(io::ErrorKind::InvalidData, error),
     };
     let mut store = RootCertStore::empty();
-    let certificates = CertificateDer::pem_file_iter(path).map_err(|e| bad(e.to_string()))?;
+    let file = open_soon(path).map_err(Error::io("read certificates from", path))?;
+    let certificates = CertificateDer::pem_reader_iter(io::BufReader::new(file));
     for certificate in certificates.flatten() {
         // Bundles hold some that are too old to be understood.
         let _ = store.add(certificate);

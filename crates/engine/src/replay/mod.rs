@@ -10,9 +10,9 @@ mod source;
 
 pub(crate) use source::Source;
 
-use std::fs::File;
 use std::io::BufReader;
 
+use fathom_deadline::paths::open_soon;
 use fathom_model::OpKind;
 use fathom_model::unit::bytes_exact;
 use fathom_model::workload::{Replay, Workload};
@@ -73,7 +73,7 @@ impl Recorded {
 
     fn read(replay: &Replay) -> Result<Recorded, Error> {
         let path = &replay.path;
-        let file = File::open(path).map_err(Error::io("open the recorded list", path))?;
+        let file = open_soon(path).map_err(Error::io("open the recorded list", path))?;
         let name = path.display().to_string();
         let recorded =
             parse::parse(BufReader::new(file), &name, replay).map_err(Error::Workload)?;
