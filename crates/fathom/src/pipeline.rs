@@ -20,7 +20,7 @@ use fathom_store::Store;
 
 use crate::command::collect;
 use crate::command::hosts::HostArgs;
-use crate::exit::{Exit, NothingMeasured};
+use crate::exit::{EndedByUser, Exit, NothingMeasured};
 use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
@@ -46,6 +46,8 @@ pub(crate) struct Request {
 /// What was measured.
 pub(crate) struct Measured {
     pub(crate) record: RunRecord,
+    /// It was interrupted before anything was measured, and is not stored.
+    pub(crate) is_empty: bool,
     /// Why the run is not, or not wholly, in the store.
     pub(crate) problem: Option<String>,
     /// What the run made and could not remove, and why.
@@ -151,6 +153,7 @@ pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow
 }
 
 fn finish(output: &Output, measured: &Measured) -> anyhow::Result<Exit> {
+    measured.expect_figures()?;
     let judged = fathom_analysis::judge(&measured.record);
     show(&judged, output)?;
     measured.complain();
@@ -279,20 +282,25 @@ fn carry_out(
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         state: RunState::Failed,
         reason: Some(error.to_string()),
+        no_such_target: false,
     });
-    let recorded = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
-    if recorded.empty {
-        return Err(nothing_measured(&recorded).into());
+    let no_such_target = outcome.no_such_target;
+    let reason = signals::limit_reached().or(outcome.reason);
+    let recorded = recorder.finish(outcome.state, reason, unix_now_ns());
+    // Studies read how far an interrupted run came.
+    if recorded.empty && recorded.record.meta.state == RunState::Failed {
+        return Err(nothing_measured(&recorded, no_such_target).into());
     }
     Ok(Measured {
         record: recorded.record,
+        is_empty: recorded.empty,
         problem: recorded.problem,
         left_behind: recorded.left_behind,
     })
 }
 
 /// The error of a run that is neither stored nor shown.
-fn nothing_measured(recorded: &Recorded) -> NothingMeasured {
+fn nothing_measured(recorded: &Recorded, no_such_target: bool) -> NothingMeasured {
     let reason = recorded.record.meta.reason.clone();
     let cause = reason.unwrap_or_else(|| "nothing was measured".to_owned());
     let mut reason = cause.clone();
@@ -301,13 +309,25 @@ fn nothing_measured(recorded: &Recorded) -> NothingMeasured {
     }
     NothingMeasured {
         reason,
-        // What is missing from the start is refused before.
-        no_such_target: false,
+        no_such_target,
         is_partial: false,
     }
 }
 
 impl Measured {
+    /// An error where the run was interrupted before anything was measured: there
+    /// is nothing to show, and nothing was stored.
+    pub(crate) fn expect_figures(&self) -> anyhow::Result<()> {
+        if !self.is_empty {
+            return Ok(());
+        }
+        self.complain();
+        let limit = signals::limit_reached();
+        let cause = limit.unwrap_or_else(|| "interrupted".to_owned());
+        let reason = format!("{cause} before anything was measured; nothing was stored");
+        Err(EndedByUser(reason).into())
+    }
+
     /// Tells the user what could not be removed, and when the run could not be
     /// stored.
     pub(crate) fn complain(&self) {

@@ -76,7 +76,7 @@ pub(crate) struct Recorder {
 /// A run that has ended.
 pub(crate) struct Recorded {
     pub(crate) record: RunRecord,
-    /// It failed before anything was measured, and is not kept.
+    /// It failed or was interrupted before anything was measured, and is not kept.
     pub(crate) empty: bool,
     /// Why the run is not, or not wholly, in the store.
     pub(crate) problem: Option<String>,
@@ -308,7 +308,8 @@ impl Recorder {
     }
 }
 
-/// Whether a run failed before the load of any of its own trials began.
+/// Whether a run failed or was interrupted before the load of any of its own
+/// trials began.
 fn is_empty(record: &RunRecord) -> bool {
     let beside = |role: TrialRole| role.is_probe() || role == TrialRole::Control;
     let mut own = record.trials.iter().filter(|t| !beside(t.spec.role));
@@ -317,7 +318,7 @@ fn is_empty(record: &RunRecord) -> bool {
         !trial.samples.is_empty()
             || end.is_some_and(|end| end.load_started_ns.is_some() || !end.engine.errors.is_empty())
     };
-    record.meta.state == RunState::Failed && !own.any(began)
+    record.meta.state != RunState::Complete && !own.any(began)
 }
 
 /// The trial with this index that is under way. Those are the latest ones.

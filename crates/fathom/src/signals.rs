@@ -2,10 +2,10 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use fathom_fleet::Interrupt;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 
 /// Lets a write beyond the largest file that this process may have end with an
 /// error, which is reported, instead of ending the process.
@@ -41,5 +41,28 @@ fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
         // that is async-signal-safe.
         unsafe { signal_hook::low_level::register(signal, action)? };
     }
-    Ok(())
+    end_at_cpu_limit(interrupt)
+}
+
+/// Whether the limit of CPU time ended the load.
+static CPU_LIMIT_REACHED: AtomicBool = AtomicBool::new(false);
+
+/// Ends a run in order at the soft limit of CPU time. The kernel repeats the
+/// signal every second until the hard limit, so only the first one counts.
+fn end_at_cpu_limit(interrupt: &Interrupt) -> io::Result<()> {
+    let interrupt = interrupt.clone();
+    let action = move || {
+        if !CPU_LIMIT_REACHED.swap(true, Ordering::Relaxed) {
+            interrupt.raise();
+        }
+    };
+    // SAFETY: the action touches two atomics, which is async-signal-safe.
+    unsafe { signal_hook::low_level::register(SIGXCPU, action) }.map(drop)
+}
+
+/// What ended a run that no user ended, in words.
+pub(crate) fn limit_reached() -> Option<String> {
+    CPU_LIMIT_REACHED
+        .load(Ordering::Relaxed)
+        .then(|| "the limit of CPU time was reached (ulimit -t)".to_owned())
 }

@@ -39,4 +39,6 @@ pub struct Outcome {
     pub state: RunState,
     /// Why it ended early.
     pub reason: Option<String>,
+    /// It could not begin because a target is not there.
+    pub no_such_target: bool,
 }

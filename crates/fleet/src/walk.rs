@@ -80,7 +80,7 @@ impl<'a> Walk<'a> {
     ) -> Result<Outcome, Error> {
         let outcome = match self.check(planned) {
             Ok(None) => self.all_trials(conductor, rules),
-            Ok(Some(refused)) => Ok(failed(refused)),
+            Ok(Some(refused)) => Ok(refused),
             Err(error) => Err(error),
         };
         if self.tell_all(&Command::Finish, 0).is_ok() {
@@ -92,9 +92,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Has each host check what it is going to do before any of them begins. Why
-    /// nothing can be done, where more hosts refuse than may be missing.
-    fn check(&mut self, planned: &[ScheduledTrial]) -> Result<Option<String>, Error> {
+    /// Has each host check what it is going to do before any of them begins. How
+    /// the run ends, where more hosts refuse than may be missing.
+    fn check(&mut self, planned: &[ScheduledTrial]) -> Result<Option<Outcome>, Error> {
         let mut by_place: BTreeMap<usize, Vec<ScheduledTrial>> = BTreeMap::new();
         for spec in planned {
             let place = spec.host.map_or(0, |host| host as usize);
@@ -106,7 +106,7 @@ impl<'a> Walk<'a> {
         let commands = commands.map(|(place, specs)| (place, Command::Check(specs)));
         self.command_and_listen(commands.collect(), 0, Rules::new())?;
         if let Some((reason, _)) = self.cancelled.take() {
-            return Ok(Some(reason));
+            return Ok(Some(failed(reason)));
         }
         let refused = std::mem::take(&mut self.refused).into_iter();
         let refused: Vec<(String, Refused)> = refused
@@ -121,7 +121,10 @@ impl<'a> Walk<'a> {
         }
         let words = refused::in_words(&refused);
         if self.out.len() > self.allow_missing {
-            return Ok(Some(words));
+            return Ok(Some(Outcome {
+                no_such_target: refused.iter().all(|(_, refused)| refused.no_such_target),
+                ..failed(words)
+            }));
         }
         let _ = self.handle(Event::Note(format!("going on without {words}")));
         Ok(None)
@@ -143,6 +146,7 @@ impl<'a> Walk<'a> {
                     return Ok(spared.unwrap_or(Outcome {
                         state: RunState::Complete,
                         reason,
+                        no_such_target: false,
                     }));
                 }
                 // Ctrl-C reaches a command of the user's as well.
@@ -407,6 +411,7 @@ fn outcome_of(record: &TrialRecord) -> Outcome {
     Outcome {
         state: record.state,
         reason: record.end.as_ref().and_then(|end| end.reason.clone()),
+        no_such_target: false,
     }
 }
 
@@ -414,6 +419,7 @@ fn failed(reason: String) -> Outcome {
     Outcome {
         state: RunState::Failed,
         reason: Some(reason),
+        no_such_target: false,
     }
 }
 
@@ -421,5 +427,6 @@ fn interrupted(reason: &str) -> Outcome {
     Outcome {
         state: RunState::Interrupted,
         reason: Some(reason.to_owned()),
+        no_such_target: false,
     }
 }

@@ -184,7 +184,8 @@ fn files_are_noted_before_they_exist_and_removed_at_the_end() {
         outcome,
         Outcome {
             state: RunState::Complete,
-            reason: None
+            reason: None,
+            no_such_target: false,
         }
     );
     assert!(notebook.noted_before_creation);

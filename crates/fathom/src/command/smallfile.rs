@@ -148,6 +148,7 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
             pipeline::measure_in_files(&request, FILE_PREFIX, &mut in_order)?
         }
     };
+    measured.expect_figures()?;
     let judged = fathom_analysis::judge(&measured.record);
     let html = present::write_html(&judged, None, &Default::default());
     if let Some(reason) = &judged.run.reason {

@@ -190,3 +190,41 @@ fn a_third_signal_of_whatever_kind_ends_a_command_that_waits_for_a_pipe() {
     let status = child.wait().expect("it ends");
     assert!(!status.success(), "{status}");
 }
+
+#[test]
+fn a_run_that_is_ended_before_it_measured_anything_is_not_stored() {
+    let bench = Bench::new();
+    let line = "io data --rw read --size 8g --runtime 60s";
+    let child = bench.command(line.split(' ')).spawn().expect("it starts");
+    // Filling a file of this size takes much longer than the signal.
+    while bench.data_files().is_empty() {
+        sleep(Duration::from_millis(20));
+    }
+    signal(&child, Signal::INT);
+    let output = finish(child);
+    output.expect_status(5);
+    assert!(
+        output.stderr.contains("before anything was measured"),
+        "{}",
+        output.stderr
+    );
+    let listed = bench.fathom(["runs", "list"]);
+    assert!(!listed.stdout.contains("interrupted"), "{}", listed.stdout);
+}
+
+#[test]
+fn the_limit_of_cpu_time_ends_a_run_in_order_and_is_named() {
+    let bench = Bench::new();
+    let fathom = env!("CARGO_BIN_EXE_fathom");
+    let line =
+        format!("ulimit -S -t 2; exec {fathom} io null: --rw read --runtime 60s --workers 1");
+    let output = std::process::Command::new("bash")
+        .args(["-c", &line])
+        .current_dir(bench.path())
+        .env("FATHOM_STORE", bench.path().join("limited.db"))
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert!(text.contains("limit of CPU time"), "{text}");
+}
