@@ -29,6 +29,8 @@ fn split_number(text: &str) -> Option<(f64, &str)> {
     Some((number, text[end..].trim_start()))
 }
 
+const SIZE_IN_RANGE: &str = "within the range of sizes: at most 7.99 PiB";
+
 fn whole(value: f64) -> Option<u64> {
     // Above 2^53 not every integer has a float; sizes that large are typos.
     (value.is_finite() && (0.0..=9.0e15).contains(&value)).then(|| value.round() as u64)
@@ -49,11 +51,14 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
         _ if lower.ends_with('b') => (&lower[..lower.len() - 1], 1000f64),
         _ => (lower.as_str(), 1024f64),
     };
-    let power = ["k", "m", "g", "t", "p"]
+    let power = ["k", "m", "g", "t", "p", "e"]
         .iter()
         .position(|p| *p == prefix)
         .ok_or_else(error)?;
-    whole(number * base.powi(power as i32 + 1)).ok_or_else(error)
+    whole(number * base.powi(power as i32 + 1)).ok_or_else(|| UnitError {
+        expected: SIZE_IN_RANGE,
+        ..error()
+    })
 }
 
 /// Reads a time in nanoseconds. Units may be chained: `1h30m`.
@@ -274,6 +279,8 @@ mod tests {
         for (text, bytes) in cases {
             assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
         }
+        let large = parse_bytes("16EiB").unwrap_err().to_string();
+        assert!(large.contains("at most 7.99 PiB"), "{large}");
         for text in ["", "k", "4q", "-1", "1e400", "4 k k", "99999P"] {
             assert!(parse_bytes(text).is_err(), "{text}");
         }

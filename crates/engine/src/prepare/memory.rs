@@ -33,12 +33,13 @@ pub(super) fn check(workload: &Workload) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::Workload(format!(
-        "no memory for {} workers: about {} MiB of address space are needed{}; use fewer workers, a \
+        "no memory for {} workers: they need about {} MiB of address space{}; use fewer workers, a \
          lower queue depth or smaller blocks",
         workload.workers,
         needed >> 20,
         limit().map_or_else(String::new, |mib| format!(
-            ", and this process may have {mib} MiB (ulimit -v)"
+            ", and of the {mib} MiB that this process may have (ulimit -v) {} MiB are in use",
+            in_use()
         ))
     )))
 }
@@ -47,6 +48,16 @@ pub(super) fn check(workload: &Workload) -> Result<(), Error> {
 fn limit() -> Option<u64> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As);
     limit.current.map(|bytes| bytes >> 20)
+}
+
+/// The address space that this process has, in MiB (proc_pid_statm(5)).
+fn in_use() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm.split(' ').next().and_then(|pages| pages.parse().ok());
+    pages
+        .unwrap_or(0u64)
+        .saturating_mul(rustix::param::page_size() as u64)
+        >> 20
 }
 
 #[cfg(test)]

@@ -40,7 +40,8 @@ impl Context<'_> {
     }
 
     pub(super) fn direct_alignment(&self) -> Option<Problem> {
-        if !self.is_direct() {
+        // A block that is refused has no alignment of its own.
+        if !self.is_direct() || self.block().is_some() {
             return None;
         }
         if let Some(bytes) = self.unaligned_block(512) {
