@@ -304,7 +304,10 @@ fn nothing_measured(recorded: &Recorded, no_such_target: bool) -> NothingMeasure
     let reason = recorded.record.meta.reason.clone();
     let cause = reason.unwrap_or_else(|| "nothing was measured".to_owned());
     let mut reason = cause.clone();
-    for left in recorded.left_behind.iter().filter(|left| **left != cause) {
+    // A list of files that cannot be trusted ends the run and then its removal;
+    // the second time its path may be relative.
+    let same = |left: &str| cause.ends_with(left.split_once(": ").map_or(left, |(_, why)| why));
+    for left in recorded.left_behind.iter().filter(|left| !same(left)) {
         reason += &format!("\nfathom: not all test data is removed: {left}");
     }
     NothingMeasured {

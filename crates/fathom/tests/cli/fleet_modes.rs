@@ -163,8 +163,12 @@ fn a_scale_out_study_is_stored_and_shown_again() {
         let points = operation["points"].as_array().unwrap();
         assert_eq!(points.len(), 3);
         assert!(points[2]["efficiency"]["value"].as_f64().unwrap() > 0.0);
+        // Three points of a busy machine need not follow the law; then it says so.
         let sigma = &operation["law"]["sigma"];
-        assert!(sigma["low"].as_f64().unwrap() <= sigma["value"].as_f64().unwrap());
+        match (sigma["low"].as_f64(), sigma["value"].as_f64()) {
+            (Some(low), Some(value)) => assert!(low <= value, "{sigma}"),
+            _ => assert!(sigma["reason"].is_string(), "{sigma}"),
+        }
     }
     let (_, again) = bench.json(["runs", "show"]);
     assert_eq!(again["scale"], *study);
