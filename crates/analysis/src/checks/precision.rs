@@ -57,7 +57,10 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
 pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V63";
     let any = OpKind::ALL.into_iter();
-    if any.map(|kind| facts.trial.total(kind).ops).all(|ops| ops == 0) {
+    if any
+        .map(|kind| facts.trial.total(kind).ops)
+        .all(|ops| ops == 0)
+    {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     }
     let seconds = facts.trial.duration_seconds();

@@ -197,5 +197,6 @@ fn sync(asked: &Asked<'_>) -> SyncPolicy {
         other_every_writes,
         // Once the depth is known.
         undrained: false,
+        ranges: None,
     }
 }
