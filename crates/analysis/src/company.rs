@@ -127,7 +127,11 @@ pub(crate) fn own_pieces(trial: &Trial<'_>) -> Vec<Piece> {
             read_bytes: sum(OpKind::Read, |op| op.bytes),
             writes: sum(OpKind::Write, |op| op.ops),
             written_bytes: sum(OpKind::Write, |op| op.bytes),
-            syncs: sum(OpKind::Sync, |op| op.ops),
+            // Write-back of a range commits nothing.
+            syncs: match trial.workload.sync.ranges {
+                None => sum(OpKind::Sync, |op| op.ops),
+                Some(_) => 0.0,
+            },
         };
         let (direct, buffered) = match direct {
             true => (done, Done::default()),

@@ -147,8 +147,12 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     let workers = f64::from(trial.workload.workers.max(1));
     let share = in_syncs / (trial.duration_ns as f64 * workers).max(1.0);
     if share > FLUSH_SHARE {
+        let what = match trial.workload.sync.ranges {
+            None => "waiting for flushes",
+            Some(_) => "in calls of sync_file_range",
+        };
         let text = format!(
-            "the workers spent {:.0} % of their time waiting for flushes",
+            "the workers spent {:.0} % of their time {what}",
             100.0 * share.min(1.0)
         );
         return Some((Limiter::Flush, text));

@@ -57,7 +57,9 @@ fn queue_full_ns(trial: &Trial<'_>, second: &Second<'_>) -> f64 {
     let workload = trial.workload;
     // A worker that waits for a flush, or for the trim before a write, leaves
     // slots empty on purpose.
-    let reserved = flushed || workload.sync.every_writes > 0 || workload.trim_first;
+    let sync = &workload.sync;
+    let syncs = flushed || sync.every_writes > 0 || sync.ranges.is_some();
+    let reserved = syncs || workload.trim_first;
     match reserved {
         true => area,
         false => area / trial.depth() as f64,

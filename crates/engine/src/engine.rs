@@ -24,18 +24,41 @@ pub(crate) struct Op {
     pub(crate) kind: OpKind,
     /// Index of the file among the worker's files.
     pub(crate) file: u32,
-    /// Offset within the file, bytes; of a sync the sum of [`Op::OTHER_CALL`] and
-    /// [`Op::UNDRAINED`] where they apply.
+    /// Offset within the file, bytes. The top bits of a sync's say how it is made,
+    /// and the rest is 0, or where its range starts.
     pub(crate) offset: u64,
-    /// Length, bytes; 0 for a sync.
+    /// Length, bytes; 0 for a sync of a whole file, or from the offset to its end.
     pub(crate) len: u32,
 }
 
 impl Op {
-    /// The offset of a sync that is made with the other call than the usual one.
-    pub(crate) const OTHER_CALL: u64 = 1;
+    /// Added to the offset of a sync that is made with the other call than the
+    /// usual one.
+    pub(crate) const OTHER_CALL: u64 = 1 << 63;
     /// Added to the offset of a sync beside which writes may be in flight.
-    pub(crate) const UNDRAINED: u64 = 2;
+    pub(crate) const UNDRAINED: u64 = 1 << 62;
+    /// Below these bits is where a range starts; the three of them are the flags
+    /// of `sync_file_range`.
+    const RANGE_SHIFT: u32 = 59;
+
+    /// Offset and length of a sync of the bytes from `first` to `end` with the
+    /// flags of `sync_file_range`. A range that does not fit becomes longer.
+    pub(crate) fn of_range(flags: u32, first: u64, end: u64) -> (u64, u32) {
+        let how = u64::from(flags & 7) << Op::RANGE_SHIFT | Op::UNDRAINED;
+        match (first >> Op::RANGE_SHIFT, u32::try_from(end - first)) {
+            (0, Ok(len)) => (how | first, len),
+            (0, Err(_)) => (how | first, 0),
+            _ => (how, 0),
+        }
+    }
+
+    /// Start of the range and flags of a sync that is made by `sync_file_range`.
+    #[inline]
+    pub(crate) fn range(&self) -> Option<(u64, u32)> {
+        let flags = (self.offset >> Op::RANGE_SHIFT) as u32 & 7;
+        let start = self.offset & ((1 << Op::RANGE_SHIFT) - 1);
+        (self.kind == OpKind::Sync && flags != 0).then_some((start, flags))
+    }
 
     /// The call of a sync, `usual` being that of the workload.
     #[inline]

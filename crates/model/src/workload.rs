@@ -23,7 +23,7 @@ mod zone_walk;
 
 pub use block::{BlockSizes, WeightedSize};
 pub use content::{Content, Part, Payload, ReadBack, Verify};
-pub use durability::{Allocation, SyncCall, SyncOpen, SyncPolicy};
+pub use durability::{Allocation, RangeSync, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use engine_kind::EngineKind;
 pub use fail_if::FailIf;

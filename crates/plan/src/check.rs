@@ -67,6 +67,8 @@ pub(crate) fn check(
         Context::trim,
         Context::verify,
         Context::flush_without_writes,
+        Context::ranges_and_flushes,
+        Context::ranges_of_direct_writes,
         Context::poll,
         Context::think,
         Context::region,

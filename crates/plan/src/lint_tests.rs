@@ -38,6 +38,18 @@ fn each_warning_has_its_cause() {
             "rw: randread, fdatasync: 32, runtime: 30s",
             "flush_without_writes",
         ),
+        (
+            "rw: write, sync_file_range: 'write:8', io_size: 64g",
+            "range_sync_of_direct_writes",
+        ),
+        (
+            "rw: write, direct: false, sync_file_range: 'write:8', runtime: 30s",
+            "write_never_flushed",
+        ),
+        (
+            "rw: randread, direct: false, sync_file_range: 'write:8', size: 64g, runtime: 30s",
+            "flush_without_writes",
+        ),
         ("rw: randread, bs: 512, runtime: 30s", "sub_page_block"),
     ] {
         assert_eq!(

@@ -210,6 +210,11 @@ fn rules_across_keys_point_at_the_key() {
             "1, runtime",
         ),
         (
+            "rw: write, fdatasync: 4, sync_file_range: write:8, runtime: 1m",
+            "conflict",
+            "write:8, runtime",
+        ),
+        (
             "poll: 1, engine: libaio, runtime: 1m",
             "poll_unsupported",
             "1, engine",

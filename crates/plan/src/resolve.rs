@@ -330,6 +330,7 @@ fn sync(keys: &WorkloadKeys, spelling: Spelling, problems: &mut Problems) -> Syn
         final_flush: switch(keys.end_fsync.as_ref(), false),
         other_every_writes,
         undrained: !switch(keys.sync_drain.as_ref(), true),
+        ranges: keys.sync_file_range.as_ref().and_then(|r| r.value.ranges()),
     }
 }
 

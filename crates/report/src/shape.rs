@@ -179,6 +179,13 @@ fn durability(workload: &Workload) -> Vec<String> {
         1 => parts.push(format!("{call} after every write")),
         n => parts.push(format!("{call} after every {n} writes")),
     }
+    if let Some(ranges) = sync.ranges {
+        let modes = ranges.modes();
+        parts.push(match ranges.every_writes {
+            1 => format!("sync_file_range ({modes}) after every write"),
+            n => format!("sync_file_range ({modes}) after every {n} writes"),
+        });
+    }
     match sync.open {
         SyncOpen::No => {}
         SyncOpen::Dsync => parts.push("O_DSYNC".to_owned()),

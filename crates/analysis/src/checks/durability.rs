@@ -42,7 +42,24 @@ pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "there was no flush, and the dirty bytes at the end are not known";
         return Some(Outcome::not_measured(ID, reason));
     };
-    Some(not_flushed(&left, written))
+    let outcome = not_flushed(&left, written);
+    match outcome.status() {
+        FindingStatus::Pass if sync.ranges.is_some() => Some(written_back(&left, written)),
+        _ => Some(outcome),
+    }
+}
+
+/// Hardly anything is left in memory, which `sync_file_range` does not make durable.
+fn written_back(left: &Unflushed, written: u64) -> Outcome {
+    let evidence = format!(
+        "{} of {} written were still in memory at the end of the load ({}); sync_file_range \
+         writes data back, but commits no metadata and flushes no write cache",
+        unit::bytes(left.bytes),
+        unit::bytes(written),
+        left.how,
+    );
+    let share = left.bytes as f64 / written.max(1) as f64;
+    Outcome::decided(ID, FindingStatus::Info, share, check(ID).info, evidence)
 }
 
 fn not_flushed(left: &Unflushed, written: u64) -> Outcome {

@@ -1,7 +1,7 @@
 use fathom_model::op::{ErrorClass, OpKind};
 use fathom_model::sample::OpSample;
 use fathom_model::verdict::FindingStatus::{Caveat, Info, Invalid, NotMeasured, Pass};
-use fathom_model::workload::SyncOpen;
+use fathom_model::workload::{RangeSync, SyncOpen};
 
 use crate::test_records::RecordBuilder;
 
@@ -27,6 +27,24 @@ fn writes_that_stayed_in_memory_are_caught() {
     assert_eq!(dirty(50.0).finding("V07").unwrap().measured, Some(1.0));
     let unknown = RecordBuilder::writes().buffered();
     assert_eq!(unknown.status("V07"), Some(NotMeasured));
+}
+
+#[test]
+fn what_sync_file_range_wrote_back_is_not_durable() {
+    let ranges = RangeSync {
+        every_writes: 1,
+        wait_before: true,
+        write: true,
+        wait_after: true,
+    };
+    let with = |builder: RecordBuilder| builder.with(|b| b.workload.sync.ranges = Some(ranges));
+    let finding = with(dirty(0.0)).finding("V07").unwrap();
+    assert_eq!(finding.status, Info, "{finding:?}");
+    assert!(
+        finding.evidence.contains("commits no metadata"),
+        "{finding:?}"
+    );
+    assert_eq!(with(dirty(0.9)).status("V07"), Some(Invalid));
 }
 
 #[test]

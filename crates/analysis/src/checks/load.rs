@@ -114,6 +114,9 @@ fn slot_taken(trial: &Trial<'_>) -> Option<&'static str> {
     if workload.sync.every_writes > 0 {
         return Some("flushes take the slot in between");
     }
+    if workload.sync.ranges.is_some() {
+        return Some("calls of sync_file_range take the slot in between");
+    }
     if workload.verify.is_some_and(|v| v.on_read) {
         return Some("checking of contents takes the slot in between");
     }

@@ -272,7 +272,10 @@ pub(super) fn flushes(entry: &Entry<'_>) -> Option<String> {
         })
     });
     by_option.or_else(|| {
-        let count = entry.job.flushes.as_ref()?.count?;
+        // fio counts calls of `sync_file_range` with them.
+        let ranges = entry.job.options.contains_key("sync_file_range");
+        let flushes = entry.job.flushes.as_ref().filter(|_| !ranges);
+        let count = flushes?.count?;
         (count > 0.0).then(|| format!("{} fsync calls", unit::count(count)))
     })
 }

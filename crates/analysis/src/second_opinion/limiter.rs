@@ -51,8 +51,12 @@ fn flush(entry: &Entry<'_>) -> Option<String> {
     let seconds = entry.said.seconds()? * entry.said.jobs;
     let share = flushes.count? * flushes.mean_ns? / 1e9 / seconds;
     (share > 0.5).then(|| {
+        let what = match entry.job.options.contains_key("sync_file_range") {
+            true => "calls of sync_file_range",
+            false => "flushes",
+        };
         format!(
-            "flushes took {:.0} % of the time of each job",
+            "{what} took {:.0} % of the time of each job",
             100.0 * share.min(1.0)
         )
     })

@@ -1,8 +1,8 @@
 //! What holds for each worker by itself: bounds, regions, pauses, pairs.
 
 use fathom_model::workload::{
-    BlockSizes, Bounds, ByKind, EngineKind, OpMix, Pattern, Replay, ReplayTiming, WorkerBounds,
-    WorkerRegion, Workload,
+    BlockSizes, Bounds, ByKind, EngineKind, OpMix, Pattern, RangeSync, Replay, ReplayTiming,
+    WorkerBounds, WorkerRegion, Workload,
 };
 use fathom_model::{OpKind, Phase};
 
@@ -252,6 +252,34 @@ fn a_list_that_does_not_fit_is_refused_before_anything_is_touched() {
     job.workload.replay = Some(Replay::of(dir.path().join("none")));
     let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
     assert!(error.contains("cannot open the recorded list"), "{error}");
+}
+
+#[test]
+fn ranges_are_synced_between_writes_and_commit_nothing() {
+    for kind in all_engines() {
+        let dir = tempfile::tempdir().unwrap();
+        let end = run(&job(kind, dir.path(), |w| {
+            w.mix = OpMix::WRITE;
+            w.bounds.ops = None;
+            w.each_worker.ops = Some(60);
+            // Less than the writes between two calls, so that some have ended.
+            w.queue_depth = 2;
+            w.sync.ranges = Some(RangeSync {
+                every_writes: 4,
+                wait_before: true,
+                write: true,
+                wait_after: true,
+            });
+            w.sync.final_flush = true;
+        }));
+        assert_eq!(end.report.errors, [], "{kind:?}");
+        // None after the last write, but the final flush.
+        assert_eq!(ops(&end, OpKind::Sync), 14 + 1, "{kind:?}");
+        assert_eq!(ops(&end, OpKind::Commit), 0, "{kind:?}");
+        let syncs = end.samples.iter().filter_map(|s| s.op(OpKind::Sync));
+        assert_eq!(syncs.map(|op| op.bytes).sum::<u64>(), 0, "{kind:?}");
+        assert!(end.final_flush_ns.is_some(), "{kind:?}");
+    }
 }
 
 #[test]

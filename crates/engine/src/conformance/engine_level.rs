@@ -151,6 +151,11 @@ fn what_is_written_and_flushed_is_in_the_file() {
             bench.buffers.block(0, BLOCK).fill(0xEE);
             assert_eq!(bench.one(OpKind::Write, 3 * 4096, BLOCK), 4096, "{kind:?}");
             assert_eq!(bench.one(OpKind::Sync, 0, 0), 0, "{kind:?}");
+            // Three flags of `sync_file_range`, to the end of the file, and beyond it.
+            for (flags, end) in [(1, 4 * 4096), (2, 1 << 33), (7, 64 * 4096)] {
+                let (offset, len) = Op::of_range(flags, 3 * 4096, end);
+                assert_eq!(bench.one(OpKind::Sync, offset, len), 0, "{kind:?} {flags}");
+            }
         });
         let bytes = std::fs::read(&path).unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Flushes and discards as blocking calls, for engines that have no other way.
+//! Flushes, write-back and discards as blocking calls, for engines that have no other way.
 
 use std::os::fd::RawFd;
 
@@ -22,7 +22,10 @@ pub(crate) fn errno() -> i32 {
 pub(crate) fn carry_out(fd: RawFd, op: &Op, call: SyncCall) -> i32 {
     match op.kind {
         OpKind::Trim => trim(fd, op),
-        OpKind::Sync => flush(fd, op.sync_call(call)),
+        OpKind::Sync => match op.range() {
+            None => flush(fd, op.sync_call(call)),
+            Some(range) => write_back(fd, range, op.len),
+        },
         _ => -libc::EINVAL,
     }
 }
@@ -50,6 +53,14 @@ pub(crate) fn flush(fd: RawFd, call: SyncCall) -> i32 {
             SyncCall::Fdatasync => libc::fdatasync(fd),
         }
     };
+    if result == 0 { 0 } else { -errno() }
+}
+
+/// Starts or awaits the write-back of a range, of which `start` and flags are
+/// given: 0 or a negated errno.
+fn write_back(fd: RawFd, (start, flags): (u64, u32), len: u32) -> i32 {
+    // SAFETY: takes plain numbers only.
+    let result = unsafe { libc::sync_file_range(fd, start as i64, i64::from(len), flags) };
     if result == 0 { 0 } else { -errno() }
 }
 

@@ -139,7 +139,11 @@ pub(crate) fn enter<V: Visitor>(
             let uring = Uring::new(files, buffers, slots, workload, mode, &mut notes)?;
             visitor.visit(uring, notes)
         }
-        EngineKind::Libaio => visitor.visit(Libaio::new(files, buffers, slots, sync)?, notes),
+        EngineKind::Libaio => {
+            let goes_on = workload.sync.goes_on();
+            let libaio = Libaio::new(files, buffers, slots, sync, goes_on)?;
+            visitor.visit(libaio, notes)
+        }
         EngineKind::Net => {
             let Some(peer) = &workload.peer else {
                 return Err(io::Error::other("no connection is named"));

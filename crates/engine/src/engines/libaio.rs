@@ -91,6 +91,7 @@ pub(crate) struct Libaio {
 
 impl Libaio {
     /// A context for `slots` operations on `files`. `buffers` must outlive it.
+    /// `one_by_one` takes completions one at a time from the first on.
     ///
     /// # Errors
     /// When the kernel makes no context (`fs.aio-max-nr` is reached, or it has
@@ -100,6 +101,7 @@ impl Libaio {
         buffers: BufferView,
         slots: u32,
         sync: SyncCall,
+        one_by_one: bool,
     ) -> io::Result<Libaio> {
         let mut context = 0usize;
         // SAFETY: the kernel writes one address to `context`, which must be 0.
@@ -124,7 +126,7 @@ impl Libaio {
             refused: Vec::with_capacity(slots as usize),
             events: vec![Event::default(); slots as usize].into_boxed_slice(),
             readable,
-            one_by_one: false,
+            one_by_one,
         })
     }
 

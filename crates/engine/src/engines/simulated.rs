@@ -152,9 +152,23 @@ impl Engine for Simulated {
         let mut shared = shared.borrow_mut();
         let mut queued = std::mem::take(&mut self.queued);
         for (op, content) in queued.drain(..) {
+            if op.range().is_some() {
+                // Nothing lies between a worker and its drive that could be
+                // written back.
+                let end = SimEnd {
+                    at_ns: now_ns,
+                    result: Ok(0),
+                };
+                self.end(op.slot, now_ns, end);
+                continue;
+            }
             let sim_op = SimOp {
                 kind: op.kind,
-                offset: op.offset,
+                offset: match op.kind {
+                    // How it is made, which is all the same to a drive.
+                    OpKind::Sync => 0,
+                    _ => op.offset,
+                },
                 bytes: op.len,
                 content,
             };

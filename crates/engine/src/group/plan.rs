@@ -196,7 +196,7 @@ impl GroupPlan {
         let sync = &workload.sync;
         let every = sync.every_writes > 0 || sync.other_every_writes > 0;
         let batches = writes && every;
-        let flushes = batches || (writes && workload.sync.final_flush);
+        let flushes = batches || (writes && (sync.final_flush || sync.ranges.is_some()));
         let kinds = [
             (OpKind::Read, self.does(OpKind::Read)),
             (OpKind::Write, writes),

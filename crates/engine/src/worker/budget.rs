@@ -120,6 +120,12 @@ impl Budget {
         Ok(())
     }
 
+    /// Whether the worker's own bounds have no room for anything more.
+    #[cold]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.has_own && self.own.lacks(1).is_some()
+    }
+
     /// Leaves what was taken ahead to the other workers.
     #[cold]
     fn give_back(&mut self) {

@@ -12,9 +12,13 @@
 //! as soon as that write is queued, and writes go on once the flush is queued.
 //! It covers only what has ended, so nothing is committed, and it is one of the
 //! operations that the depth allows in flight.
+//!
+//! A range sync is undrained. It covers what the writes of its file that have
+//! ended since the last one span, and is left out where none has. For the final
+//! flush it counts as nothing.
 
 use fathom_model::OpKind;
-use fathom_model::workload::{SyncCall, SyncPolicy};
+use fathom_model::workload::{RangeSync, SyncCall, SyncPolicy};
 
 use crate::engine::Op;
 
@@ -35,15 +39,40 @@ pub(crate) struct Rhythm {
     pub(crate) other_is_stronger: bool,
     /// A flush does not wait for the writes in flight.
     pub(crate) undrained: bool,
+    /// Flags of `sync_file_range`, which is called instead; 0 is a real flush.
+    pub(crate) range_flags: u32,
 }
 
 impl Rhythm {
     /// That of a workload.
     pub(crate) fn of(sync: &SyncPolicy) -> Rhythm {
-        Rhythm {
+        let flushes = Rhythm {
             every: [sync.every_writes, sync.other_every_writes],
             other_is_stronger: sync.call == SyncCall::Fdatasync,
             undrained: sync.undrained,
+            range_flags: 0,
+        };
+        match &sync.ranges {
+            Some(ranges) if !flushes.is_active() => Rhythm::of_ranges(ranges),
+            _ => flushes,
+        }
+    }
+
+    fn of_ranges(ranges: &RangeSync) -> Rhythm {
+        let flags = [
+            (ranges.wait_before, libc::SYNC_FILE_RANGE_WAIT_BEFORE),
+            (ranges.write, libc::SYNC_FILE_RANGE_WRITE),
+            (ranges.wait_after, libc::SYNC_FILE_RANGE_WAIT_AFTER),
+        ];
+        let set = flags.iter().filter(|(set, _)| *set);
+        match set.fold(0, |sum, (_, flag)| sum | flag) {
+            0 => Rhythm::NEVER,
+            range_flags => Rhythm {
+                every: [ranges.every_writes, 0],
+                other_is_stronger: false,
+                undrained: true,
+                range_flags,
+            },
         }
     }
 
@@ -52,11 +81,26 @@ impl Rhythm {
         every: [0; 2],
         other_is_stronger: false,
         undrained: false,
+        range_flags: 0,
     };
 
     fn is_active(&self) -> bool {
         self.every != [0; 2]
     }
+}
+
+/// What writes of a file that have ended span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Written {
+    first: u64,
+    end: u64,
+}
+
+impl Written {
+    const NOTHING: Written = Written {
+        first: u64::MAX,
+        end: 0,
+    };
 }
 
 /// The batch of one worker.
@@ -79,6 +123,8 @@ pub(crate) struct Commit {
     dirty: Box<[u64]>,
     /// The file that an undrained flush is due for.
     undrained: Option<u32>,
+    /// What each file's next range sync covers; empty without them.
+    written: Box<[Written]>,
 }
 
 impl Commit {
@@ -86,6 +132,7 @@ impl Commit {
     pub(crate) fn new(rhythm: Rhythm, final_flush: bool, files: u32) -> Commit {
         let active = rhythm.is_active() || final_flush;
         let words = if active { files.div_ceil(64) } else { 0 };
+        let ranges = if rhythm.range_flags == 0 { 0 } else { files };
         Commit {
             rhythm,
             since: [0; 2],
@@ -99,6 +146,7 @@ impl Commit {
             first_start_ns: None,
             dirty: vec![0; words as usize].into_boxed_slice(),
             undrained: None,
+            written: vec![Written::NOTHING; ranges as usize].into_boxed_slice(),
         }
     }
 
@@ -144,8 +192,37 @@ impl Commit {
         self.flushing && self.rhythm.undrained
     }
 
-    /// How the flush that is due is made: the offset of its operation.
-    pub(crate) fn flush_flags(&self) -> u64 {
+    /// Whether ranges are synced, so that it matters where writes were.
+    #[inline]
+    pub(crate) fn follows_ranges(&self) -> bool {
+        self.rhythm.range_flags != 0
+    }
+
+    /// A write has succeeded, while ranges are followed.
+    pub(crate) fn wrote(&mut self, op: &Op) {
+        let written = &mut self.written[op.file as usize];
+        written.first = written.first.min(op.offset);
+        written.end = written.end.max(op.offset + u64::from(op.len));
+    }
+
+    /// How the flush of a file that is due is made: offset and length of its
+    /// operation. Nothing when it would be a range without any write.
+    pub(crate) fn flush(&self, file: u32) -> Option<(u64, u32)> {
+        if !self.follows_ranges() {
+            return Some((self.flush_flags(), 0));
+        }
+        let written = self.written[file as usize];
+        let flags = self.rhythm.range_flags;
+        (written.end > written.first).then(|| Op::of_range(flags, written.first, written.end))
+    }
+
+    /// The flush that is due has nothing to do.
+    pub(crate) fn skip_flush(&mut self) {
+        self.undrained = None;
+        self.begin_batch();
+    }
+
+    fn flush_flags(&self) -> u64 {
         let mut flags = 0;
         if self.flushes_with_other() {
             flags |= Op::OTHER_CALL;
@@ -207,6 +284,9 @@ impl Commit {
         if self.undrained.take().is_some() {
             // The file stays dirty for the final flush: writes are in flight.
             self.flushing = true;
+            if self.follows_ranges() {
+                self.written[file as usize] = Written::NOTHING;
+            }
             self.begin_batch();
             return;
         }
@@ -274,136 +354,5 @@ impl Commit {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn every(writes: u32) -> Rhythm {
-        Rhythm {
-            every: [writes, 0],
-            ..Rhythm::NEVER
-        }
-    }
-
-    #[test]
-    fn an_undrained_flush_waits_for_no_write_and_covers_the_last_file() {
-        let rhythm = Rhythm {
-            undrained: true,
-            ..every(2)
-        };
-        let mut commit = Commit::new(rhythm, true, 4);
-        commit.write_queued(1);
-        assert_eq!(commit.next_flush(), None, "one write is not two");
-        commit.write_queued(3);
-        commit.started(10);
-        assert!(commit.blocks(OpKind::Write), "until the flush is queued");
-        assert_eq!(commit.next_flush(), Some(3), "both writes are in flight");
-        assert_eq!(commit.flush_flags(), Op::UNDRAINED);
-        commit.flush_queued(3);
-        assert!(!commit.blocks(OpKind::Write), "writes go on beside it");
-        commit.write_queued(0);
-        commit.write_queued(0);
-        assert_eq!(commit.next_flush(), None, "one flush at a time");
-        for _ in 0..4 {
-            commit.write_ended(true);
-        }
-        assert_eq!(commit.flush_ended(true), None, "nothing is committed");
-        assert_eq!(commit.next_flush(), Some(0));
-        commit.flush_queued(0);
-        assert_eq!(commit.flush_ended(true), None);
-        assert!(!commit.is_closing());
-        // The final flush covers every file that was written.
-        assert!(commit.start_final());
-        let mut flushed = Vec::new();
-        while let Some(file) = commit.next_flush() {
-            assert_eq!(commit.flush_flags(), 0);
-            commit.flush_queued(file);
-            flushed.push(file);
-            commit.flush_ended(true);
-        }
-        assert_eq!(flushed, [0, 1, 3]);
-    }
-
-    #[test]
-    fn two_rhythms_flush_each_with_its_call() {
-        let rhythm = Rhythm {
-            every: [2, 3],
-            other_is_stronger: true,
-            undrained: false,
-        };
-        let mut commit = Commit::new(rhythm, false, 1);
-        let mut flushes = Vec::new();
-        for write in 1..=12 {
-            commit.write_queued(0);
-            commit.started(write);
-            commit.write_ended(true);
-            if commit.is_closing() {
-                flushes.push((write, commit.flushes_with_other()));
-                commit.flush_queued(0);
-                assert!(commit.flush_ended(true).is_some());
-            }
-        }
-        let usual = [2, 4, 8, 10].map(|write| (write, false));
-        let other = [3, 6, 9, 12].map(|write| (write, true));
-        let mut expected = [usual, other].concat();
-        expected.sort_unstable();
-        assert_eq!(flushes, expected);
-    }
-
-    #[test]
-    fn a_batch_commits_when_all_its_files_are_flushed() {
-        let mut commit = Commit::new(every(3), false, 100);
-        commit.write_queued(1);
-        commit.write_queued(70);
-        commit.started(10);
-        assert!(!commit.blocks(OpKind::Write));
-        commit.write_queued(1);
-        commit.started(20);
-        assert!(commit.blocks(OpKind::Write) && commit.blocks(OpKind::Trim));
-        assert!(!commit.blocks(OpKind::Read));
-        assert_eq!(commit.next_flush(), None, "writes are in flight");
-        for _ in 0..3 {
-            commit.write_ended(true);
-        }
-        assert_eq!(commit.next_flush(), Some(1));
-        commit.flush_queued(1);
-        assert_eq!(commit.next_flush(), None, "one flush at a time");
-        assert_eq!(commit.flush_ended(true), None, "the other file is dirty");
-        assert_eq!(commit.next_flush(), Some(70));
-        commit.flush_queued(70);
-        assert_eq!(commit.flush_ended(true), Some(10));
-        assert!(!commit.blocks(OpKind::Write));
-    }
-
-    #[test]
-    fn what_failed_is_not_committed() {
-        for (write_ok, flush_ok) in [(false, true), (true, false)] {
-            let mut commit = Commit::new(every(1), false, 1);
-            commit.write_queued(0);
-            commit.started(1);
-            commit.write_ended(write_ok);
-            commit.flush_queued(commit.first_dirty().unwrap());
-            assert_eq!(commit.flush_ended(flush_ok), None);
-            // The next batch starts clean.
-            commit.write_queued(0);
-            commit.started(2);
-            commit.write_ended(true);
-            commit.flush_queued(0);
-            assert_eq!(commit.flush_ended(true), Some(2));
-        }
-    }
-
-    #[test]
-    fn the_final_flush_covers_what_no_batch_did() {
-        let mut commit = Commit::new(every(0), true, 1);
-        assert!(!commit.start_final(), "nothing was written");
-        commit.write_queued(0);
-        commit.started(1);
-        assert!(!commit.is_closing());
-        commit.write_ended(true);
-        assert!(commit.start_final());
-        assert_eq!(commit.next_flush(), Some(0));
-        commit.flush_queued(0);
-        assert_eq!(commit.flush_ended(true), None, "a final flush is no commit");
-        assert!(!commit.is_closing());
-    }
-}
+#[path = "commit_tests.rs"]
+mod tests;

@@ -102,7 +102,11 @@ impl Worker {
             worker: 0,
             file: op.file + self.first_file,
             bytes: op.len,
-            offset_bytes: op.offset,
+            offset_bytes: match kind {
+                // How it was made.
+                OpKind::Sync => 0,
+                _ => op.offset,
+            },
             ended_ns: now_ns,
             service_ns,
             submission_ns,

@@ -260,17 +260,27 @@ impl Worker {
     #[cold]
     fn queue_flush<E: Engine>(&mut self, engine: &mut E, file: u32) -> bool {
         let busy = self.in_flight + self.staged.len() as u32;
+        if self.commit.follows_ranges() && (self.draining || self.budget.is_spent()) {
+            // As in fio, the call comes before the next operation, and there is none.
+            self.commit.skip_flush();
+            return true;
+        }
         if self.commit.is_undrained() && busy >= self.depth() {
             return false;
         }
+        let Some((offset, len)) = self.commit.flush(file) else {
+            self.commit.skip_flush();
+            return true;
+        };
         let op = Op {
             slot: self.flush_slot,
             kind: OpKind::Sync,
             file,
-            offset: self.commit.flush_flags(),
-            len: 0,
+            offset,
+            len,
         };
-        self.visible.in_flight.describe(&op, 0);
+        // No data move, however long the range is.
+        self.visible.in_flight.describe(&Op { len: 0, ..op }, 0);
         if engine.queue(&op, 0) == Queued::Busy {
             return false;
         }

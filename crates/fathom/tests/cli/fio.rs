@@ -263,3 +263,40 @@ fn the_translation_can_be_seen() {
     assert_eq!(place.fio(&["--parse-only", "job.fio"]).status, Some(0));
     assert!(!place.path().join("w.0.0").exists(), "nothing was run");
 }
+
+/// Calls of a job on a file of `place`: those that its JSON counts.
+fn range_syncs(place: &Place, program: &str, options: &[&str]) -> u64 {
+    let _ = std::fs::remove_file(place.path().join("file"));
+    let mut arguments = vec!["--name=a", "--filename=file", "--size=1m", "--bs=4k"];
+    arguments.extend(["--rw=write", "--output-format=json"]);
+    arguments.extend(options);
+    let ran = match program {
+        "fio" => place.command(Path::new("fio"), &arguments),
+        _ => place.fio(&arguments),
+    };
+    assert_eq!(ran.status, Some(0), "{program} {options:?}: {}", ran.stderr);
+    let start = ran.stdout.find('{').unwrap();
+    let document: Value = serde_json::from_str(&ran.stdout[start..]).unwrap();
+    let job = &document["jobs"][0];
+    assert_eq!(job["write"]["total_ios"], 256, "{program} {options:?}");
+    job["sync"]["lat_ns"]["N"].as_u64().unwrap()
+}
+
+#[test]
+fn ranges_are_synced_as_often_as_by_fio() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        println!("skipped: fio is not installed");
+        return;
+    }
+    let place = Place::new();
+    for engine in ["psync", "libaio", "io_uring"] {
+        let engine = format!("--ioengine={engine}");
+        for (sync, calls) in [("write:8", 31), ("wait_before,write,wait_after:100", 2)] {
+            let sync = format!("--sync_file_range={sync}");
+            let options = [engine.as_str(), "--iodepth=4", &sync];
+            let theirs = range_syncs(&place, "fio", &options);
+            let ours = range_syncs(&place, "fathom", &options);
+            assert_eq!((theirs, ours), (calls, calls), "{options:?}");
+        }
+    }
+}

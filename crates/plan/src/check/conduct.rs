@@ -141,14 +141,48 @@ impl Context<'_> {
 
     pub(super) fn flush_without_writes(&self) -> Option<Problem> {
         let sync = self.workload.sync;
-        if self.workload.mix.write_percent > 0 || (sync.every_writes == 0 && !sync.final_flush) {
+        let flushes = sync.every_writes > 0 || sync.final_flush || sync.ranges.is_some();
+        if self.workload.mix.write_percent > 0 || !flushes {
             return None;
         }
         let place = at(&self.keys.fdatasync)
             .or(at(&self.keys.fsync))
-            .or(at(&self.keys.end_fsync));
+            .or(at(&self.keys.end_fsync))
+            .or(at(&self.keys.sync_file_range));
         let message = "the workload writes nothing, so there is nothing to flush";
         Some(warning("flush_without_writes", place, message))
+    }
+
+    pub(super) fn ranges_and_flushes(&self) -> Option<Problem> {
+        let sync = self.workload.sync;
+        if sync.every_writes == 0 || sync.ranges.is_none() {
+            return None;
+        }
+        let (flush, place) = match at(&self.keys.fsync) {
+            Some(place) => ("fsync", Some(place)),
+            None => ("fdatasync", at(&self.keys.fdatasync)),
+        };
+        let message = format!(
+            "{} and {} cannot be timed together: both count as sync, and only one makes data durable",
+            self.key("sync_file_range"),
+            self.key(flush)
+        );
+        let problem = error("conflict", self.place(&self.keys.sync_file_range), message);
+        let problem = problem.relate(place, "the other one");
+        Some(problem.help("remove one of the two"))
+    }
+
+    pub(super) fn ranges_of_direct_writes(&self) -> Option<Problem> {
+        if self.workload.sync.ranges.is_none() || !self.is_direct() {
+            return None;
+        }
+        let message = format!(
+            "direct writes leave nothing in the page cache that {} could write back",
+            self.key("sync_file_range")
+        );
+        let place = self.place(&self.keys.sync_file_range);
+        let help = format!("write {}", self.spelling.pair("buffered", "true"));
+        Some(warning("range_sync_of_direct_writes", place, message).help(help))
     }
 
     pub(super) fn poll(&self) -> Option<Problem> {

@@ -168,18 +168,31 @@ fn a_flush_at_depth_is_explained_in_the_account() {
 }
 
 #[test]
-fn ranges_are_not_written_back_by_something_else() {
+fn ranges_are_written_back_and_nothing_is_flushed() {
     for value in [
         "write:8",
         "wait_before:8",
-        "wait_after:8",
-        "wait_before,write,wait_after:8",
+        "wait_after:1",
+        "wait_before,write,wait_after:64",
     ] {
-        let text = format!("[a]\nsize=1m\nrw=write\nsync_file_range={value}\n");
-        let wrong = line(&["job.fio"], &text).unwrap_err();
-        assert!(wrong.starts_with("job.fio:4:"), "{wrong}");
-        assert!(wrong.contains("sync_file_range"), "{wrong}");
-        assert!(wrong.contains("use fdatasync=N"), "{wrong}");
+        let job = one(&format!("rw=write\nsync_file_range={value}\nend_fsync=1\n"));
+        let sync = job.workload.sync;
+        assert_eq!(sync.ranges.unwrap().to_string(), value);
+        assert_eq!((sync.every_writes, sync.final_flush), (0, true));
+    }
+    let none = one("rw=write\nsync_file_range=write:0\nfsync=1\n");
+    assert_eq!(none.workload.sync.ranges, None);
+    let wrong = |options: &str| {
+        let text = format!("[a]\nsize=1m\nrw=write\nsync_file_range={options}\n");
+        line(&["job.fio"], &text).unwrap_err()
+    };
+    let nonsense = wrong("nonsense:8");
+    assert!(nonsense.starts_with("job.fio:4:"), "{nonsense}");
+    assert!(nonsense.contains("for example write:8"), "{nonsense}");
+    for flush in ["fsync=2", "fdatasync=8"] {
+        let both = wrong(&format!("write:8\n{flush}"));
+        assert!(both.starts_with("job.fio:4:"), "{both}");
+        assert!(both.contains("remove one of them"), "{both}");
     }
 }
 

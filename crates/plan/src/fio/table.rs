@@ -96,6 +96,8 @@ pub enum FioKind {
     Pattern,
     /// Criterion of the steady state.
     Steady,
+    /// Modes of `sync_file_range` and a number of writes.
+    RangeSync,
     /// CPUs.
     Cpus,
     /// fio accepts and forgets it.
@@ -140,6 +142,7 @@ impl FioKind {
             "verify" => FioKind::Verify,
             "pattern" => FioKind::Pattern,
             "steady" => FioKind::Steady,
+            "range_sync" => FioKind::RangeSync,
             "cpus" => FioKind::Cpus,
             "gone" => FioKind::Gone,
             _ => return None,
@@ -175,6 +178,7 @@ impl FioKind {
             FioKind::Verify => "name of a method",
             FioKind::Pattern => "bytes",
             FioKind::Steady => "criterion:limit",
+            FioKind::RangeSync => "modes between commas:number",
             FioKind::Cpus => "CPUs, for example 0-3,8",
             FioKind::Gone => "anything",
         };

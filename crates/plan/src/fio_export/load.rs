@@ -106,6 +106,12 @@ fn sync(workload: &Workload, draft: &mut Draft) {
         };
         draft.set(other, sync.other_every_writes);
     }
+    if let Some(ranges) = sync.ranges {
+        draft.set("sync_file_range", ranges);
+        if workload.engine == EngineKind::Mmap {
+            draft.differs("fio calls msync on the whole map instead of sync_file_range");
+        }
+    }
     match sync.open {
         SyncOpen::No => {}
         SyncOpen::Dsync => draft.set("sync", "dsync"),

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use fathom_model::workload::{
     Arrival, BlockSizes, Bounds, CacheMode, Content, Distribution, EngineKind, FileLayout, OnError,
-    OpMix, Pattern, Payload, Precondition, Rate, RateUnit, SyncCall, SyncOpen, SyncPolicy, Until,
-    Verify, WeightedSize,
+    OpMix, Pattern, Payload, Precondition, RangeSync, Rate, RateUnit, SyncCall, SyncOpen,
+    SyncPolicy, Until, Verify, WeightedSize,
 };
 use fathom_model::{Target, Workload};
 use proptest::prelude::*;
@@ -79,14 +79,24 @@ fn mixes() -> impl Strategy<Value = OpMix> {
 fn syncs() -> impl Strategy<Value = SyncPolicy> {
     let call = select(vec![SyncCall::Fsync, SyncCall::Fdatasync]);
     let open = select(vec![SyncOpen::No, SyncOpen::Dsync, SyncOpen::Sync]);
-    (0u32..40, call, open, any::<bool>()).prop_map(|(every_writes, call, open, final_flush)| {
-        SyncPolicy {
+    let policy = (0u32..40, call, open, any::<bool>()).prop_map(
+        |(every_writes, call, open, final_flush)| SyncPolicy {
             every_writes,
             call,
             open,
             final_flush,
             ..SyncPolicy::default()
-        }
+        },
+    );
+    (policy, prop::option::of((1u32..40, 1u8..8))).prop_map(|(policy, ranges)| {
+        let ranges = ranges.filter(|_| policy.every_writes == 0);
+        let ranges = ranges.map(|(every_writes, modes)| RangeSync {
+            every_writes,
+            wait_before: modes & 1 != 0,
+            write: modes & 2 != 0,
+            wait_after: modes & 4 != 0,
+        });
+        SyncPolicy { ranges, ..policy }
     })
 }
 

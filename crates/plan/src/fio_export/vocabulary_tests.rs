@@ -2,8 +2,8 @@
 
 use fathom_model::Workload;
 use fathom_model::workload::{
-    Arrival, Between, BlockSizes, Distribution, Flow, LatencyTarget, NamedFiles, Pattern, Rate,
-    RateUnit, Replay, SteadyFill, Zone, ZoneSize, ZoneWalk,
+    Arrival, Between, BlockSizes, Distribution, Flow, LatencyTarget, NamedFiles, OpMix, Pattern,
+    RangeSync, Rate, RateUnit, Replay, SteadyFill, Zone, ZoneSize, ZoneWalk,
 };
 
 use super::tests::{on, value};
@@ -122,6 +122,21 @@ fn zones_lists_and_latencies_are_written() {
         "latency_run",
     ];
     assert_eq!(text(&kept, &names), "8 2ms 5s 99 1");
+}
+
+#[test]
+fn ranges_that_are_written_back_are_no_flush() {
+    let ranges = |w: &mut Workload| {
+        w.mix = OpMix::WRITE;
+        w.sync.ranges = Some(RangeSync {
+            every_writes: 8,
+            wait_before: true,
+            write: true,
+            wait_after: false,
+        });
+    };
+    let names = ["sync_file_range", "fsync", "fdatasync"];
+    assert_eq!(text(&ranges, &names), "wait_before,write:8 - -");
 }
 
 #[test]

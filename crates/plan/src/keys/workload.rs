@@ -10,9 +10,10 @@ use crate::value::{
     AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, Count, CpuList,
     DistributionValue, EndpointsValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice,
     KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice,
-    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RateValue, RatesValue,
-    RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue, SpeedValue, Switch,
-    SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice, ZoneWalkValue,
+    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RangeSyncValue,
+    RateValue, RatesValue, RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue,
+    SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice,
+    ZoneWalkValue,
 };
 
 section! {
@@ -387,6 +388,12 @@ section! {
         /// and the commit is timed. With false a flush covers what has ended, as in fio.
         [DURABILITY; default "true, in fio's job files false"; example "false"]
         sync_drain: Switch,
+        /// Call sync_file_range after so many writes of a worker, on the range that they have
+        /// filled: wait_before, write and wait_after joined by commas, a colon and the number.
+        /// It waits for no write in flight and makes nothing durable; fsync and fdatasync do not
+        /// go with it.
+        [DURABILITY; default "never"; example "write:8"]
+        sync_file_range: RangeSyncValue,
         /// Open with O_DSYNC (dsync) or O_SYNC (sync).
         [DURABILITY; default "no"; example "dsync"]
         sync: SyncChoice,

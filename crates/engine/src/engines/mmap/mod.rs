@@ -176,7 +176,7 @@ impl CarryOut for Mmap {
         let map = &self.maps[op.file as usize];
         match op.kind {
             OpKind::Read | OpKind::Write => Self::copy(map, op, buffer),
-            OpKind::Sync => Self::flush(map, op.sync_call(self.sync)),
+            OpKind::Sync if op.range().is_none() => Self::flush(map, op.sync_call(self.sync)),
             _ => blocking::carry_out(map.fd, op, self.sync),
         }
     }

@@ -75,13 +75,7 @@ impl Uring {
             OpKind::Write => opcode::Write::new(file, buffer, op.len)
                 .offset(op.offset)
                 .build(),
-            OpKind::Sync if !self.polled => {
-                let flags = match op.sync_call(self.sync) {
-                    SyncCall::Fsync => FsyncFlags::empty(),
-                    SyncCall::Fdatasync => FsyncFlags::DATASYNC,
-                };
-                opcode::Fsync::new(file).flags(flags).build()
-            }
+            OpKind::Sync if !self.polled => self.sync_entry(op, file),
             OpKind::Trim if !self.polled && !self.trims_block => {
                 let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
                 opcode::Fallocate::new(file, u64::from(op.len))
@@ -92,6 +86,19 @@ impl Uring {
             _ => return None,
         };
         Some(entry.flags(self.entry_flags))
+    }
+
+    #[cold]
+    fn sync_entry(&self, op: &Op, file: Fd) -> squeue::Entry {
+        if let Some((start, flags)) = op.range() {
+            let range = opcode::SyncFileRange::new(file, op.len);
+            return range.offset(start).flags(flags).build();
+        }
+        let flags = match op.sync_call(self.sync) {
+            SyncCall::Fsync => FsyncFlags::empty(),
+            SyncCall::Fdatasync => FsyncFlags::DATASYNC,
+        };
+        opcode::Fsync::new(file).flags(flags).build()
     }
 
     /// Index of the registered region in which a buffer lies.

@@ -11,6 +11,7 @@ use super::asked::Asked;
 use crate::fio::surroundings::FioSurroundings;
 use crate::fio::value::pattern::{self, Pattern};
 use crate::fio::value::words;
+use crate::value::{RangeSyncValue, Value};
 
 /// Bytes of a file that are taken as a pattern.
 const MOST_PATTERN_BYTES: usize = 128 << 10;
@@ -24,6 +25,7 @@ pub(super) fn fill(
     payload(asked, workload, surroundings);
     verify(asked, workload, surroundings);
     workload.sync = sync(asked);
+    ranges(asked, workload);
     let direct = match asked.later("direct", "buffered") {
         _ if asked.flag("atomic", false) => true,
         Some("direct") => asked.flag("direct", false),
@@ -197,5 +199,31 @@ fn sync(asked: &Asked<'_>) -> SyncPolicy {
         other_every_writes,
         // Once the depth is known.
         undrained: false,
+        ranges: None,
+    }
+}
+
+/// Write-back of ranges, which fio leaves to a flush that is due as well.
+fn ranges(asked: &mut Asked<'_>, workload: &mut Workload) {
+    const NAME: &str = "sync_file_range";
+    let value = asked
+        .text(NAME)
+        .and_then(|text| RangeSyncValue::from_text(text).ok());
+    workload.sync.ranges = value.and_then(RangeSyncValue::ranges);
+    if workload.sync.ranges.is_none() {
+        return;
+    }
+    if workload.sync.every_writes > 0 {
+        asked.problem(
+            NAME,
+            "sync_file_range cannot be timed beside fsync or fdatasync: all count as sync, and \
+             it makes nothing durable; remove one of them",
+        );
+    }
+    if workload.engine == EngineKind::Mmap {
+        asked.mapped(
+            NAME,
+            "the range is written back; fio calls msync on the whole map instead",
+        );
     }
 }

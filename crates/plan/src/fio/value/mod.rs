@@ -11,6 +11,7 @@ pub(crate) mod words;
 
 use super::lines::short;
 use super::table::{FioKind, FioOption};
+use crate::value::{RangeSyncValue, Value};
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,13 @@ pub(crate) fn check(option: &FioOption, text: Option<&str>, units: Units) -> Res
         FioKind::Verify => words::verify(text).map(drop),
         FioKind::Pattern => pattern::read(text).map(drop),
         FioKind::Steady => words::steady(text).map(drop),
+        FioKind::RangeSync => match RangeSyncValue::from_text(text) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(not(
+                text,
+                "modes and a number of writes, for example write:8 or wait_before,write:8",
+            )),
+        },
         FioKind::Cpus => lists::cpus(text).map(drop),
     }
 }
