@@ -164,6 +164,10 @@ fn bounds(check: &Check) -> Vec<Extra> {
             check.unprintable.map(|share| format!("> {share}")),
         ),
         (
+            "invalid, figures of other tools",
+            check.impossible.map(|ratio| format!("> {ratio}")),
+        ),
+        (
             "caveat, fathom's own trials",
             check.own_caveat.map(|seconds| format!("< {seconds} s")),
         ),

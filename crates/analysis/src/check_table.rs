@@ -81,6 +81,8 @@ pub struct Check {
     pub invalid: Option<f64>,
     /// The other end of a range: values over it are a caveat as well.
     pub upper: Option<f64>,
+    /// From here on the figures of another tool contradict one another: invalid.
+    pub impossible: Option<f64>,
     /// Half the width of an interval over its value from which on the interval is
     /// not printed.
     pub unprintable: Option<f64>,

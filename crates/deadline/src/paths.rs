@@ -3,11 +3,12 @@
 //! error names it.
 
 use std::fs::{self, File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 
 use crate::bounded_call::{NotResponding, PATIENCE, ask, ask_within};
@@ -136,6 +137,58 @@ pub fn open_soon(path: &Path) -> io::Result<File> {
         let text = "nothing writes to this pipe (waited 10 s)";
         io::Error::new(io::ErrorKind::TimedOut, text)
     })?
+}
+
+/// Reads a whole file of at most `bytes_max` bytes where Ctrl-C no longer ends the
+/// process by itself: a pipe into which nothing is written for 10 s is an error.
+///
+/// # Errors
+/// As for [`on`]; [`io::ErrorKind::FileTooLarge`] beyond `bytes_max`.
+pub fn read_soon(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = open_soon(path)?;
+    let mut bytes = Vec::new();
+    if file.metadata()?.file_type().is_fifo() {
+        let mut pipe = Patient(file);
+        Read::take(&mut pipe, bytes_max + 1).read_to_end(&mut bytes)?;
+    } else {
+        file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    }
+    match bytes.len() as u64 > bytes_max {
+        true => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is longer than {} KiB", bytes_max >> 10),
+        )),
+        false => Ok(bytes),
+    }
+}
+
+/// As [`read_soon`], for text.
+///
+/// # Errors
+/// As for [`read_soon`]; [`io::ErrorKind::InvalidData`] where it is not UTF-8.
+pub fn read_text_soon(path: &Path, bytes_max: u64) -> io::Result<String> {
+    String::from_utf8(read_soon(path, bytes_max)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
+/// A pipe whose writer may fall silent.
+struct Patient(File);
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let patience = Timespec {
+            tv_sec: WRITER_PATIENCE.as_secs() as i64,
+            tv_nsec: 0,
+        };
+        let mut waiting = [PollFd::new(&self.0, PollFlags::IN)];
+        match poll(&mut waiting, Some(&patience))? {
+            0 => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "nothing was written to this pipe for 10 s",
+            )),
+            _ => self.0.read(buffer),
+        }
+    }
 }
 
 /// Size and free space of the file system of a path.

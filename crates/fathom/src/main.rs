@@ -4,6 +4,7 @@ mod arguments;
 mod changed_limits;
 mod cli;
 mod command;
+mod distinct_files;
 mod exit;
 mod made_files;
 mod metrics;

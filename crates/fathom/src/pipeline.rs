@@ -26,7 +26,7 @@ use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
 use crate::recorder::{NamedFiles, Recorded, Recorder};
 use crate::run_identity::run_id;
-use crate::{present, signals};
+use crate::{distinct_files, present, signals};
 
 /// Name of test files in a target directory, before their number.
 pub(crate) const FILE_PREFIX: &str = "fathom-test";
@@ -249,6 +249,10 @@ fn carry_out(
     if let Some(html) = &output.html {
         present::admit(html, Mark::Page)?;
     }
+    if carriers.fleet.is_none() {
+        let store = present::store_path(&output.store).ok();
+        distinct_files::check(&request.schedule, store.as_deref(), output.html.as_deref())?;
+    }
     signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
     let store = open_store(output);
     let hosts = carriers.fleet.as_ref().map(Fleet::hosts);
@@ -285,8 +289,7 @@ fn carry_out(
         no_such_target: false,
     });
     let no_such_target = outcome.no_such_target;
-    let reason = signals::limit_reached().or(outcome.reason);
-    let recorded = recorder.finish(outcome.state, reason, unix_now_ns());
+    let recorded = recorder.finish(outcome.state, outcome.reason, unix_now_ns());
     // Studies read how far an interrupted run came.
     if recorded.empty && recorded.record.meta.state == RunState::Failed {
         return Err(nothing_measured(&recorded, no_such_target).into());
@@ -325,9 +328,9 @@ impl Measured {
             return Ok(());
         }
         self.complain();
-        let limit = signals::limit_reached();
-        let cause = limit.unwrap_or_else(|| "interrupted".to_owned());
-        let reason = format!("{cause} before anything was measured; nothing was stored");
+        let cause = self.record.meta.reason.as_deref();
+        let cause = cause.unwrap_or("interrupted");
+        let reason = format!("{cause}, before anything was measured; nothing was stored");
         Err(EndedByUser(reason).into())
     }
 

@@ -109,6 +109,12 @@ pub(crate) fn store_path(choice: &StorePath) -> anyhow::Result<PathBuf> {
         Some(path) => path.clone(),
         None => fathom_store::default_path()?,
     };
+    let text = path.to_string_lossy();
+    anyhow::ensure!(
+        !text.contains("://"),
+        "the store {} is not a file; name one, for example runs.db",
+        masked(&text)
+    );
     // Nothing can be said about a store that does not answer.
     paths::answers(&path).with_context(|| format!("cannot use the store {}", path.display()))?;
     Ok(path)
@@ -128,6 +134,11 @@ pub(crate) fn allow_overwriting() {
 /// # Errors
 /// Something stands there that is not fathom's, or nothing can be written.
 pub(crate) fn admit(path: &Path, mark: Mark) -> Result<Destination, Refused> {
+    // Where nothing answers, looking at it would wait for ever.
+    paths::answers(path).map_err(|silent| Refused::Io {
+        path: path.to_owned(),
+        error: silent.into(),
+    })?;
     Destination::admit(path, mark, FORCE.load(Ordering::Relaxed))
 }
 

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use fathom_fleet::Interrupt;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 
 /// Lets a write beyond the largest file that this process may have end with an
@@ -44,25 +45,20 @@ fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
     end_at_cpu_limit(interrupt)
 }
 
-/// Whether the limit of CPU time ended the load.
-static CPU_LIMIT_REACHED: AtomicBool = AtomicBool::new(false);
-
-/// Ends a run in order at the soft limit of CPU time. The kernel repeats the
-/// signal every second until the hard limit, so only the first one counts.
+/// Ends a run in order at the soft limit of CPU time. Where the hard limit is the
+/// same, the kernel would kill the process at once, so the soft one is lowered.
 fn end_at_cpu_limit(interrupt: &Interrupt) -> io::Result<()> {
+    let limits = getrlimit(Resource::Cpu);
+    if let (Some(soft), Some(hard)) = (limits.current, limits.maximum)
+        && soft == hard
+        && hard > 1
+    {
+        let current = Some(hard - 1);
+        // A limit that stays as it is ends the process later: nothing is lost.
+        let _ = setrlimit(Resource::Cpu, Rlimit { current, ..limits });
+    }
     let interrupt = interrupt.clone();
-    let action = move || {
-        if !CPU_LIMIT_REACHED.swap(true, Ordering::Relaxed) {
-            interrupt.raise();
-        }
-    };
-    // SAFETY: the action touches two atomics, which is async-signal-safe.
-    unsafe { signal_hook::low_level::register(SIGXCPU, action) }.map(drop)
-}
-
-/// What ended a run that no user ended, in words.
-pub(crate) fn limit_reached() -> Option<String> {
-    CPU_LIMIT_REACHED
-        .load(Ordering::Relaxed)
-        .then(|| "the limit of CPU time was reached (ulimit -t)".to_owned())
+    // SAFETY: the action touches atomics only, which is async-signal-safe.
+    unsafe { signal_hook::low_level::register(SIGXCPU, move || interrupt.raise_at_cpu_limit()) }
+        .map(drop)
 }

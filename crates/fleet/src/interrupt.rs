@@ -1,6 +1,6 @@
 //! How a run is asked to end early.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// How urgently a run should end.
@@ -23,6 +23,8 @@ pub struct Interrupt {
     wishes: Arc<AtomicU8>,
     /// Why, where it was not the user.
     why: Arc<OnceLock<String>>,
+    /// The limit of CPU time was reached.
+    at_cpu_limit: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -51,13 +53,24 @@ impl Interrupt {
         self.raise_level();
     }
 
+    /// The soft limit of CPU time was reached. The kernel repeats its signal every
+    /// second until the hard limit, so only the first one counts.
+    pub fn raise_at_cpu_limit(&self) {
+        if !self.at_cpu_limit.swap(true, Ordering::Relaxed) {
+            self.raise_level();
+        }
+    }
+
     /// How often the user has asked so far.
     pub fn wishes(&self) -> u8 {
         self.wishes.load(Ordering::Relaxed)
     }
 
     /// Why it is to end, in words.
-    pub(crate) fn why(&self) -> &str {
+    pub fn why(&self) -> &str {
+        if self.at_cpu_limit.load(Ordering::Relaxed) {
+            return "the limit of CPU time was reached (ulimit -t)";
+        }
         self.why.get().map_or("ended by the user", String::as_str)
     }
 
@@ -79,6 +92,15 @@ impl Interrupt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_limit_of_cpu_time_counts_once_and_is_named() {
+        let interrupt = Interrupt::new();
+        interrupt.raise_at_cpu_limit();
+        interrupt.raise_at_cpu_limit();
+        assert_eq!(interrupt.urgency(), Urgency::Soon);
+        assert!(interrupt.why().contains("ulimit -t"));
+    }
 
     #[test]
     fn the_second_request_is_more_urgent_than_the_first() {

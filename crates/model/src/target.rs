@@ -74,6 +74,9 @@ impl FromStr for Target {
                 {
                     error("the name of a bucket has no @, and keys are never part of an address")
                 }
+                path if path.contains('?') => {
+                    error("an address of objects has no query; keys are never part of an address")
+                }
                 path if path.split('/').any(|part| part == "." || part == "..") => {
                     error("stores take . and .. for names of their own, or for other places")
                 }
@@ -130,7 +133,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
-        for text in ["", "sim:", "peer:", "null:x", "s3://", "nfs://host"] {
+        for text in [
+            "",
+            "sim:",
+            "peer:",
+            "null:x",
+            "s3://",
+            "s3://b/p?key=1",
+            "nfs://host",
+        ] {
             assert!(text.parse::<Target>().is_err(), "{text}");
         }
     }

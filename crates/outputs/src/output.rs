@@ -30,12 +30,12 @@ pub enum Refused {
         what: &'static str,
     },
     /// The operating system does not let it be written.
-    #[error("cannot write {}: {source}", path.display())]
+    #[error("cannot write {}: {error}", path.display())]
     Io {
         /// Where.
         path: PathBuf,
-        /// What the system reports.
-        source: io::Error,
+        /// What the system reports. In the text, and so not its source as well.
+        error: io::Error,
     },
 }
 
@@ -67,9 +67,9 @@ impl Output {
     /// # Errors
     /// What stands in the way.
     pub fn admit(path: &Path, mark: Mark, force: bool) -> Result<Output, Refused> {
-        let failed = |source| Refused::Io {
+        let failed = |error| Refused::Io {
             path: path.to_owned(),
-            source,
+            error,
         };
         let output = |path: &Path, found| Output {
             path: path.to_owned(),
@@ -140,9 +140,9 @@ impl Output {
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Refused> {
-        let failed = |source| Refused::Io {
+        let failed = |error| Refused::Io {
             path: self.path.clone(),
-            source,
+            error,
         };
         let fill = |file: &File, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
             let mut out = BufWriter::new(file);
@@ -176,9 +176,9 @@ impl Output {
             Found::Stream => open_stream(&self.path),
             Found::Nothing | Found::Replaceable => private::append(&self.path),
         };
-        opened.map_err(|source| Refused::Io {
+        opened.map_err(|error| Refused::Io {
             path: self.path.clone(),
-            source,
+            error,
         })
     }
 
@@ -193,9 +193,9 @@ impl Output {
         options
             .write(true)
             .custom_flags(OFlags::NOFOLLOW.bits() as i32);
-        options.open(&self.path).map_err(|source| Refused::Io {
+        options.open(&self.path).map_err(|error| Refused::Io {
             path: self.path.clone(),
-            source,
+            error,
         })
     }
 }

@@ -37,6 +37,10 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         .filter(|d| d.bytes != Some(0.0))
         .flat_map(|d| pairs(entry, d).into_iter().map(move |pair| (d, pair)))
         .collect();
+    if let Some(evidence) = entry.job.directions.iter().find_map(impossible) {
+        let (status, threshold) = (FindingStatus::Invalid, check(ID).invalid);
+        return Some(Outcome::decided(ID, status, 1.0, threshold, evidence));
+    }
     let count = pairs.len();
     let Some((direction, worst)) = pairs
         .into_iter()
@@ -59,6 +63,37 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         format!("{count} pairs of printed figures agree within rounding")
     };
     Some(Outcome::graded(ID, difference, evidence))
+}
+
+/// Rounding of percentiles by a histogram's bins, as a share: fio's are the
+/// coarsest.
+const BIN: f64 = 0.02;
+
+/// A latency that contradicts the others of its direction.
+fn impossible(direction: &ForeignDirection) -> Option<String> {
+    let latencies = [&direction.completion, &direction.total];
+    let contradiction = latencies.into_iter().flatten().find_map(|latency| {
+        let percentiles = latency.percentiles.iter().map(|(_, ns)| *ns);
+        let stated = [latency.min_ns, latency.mean_ns, latency.max_ns];
+        let mut all = stated.into_iter().flatten().chain(percentiles.clone());
+        if all.any(|ns| ns < 0.0) {
+            return Some("a latency is negative");
+        }
+        let least = latency.min_ns.unwrap_or(0.0) * (1.0 - BIN);
+        let most = latency.max_ns.unwrap_or(f64::INFINITY) * (1.0 + BIN);
+        let outside = |ns: f64| ns < least || ns > most;
+        if latency.mean_ns.is_some_and(outside) {
+            return Some("the mean latency lies outside its smallest and largest");
+        }
+        if percentiles.clone().any(outside) {
+            return Some("a percentile lies outside the smallest and largest latency");
+        }
+        let descends = |pair: (f64, f64)| pair.1 < pair.0;
+        let next = percentiles.clone().skip(1);
+        let falls = percentiles.zip(next).any(descends);
+        falls.then_some("a higher percentile is smaller than a lower one")
+    })?;
+    Some(format!("{}: {contradiction}", direction.name()))
 }
 
 fn plain(value: f64) -> String {

@@ -77,6 +77,15 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
         ));
     }
     let ratio = kept / asked;
+    let most = check(ID).impossible.unwrap_or(f64::INFINITY);
+    if ratio > most {
+        let evidence = format!(
+            "IOPS × mean latency is {kept:.2} operations in flight, and no more than {asked:.0} \
+             were allowed: one of the figures is false"
+        );
+        let invalid = FindingStatus::Invalid;
+        return Some(Outcome::decided(ID, invalid, ratio, Some(most), evidence));
+    }
     let evidence = format!(
         "{kept:.2} of {asked:.0} operations were in flight on average (IOPS × mean latency)"
     );

@@ -478,3 +478,6 @@ proptest! {
         }
     }
 }
+
+#[path = "contradiction_tests.rs"]
+mod contradictions;

@@ -1,9 +1,11 @@
 //! What a loop device lies on.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+
+use fathom_deadline::{Mount, mount_of, parse_mountinfo, paths};
 
 use super::usage::{DeviceNumber, number_of};
 
@@ -73,8 +75,8 @@ pub(crate) fn backing_of(dir: &Path) -> Option<Backing> {
     Some(match asked(&Path::new("/dev").join(name)) {
         Some(LoopInfo { rdevice, .. }) if rdevice != 0 => Backing::Device(decoded(rdevice)),
         Some(LoopInfo { device, inode, .. }) => Backing::File {
+            identity: below_overlay(&path).or(Some((decoded(device), inode))),
             path,
-            identity: Some((decoded(device), inode)),
         },
         None => looked_at(path),
     })
@@ -119,10 +121,60 @@ fn looked_at(path: PathBuf) -> Backing {
             Backing::Device(number_of(facts.rdev()))
         }
         found => Backing::File {
-            identity: found.ok().map(|f| (number_of(f.dev()), f.ino())),
+            identity: below_overlay(&path).or(found.ok().map(|f| identity_of(&f))),
             path,
         },
     }
+}
+
+fn identity_of(facts: &Metadata) -> (DeviceNumber, u64) {
+    (number_of(facts.dev()), facts.ino())
+}
+
+/// Device and inode of the file that holds the data of a file on an overlay: there
+/// the overlay's own device and inode differ, and both names lead to one file.
+/// `None` where the path lies on something else, or the layers are out of reach.
+pub(super) fn below_overlay(path: &Path) -> Option<(DeviceNumber, u64)> {
+    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mounts = parse_mountinfo(&table);
+    let mut path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut found = None;
+    // An upper folder may lie on an overlay in turn.
+    for _ in 0..OVERLAYS_MAX {
+        let Some((below, identity)) = layer_below(&mounts, &path) else {
+            break;
+        };
+        (path, found) = (below, Some(identity));
+    }
+    found
+}
+
+/// More overlays than the kernel stacks on one another.
+const OVERLAYS_MAX: usize = 4;
+
+/// The file in the topmost layer that has it.
+fn layer_below(mounts: &[Mount], path: &Path) -> Option<(PathBuf, (DeviceNumber, u64))> {
+    let mount = mount_of(mounts, path).filter(|mount| mount.kind == "overlay")?;
+    let below_root = path.strip_prefix(&mount.mount_point).ok()?;
+    let inside = Path::new(&mount.root)
+        .strip_prefix("/")
+        .ok()?
+        .join(below_root);
+    let upper = mount.option("upperdir").into_iter();
+    let lower = mount.option("lowerdir").unwrap_or_default().split(':');
+    let plus = mount
+        .options
+        .iter()
+        .filter_map(|o| o.strip_prefix("lowerdir+="));
+    let mut layers = upper
+        .chain(lower)
+        .chain(plus)
+        .filter(|layer| !layer.is_empty());
+    layers.find_map(|layer| {
+        let file = Path::new(layer).join(&inside);
+        let facts = paths::symlink_metadata(&file).ok()?;
+        facts.is_file().then(|| (file, identity_of(&facts)))
+    })
 }
 
 #[cfg(test)]

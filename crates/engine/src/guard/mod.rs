@@ -13,6 +13,7 @@ mod usage;
 
 pub use signature::{Signature, scan_signatures};
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
@@ -25,7 +26,7 @@ use rustix::io::Errno;
 
 use crate::Error;
 use crate::target_file::TargetFile;
-use backing::{Backing, backing_of};
+use backing::{Backing, backing_of, below_overlay};
 use storage::Storage;
 use usage::{family, loops, mounts, number_of, openers, swaps, swaps_of, writers};
 
@@ -120,7 +121,7 @@ impl DeviceGuard {
         let root = Path::new("/");
         let family = family(root, number).unwrap_or_else(|| usage::Family {
             members: vec![(self.path.display().to_string(), number)],
-            holders: std::collections::BTreeSet::new(),
+            holders: BTreeSet::new(),
         });
         for mount in mounts(root, &family) {
             self.reasons.push(format!("{mount}; unmount it first"));
@@ -179,8 +180,10 @@ impl DeviceGuard {
             self.reasons
                 .push(format!("{swap}; switch it off with swapoff first"));
         }
-        let (device, inode) = identity;
-        for writer in writers(root, device, inode) {
+        // On an overlay a file is open by another device and inode than its data have.
+        let visible = paths::metadata(&path).map(|f| (number_of(f.dev()), f.ino()));
+        let names = BTreeSet::from_iter([identity].into_iter().chain(visible));
+        for writer in names.into_iter().flat_map(|(d, i)| writers(root, d, i)) {
             self.reasons.push(format!(
                 "the file below it, {shown}, is open for writing in {writer}; end that first"
             ));
@@ -276,7 +279,8 @@ pub fn file_users(path: &Path) -> Vec<String> {
     let Ok(facts) = paths::metadata(path) else {
         return Vec::new();
     };
-    let identity = (number_of(facts.dev()), facts.ino());
+    let own = (number_of(facts.dev()), facts.ino());
+    let identity = below_overlay(path).unwrap_or(own);
     let this = Backing::File {
         path: path.to_owned(),
         identity: Some(identity),
@@ -290,7 +294,8 @@ pub fn file_users(path: &Path) -> Vec<String> {
 /// Whether the file at a path is the one of this device and inode.
 fn is_file(path: &Path, identity: (usage::DeviceNumber, u64)) -> bool {
     let facts = paths::metadata(path);
-    facts.is_ok_and(|facts| (number_of(facts.dev()), facts.ino()) == identity)
+    let own = facts.map(|facts| (number_of(facts.dev()), facts.ino()));
+    own.is_ok_and(|own| own == identity) || below_overlay(path) == Some(identity)
 }
 
 #[cfg(test)]

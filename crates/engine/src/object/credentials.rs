@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use fathom_deadline::paths::open_soon;
+use fathom_deadline::paths::read_text_soon;
 use fathom_model::secret;
 use fathom_model::workload::KeySource;
 
 use crate::Error;
+
+/// More than any file of keys has.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// A key and what goes with it.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -124,7 +127,7 @@ fn find_with(
         None => usual_files(variable),
     };
     for path in &files {
-        let text = match open_soon(path).and_then(std::io::read_to_string) {
+        let text = match read_text_soon(path, FILE_BYTES_MAX) {
             Ok(text) => text,
             Err(_) if file.is_none() => continue,
             Err(error) => return Err(Error::io("read the credentials file", path)(error)),

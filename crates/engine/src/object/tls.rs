@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use fathom_deadline::paths::open_soon;
+use fathom_deadline::paths::read_soon;
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -22,6 +22,9 @@ const SYSTEM_BUNDLES: [&str; 4] = [
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
 ];
+
+/// Larger than any bundle of authorities.
+const BUNDLE_BYTES_MAX: u64 = 16 << 20;
 
 /// The settings of connections to a store.
 ///
@@ -71,8 +74,9 @@ fn roots(ca_file: Option<&str>) -> Result<RootCertStore, Error> {
         source: io::Error::new(io::ErrorKind::InvalidData, error),
     };
     let mut store = RootCertStore::empty();
-    let file = open_soon(path).map_err(Error::io("read certificates from", path))?;
-    let certificates = CertificateDer::pem_reader_iter(io::BufReader::new(file));
+    let text = read_soon(path, BUNDLE_BYTES_MAX);
+    let text = text.map_err(Error::io("read certificates from", path))?;
+    let certificates = CertificateDer::pem_slice_iter(&text);
     for certificate in certificates.flatten() {
         // Bundles hold some that are too old to be understood.
         let _ = store.add(certificate);

@@ -11,14 +11,18 @@ mod source;
 pub(crate) use source::Source;
 
 use std::io::BufReader;
+use std::os::unix::fs::FileTypeExt;
 
-use fathom_deadline::paths::open_soon;
+use fathom_deadline::paths::{metadata, open_soon, read_soon};
 use fathom_model::OpKind;
 use fathom_model::unit::bytes_exact;
 use fathom_model::workload::{Replay, Workload};
 
 use crate::Error;
 use crate::access::Layout;
+
+/// Longest list that may come through a pipe, which is read into memory.
+const PIPED_BYTES_MAX: u64 = 256 << 20;
 
 /// One recorded operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +77,20 @@ impl Recorded {
 
     fn read(replay: &Replay) -> Result<Recorded, Error> {
         let path = &replay.path;
-        let file = open_soon(path).map_err(Error::io("open the recorded list", path))?;
+        let failed = Error::io("read the recorded list", path);
         let name = path.display().to_string();
-        let recorded =
-            parse::parse(BufReader::new(file), &name, replay).map_err(Error::Workload)?;
+        let is_pipe = metadata(path).is_ok_and(|facts| facts.file_type().is_fifo());
+        let recorded = match is_pipe {
+            true => {
+                let list = read_soon(path, PIPED_BYTES_MAX).map_err(failed)?;
+                parse::parse(list.as_slice(), &name, replay)
+            }
+            false => {
+                let file = open_soon(path).map_err(failed)?;
+                parse::parse(BufReader::new(file), &name, replay)
+            }
+        };
+        let recorded = recorded.map_err(Error::Workload)?;
         if recorded.ops.is_empty() {
             return Err(Error::Workload(format!(
                 "{name}: the list holds no operation that is not left out"

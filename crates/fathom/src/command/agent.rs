@@ -16,6 +16,9 @@ use crate::exit::Exit;
 use crate::output_flags::StorePath;
 use crate::{present, signals};
 
+/// More than any token has.
+const TOKEN_BYTES_MAX: u64 = 4096;
+
 /// Let a coordinator run its trials on this host.
 ///
 /// The agent listens on a port and serves one coordinator at a time. Both show
@@ -157,7 +160,7 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     }
     let token = match &agent.token_file {
         Some(file) => {
-            let text = std::fs::read_to_string(file)
+            let text = fathom_deadline::paths::read_text_soon(file, TOKEN_BYTES_MAX)
                 .map_err(|error| anyhow::anyhow!("cannot read {}: {error}", file.display()))?;
             Some(text.parse().map_err(anyhow::Error::msg)?)
         }

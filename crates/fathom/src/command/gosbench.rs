@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use fathom_deadline::paths::read_text_soon;
 use fathom_engine::object::{make_bucket, remove_empty_bucket};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
@@ -359,13 +360,7 @@ fn append_csv(path: &Path, line: &str) -> anyhow::Result<()> {
 
 fn read(path: &Path) -> anyhow::Result<String> {
     let what = || format!("cannot read the configuration {}", path.display());
-    let size = std::fs::metadata(path).with_context(what)?.len();
-    anyhow::ensure!(
-        size <= CONFIG_BYTES_MAX,
-        "the configuration {} is longer than 1 MiB; is it the right file?",
-        path.display()
-    );
-    std::fs::read_to_string(path).with_context(what)
+    read_text_soon(path, CONFIG_BYTES_MAX).with_context(what)
 }
 
 fn refuse(problem: &str) -> anyhow::Result<Exit> {

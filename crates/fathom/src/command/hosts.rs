@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use fathom_deadline::paths::read_text_soon;
 use fathom_fleet::{
     AgentBinary, Awaited, Fleet, Gathering, HostName, Interrupt, Launcher, SshOptions, Unreachable,
 };
@@ -316,13 +317,7 @@ fn stores_of(schedule: &Schedule) -> BTreeSet<(&'static str, String)> {
 
 fn read(file: &Path) -> anyhow::Result<String> {
     let what = || format!("cannot read the list of hosts {}", file.display());
-    let size = std::fs::metadata(file).with_context(what)?.len();
-    anyhow::ensure!(
-        size <= HOSTS_FILE_BYTES_MAX,
-        "{} is too long for a list of hosts",
-        file.display()
-    );
-    std::fs::read_to_string(file).with_context(what)
+    read_text_soon(file, HOSTS_FILE_BYTES_MAX).with_context(what)
 }
 
 /// Where the keys of a coordinator's fleet are.

@@ -51,6 +51,10 @@ impl Mount {
             place: place.to_owned(),
         }
     }
+
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
 }
 
 impl Drop for Mount {

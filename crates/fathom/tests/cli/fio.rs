@@ -296,7 +296,12 @@ fn ranges_are_synced_as_often_as_by_fio() {
             let options = [engine.as_str(), "--iodepth=4", &sync];
             let theirs = range_syncs(&place, "fio", &options);
             let ours = range_syncs(&place, "fathom", &options);
-            assert_eq!((theirs, ours), (calls, calls), "{options:?}");
+            assert_eq!(ours, calls, "{options:?}");
+            // With io_uring fio also counts calls that its ring was too full for.
+            match engine.ends_with("io_uring") {
+                true => assert!(theirs >= calls, "{theirs} {options:?}"),
+                false => assert_eq!(theirs, calls, "{options:?}"),
+            }
         }
     }
 }

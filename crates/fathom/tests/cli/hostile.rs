@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, finish, is_root};
+use crate::devices::{Loop, Mount, can_use_devices, tool};
 
 const NOBODY: u32 = 65_534;
 const PRECIOUS: &[u8] = &[b'p'; 4 << 20];
@@ -327,4 +328,104 @@ fn a_users_file_with_the_inode_of_a_kept_one_stays() {
     let cleaned = bench.fathom(["clean", "--kept", "--yes"]);
     cleaned.expect_status(1).expect_in_stderr("left alone");
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+}
+
+/// The merged view of an overlay has a device and inodes of its own.
+#[test]
+fn a_mounted_image_is_refused_through_an_overlay_as_well() {
+    if !can_use_devices() {
+        println!("skipped: needs root and loop devices");
+        return;
+    }
+    let bench = Bench::new();
+    let upper = Mount::new(&["-t", "tmpfs", "tmpfs"], &bench.path().join("upper"));
+    let folder = |name: &str| {
+        let path = upper.place().join(name);
+        fs::create_dir(&path).unwrap();
+        path
+    };
+    let (layer, work, lower) = (folder("layer"), folder("work"), folder("lower"));
+    let image = layer.join("image");
+    fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
+    let layers = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        lower.display(),
+        layer.display(),
+        work.display()
+    );
+    let merged = bench.path().join("merged");
+    let overlay = ["-t", "overlay", "-o", &layers, "overlay"];
+    let _overlay = Mount::new(&overlay, &merged);
+    let below = Loop::over(&image);
+    tool("mkfs.ext4", &["-q", &below.device]);
+    let _mounted = Mount::new(&[&below.device], &bench.path().join("mounted"));
+    let above = Loop::over(&merged.join("image"));
+    let file = merged.join("image").display().to_string();
+    for target in [&above.device, &file] {
+        let line = [
+            "io",
+            target,
+            "--rw",
+            "randwrite",
+            "--runtime",
+            "1s",
+            "--destructive",
+        ];
+        let output = bench.fathom(line);
+        assert_eq!(output.status, Some(1), "{}", output.stderr);
+        assert!(output.stderr.contains("loop"), "{}", output.stderr);
+    }
+}
+
+/// `--force` permits to replace a file, but never one that the run itself uses.
+#[test]
+fn the_store_and_the_target_of_a_run_are_not_replaced_by_its_report() {
+    let bench = Bench::new();
+    bench.fathom(["io", "null:", "--rw", "read", "--runtime", "100ms"]);
+    let store = bench.store().display().to_string();
+    let kept = fs::read(bench.store()).unwrap();
+    let short = ["--rw", "randread", "--runtime", "100ms"];
+    let over_store = [&["io", "null:", "--html", &store, "--force"][..], &short].concat();
+    let output = bench.fathom(over_store);
+    output.expect_status(1);
+    assert!(
+        output.stderr.contains("would replace the store"),
+        "{}",
+        output.stderr
+    );
+    let as_target = [&["io", &store, "--destructive"][..], &short].concat();
+    let output = bench.fathom(as_target);
+    output.expect_status(1);
+    assert!(
+        output.stderr.contains("is the store of this run"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(fs::read(bench.store()).unwrap(), kept);
+    let file = bench.path().join("precious");
+    fs::write(&file, PRECIOUS).unwrap();
+    let name = file.display().to_string();
+    let over_target = [&["io", &name, "--html", &name, "--force"][..], &short].concat();
+    let output = bench.fathom(over_target);
+    output.expect_status(1);
+    assert!(fs::read(&file).unwrap() == PRECIOUS);
+}
+
+#[test]
+fn a_store_that_is_an_address_is_refused_without_its_password() {
+    let bench = Bench::new();
+    let line = [
+        "io",
+        "null:",
+        "--rw",
+        "read",
+        "--runtime",
+        "100ms",
+        "--store",
+    ];
+    let output = bench.fathom([&line[..], &["postgres://user:hunter2@host/db"]].concat());
+    assert!(!output.stderr.contains("hunter2"), "{}", output.stderr);
+    assert!(!output.stdout.contains("hunter2"), "{}", output.stdout);
+    assert!(output.stderr.contains("is not a file"), "{}", output.stderr);
+    assert!(!bench.path().join("postgres:").exists());
 }

@@ -173,6 +173,11 @@ fn every_command_ends_and_names_a_mount_that_stands_still() {
     names(&call(&["diagnose", &recording]), &folder);
     names(&call(&["diagnose", "--for", "2s"]), &folder);
     names(&call(&["doctor", &folder]), &folder);
+    let short = ["io", "null:", "--rw", "read", "--runtime", "300ms"];
+    let report = [&short[..], &["--html", &inside]].concat();
+    names(&call(&report), &folder);
+    let hosts = [&short[..], &["--hosts-file", &inside]].concat();
+    names(&call(&hosts), &folder);
     names(&call(&["doctor", "."]), &folder);
     names(&call(&["io", &inside, "--runtime", "1s"]), &folder);
     names(&call(&["quick", &folder]), &folder);

@@ -192,6 +192,28 @@ fn a_third_signal_of_whatever_kind_ends_a_command_that_waits_for_a_pipe() {
 }
 
 #[test]
+fn a_pipe_whose_writer_is_silent_is_an_error() {
+    let bench = Bench::new();
+    let pipe = bench.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo runs").success());
+    let both = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&pipe);
+    let _silent = both.expect("the pipe opens");
+    let line =
+        "s3 get s3://bucket/prefix --endpoint https://127.0.0.1:1 --ca-file pipe --runtime 1s";
+    let output = bench.fathom(line.split(' '));
+    output.expect_status(1);
+    assert!(
+        output.stderr.contains("nothing was written"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
 fn a_run_that_is_ended_before_it_measured_anything_is_not_stored() {
     let bench = Bench::new();
     let line = "io data --rw read --size 8g --runtime 60s";

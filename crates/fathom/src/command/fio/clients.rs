@@ -35,12 +35,8 @@ fn of_client(client: &str) -> Result<Vec<HostName>, String> {
     let told = |why: String| format!("--client={client}: {why}");
     let path = Path::new(client);
     if fathom_deadline::paths::is_file(path) {
-        let long =
-            fathom_deadline::paths::metadata(path).is_ok_and(|facts| facts.len() > LIST_BYTES);
-        if long {
-            return Err(told("it is too long for a list of hosts".to_owned()));
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| told(error.to_string()))?;
+        let text = fathom_deadline::paths::read_text_soon(path, LIST_BYTES)
+            .map_err(|error| told(error.to_string()))?;
         let lines: Vec<String> = text.lines().map(bare_name).collect();
         return parse_hosts_file(&lines.join("\n")).map_err(told);
     }
