@@ -11,8 +11,7 @@ use fathom_model::judged::ResultRow;
 use fathom_model::schedule::Purpose;
 use fathom_model::workload::ObjectWork;
 use fathom_model::{Estimate, JudgedRun, OpKind, unit};
-
-use crate::statistics::quantiles::student_975;
+use fathom_stats::student::student_975;
 
 /// Smaller directories and prefixes are not part of the line.
 const LEAST_ENTRIES: u64 = 1000;

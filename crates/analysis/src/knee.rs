@@ -14,12 +14,12 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::Workload;
+use fathom_stats::student::student_975;
 
 use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
 use crate::named_limiter::Named;
 use crate::outcome::{Outcome, check};
 use crate::plateau::may_be_capped;
-use crate::statistics::quantiles::student_975;
 use crate::trial::{Trial, add, data_kinds};
 
 const ID: &str = "V21";

@@ -10,7 +10,7 @@
 //! Analysis*, 6.1); they stay honest where the parameter is near the edge and
 //! its error is skewed. A simulation test shows their coverage.
 
-use crate::statistics::quantiles::student_975;
+use fathom_stats::student::student_975;
 
 /// Different numbers of hosts that two parameters and a level need.
 pub(super) const LEAST_NUMBERS: usize = 3;

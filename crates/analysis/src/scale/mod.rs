@@ -19,10 +19,10 @@ use fathom_model::scale::{
 };
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Limiter, Validity};
+use fathom_stats::student::student_975;
 
 use crate::company;
 use crate::set_sum;
-use crate::statistics::quantiles::student_975;
 use crate::trial::Trial;
 
 /// Below this efficiency a study has stopped growing with its hosts.

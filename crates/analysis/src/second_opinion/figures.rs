@@ -3,12 +3,12 @@
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::foreign::ForeignDirection;
 use fathom_model::opinion::{StatedFigures, StatedPercentile};
+use fathom_stats::effective_size::MIN_EFFECTIVE;
 
 use super::Entry;
 use super::precision::{needed, percentiles, rate_series, spread_of};
 use super::said::Counted;
 use crate::statistics::ratio::is_too_wide;
-use crate::statistics::series::MIN_EFFECTIVE;
 
 /// Log and result further apart than this do not describe the same thing.
 const LOG_DIFFERS: f64 = 0.1;

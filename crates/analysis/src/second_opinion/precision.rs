@@ -3,12 +3,12 @@
 use fathom_model::foreign::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_stats::effective_size::{MIN_EFFECTIVE, mean_error};
+use fathom_stats::student::{least_samples, student_975};
 
 use super::said::Counted;
 use super::{Entry, fio_number};
 use crate::outcome::{Outcome, check};
-use crate::statistics::quantiles::{least_samples, student_975};
-use crate::statistics::series::{MIN_EFFECTIVE, mean_error};
 
 /// Fewer samples than this are no ground for a caveat (V63 has one for short
 /// runs).

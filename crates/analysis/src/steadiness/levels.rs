@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use super::change_points::{LEAST_STEP, change_points};
-use super::robust::log_rates;
+use fathom_stats::change_point::{LEAST_STEP, change_points};
+use fathom_stats::log_rates::log_rates;
+
 use super::track::Track;
 
 /// Cells on each side whose rate is held against the second of the change.

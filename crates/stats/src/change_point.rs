@@ -8,14 +8,14 @@
 //! step is at least [`LEAST_STEP`] and exceeds its standard error by a factor
 //! that grows with √ln n. The error takes the residuals within the segments,
 //! with φ corrected for its bias and raised to what is plausible (as in
-//! [`crate::statistics::series`]). Simulated on AR(1) series with φ from 0 to
+//! [`crate::effective_size`]). Simulated on AR(1) series with φ from 0 to
 //! 0.9 and 60 to 3,600 values, at most 5 % of series without a change show one
 //! (`change_point_tests`).
 
-use super::robust::long_run_variance;
+use crate::log_rates::long_run_variance;
 
 /// Smallest step on the log scale: 7 %.
-pub(crate) const LEAST_STEP: f64 = 0.07;
+pub const LEAST_STEP: f64 = 0.07;
 /// Shortest segment in cells, when it is 10 s or the change is large.
 const LEAST_CELLS: usize = 3;
 /// Length from which a segment needs no large step.
@@ -23,7 +23,7 @@ const USUAL_CELLS: usize = 10;
 /// Step on the log scale that a shorter segment needs.
 const LARGE_STEP: f64 = 0.25;
 /// Fewer cells than this are not searched.
-pub(crate) const LEAST_SERIES: usize = 20;
+pub const LEAST_SERIES: usize = 20;
 /// Penalty per change over ln n and the long-run variance.
 const PENALTY: f64 = 2.0;
 /// Threshold of a step over its standard error is this × √(2 ln n).
@@ -35,7 +35,7 @@ const MOST_BLOCKS: usize = 1200;
 
 /// First cells of the segments after the first, ascending; empty without a
 /// change. `values` are logarithms of rates.
-pub(crate) fn change_points(values: &[f64]) -> Vec<usize> {
+pub fn change_points(values: &[f64]) -> Vec<usize> {
     let n = values.len();
     if n < LEAST_SERIES || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();

@@ -3,11 +3,11 @@
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// 97.5 % quantile of the standard normal distribution.
-pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
+pub const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// 97.5 % quantile of Student's t. Degrees of freedom below 0.5 count as 0.5
 /// (so wide that it says "unknown"); above 1,000 as 1,000 (0.1 % from normal).
-pub(crate) fn student_975(degrees: f64) -> f64 {
+pub fn student_975(degrees: f64) -> f64 {
     let degrees = if degrees.is_finite() {
         degrees.clamp(0.5, 1000.0)
     } else {
@@ -22,7 +22,7 @@ pub(crate) fn student_975(degrees: f64) -> f64 {
 
 /// 95 % quantile of Student's t, with the same limits: one side of a two-sided
 /// 90 % interval.
-pub(crate) fn student_95(degrees: f64) -> f64 {
+pub fn student_95(degrees: f64) -> f64 {
     let degrees = if degrees.is_finite() {
         degrees.clamp(0.5, 1000.0)
     } else {
@@ -37,7 +37,7 @@ pub(crate) fn student_95(degrees: f64) -> f64 {
 
 /// Effective samples from which a two-sided 95 % upper bound of the quantile
 /// `p` exists: ln(0.025)/ln(p); 368 for p99, 3,688 for p99.9.
-pub(crate) fn least_samples(p: f64) -> f64 {
+pub fn least_samples(p: f64) -> f64 {
     0.025f64.ln() / p.ln()
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn least_samples(p: f64) -> f64 {
 /// with 95 % confidence, from order statistics of `n` values (Conover,
 /// *Practical Nonparametric Statistics*, 3.2): (lower, upper). `None` when the
 /// upper bound does not exist.
-pub(crate) fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
+pub fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
     let q = 1.0 - p;
     if !(n.is_finite() && n >= least_samples(p)) {
         return None;

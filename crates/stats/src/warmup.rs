@@ -7,7 +7,7 @@
 //! differs from the rest by more than noise does, so that a steady trial
 //! stays whole.
 
-use crate::statistics::series::mean_error;
+use crate::effective_size::mean_error;
 
 const BATCH: usize = 5;
 const LEAST_BATCHES: usize = 8;
@@ -18,7 +18,7 @@ const LEAST_DIFFERENCE: f64 = 0.02;
 
 /// What the cut says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WarmupCut {
+pub enum WarmupCut {
     /// So many values at the beginning are warm-up; usually none.
     Cut(usize),
     /// The best cut lies beyond the middle: it has not converged.
@@ -28,7 +28,7 @@ pub(crate) enum WarmupCut {
 }
 
 /// The warm-up of a series of rates.
-pub(crate) fn warmup_cut(rates: &[f64]) -> WarmupCut {
+pub fn warmup_cut(rates: &[f64]) -> WarmupCut {
     let means: Vec<f64> = rates
         .chunks_exact(BATCH)
         .map(|batch| batch.iter().sum::<f64>() / BATCH as f64)
@@ -69,11 +69,11 @@ fn differs(cut: &[f64], rest: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn a_warm_up_is_cut_and_a_steady_trial_is_not() {
-        let mut noise = Noise::new(1);
+        let mut noise = seeded(1);
         let mut cuts = 0;
         for phi in [0.0, 0.5, 0.9] {
             for _ in 0..100 {

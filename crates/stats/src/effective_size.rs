@@ -17,32 +17,32 @@
 //! an interval a third too wide for 60 independent values, 7 % for 1,000.
 
 /// Effective samples below which no interval is printed.
-pub(crate) const MIN_EFFECTIVE: f64 = 10.0;
+pub const MIN_EFFECTIVE: f64 = 10.0;
 
 /// Standard deviations (1/√n each) by which φ may exceed its estimate.
 const PLAUSIBLE_PHI: f64 = 2.25;
 
 /// What the mean of a series is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct MeanError {
+pub struct MeanError {
     /// Standard error if the values were independent.
-    pub(crate) independent: f64,
+    pub independent: f64,
     /// Standard error at the likely autocorrelation.
-    pub(crate) likely: f64,
+    pub likely: f64,
     /// Standard error at the upper end of the plausible autocorrelation.
-    pub(crate) upper: f64,
+    pub upper: f64,
     /// Independent values that the series is worth, at the likely
     /// autocorrelation.
-    pub(crate) n_effective: f64,
+    pub n_effective: f64,
     /// The same at the upper end: degrees of freedom plus one.
-    pub(crate) n_effective_low: f64,
+    pub n_effective_low: f64,
     /// Integrated autocorrelation time in values, at least 1.
-    pub(crate) tau: f64,
+    pub tau: f64,
 }
 
 /// The standard error of the mean of `values`; `None` below two values or
 /// when a value is not finite.
-pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
+pub fn mean_error(values: &[f64]) -> Option<MeanError> {
     let n = values.len() as f64;
     if values.len() < 2 || values.iter().any(|v| !v.is_finite()) {
         return None;
@@ -131,11 +131,11 @@ fn combine(squares: f64, n: f64, inflation: f64, batch: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn independent_values_keep_their_number() {
-        let mut noise = Noise::new(1);
+        let mut noise = seeded(1);
         let values: Vec<f64> = (0..1000).map(|_| 100.0 + noise.normal()).collect();
         let error = mean_error(&values).unwrap();
         assert!(error.n_effective > 600.0, "{error:?}");
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn autocorrelated_values_are_worth_fewer() {
-        let values = Noise::new(2).ar1(0.8, 1000);
+        let values = seeded(2).ar1(0.8, 1000);
         let error = mean_error(&values).unwrap();
         // True τ is 9, so about 111 effective samples.
         assert!((60.0..180.0).contains(&error.n_effective), "{error:?}");

@@ -6,7 +6,7 @@
 //! medians of the three thirds are compared: in one direction throughout, far
 //! apart, and farther than the noise within a third could bring them.
 
-use super::robust::median;
+use crate::log_rates::median;
 
 /// Least change between the outer thirds, as a logarithm of the ratio.
 const LEAST: f64 = 0.2;
@@ -19,7 +19,7 @@ const LEAST_CELLS: usize = 30;
 
 /// Relative change from the first to the last third of these logarithms of
 /// rates; `None` where there is no such trend.
-pub(crate) fn trend(logs: &[f64]) -> Option<f64> {
+pub fn trend(logs: &[f64]) -> Option<f64> {
     if logs.len() < LEAST_CELLS {
         return None;
     }
@@ -50,7 +50,7 @@ pub(crate) fn trend(logs: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn a_smooth_decline_is_seen_and_noise_is_not() {
@@ -62,7 +62,7 @@ mod tests {
             .collect();
         let change = trend(&decline).unwrap();
         assert!((-0.55..-0.4).contains(&change), "{change}");
-        let mut noise = Noise::new(9);
+        let mut noise = seeded(9);
         let mut alarms = 0;
         for phi in [0.0, 0.5, 0.9] {
             for _ in 0..200 {

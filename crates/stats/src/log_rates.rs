@@ -16,7 +16,7 @@ const OUTLIER: f64 = 3.0;
 const MAD_TO_DEVIATION: f64 = 1.4826;
 
 /// Logarithms of rates with outliers brought in.
-pub(crate) fn log_rates(rates: &[f64]) -> Vec<f64> {
+pub fn log_rates(rates: &[f64]) -> Vec<f64> {
     let positive: Vec<f64> = rates
         .iter()
         .copied()
@@ -75,7 +75,7 @@ fn running_median(values: &[f64]) -> Vec<f64> {
 }
 
 /// The median; `None` of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
@@ -89,7 +89,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
 /// *A robust approach for estimating change-points in the mean of an AR(1)
 /// process*, Bernoulli 2017). φ counts at most as 0.6: in short series its
 /// estimate is rough, and what is found is tested once more.
-pub(crate) fn long_run_variance(values: &[f64]) -> f64 {
+pub fn long_run_variance(values: &[f64]) -> f64 {
     let spread = |lag: usize| {
         let pairs = values.windows(lag + 1);
         let gaps: Vec<f64> = pairs.map(|w| (w[lag] - w[0]).abs()).collect();
@@ -107,11 +107,11 @@ pub(crate) fn long_run_variance(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn single_stalls_are_brought_in_and_edges_stay() {
-        let mut noise = Noise::new(1);
+        let mut noise = seeded(1);
         let mut rates: Vec<f64> = (0..60)
             .map(|_| 1000.0 * (1.0 + 0.02 * noise.normal()))
             .collect();
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn the_long_run_variance_ignores_levels() {
-        let mut noise = Noise::new(2);
+        let mut noise = seeded(2);
         for (phi, truth) in [(0.0, 1.0), (0.3, 1.86), (0.5, 3.0)] {
             let mut values = noise.ar1(phi, 2000);
             for value in &mut values[700..] {

@@ -4,7 +4,7 @@
 //! 1987). The error of the slope takes the autocorrelation of the residuals,
 //! corrected for the bias that fitting a line adds, E[r₁] ≈ φ − (2+4φ)/n.
 
-use crate::statistics::quantiles::student_95;
+use crate::student::student_95;
 
 /// Deviations (1/√n) by which φ may exceed its estimate.
 const PLAUSIBLE_PHI: f64 = 1.0;
@@ -13,27 +13,31 @@ const LEAST_EFFECTIVE: f64 = 8.0;
 
 /// Change over a window, relative to its level, with its 90 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Drift {
-    pub(crate) change: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+pub struct Drift {
+    /// Share of the level that the fitted line gains over the window; negative
+    /// where it falls.
+    pub change: f64,
+    /// Lower end of the 90 % interval.
+    pub low: f64,
+    /// Upper end of the 90 % interval.
+    pub high: f64,
 }
 
 impl Drift {
     /// Surely less than `margin` in either direction.
-    pub(crate) fn within(&self, margin: f64) -> bool {
+    pub fn within(&self, margin: f64) -> bool {
         -margin <= self.low && self.high <= margin
     }
 
     /// Surely more than `margin` in one direction.
-    pub(crate) fn beyond(&self, margin: f64) -> bool {
+    pub fn beyond(&self, margin: f64) -> bool {
         self.low > margin || self.high < -margin
     }
 }
 
 /// The drift of evenly spaced logarithms of rates; `None` when they are too
 /// few or too alike to one another.
-pub(crate) fn drift(logs: &[f64]) -> Option<Drift> {
+pub fn drift(logs: &[f64]) -> Option<Drift> {
     let n = logs.len() as f64;
     if logs.len() < 10 {
         return None;
@@ -82,7 +86,7 @@ pub(crate) fn drift(logs: &[f64]) -> Option<Drift> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::{Noise, seeded};
 
     fn noisy(noise: &mut Noise, phi: f64, n: usize, cv: f64, change: f64) -> Vec<f64> {
         let series = noise.ar1(phi, n);
@@ -103,7 +107,7 @@ mod tests {
             (300, 0.8, 0.05),
             (600, 0.9, 0.0),
         ] {
-            let mut noise = Noise::new(n as u64);
+            let mut noise = seeded(n as u64);
             let (mut said, mut held) = (0, 0);
             for _ in 0..300 {
                 if let Some(drift) = drift(&noisy(&mut noise, phi, n, 0.03, change)) {
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn drift_is_told_from_steadiness() {
-        let mut noise = Noise::new(3);
+        let mut noise = seeded(3);
         let steady = drift(&noisy(&mut noise, 0.3, 300, 0.02, 0.0)).unwrap();
         assert!(steady.within(0.05), "{steady:?}");
         let falling = drift(&noisy(&mut noise, 0.3, 300, 0.02, -0.2)).unwrap();
