@@ -12,7 +12,9 @@
 //! 0.9 and 60 to 3,600 values, at most 5 % of series without a change show one
 //! (`change_point_tests`).
 
-use crate::log_rates::long_run_variance;
+use crate::autocorrelation::inflation;
+use crate::long_run_variance::long_run_variance;
+use crate::moments::mean;
 
 /// Smallest step on the log scale: 7 %.
 pub const LEAST_STEP: f64 = 0.07;
@@ -61,8 +63,7 @@ pub fn change_points(values: &[f64]) -> Vec<usize> {
 }
 
 fn blocks(values: &[f64], size: usize) -> Vec<f64> {
-    let mean = |block: &[f64]| block.iter().sum::<f64>() / block.len() as f64;
-    values.chunks(size).map(mean).collect()
+    values.chunks(size).filter_map(mean).collect()
 }
 
 /// Sums and sums of squares up to each position.
@@ -198,7 +199,7 @@ impl Noise {
         let mut own = Vec::new();
         for pair in edges.windows(2) {
             let segment = &values[pair[0]..pair[1]];
-            let mean = segment.iter().sum::<f64>() / segment.len() as f64;
+            let mean = mean(segment).unwrap_or(0.0);
             let cost = prefix.cost(pair[0], pair[1]);
             squares += cost;
             own.push(cost / (segment.len() as f64 - 1.0).max(1.0));
@@ -215,10 +216,10 @@ impl Noise {
         let short = n / segments;
         let corrected = (measured + 1.0 / short) / (1.0 - 4.0 / short).max(0.5);
         let phi = (corrected + PLAUSIBLE_PHI / n.sqrt()).clamp(0.0, 0.97);
-        let freedom = (n - segments * (1.0 + phi) / (1.0 - phi)).max(0.2 * n);
+        let freedom = (n - segments * inflation(phi)).max(0.2 * n);
         Noise {
             pooled: squares / freedom,
-            inflation: (1.0 + phi) / (1.0 - phi),
+            inflation: inflation(phi),
             edges,
             own,
         }

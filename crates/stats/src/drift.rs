@@ -4,6 +4,8 @@
 //! 1987). The error of the slope takes the autocorrelation of the residuals,
 //! corrected for the bias that fitting a line adds, E[r₁] ≈ φ − (2+4φ)/n.
 
+use crate::autocorrelation::{inflation, lag_one};
+use crate::regression::Line;
 use crate::student::student_95;
 
 /// Deviations (1/√n) by which φ may exceed its estimate.
@@ -42,39 +44,25 @@ pub fn drift(logs: &[f64]) -> Option<Drift> {
     if logs.len() < 10 {
         return None;
     }
-    let (mean, middle) = (logs.iter().sum::<f64>() / n, (n - 1.0) / 2.0);
-    let centred = |i: usize| i as f64 - middle;
-    let spread: f64 = (0..logs.len()).map(|i| centred(i).powi(2)).sum();
-    let product: f64 = logs
-        .iter()
-        .enumerate()
-        .map(|(i, v)| centred(i) * (v - mean))
-        .sum();
-    let slope = product / spread;
-    let residuals: Vec<f64> = logs
-        .iter()
-        .enumerate()
-        .map(|(i, v)| v - mean - slope * centred(i))
-        .collect();
-    let squares: f64 = residuals.iter().map(|r| r * r).sum();
-    let lagged: f64 = residuals.windows(2).map(|w| w[0] * w[1]).sum();
-    let measured = if squares > 1e-18 * n {
-        lagged / squares
-    } else {
-        0.0
-    };
+    let line = Line::over_index(logs)?;
+    let squares = line.squares_left;
+    let at = logs.iter().enumerate();
+    let residuals: Vec<f64> = at.map(|(i, v)| line.residual(i as f64, *v)).collect();
+    // Below this they are rounding.
+    let varies = squares > 1e-18 * n;
+    let measured = lag_one(&residuals).filter(|_| varies).unwrap_or(0.0);
     let corrected = (measured + 2.0 / n) / (1.0 - 4.0 / n);
     let phi = (corrected + PLAUSIBLE_PHI / n.sqrt()).clamp(0.0, 0.98);
-    let inflation = (1.0 + phi) / (1.0 - phi);
+    let inflation = inflation(phi);
     let n_effective = n / inflation;
-    if n_effective < LEAST_EFFECTIVE.min(n / 2.0) && squares > 1e-18 * n {
+    if n_effective < LEAST_EFFECTIVE.min(n / 2.0) && varies {
         return None;
     }
     let variance = squares / (n - 2.0 * inflation).max(0.2 * n);
-    let error = (variance * inflation / spread).sqrt() * n;
+    let error = (variance * inflation / line.squares_x).sqrt() * n;
     let half = student_95(n_effective - 2.0) * error;
     let relative = |log: f64| log.exp_m1();
-    let change = slope * n;
+    let change = line.slope * n;
     let found = Drift {
         change: relative(change),
         low: relative(change - half),

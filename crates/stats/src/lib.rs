@@ -11,12 +11,22 @@
 //! interval holds the truth in 48 % of runs), so errors of means come from
 //! [`effective_size`].
 
+pub mod autocorrelation;
+pub mod bootstrap;
 pub mod change_point;
 pub mod drift;
 pub mod effective_size;
 pub mod log_rates;
+pub mod long_run_variance;
+pub mod mad;
+pub mod median;
 pub mod modes;
+pub mod moments;
 pub mod noise;
+pub mod order_statistics;
+pub mod quantile;
+pub mod regression;
+pub mod sign_flip;
 pub mod student;
 pub mod trend;
 pub mod warmup;

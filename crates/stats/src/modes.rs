@@ -8,6 +8,8 @@
 //! series also fills two heaps by chance; so the rate must have jumped between
 //! the levels, not walked, and at least six times.
 
+use crate::moments::Moments;
+
 /// The larger D is, the clearer the modes stand apart.
 pub const LEAST_D: f64 = 2.0;
 const LEAST_WEIGHT: f64 = 0.05;
@@ -51,8 +53,8 @@ pub fn two_modes(logs: &[f64]) -> Option<Modes> {
     if logs.len() < LEAST_CELLS || logs.iter().any(|v| !v.is_finite()) {
         return None;
     }
-    let mean = logs.iter().sum::<f64>() / n;
-    let deviation = (logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let moments = Moments::of(logs)?;
+    let (mean, deviation) = (moments.mean, moments.deviation_within());
     if deviation < LEAST_GAP / 5.0 {
         return None;
     }

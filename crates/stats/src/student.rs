@@ -1,88 +1,38 @@
-//! Quantiles of Student's t and of the binomial distribution.
+//! Student's t distribution.
+//!
+//! Degrees of freedom below 0.5, and NaN, count as 0.5 (so wide that it says
+//! "unknown"); above 1,000 as 1,000 (0.1 % from the normal distribution).
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// 97.5 % quantile of the standard normal distribution.
-pub const NORMAL_975: f64 = 1.959_963_984_540_054;
+/// The value that Student's t stays below with probability `p`, above 0 and below 1.
+pub fn quantile(p: f64, degrees: f64) -> f64 {
+    let t = distribution(degrees).map(|distribution| distribution.inverse_cdf(p));
+    t.filter(|t| t.is_finite()).unwrap_or(f64::MAX)
+}
 
-/// 97.5 % quantile of Student's t. Degrees of freedom below 0.5 count as 0.5
-/// (so wide that it says "unknown"); above 1,000 as 1,000 (0.1 % from normal).
+/// The 97.5 % quantile: half the width of a two-sided 95 % interval in standard
+/// errors.
 pub fn student_975(degrees: f64) -> f64 {
-    let degrees = if degrees.is_finite() {
-        degrees.clamp(0.5, 1000.0)
-    } else {
-        1000.0
-    };
-    StudentsT::new(0.0, 1.0, degrees)
-        .map(|t| t.inverse_cdf(0.975))
-        .ok()
-        .filter(|t| t.is_finite())
-        .unwrap_or(NORMAL_975)
+    quantile(0.975, degrees)
 }
 
-/// 95 % quantile of Student's t, with the same limits: one side of a two-sided
-/// 90 % interval.
+/// The 95 % quantile: one side of a two-sided 90 % interval.
 pub fn student_95(degrees: f64) -> f64 {
-    let degrees = if degrees.is_finite() {
-        degrees.clamp(0.5, 1000.0)
-    } else {
-        1000.0
+    quantile(0.95, degrees)
+}
+
+/// The probability of a larger value than `t`.
+pub fn above(t: f64, degrees: f64) -> f64 {
+    distribution(degrees).map_or(1.0, |distribution| 1.0 - distribution.cdf(t))
+}
+
+fn distribution(degrees: f64) -> Option<StudentsT> {
+    let degrees = match degrees.is_nan() {
+        true => 0.5,
+        false => degrees.clamp(0.5, 1000.0),
     };
-    StudentsT::new(0.0, 1.0, degrees)
-        .map(|t| t.inverse_cdf(0.95))
-        .ok()
-        .filter(|t| t.is_finite())
-        .unwrap_or(1.645)
-}
-
-/// Effective samples from which a two-sided 95 % upper bound of the quantile
-/// `p` exists: ln(0.025)/ln(p); 368 for p99, 3,688 for p99.9.
-pub fn least_samples(p: f64) -> f64 {
-    0.025f64.ln() / p.ln()
-}
-
-/// The quantile levels between which the quantile `p` of a population lies
-/// with 95 % confidence, from order statistics of `n` values (Conover,
-/// *Practical Nonparametric Statistics*, 3.2): (lower, upper). `None` when the
-/// upper bound does not exist.
-pub fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
-    let q = 1.0 - p;
-    if !(n.is_finite() && n >= least_samples(p)) {
-        return None;
-    }
-    // The number of values above the true quantile is binomial(n, q). `few` is
-    // the largest count that is too small in 2.5 % of cases, `many` the
-    // smallest that is too large.
-    let (few, many) = if n * q * p > 100.0 {
-        let half = NORMAL_975 * (n * q * p).sqrt();
-        (
-            (n * q - half - 0.5).floor(),
-            (n * q + half + 0.5).ceil() + 1.0,
-        )
-    } else {
-        exact_tails(n, q)
-    };
-    let lower = ((n - many + 1.0) / n).clamp(0.0, 1.0);
-    let upper = ((n - few) / n).clamp(0.0, 1.0);
-    Some((lower, upper))
-}
-
-/// By summing the probability mass from 0 up; n·q is at most 200 here.
-fn exact_tails(n: f64, q: f64) -> (f64, f64) {
-    let odds = q / (1.0 - q);
-    let mut mass = (n * (1.0 - q).ln()).exp();
-    let mut cumulative = mass;
-    let mut few = 0.0;
-    let mut k = 0.0;
-    while cumulative < 0.975 && k < n {
-        if cumulative <= 0.025 {
-            few = k;
-        }
-        mass *= (n - k) / (k + 1.0) * odds;
-        k += 1.0;
-        cumulative += mass;
-    }
-    (few, k + 1.0)
+    StudentsT::new(0.0, 1.0, degrees).ok()
 }
 
 #[cfg(test)]
@@ -90,40 +40,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn student_quantiles_are_those_of_the_tables() {
+    fn quantiles_are_those_of_the_tables() {
         for (degrees, expected) in [(1.0, 12.706), (2.0, 4.303), (9.0, 2.262), (30.0, 2.042)] {
             let got = student_975(degrees);
             assert!((got - expected).abs() < 0.001, "{degrees}: {got}");
         }
+        assert!((student_95(10.0) - 1.812).abs() < 0.001);
         assert!((student_975(f64::INFINITY) - 1.962).abs() < 0.001);
-        assert!(student_975(f64::NAN).is_finite());
-        assert!(student_975(-3.0) > 12.7);
     }
 
     #[test]
-    fn support_follows_the_published_minimum() {
-        for (p, least) in [
-            (0.9, 36.0),
-            (0.99, 368.0),
-            (0.999, 3688.0),
-            (0.9999, 36_888.0),
-        ] {
-            assert!((least_samples(p) - least).abs() < 1.5, "{p}");
-            assert!(order_levels(least_samples(p) - 1.0, p).is_none());
-            assert!(order_levels(least_samples(p) + 1.0, p).is_some());
+    fn unknown_degrees_are_few() {
+        for degrees in [f64::NAN, f64::NEG_INFINITY, -3.0, 0.0] {
+            let got = student_975(degrees);
+            assert!(got > 12.7 && got.is_finite(), "{degrees}: {got}");
         }
     }
 
     #[test]
-    fn order_levels_match_known_ranks() {
-        // n = 100, median: ranks 40 and 61 (Conover, table A3).
-        let (lower, upper) = order_levels(100.0, 0.5).unwrap();
-        assert!((lower - 0.40).abs() < 0.011, "{lower}");
-        assert!((upper - 0.61).abs() < 0.011, "{upper}");
-        // The exact sum and the normal approximation meet.
-        let exact = exact_tails(40_050.0, 0.0025);
-        let half = NORMAL_975 * (40_050.0 * 0.0025 * 0.9975f64).sqrt();
-        assert!((exact.0 - (100.1 - half)).abs() < 2.0);
-        assert!((exact.1 - (100.1 + half)).abs() < 2.0);
+    fn probabilities_are_those_of_the_tables() {
+        // t = 3 with 5 degrees of freedom: p = 0.03010 (two-sided).
+        assert!((2.0 * above(3.0, 5.0) - 0.0301).abs() < 0.0001);
+        assert!((above(quantile(0.8, 7.0), 7.0) - 0.2).abs() < 1e-9);
     }
 }

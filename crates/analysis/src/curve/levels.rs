@@ -7,7 +7,7 @@
 //! fall comes out as several levels.
 
 use fathom_model::curve::CurveLevel;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use fathom_stats::student;
 
 use super::series::{NoiseOfMeans, Rates, noise};
 
@@ -69,8 +69,7 @@ fn split(series: &[Rates], from: usize, noise: &NoiseOfMeans, all: usize, edges:
 
 fn critical(degrees: f64, points: usize) -> f64 {
     let places = points.saturating_sub(1).max(1) as f64;
-    let student = StudentsT::new(0.0, 1.0, degrees.max(1.0));
-    student.map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - ALPHA / 2.0 / places))
+    student::quantile(1.0 - ALPHA / 2.0 / places, degrees.max(1.0))
 }
 
 #[cfg(test)]

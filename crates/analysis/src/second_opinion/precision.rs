@@ -4,7 +4,9 @@ use fathom_model::foreign::{ForeignDirection, ForeignLatency, ForeignSeries, Ser
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_stats::effective_size::{MIN_EFFECTIVE, mean_error};
-use fathom_stats::student::{least_samples, student_975};
+use fathom_stats::moments::mean;
+use fathom_stats::order_statistics::least_samples;
+use fathom_stats::student::student_975;
 
 use super::said::Counted;
 use super::{Entry, fio_number};
@@ -30,7 +32,7 @@ pub(super) fn rate_series<'a>(
 /// Half the width of the 95 % interval over the mean, and the number of
 /// independent intervals.
 pub(super) fn spread_of(values: &[f64]) -> Option<(f64, f64)> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mean = mean(values)?;
     let error = mean_error(values)?;
     let half = match error.n_effective >= MIN_EFFECTIVE {
         true => student_975(error.n_effective_low - 1.0) * error.upper,
