@@ -8,10 +8,10 @@ use fathom_model::OpKind;
 use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::workload::{OpMix, Until, Workload};
+use fathom_stats::effective_size::MIN_EFFECTIVE;
 
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::{Noise, seeded};
 use crate::statistics::ratio::{Part, Ratio};
-use crate::statistics::series::MIN_EFFECTIVE;
 use crate::steadiness::simulated;
 
 const LEVEL: f64 = 1e6;
@@ -93,7 +93,7 @@ fn holds(rates: &[f64]) -> Option<bool> {
 }
 
 fn coverage(seconds: usize, phi: f64, runs: u32) -> Option<AccuracyRow> {
-    let mut noise = Noise::new(seed(seconds, phi));
+    let mut noise = seeded(seed(seconds, phi));
     let outcomes = (0..runs).filter_map(|_| holds(&rates(&mut noise, phi, seconds, 0.05)));
     let (hits, printed) = outcomes.fold((0, 0), |(hits, n), held| (hits + u32::from(held), n + 1));
     (printed > 0).then(|| {
@@ -117,7 +117,7 @@ fn sample(index: usize, rate: f64) -> Sample {
 }
 
 fn false_alarms(seconds: usize, phi: f64, runs: u32) -> AccuracyRow {
-    let mut noise = Noise::new(seed(seconds, phi) + 1);
+    let mut noise = seeded(seed(seconds, phi) + 1);
     let alarms = (0..runs)
         .filter(|_| {
             let series = rates(&mut noise, phi, seconds, 0.05);
@@ -134,7 +134,7 @@ fn false_alarms(seconds: usize, phi: f64, runs: u32) -> AccuracyRow {
 }
 
 fn steps_found(step: f64, variation: f64, runs: u32) -> AccuracyRow {
-    let mut noise = Noise::new((step * 100.0) as u64 * 100 + (variation * 100.0) as u64);
+    let mut noise = seeded((step * 100.0) as u64 * 100 + (variation * 100.0) as u64);
     let found = (0..runs)
         .filter(|_| {
             let series = rates(&mut noise, 0.3, 120, variation);
@@ -160,7 +160,7 @@ fn steps_found(step: f64, variation: f64, runs: u32) -> AccuracyRow {
 
 /// The end of a cache that takes some seconds to fill, anywhere in a second.
 fn cliffs_placed(runs: u32) -> AccuracyRow {
-    let mut noise = Noise::new(77);
+    let mut noise = seeded(77);
     let (fast, slow) = (7e5, 1e5);
     let placed = (0..runs)
         .filter(|_| {
@@ -192,7 +192,7 @@ fn cliffs_placed(runs: u32) -> AccuracyRow {
 }
 
 fn after_stopping(phi: f64, runs: u32) -> Option<AccuracyRow> {
-    let mut noise = Noise::new(seed(900, phi) + 3);
+    let mut noise = seeded(seed(900, phi) + 3);
     let (mut hits, mut printed) = (0, 0);
     for _ in 0..runs {
         let series = rates(&mut noise, phi, 600, 0.05);

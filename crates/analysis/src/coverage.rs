@@ -10,7 +10,7 @@
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::histogram::Histogram;
 
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::{Noise, seeded};
 use crate::statistics::percentile::Latencies;
 use crate::statistics::ratio::{Part, Ratio};
 
@@ -91,7 +91,7 @@ fn seed(seconds: usize, phi: f64) -> u64 {
 }
 
 fn of_mean(seconds: usize, phi: f64, series: u32) -> CoverageRow {
-    let mut noise = Noise::new(seed(seconds, phi));
+    let mut noise = seeded(seed(seconds, phi));
     let mut row = empty("mean", seconds, phi, series);
     for _ in 0..series {
         let part = |v: &f64| Part {
@@ -111,7 +111,7 @@ fn of_percentiles(seconds: usize, phi: f64, series: u32) -> Vec<CoverageRow> {
     // Correlated levels move the more, as garbage collection does.
     let between = 0.1 + 0.1 * phi;
     let deviation = (between * between + WITHIN * WITHIN).sqrt();
-    let mut noise = Noise::new(seed(seconds, phi) + 7);
+    let mut noise = seeded(seed(seconds, phi) + 7);
     let mut rows: Vec<CoverageRow> = PERCENTILES
         .iter()
         .map(|(name, ..)| empty(name, seconds, phi, series))

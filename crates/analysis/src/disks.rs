@@ -16,6 +16,7 @@ use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::{JudgedRun, OpKind, Target};
+use fathom_stats::median::median;
 
 use crate::checks;
 use crate::fitness::sum;
@@ -195,11 +196,10 @@ fn slow(disks: &[DiskFigures], at: usize, slow_share: f64) -> Option<SlowDisk> {
     let own_figure = figure(own)?;
     let own_model = model(own);
     let peers = disks.iter().enumerate();
-    let mut peers: Vec<f64> = peers
+    let peers: Vec<f64> = peers
         .filter(|(index, disk)| *index != at && comparable(disk) && model(disk) == own_model)
         .filter_map(|(_, disk)| figure(disk)?.value)
         .collect();
-    peers.sort_by(f64::total_cmp);
     let median = median(&peers)?;
     // A figure without an interval names nobody.
     let high = own_figure.high?;
@@ -210,15 +210,6 @@ fn slow(disks: &[DiskFigures], at: usize, slow_share: f64) -> Option<SlowDisk> {
         peers: u32::try_from(peers.len()).unwrap_or(u32::MAX),
         together,
     })
-}
-
-fn median(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
 }
 
 /// The finding about the run: the slowest of the disks that stand out.

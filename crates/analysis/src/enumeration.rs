@@ -11,8 +11,8 @@ use fathom_model::judged::ResultRow;
 use fathom_model::schedule::Purpose;
 use fathom_model::workload::ObjectWork;
 use fathom_model::{Estimate, JudgedRun, OpKind, unit};
-
-use crate::statistics::quantiles::student_975;
+use fathom_stats::regression::Line;
+use fathom_stats::student::student_975;
 
 /// Smaller directories and prefixes are not part of the line.
 const LEAST_ENTRIES: u64 = 1000;
@@ -95,37 +95,25 @@ fn grows(kind: OpKind, points: &[&EnumerationPoint]) -> EnumerationGrowth {
         .collect();
     EnumerationGrowth {
         kind,
-        exponent: slope(&logs),
+        exponent: exponent(&logs),
         points: u32::try_from(logs.len()).unwrap_or(u32::MAX),
     }
 }
 
-fn slope(points: &[(f64, f64)]) -> Estimate {
+fn exponent(points: &[(f64, f64)]) -> Estimate {
     let count = points.len() as f64;
     if points.len() < 2 {
         let why = format!("needs two sizes of at least {LEAST_ENTRIES} entries");
         return Estimate::unknown(Unit::Ratio, why);
     }
-    let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
-    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / count;
-    let xx: f64 = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum();
-    let xy: f64 = points
-        .iter()
-        .map(|(x, y)| (x - mean_x) * (y - mean_y))
-        .sum();
-    if xx <= 0.0 {
+    let Some(line) = Line::through(points.iter().copied()) else {
         return Estimate::unknown(Unit::Ratio, "all are of the same size");
-    }
-    let slope = xy / xx;
-    if points.len() == 2 {
+    };
+    let slope = line.slope;
+    let Some(error) = line.slope_error() else {
         let why = "two sizes have a line through them whatever they are";
         return Estimate::point(Unit::Ratio, slope, why);
-    }
-    let rest: f64 = points
-        .iter()
-        .map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2))
-        .sum();
-    let error = (rest / (count - 2.0) / xx).sqrt();
+    };
     let half = student_975(count - 2.0) * error;
     Estimate::known(Unit::Ratio, slope, slope - half, slope + half, count)
 }
@@ -194,11 +182,11 @@ mod tests {
     #[test]
     fn the_exponent_of_a_power_is_found() {
         for power in [0.5, 1.0, 1.3, 2.0] {
-            let found = slope(&line(|n| 70.0 * n.powf(power)));
+            let found = exponent(&line(|n| 70.0 * n.powf(power)));
             assert!((found.value.unwrap() - power).abs() < 1e-9);
             assert!(found.high.unwrap() - found.low.unwrap() < 1e-6);
         }
-        let noisy = slope(&line(|n| n * if n > 5e4 { 1.2 } else { 0.9 }));
+        let noisy = exponent(&line(|n| n * if n > 5e4 { 1.2 } else { 0.9 }));
         assert!(
             noisy.low.unwrap() < 1.0 && noisy.high.unwrap() > 1.0,
             "{noisy:?}"
@@ -207,10 +195,10 @@ mod tests {
 
     #[test]
     fn too_few_sizes_have_no_interval() {
-        let two = slope(&line(|n| n)[..2]);
+        let two = exponent(&line(|n| n)[..2]);
         assert!((two.value.unwrap() - 1.0).abs() < 1e-9 && two.low.is_none());
-        assert!(slope(&line(|n| n)[..1]).value.is_none());
+        assert!(exponent(&line(|n| n)[..1]).value.is_none());
         let same = vec![(1.0, 2.0); 4];
-        assert!(slope(&same).value.is_none());
+        assert!(exponent(&same).value.is_none());
     }
 }

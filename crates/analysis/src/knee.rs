@@ -14,12 +14,13 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::Workload;
+use fathom_stats::moments::mean;
+use fathom_stats::student::student_975;
 
 use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
 use crate::named_limiter::Named;
 use crate::outcome::{Outcome, check};
 use crate::plateau::may_be_capped;
-use crate::statistics::quantiles::student_975;
 use crate::trial::{Trial, add, data_kinds};
 
 const ID: &str = "V21";
@@ -240,8 +241,7 @@ impl Window {
     fn last(trial: &Trial<'_>, most: usize) -> Option<Window> {
         let rates = second_rates(trial);
         let values = &rates[rates.len().saturating_sub(most)..];
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
+        let mean = mean(values)?;
         let squares = values.iter().map(|v| (v / mean - 1.0).powi(2)).sum::<f64>();
         (values.len() >= 2 && mean > 0.0 && squares.is_finite()).then_some(Window {
             mean,

@@ -46,7 +46,7 @@ fn a_probe_that_is_no_faster_names_the_device() {
 #[test]
 fn three_seconds_are_enough_for_a_clear_rise_and_not_for_a_false_one() {
     let named = |growth: f64, seed: u64| {
-        let mut noise = crate::statistics::noise::Noise::new(seed);
+        let mut noise = crate::statistics::noise::seeded(seed);
         let mut window = |mean: f64, seconds: usize| {
             let values: Vec<f64> = noise.ar1(0.4, seconds).iter().map(|v| 0.04 * v).collect();
             let average = values.iter().sum::<f64>() / seconds as f64;

@@ -6,6 +6,7 @@ use fathom_model::judged::JudgedTrial;
 use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::Content;
+use fathom_stats::moments::mean;
 
 use crate::knee::second_rates;
 use crate::outcome::{Outcome, check};
@@ -56,14 +57,11 @@ fn ratio(trials: &[Trial<'_>], row: u32) -> Option<f64> {
     if zeros.len() < 2 || random.len() < 2 {
         return None;
     }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    Some((mean(&zeros) - mean(&random)).exp()).filter(|ratio| ratio.is_finite())
+    Some((mean(&zeros)? - mean(&random)?).exp()).filter(|ratio| ratio.is_finite())
 }
 
 fn mean_rate(trial: &Trial<'_>) -> Option<f64> {
-    let rates = second_rates(trial);
-    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-    (mean > 0.0).then_some(mean)
+    mean(&second_rates(trial)).filter(|mean| *mean > 0.0)
 }
 
 fn outcome(trial: &Trial<'_>, ratio: f64) -> Outcome {

@@ -21,6 +21,7 @@
 
 use fathom_model::op::OpKind;
 use fathom_model::unit;
+use fathom_stats::moments::{Moments, mean};
 
 use crate::check_table::TargetKind;
 use crate::checks::depth_kept;
@@ -105,11 +106,10 @@ impl Flat {
         let seconds = whole_seconds(trial);
         let rates: Vec<f64> = seconds.iter().map(|s| rate(s)).collect();
         let start = flat_from(&rates)?;
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let burst = match start {
             0 => None,
             _ => {
-                let ratio = mean(&rates[..start]) / mean(&rates[start..]);
+                let ratio = mean(&rates[..start])? / mean(&rates[start..])?;
                 // Slower at first is no burst: then nothing is understood.
                 Some((start, ratio)).filter(|(_, ratio)| *ratio >= LEAST_BURST)
             }
@@ -151,9 +151,11 @@ fn flat_from(rates: &[f64]) -> Option<usize> {
 /// Cramér-von Mises statistic of the bridge: n⁻² Σ Sₜ² over the variance, with
 /// Sₜ the sums of deviations from the mean. `None` when nothing varies.
 fn bridge(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let Moments {
+        count: n,
+        mean,
+        squares,
+    } = Moments::of(values)?;
     let mut sum = 0.0;
     let area: f64 = values
         .iter()
@@ -183,13 +185,10 @@ fn rate(second: &Second<'_>) -> f64 {
 
 /// Coefficient of variation.
 fn variation(rates: &[f64]) -> Option<f64> {
-    if rates.len() < 2 {
-        return None;
-    }
-    let n = rates.len() as f64;
-    let mean = rates.iter().sum::<f64>() / n;
-    let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (mean > 0.0 && variance.is_finite()).then(|| variance.sqrt() / mean)
+    let moments = Moments::of(rates).filter(|moments| moments.mean > 0.0)?;
+    moments
+        .variation()
+        .filter(|variation| variation.is_finite())
 }
 
 /// Mean service latency of the data operations.

@@ -1,7 +1,7 @@
 use fathom_model::verdict::Limiter;
 
 use super::*;
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::{Noise, seeded};
 use crate::test_records::RecordBuilder;
 
 #[test]
@@ -21,7 +21,7 @@ fn only_figures_that_people_choose_are_round() {
 
 /// Share of series that pass for held to a line.
 fn share_on_a_line(make: impl Fn(&mut Noise) -> Vec<f64>) -> f64 {
-    let mut noise = Noise::new(11);
+    let mut noise = seeded(11);
     let passed = (0..4000).filter(|_| bridge(&make(&mut noise)).is_some_and(|b| b < LINE_QUANTILE));
     passed.count() as f64 / 4000.0
 }

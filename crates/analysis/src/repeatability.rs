@@ -6,6 +6,7 @@
 
 use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
+use fathom_stats::moments::Moments;
 
 use crate::checks;
 use crate::fold::{Source, fold};
@@ -30,10 +31,8 @@ pub(crate) fn of_row(trials: &[&JudgedTrial]) -> Option<Finding> {
         };
         return Some(Outcome::not_measured(ID, evidence).finding());
     }
-    let n = k as f64;
-    let mean = rates.iter().sum::<f64>() / n;
-    let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let variation = variance.sqrt() / mean;
+    let moments = Moments::of(&rates)?;
+    let (mean, variation) = (moments.mean, moments.variation()?);
     let lowest = rates.iter().copied().fold(f64::MAX, f64::min);
     let highest = rates.iter().copied().fold(f64::MIN, f64::max);
     let evidence = format!(

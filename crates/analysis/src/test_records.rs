@@ -22,7 +22,7 @@ use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity};
 use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
 
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::{Noise, seeded};
 
 const SECOND: u64 = 1_000_000_000;
 pub(crate) const GIB: u64 = 1 << 30;
@@ -236,7 +236,7 @@ impl RecordBuilder {
     }
 
     fn samples(&self) -> Vec<Sample> {
-        let mut noise = Noise::new(7);
+        let mut noise = seeded(7);
         let warmup = (0..self.warmup_seconds).map(|i| (Phase::Warmup, i));
         let measure = (0..self.seconds).map(|i| (Phase::Measure, i));
         warmup

@@ -13,7 +13,8 @@
 
 use fathom_model::diagnosis::{Answer, CausalTest, Diagnosis, Shortage};
 use fathom_model::rng::Rng;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use fathom_stats::moments::{Moments, mean};
+use fathom_stats::student::student_975;
 
 /// An effect matters from this share of the throttle on: a volume that is a
 /// tenth smaller, and progress that is at least a fortieth slower.
@@ -139,7 +140,7 @@ fn effect(parts: &[Part]) -> CausalEffect {
     CausalEffect {
         blocks: u32::try_from(blocks.len()).unwrap_or(u32::MAX),
         progress: progress.and_then(|differences| interval(&differences)),
-        operations: operations.map(|d| d.iter().sum::<f64>() / d.len() as f64),
+        operations: operations.and_then(|differences| mean(&differences)),
     }
 }
 
@@ -147,31 +148,27 @@ fn effect(parts: &[Part]) -> CausalEffect {
 /// without blocks or without progress.
 fn differences(parts: &[Part], value: impl Fn(&Part) -> Option<f64>) -> Option<Vec<f64>> {
     let whole = &parts[..parts.len() - parts.len() % 4];
-    let mean = |parts: &[Part], limited: bool| -> Option<f64> {
+    let level = |parts: &[Part], limited: bool| -> Option<f64> {
         let values: Option<Vec<f64>> = parts
             .iter()
             .filter(|part| part.limited == limited)
             .map(&value)
             .collect();
-        let values = values?;
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        mean(&values?)
     };
-    let free = mean(whole, false).filter(|free| *free > 0.0)?;
-    let of_block = |block| Some((mean(block, true)? - mean(block, false)?) / free);
+    let free = level(whole, false).filter(|free| *free > 0.0)?;
+    let of_block = |block| Some((level(block, true)? - level(block, false)?) / free);
     whole.chunks_exact(4).map(of_block).collect()
 }
 
 /// Mean and its 95 % t interval.
 fn interval(values: &[f64]) -> Option<(f64, [f64; 2])> {
-    let n = values.len() as f64;
     if values.len() < LEAST_BLOCKS as usize {
         return None;
     }
-    let mean = values.iter().sum::<f64>() / n;
-    let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let error = (square / (n - 1.0) / n).sqrt();
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).ok()?.inverse_cdf(0.975);
-    Some((mean, [mean - t * error, mean + t * error]))
+    let moments = Moments::of(values)?;
+    let half = student_975(moments.count - 1.0) * moments.standard_error()?;
+    Some((moments.mean, [moments.mean - half, moments.mean + half]))
 }
 
 /// What a test was made of, in words.

@@ -1,5 +1,7 @@
 //! A quantity over time, each value with the length of its interval.
 
+use fathom_stats::quantile::weighted_quantile;
+
 /// Values and their lengths in seconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Series(Vec<(f64, f64)>);
@@ -34,17 +36,7 @@ impl Series {
 
     /// The value that is not exceeded for this share of the time.
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let wanted = share * self.seconds();
-        let mut passed = 0.0;
-        for (value, seconds) in &sorted {
-            passed += seconds;
-            if passed >= wanted {
-                return Some(*value);
-            }
-        }
-        sorted.last().map(|(value, _)| *value)
+        weighted_quantile(&self.0, share)
     }
 
     /// Share of the time in which a value is at least this.

@@ -16,6 +16,7 @@ use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::sample::Sample;
 use fathom_model::unit;
 use fathom_model::workload::{BlockSizes, CacheMode, Pattern, RateUnit};
+use fathom_stats::moments::Moments;
 
 /// Spread of `iops` over its mean from which an expert asks why.
 const SPREAD: f64 = 0.10;
@@ -293,16 +294,9 @@ fn disk_ios(trial: &TrialRecord) -> f64 {
 
 /// Standard deviation and smallest.
 fn spread(rates: &[f64]) -> (f64, f64) {
-    if rates.len() < 2 {
-        return (0.0, rates.first().copied().unwrap_or(0.0));
-    }
-    let n = rates.len() as f64;
-    let mean = rates.iter().sum::<f64>() / n;
-    let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    (
-        variance.sqrt(),
-        rates.iter().copied().fold(f64::MAX, f64::min),
-    )
+    let deviation = Moments::of(rates).and_then(|rates| rates.deviation());
+    let least = rates.iter().copied().reduce(f64::min);
+    (deviation.unwrap_or(0.0), least.unwrap_or(0.0))
 }
 
 #[cfg(test)]

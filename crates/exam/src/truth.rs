@@ -9,6 +9,7 @@ use fathom_model::op::OpKind;
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::verdict::Limiter;
 use fathom_model::workload::{Bounds, OpMix, Workload};
+use fathom_stats::median::median;
 
 use crate::bench;
 use crate::case::Case;
@@ -54,9 +55,8 @@ impl TruthRow {
 
     /// Error in the middle of all, without its sign.
     pub fn median(&self) -> f64 {
-        let mut sorted: Vec<f64> = self.errors.iter().map(|e| e.abs()).collect();
-        sorted.sort_by(f64::total_cmp);
-        sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+        let sizes: Vec<f64> = self.errors.iter().map(|e| e.abs()).collect();
+        median(&sizes).unwrap_or(0.0)
     }
 
     /// Whether every case gave a figure within the bar.

@@ -14,6 +14,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-model", 0),
     ("fathom-outputs", 0),
     ("fathom-deadline", 0),
+    ("fathom-stats", 0),
     ("fathom-plan", 1),
     ("fathom-engine", 1),
     ("fathom-observe", 1),

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use fathom_model::schedule::TrialRole;
 use fathom_model::workload::MetaWork;
 use fathom_model::{OpKind, Phase, RunRecord, Sample, TrialRecord};
+use fathom_stats::moments::Moments;
 
 /// The rows of the table in mdtest's order.
 const ROWS: [(OpKind, &str); 8] = [
@@ -38,15 +39,14 @@ pub fn table(record: &RunRecord) -> Option<String> {
         "   ---------                     ---            ---           ----        -------\n",
     );
     for (name, rates) in rows {
-        let count = rates.len() as f64;
-        let mean = rates.iter().sum::<f64>() / count;
-        let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+        let moments = Moments::of(&rates)?;
         let most = rates.iter().copied().fold(f64::MIN, f64::max);
         let least = rates.iter().copied().fold(f64::MAX, f64::min);
         let _ = writeln!(
             out,
-            "   {name:<18} {most:>14.3} {least:>14.3} {mean:>14.3} {:>14.3}",
-            (squares / count).sqrt()
+            "   {name:<18} {most:>14.3} {least:>14.3} {:>14.3} {:>14.3}",
+            moments.mean,
+            moments.deviation_within()
         );
     }
     Some(out)

@@ -8,12 +8,12 @@ use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_stats::effective_size::MIN_EFFECTIVE;
+use fathom_stats::student::student_975;
 
 use super::Facts;
 use crate::outcome::{Outcome, check};
-use crate::statistics::quantiles::student_975;
 use crate::statistics::ratio::{Ratio, longer_for};
-use crate::statistics::series::MIN_EFFECTIVE;
 use crate::summary::operation_rate;
 use crate::trial::data_kinds;
 

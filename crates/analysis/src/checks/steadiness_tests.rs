@@ -2,7 +2,7 @@ use fathom_model::run::TrialRecord;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::Until;
 
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::seeded;
 use crate::test_records::{GIB, RecordBuilder};
 
 const SECOND: u64 = 1_000_000_000;
@@ -130,7 +130,7 @@ fn sound_trials_are_hardly_ever_accused() {
     let (mut runs, mut accused) = (0, 0);
     for seconds in [10, 30, 60, 120, 360] {
         for phi in [0.0, 0.5, 0.8, 0.9] {
-            let mut noise = Noise::new(u64::from(seconds) + (phi * 10.0) as u64);
+            let mut noise = seeded(u64::from(seconds) + (phi * 10.0) as u64);
             for cv in [0.02, 0.04] {
                 for _ in 0..5 {
                     let mut trial = RecordBuilder::reads()

@@ -13,7 +13,7 @@ use fathom_model::verdict::FindingStatus;
 
 use super::{CompareOptions, compare_runs};
 use crate::judge;
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::seeded;
 use crate::test_records::{RecordBuilder, run_of};
 
 /// Operations per second of the sound side.
@@ -39,7 +39,7 @@ impl Turns {
     }
 
     fn record(&self) -> RunRecord {
-        let mut noise = Noise::new(11);
+        let mut noise = seeded(11);
         let mut trials = Vec::new();
         for pair in 0..self.pairs {
             let order = match pair % 2 {

@@ -1,7 +1,7 @@
 //! A mean log ratio with its error: the common currency of paired and
 //! unpaired comparisons.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use fathom_stats::student::{above, quantile, student_975};
 
 /// Differences of logs below this are rounding.
 const ROUNDING: f64 = 1e-9;
@@ -83,7 +83,7 @@ impl Effect {
 
     /// 95 % interval of the mean.
     pub(crate) fn interval(&self) -> (f64, f64) {
-        let half = quantile(0.975, self.degrees) * self.error;
+        let half = student_975(self.degrees) * self.error;
         (self.mean - half, self.mean + half)
     }
 
@@ -120,29 +120,6 @@ impl Effect {
         let rounding = ROUNDING * (1.0 + self.mean.abs());
         (self.error > rounding).then(|| distance / self.error)
     }
-}
-
-/// Probability of a larger value of Student's t.
-pub(crate) fn above(t: f64, degrees: f64) -> f64 {
-    student(degrees).map_or(1.0, |distribution| 1.0 - distribution.cdf(t))
-}
-
-/// Quantile of Student's t.
-pub(crate) fn quantile(p: f64, degrees: f64) -> f64 {
-    student(degrees).map_or(f64::MAX, |distribution| distribution.inverse_cdf(p))
-}
-
-fn student(degrees: f64) -> Option<StudentsT> {
-    StudentsT::new(0.0, 1.0, degrees.clamp(0.5, 1000.0)).ok()
-}
-
-/// Mean and standard deviation; the deviation is `None` for a single value.
-pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, Option<f64>) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n.max(1.0);
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let deviation = (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
-    (mean, deviation)
 }
 
 #[cfg(test)]

@@ -8,13 +8,11 @@
 //! pairs contains.
 
 use fathom_model::rng::Rng;
+use fathom_stats::moments::Moments;
+use fathom_stats::sign_flip;
 
-use super::effect::{Effect, mean_and_deviation};
+use super::effect::Effect;
 
-/// Up to so many pairs every combination of signs is tried.
-const EXACT_PAIRS: usize = 14;
-/// Beyond, so many are drawn.
-const DRAWS: u32 = 20_000;
 /// Seed of the draws: the same record gives the same judgement.
 const FLIP_SEED: u64 = 0x51_67_4E;
 /// Pairs of each order from which on the order can be told from the spread.
@@ -43,13 +41,14 @@ pub(crate) struct Order {
 /// leaves the mean alone would hide a difference.
 pub(crate) fn effect(pairs: &[Difference], order_level: f64) -> (Option<Effect>, Option<Order>) {
     let all: Vec<f64> = pairs.iter().map(|p| p.log_ratio).collect();
-    let (mean, deviation) = mean_and_deviation(&all);
     let k = pairs.len();
-    let plain = deviation.map(|deviation| Effect {
-        mean,
-        error: deviation / (k as f64).sqrt(),
-        degrees: k as f64 - 1.0,
-        units: k,
+    let plain = Moments::of(&all).and_then(|all| {
+        Some(Effect {
+            mean: all.mean,
+            error: all.deviation()? / (k as f64).sqrt(),
+            degrees: k as f64 - 1.0,
+            units: k,
+        })
     });
     let Some((within, order)) = by_order(pairs) else {
         return (plain, None);
@@ -72,12 +71,12 @@ fn by_order(pairs: &[Difference]) -> Option<(Effect, Order)> {
     if ab.len().min(ba.len()) < EACH_ORDER {
         return None;
     }
-    let ((mean_ab, dev_ab), (mean_ba, dev_ba)) = (mean_and_deviation(&ab), mean_and_deviation(&ba));
-    let (n, m) = (ab.len() as f64, ba.len() as f64);
+    let (ab, ba) = (Moments::of(&ab)?, Moments::of(&ba)?);
+    let (n, m) = (ab.count, ba.count);
     let degrees = n + m - 2.0;
-    let squares = dev_ab?.powi(2) * (n - 1.0) + dev_ba?.powi(2) * (m - 1.0);
+    let squares = ab.squares + ba.squares;
     let error = (squares / degrees * (1.0 / n + 1.0 / m)).sqrt() / 2.0;
-    let later = (mean_ab - mean_ba) / 2.0;
+    let later = (ab.mean - ba.mean) / 2.0;
     // Its error is the same by symmetry.
     let order = Effect {
         mean: later,
@@ -86,7 +85,7 @@ fn by_order(pairs: &[Difference]) -> Option<(Effect, Order)> {
         units: pairs.len(),
     };
     let effect = Effect {
-        mean: f64::midpoint(mean_ab, mean_ba),
+        mean: f64::midpoint(ab.mean, ba.mean),
         ..order
     };
     Some((
@@ -98,53 +97,12 @@ fn by_order(pairs: &[Difference]) -> Option<(Effect, Order)> {
     ))
 }
 
-/// Share of all ways to flip the signs of the pairs that give a mean at least
-/// as far from zero (Fisher's randomization test). `None` without pairs.
+/// Probability of a mean at least as far from zero if the sign of each pair were
+/// chance. `None` without pairs.
 pub(crate) fn sign_flip(pairs: &[Difference]) -> Option<f64> {
     let values: Vec<f64> = pairs.iter().map(|p| p.log_ratio).collect();
-    match values.len() {
-        0 => None,
-        k if k <= EXACT_PAIRS => Some(all_flips(&values)),
-        _ => Some(drawn_flips(&values)),
-    }
-}
-
-/// Every combination of signs.
-fn all_flips(values: &[f64]) -> f64 {
-    let least = as_far(values);
-    let all = 1u32 << values.len();
-    let far = (0..all).filter(|signs| flipped(values, u64::from(*signs)) >= least);
-    far.count() as f64 / f64::from(all)
-}
-
-/// Combinations drawn with a fixed seed; what was seen counts as one of them.
-fn drawn_flips(values: &[f64]) -> f64 {
-    let least = as_far(values);
     let mut rng = Rng::new(FLIP_SEED);
-    let draw = |_| {
-        let halves = values.chunks(64);
-        let sum: f64 = halves.map(|half| signed_sum(half, rng.next_u64())).sum();
-        sum.abs() >= least
-    };
-    let far = (0..DRAWS).map(draw).filter(|far| *far).count();
-    (far as f64 + 1.0) / (f64::from(DRAWS) + 1.0)
-}
-
-/// How far from zero the sum is; sums that differ by rounding only are equal.
-fn as_far(values: &[f64]) -> f64 {
-    let scale: f64 = values.iter().map(|v| v.abs()).sum();
-    values.iter().sum::<f64>().abs() - scale * 1e-12
-}
-
-fn flipped(values: &[f64], signs: u64) -> f64 {
-    signed_sum(values, signs).abs()
-}
-
-fn signed_sum(values: &[f64], signs: u64) -> f64 {
-    let signed = values.iter().enumerate();
-    signed
-        .map(|(i, v)| if signs >> i & 1 == 0 { *v } else { -v })
-        .sum()
+    sign_flip::sign_flip(&values, || rng.next_u64())
 }
 
 #[cfg(test)]
@@ -162,23 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn six_pairs_of_one_sign_give_two_in_sixty_four() {
-        let p = sign_flip(&pairs(&[0.1, 0.2, 0.1, 0.3, 0.2, 0.1])).unwrap();
-        assert_eq!(p, 2.0 / 64.0);
-        let five = sign_flip(&pairs(&[0.1, 0.2, 0.1, 0.3, 0.2])).unwrap();
-        assert_eq!(five, 2.0 / 32.0);
-        assert_eq!(sign_flip(&pairs(&[0.0; 6])), Some(1.0));
+    fn the_same_pairs_give_the_same_probability() {
+        assert_eq!(sign_flip(&pairs(&[0.1; 6])), Some(2.0 / 64.0));
+        let many: Vec<f64> = (0..40).map(|i| f64::from(i % 5) - 1.5).collect();
+        let p = sign_flip(&pairs(&many));
+        assert!(p.is_some_and(|p| p < 0.05), "{p:?}");
+        assert_eq!(sign_flip(&pairs(&many)), p);
         assert_eq!(sign_flip(&[]), None);
-    }
-
-    #[test]
-    fn drawn_signs_agree_with_all_signs() {
-        let values: Vec<f64> = (0..12).map(|i| f64::from(i % 5) - 1.5).collect();
-        let (drawn, exact) = (drawn_flips(&values), all_flips(&values));
-        assert!((drawn - exact).abs() < 0.015, "{drawn} {exact}");
-        assert_eq!(drawn_flips(&values), drawn, "a fixed seed");
-        let many = sign_flip(&pairs(&[0.1; 100])).unwrap();
-        assert_eq!(many, 1.0 / 20_001.0);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use fathom_model::comparison::{COMPARISON_SCHEMA, ComparedSide, Comparison, Diff
 use fathom_model::judged::{JudgedRun, JudgedTrial, ResultRow};
 use fathom_model::schedule::TrialRole;
 use fathom_model::{Metric, RunState, Validity};
+use fathom_stats::moments::mean;
 
 use super::difference::{self, Fields};
-use super::effect::{Margin, mean_and_deviation};
+use super::effect::Margin;
 use super::figures::{Figure, figures_of};
 use super::overall;
 use super::standing;
@@ -118,18 +119,14 @@ fn entry(figure: Figure, a: &[Vec<&JudgedTrial>], b: &[Vec<&JudgedTrial>]) -> En
     let reason = reason.unwrap_or_else(|| {
         "a single trial does not tell its spread; repeat it with --iterations 5".to_owned()
     });
-    let mean = |side: &[RunFigures]| -> Result<f64, String> {
-        let runs = side.iter().filter(|r| !r.logs.is_empty());
-        let means: Vec<f64> = runs.map(|r| mean_and_deviation(&r.logs).0).collect();
-        match means.is_empty() {
-            true => Err(reason.clone()),
-            false => Ok(mean_and_deviation(&means).0.exp()),
-        }
+    let level = |side: &[RunFigures]| -> Result<f64, String> {
+        let means: Vec<f64> = side.iter().filter_map(|r| mean(&r.logs)).collect();
+        mean(&means).map(f64::exp).ok_or_else(|| reason.clone())
     };
     Entry {
         figure,
-        a: mean(&fa),
-        b: mean(&fb),
+        a: level(&fa),
+        b: level(&fb),
         pairs: Vec::new(),
         effect: effect.map(|effect| figure.effect(effect)),
         p_sign_flip: None,

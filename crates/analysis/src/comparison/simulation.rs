@@ -3,12 +3,11 @@
 //! Used by tests with asserted bounds, and open to whoever wants to make the
 //! figures anew.
 
-use fathom_model::rng::Rng;
-
 use super::decide::{Direction, decide};
 use super::effect::Margin;
 use super::paired::{self, Difference};
 use super::{LEAST_PAIRS, order_level};
+use crate::statistics::noise::{Noise, seeded};
 
 /// A kind of comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,10 +74,10 @@ pub struct Rates {
 /// Makes `comparisons` comparisons and counts their outcomes.
 pub fn simulate(what: &Simulated, comparisons: u32) -> Rates {
     let margin = Margin::percent(what.margin_percent);
-    let mut rng = Rng::new(what.seed);
+    let mut noise = seeded(what.seed);
     let mut counts = [0u32; 6];
     for _ in 0..comparisons {
-        let effects: Vec<Vec<_>> = session(what, &mut rng)
+        let effects: Vec<Vec<_>> = session(what, &mut noise)
             .iter()
             .map(|row| {
                 let figures = row.iter();
@@ -136,7 +135,7 @@ pub fn simulate(what: &Simulated, comparisons: u32) -> Rates {
 
 /// One session: for each row and figure its pairs, trials in the order in
 /// which `fathom ab` carries them out.
-fn session(what: &Simulated, rng: &mut Rng) -> Vec<Vec<Vec<Difference>>> {
+fn session(what: &Simulated, noise: &mut Noise) -> Vec<Vec<Vec<Difference>>> {
     let percent = |p: f64| p / 100.0;
     let (rows, figures) = (what.rows.max(1) as usize, what.figures.max(1) as usize);
     let mut out = vec![vec![Vec::new(); figures]; rows];
@@ -147,12 +146,12 @@ fn session(what: &Simulated, rng: &mut Rng) -> Vec<Vec<Vec<Difference>>> {
         let b_first = pair % 2 == 1;
         for row in &mut out {
             let mut trial = |is_b: bool| -> Vec<f64> {
-                level += percent(what.drift_percent) + percent(what.walk_percent) * normal(rng);
+                level += percent(what.drift_percent) + percent(what.walk_percent) * noise.normal();
                 let base = level + if is_b { truth } else { 0.0 };
-                let together = normal(rng);
+                let together = noise.normal();
                 let figure = |_| {
-                    let noise = shared * together + own * normal(rng);
-                    base + percent(what.noise_percent) * noise
+                    let error = shared * together + own * noise.normal();
+                    base + percent(what.noise_percent) * error
                 };
                 (0..figures).map(figure).collect()
             };
@@ -172,12 +171,6 @@ fn session(what: &Simulated, rng: &mut Rng) -> Vec<Vec<Vec<Difference>>> {
         }
     }
     out
-}
-
-/// Standard normal, by Box and Muller.
-fn normal(rng: &mut Rng) -> f64 {
-    let radius = (-2.0 * (1.0 - rng.unit()).ln()).sqrt();
-    radius * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
 #[cfg(test)]

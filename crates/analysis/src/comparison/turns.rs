@@ -7,9 +7,10 @@ use fathom_model::comparison::{
 use fathom_model::judged::{JudgedRun, JudgedTrial};
 use fathom_model::schedule::{Purpose, TrialRole};
 use fathom_model::{Metric, RunState, Validity};
+use fathom_stats::moments;
 
 use super::difference::{self, target_fields};
-use super::effect::{Margin, mean_and_deviation};
+use super::effect::Margin;
 use super::figures::{Figure, figures_of};
 use super::paired::{self, Order};
 use super::standing::{self, Moved};
@@ -157,10 +158,8 @@ fn entry(figure: Figure, a: &[&JudgedTrial], b: &[&JudgedTrial]) -> (Entry, Opti
     let reason = reason.unwrap_or_else(|| "fewer than two whole pairs".to_owned());
     let mean = |of: fn(&ComparedPair) -> f64| -> Result<f64, String> {
         let logs: Vec<f64> = pairs.iter().map(|p| of(p).ln()).collect();
-        match logs.is_empty() {
-            true => Err(reason.clone()),
-            false => Ok(mean_and_deviation(&logs).0.exp()),
-        }
+        let mean = moments::mean(&logs);
+        mean.map(f64::exp).ok_or_else(|| reason.clone())
     };
     let entry = Entry {
         figure,

@@ -1,6 +1,8 @@
 //! Sides that were not measured in turns.
 
-use super::effect::{Effect, mean_and_deviation};
+use fathom_stats::moments::{Moments, mean};
+
+use super::effect::Effect;
 
 /// One run of a side: logs of its trials' figures, and of a single trial the
 /// relative error that its own seconds show.
@@ -40,8 +42,9 @@ pub(crate) fn effect(a: &[RunFigures], b: &[RunFigures]) -> Option<Effect> {
 
 fn side(runs: &[RunFigures]) -> Option<SideMean> {
     let runs: Vec<&RunFigures> = runs.iter().filter(|r| !r.logs.is_empty()).collect();
-    let means: Vec<f64> = runs.iter().map(|r| mean_and_deviation(&r.logs).0).collect();
-    let (mean, between) = mean_and_deviation(&means);
+    let means: Vec<f64> = runs.iter().filter_map(|r| mean(&r.logs)).collect();
+    let Moments { mean, .. } = Moments::of(&means)?;
+    let between = Moments::of(&means).and_then(|means| means.deviation());
     let trials: Vec<f64> = runs.iter().flat_map(|r| r.logs.iter().copied()).collect();
     let inside = within(&runs, trials.len());
     let n = means.len() as f64;
@@ -76,10 +79,7 @@ fn within(runs: &[&RunFigures], trials: usize) -> Option<(f64, f64)> {
         return run.single_error.map(|error| (error, 9.0));
     }
     let degrees = trials.checked_sub(runs.len()).filter(|d| *d > 0)? as f64;
-    let squares = |run: &&RunFigures| {
-        let (_, deviation) = mean_and_deviation(&run.logs);
-        deviation.map_or(0.0, |d| d.powi(2) * (run.logs.len() as f64 - 1.0))
-    };
+    let squares = |run: &&RunFigures| Moments::of(&run.logs).map_or(0.0, |moments| moments.squares);
     let variance = runs.iter().map(squares).sum::<f64>() / degrees;
     Some(((variance / trials as f64).sqrt(), degrees))
 }

@@ -5,6 +5,7 @@
 use fathom_model::crosscheck::ComparedFigure;
 use fathom_model::unit;
 use fathom_model::workload::{CacheMode, Workload};
+use fathom_stats::moments::mean;
 
 use super::CrossRow;
 use super::figures::Side;
@@ -37,17 +38,17 @@ pub(super) fn causes(
     causes
 }
 
-fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = values.flatten().collect();
-    let n = values.len() as f64;
-    (n > 0.0).then(|| values.iter().sum::<f64>() / n)
+/// The mean over the pairs that have the value.
+fn mean_over(pairs: &[Pair], value: impl Fn(&Pair) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = pairs.iter().filter_map(value).collect();
+    mean(&values)
 }
 
 /// A tool that uses all of its CPU time measures itself.
 fn busy(pairs: &[Pair]) -> Option<String> {
-    let fathom = mean(pairs.iter().map(|p| p.2.cpu_share))?;
-    let fio = mean(pairs.iter().map(|p| p.3.cpu_share))?;
-    let cost = |side: fn(&Pair) -> &Side| mean(pairs.iter().map(|p| side(p).cpu_ns_per_op));
+    let fathom = mean_over(pairs, |p| p.2.cpu_share)?;
+    let fio = mean_over(pairs, |p| p.3.cpu_share)?;
+    let cost = |side: fn(&Pair) -> &Side| mean_over(pairs, |p| side(p).cpu_ns_per_op);
     let (ours, theirs) = (cost(|p| &p.2)?, cost(|p| &p.3)?);
     let words = format!(
         "fathom's workers used {:.0} % of their CPU time ({} per operation), fio's jobs {:.0} % \
@@ -70,7 +71,7 @@ fn busy(pairs: &[Pair]) -> Option<String> {
 /// What fio spends between preparing an operation and handing it over.
 fn submission(pairs: &[Pair], figures: &[ComparedFigure]) -> Option<String> {
     use fathom_model::crosscheck::CrossFigure::LatencyMean;
-    let spent = mean(pairs.iter().map(|p| p.3.submission_ns))?;
+    let spent = mean_over(pairs, |p| p.3.submission_ns)?;
     let means = figures.iter().filter(|f| f.figure == LatencyMean);
     let whole = means.filter_map(|f| f.peer.value).fold(0.0, f64::max);
     (whole > 0.0 && spent / whole >= SUBMISSION).then(|| {

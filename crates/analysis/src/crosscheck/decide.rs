@@ -6,9 +6,10 @@
 //! the others apart, again at 5 %.
 
 use fathom_model::crosscheck::Agreement;
+use fathom_stats::student::{above, quantile};
 
 use super::figures::Which;
-use crate::comparison::effect::{Effect, Margin, above, quantile};
+use crate::comparison::effect::{Effect, Margin};
 use crate::comparison::{LEAST_PAIRS, holm};
 
 /// Error rate of each claim.

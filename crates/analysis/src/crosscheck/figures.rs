@@ -5,8 +5,8 @@ use fathom_model::estimate::Unit;
 use fathom_model::foreign::{ForeignDirection, ForeignJob};
 use fathom_model::histogram::Histogram;
 use fathom_model::op::OpKind;
+use fathom_stats::order_statistics::least_samples;
 
-use crate::statistics::quantiles::least_samples;
 use crate::trial::{Trial, add, data_kinds};
 
 /// A figure of one kind of operation, or of all together.

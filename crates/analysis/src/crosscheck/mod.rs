@@ -15,10 +15,11 @@ use fathom_model::fingerprint::Fingerprint;
 use fathom_model::foreign::ForeignJob;
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunState, TrialRecord};
+use fathom_stats::moments::mean;
 
 use self::decide::{Test, decide};
 use self::figures::{Side, Which};
-use crate::comparison::effect::{Effect, mean_and_deviation};
+use crate::comparison::effect::Effect;
 use crate::comparison::order_level;
 use crate::comparison::paired::{self, Difference};
 use crate::trial::Trial;
@@ -217,13 +218,11 @@ impl Test {
         let unit = self.which.unit();
         let side = |of: fn(&FigurePair) -> f64| {
             let logs: Vec<f64> = pairs.iter().map(|p| of(p).ln()).collect();
-            match logs.is_empty() {
-                true => Estimate::unknown(unit, self.reason.clone()),
-                false => Estimate::point(
-                    unit,
-                    mean_and_deviation(&logs).0.exp(),
-                    "the interval is that of the ratio",
-                ),
+            match mean(&logs) {
+                None => Estimate::unknown(unit, self.reason.clone()),
+                Some(mean) => {
+                    Estimate::point(unit, mean.exp(), "the interval is that of the ratio")
+                }
             }
         };
         ComparedFigure {

@@ -7,6 +7,9 @@
 use fathom_model::JudgedRun;
 use fathom_model::curve::CurvePoint;
 use fathom_model::verdict::Validity;
+use fathom_stats::mad::MAD_OF_NORMAL;
+use fathom_stats::moments::{self, Moments};
+use fathom_stats::quantile::nearest_rank;
 
 /// Never believe in less noise than this: rounding of a virtual clock.
 const LEAST_DEVIATION: f64 = 0.002;
@@ -22,7 +25,7 @@ pub(super) struct Rates {
 
 impl Rates {
     pub(super) fn mean(&self) -> f64 {
-        self.logs.iter().sum::<f64>() / self.logs.len().max(1) as f64
+        moments::mean(&self.logs).unwrap_or(0.0)
     }
 }
 
@@ -61,8 +64,7 @@ pub(super) fn of(run: &JudgedRun, points: &[CurvePoint]) -> Vec<Rates> {
 pub(super) fn noise_of_passes(series: &[Rates]) -> NoiseOfMeans {
     let (mut squares, mut degrees, mut count) = (0.0, 0usize, 0usize);
     for point in series {
-        let mean = point.mean();
-        squares += point.logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+        squares += Moments::of(&point.logs).map_or(0.0, |moments| moments.squares);
         degrees += point.logs.len() - 1;
         count += point.logs.len();
     }
@@ -95,15 +97,12 @@ pub(super) fn noise(series: &[Rates]) -> NoiseOfMeans {
 /// Deviation of a point's mean from the median of its neighbours' differences,
 /// which a few steps do not move.
 fn neighbour_deviation(series: &[Rates]) -> f64 {
-    let mut differences: Vec<f64> = series
+    let differences: Vec<f64> = series
         .windows(2)
         .map(|w| (w[1].mean() - w[0].mean()).abs())
         .collect();
-    if differences.is_empty() {
-        return 0.0;
-    }
-    differences.sort_by(f64::total_cmp);
-    let middle = differences[(differences.len() - 1) / 2];
-    // Normal differences: median |d| = 0.6745 σ √2.
-    middle / 0.6745 / std::f64::consts::SQRT_2
+    // Of two differences the smaller one: the larger may be a step.
+    let middle = nearest_rank(&differences, 0.5).unwrap_or(0.0);
+    // The difference of two normal values deviates by σ √2.
+    middle / MAD_OF_NORMAL / std::f64::consts::SQRT_2
 }

@@ -2,9 +2,9 @@
 
 use fathom_model::curve::Zones;
 use fathom_model::estimate::{Estimate, Unit};
+use fathom_stats::student::student_975;
 
 use super::series::{Rates, noise_of_passes};
-use crate::statistics::quantiles::student_975;
 
 /// Rates at both ends and their ratio; nothing for fewer than two points.
 ///

@@ -14,6 +14,7 @@ use fathom_model::judged::ResultRow;
 use fathom_model::run::RunRecord;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Validity};
+use fathom_stats::median::median;
 
 use crate::checks;
 use crate::fitness::sum;
@@ -139,18 +140,12 @@ fn figure(run: &JudgedRun, row: &ResultRow) -> Estimate {
 
 /// The median of the hosts, and who is far below it.
 fn complete(workload: &mut FleetWorkload, run: &JudgedRun, trials: &[Trial<'_>], slow_share: f64) {
-    let mut values: Vec<f64> = workload
+    let values: Vec<f64> = workload
         .hosts
         .iter()
         .filter_map(|h| h.figure.value)
         .collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    workload.median = match values.len() {
-        0 => None,
-        n if n % 2 == 1 => Some(values[middle]),
-        _ => Some((values[middle - 1] + values[middle]) / 2.0),
-    };
+    workload.median = median(&values);
     let Some(median) = workload.median.filter(|median| *median > 0.0) else {
         return;
     };

@@ -2,6 +2,7 @@
 
 use fathom_model::JudgedRun;
 use fathom_model::fleet::{FleetWorkload, HostFigure};
+use fathom_stats::median::median;
 
 use crate::trial::Trial;
 
@@ -51,9 +52,8 @@ pub(super) fn of_host(
         let Some(own) = field(&own) else {
             continue;
         };
-        let mut theirs: Vec<f64> = others.iter().filter_map(field).collect();
-        theirs.sort_by(f64::total_cmp);
-        let Some(median) = theirs.get(theirs.len() / 2) else {
+        let theirs: Vec<f64> = others.iter().filter_map(field).collect();
+        let Some(median) = median(&theirs) else {
             continue;
         };
         if (own - median).abs() >= NOTABLE {

@@ -20,22 +20,3 @@ pub(super) fn percent(share: f64) -> String {
 pub(super) fn trip(ns: u64) -> String {
     fathom_model::unit::latency(ns as f64)
 }
-
-/// The middle of some values.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match (sorted.len(), sorted.len() % 2) {
-        (0, _) => None,
-        (_, 1) => Some(sorted[middle]),
-        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
-    }
-}
-
-/// The robust standard deviation: 1.4826 × the median distance to the median.
-pub(super) fn robust_deviation(values: &[f64]) -> Option<f64> {
-    let middle = median(values)?;
-    let distances: Vec<f64> = values.iter().map(|v| (v - middle).abs()).collect();
-    Some(1.4826 * median(&distances)?)
-}

@@ -9,8 +9,10 @@ use fathom_model::network::{
     Direction, EndReport, FlowReport, LoadKind, LoadResult, NetLimit, NetLimitKind, PairReport,
     Protocol,
 };
+use fathom_stats::mad::robust_deviation;
+use fathom_stats::median::median;
 
-use super::evidence::{bits, median, percent, robust_deviation, trip};
+use super::evidence::{bits, percent, trip};
 use super::thresholds as threshold;
 
 /// A direction.

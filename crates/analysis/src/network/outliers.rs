@@ -6,8 +6,9 @@
 //! with the median absolute deviation of all.
 
 use fathom_model::network::{Cell, LinkOutlier, NodeOutlier, Outliers};
+use fathom_stats::mad::robust_deviation;
+use fathom_stats::median::median;
 
-use super::evidence::{median, robust_deviation};
 use super::thresholds as threshold;
 
 /// Rounds of the median polish; it settles in two or three.

@@ -3,8 +3,9 @@
 use fathom_model::network::{
     Cell, HostFacts, LinkOutlier, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport,
 };
+use fathom_stats::median::median;
 
-use super::evidence::{bits, median, percent, trip};
+use super::evidence::{bits, percent, trip};
 use super::thresholds as threshold;
 
 fn remark(id: &str, text: String) -> NetRemark {

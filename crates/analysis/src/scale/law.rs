@@ -10,7 +10,8 @@
 //! Analysis*, 6.1); they stay honest where the parameter is near the edge and
 //! its error is skewed. A simulation test shows their coverage.
 
-use crate::statistics::quantiles::student_975;
+use fathom_stats::moments::mean;
+use fathom_stats::student::student_975;
 
 /// Different numbers of hosts that two parameters and a level need.
 pub(super) const LEAST_NUMBERS: usize = 3;
@@ -297,7 +298,7 @@ impl Data {
 }
 
 fn centre(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
+    mean(values).unwrap_or(0.0)
 }
 
 /// Three equations, the right side in the fourth column.

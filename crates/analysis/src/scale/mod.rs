@@ -19,10 +19,11 @@ use fathom_model::scale::{
 };
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Limiter, Validity};
+use fathom_stats::moments::Moments;
+use fathom_stats::student::student_975;
 
 use crate::company;
 use crate::set_sum;
-use crate::statistics::quantiles::student_975;
 use crate::trial::Trial;
 
 /// Below this efficiency a study has stopped growing with its hosts.
@@ -187,14 +188,13 @@ fn ratio(above: &[Option<f64>], below: &[Option<f64>]) -> Estimate {
         .filter_map(|(above, below)| Some(((*above)? / (*below)?).ln()))
         .filter(|log| log.is_finite())
         .collect();
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    match logs.len() {
-        0 => Estimate::unknown(Unit::Ratio, "no block has both one host and so many"),
-        1 => Estimate::point(Unit::Ratio, mean.exp(), "one block has no interval"),
-        _ => {
-            let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-            let error = (squares / (count - 1.0) / count).sqrt();
+    let Some(moments) = Moments::of(&logs) else {
+        return Estimate::unknown(Unit::Ratio, "no block has both one host and so many");
+    };
+    let Moments { count, mean, .. } = moments;
+    match moments.standard_error() {
+        None => Estimate::point(Unit::Ratio, mean.exp(), "one block has no interval"),
+        Some(error) => {
             let half = student_975(count - 1.0) * error;
             let (low, high) = ((mean - half).exp(), (mean + half).exp());
             Estimate::known(Unit::Ratio, mean.exp(), low, high, count)

@@ -3,12 +3,13 @@
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::foreign::ForeignDirection;
 use fathom_model::opinion::{StatedFigures, StatedPercentile};
+use fathom_stats::effective_size::MIN_EFFECTIVE;
+use fathom_stats::moments::mean;
 
 use super::Entry;
 use super::precision::{needed, percentiles, rate_series, spread_of};
 use super::said::Counted;
 use crate::statistics::ratio::is_too_wide;
-use crate::statistics::series::MIN_EFFECTIVE;
 
 /// Log and result further apart than this do not describe the same thing.
 const LOG_DIFFERS: f64 = 0.1;
@@ -64,18 +65,15 @@ fn rate(entry: &Entry<'_>, d: &ForeignDirection, unit: Unit, stated: Option<f64>
             let ops = s.kind == fathom_model::foreign::SeriesKind::Operations;
             ops == (unit == Unit::OpsPerSecond)
         });
-        return match of_log {
-            Some(log) => {
-                let mean = log.values.iter().sum::<f64>() / log.values.len() as f64;
-                with_interval(unit, mean, &log.values)
-            }
+        return match of_log.and_then(|log| Some((log, mean(&log.values)?))) {
+            Some((log, mean)) => with_interval(unit, mean, &log.values),
             None => Estimate::unknown(unit, "not stated"),
         };
     };
-    let Some(series) = series else {
+    let Some((series, logged)) = series.and_then(|series| Some((series, mean(&series.values)?)))
+    else {
         return Estimate::point(unit, stated, "one mean without a log has no interval");
     };
-    let logged = series.values.iter().sum::<f64>() / series.values.len() as f64;
     let same = match series.kind {
         fathom_model::foreign::SeriesKind::Operations => d.rate(),
         _ => d.bytes_per_second,

@@ -12,7 +12,7 @@ use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 use proptest::prelude::*;
 
 use super::*;
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::seeded;
 
 const SECONDS: f64 = 60.0;
 const IOPS: f64 = 10_000.0;
@@ -59,7 +59,7 @@ fn sound() -> ForeignResult {
         total: Some(total),
         ..ForeignDirection::default()
     };
-    let noise = Noise::new(7).ar1(0.1, 60);
+    let noise = seeded(7).ar1(0.1, 60);
     let job = ForeignJob {
         name: "job".to_owned(),
         group: Some(0),
@@ -331,7 +331,7 @@ fn groups_and_steady_states_are_looked_at() {
 fn a_cliff_is_told_apart_from_noise() {
     let mut result = sound();
     let noise = |seed, sigma: f64| -> Vec<f64> {
-        let noise = Noise::new(seed).ar1(0.5, 120);
+        let noise = seeded(seed).ar1(0.5, 120);
         noise.iter().map(|n| IOPS * (1.0 + sigma * n)).collect()
     };
     let mut falling = noise(3, 0.01);
@@ -345,7 +345,7 @@ fn a_cliff_is_told_apart_from_noise() {
         finding.evidence.contains("for the first 1.7"),
         "{finding:?}"
     );
-    let drifting = Noise::new(4).ar1(0.0, 240);
+    let drifting = seeded(4).ar1(0.0, 240);
     let fall = |i: usize| (-(i as f64) / 1500.0).exp();
     let drifting = drifting.iter().enumerate();
     let drifting = drifting.map(|(i, n)| IOPS * (1.0 + 0.01 * n) * fall(i));

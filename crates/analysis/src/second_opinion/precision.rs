@@ -3,12 +3,14 @@
 use fathom_model::foreign::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_stats::effective_size::{MIN_EFFECTIVE, mean_error};
+use fathom_stats::moments::mean;
+use fathom_stats::order_statistics::least_samples;
+use fathom_stats::student::student_975;
 
 use super::said::Counted;
 use super::{Entry, fio_number};
 use crate::outcome::{Outcome, check};
-use crate::statistics::quantiles::{least_samples, student_975};
-use crate::statistics::series::{MIN_EFFECTIVE, mean_error};
 
 /// Fewer samples than this are no ground for a caveat (V63 has one for short
 /// runs).
@@ -30,7 +32,7 @@ pub(super) fn rate_series<'a>(
 /// Half the width of the 95 % interval over the mean, and the number of
 /// independent intervals.
 pub(super) fn spread_of(values: &[f64]) -> Option<(f64, f64)> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let mean = mean(values)?;
     let error = mean_error(values)?;
     let half = match error.n_effective >= MIN_EFFECTIVE {
         true => student_975(error.n_effective_low - 1.0) * error.upper,

@@ -1,4 +1,4 @@
-//! Per-second histograms on a few cells, and the block bootstrap over them.
+//! Per-second histograms on a few cells, for the block bootstrap over them.
 //!
 //! A histogram has thousands of buckets; an hour has 3,600 of them. What a
 //! percentile and its spread need is much less: a fine grid near the wanted
@@ -9,11 +9,11 @@
 
 use fathom_model::histogram::{Histogram, bucket_range};
 use fathom_model::rng::Rng;
+use fathom_stats::bootstrap::{BlockBootstrap, central_95};
 
 const LOGIT_STEP: f64 = 0.08;
 const MAX_GROUPS: usize = 240;
 const RESAMPLES: usize = 200;
-const LEAST_BLOCKS: usize = 10;
 const BOOTSTRAP_SEED: u64 = 0x6661_7468_6f6d;
 
 /// The latencies of one second, by worker group.
@@ -74,10 +74,9 @@ impl Cells {
             .collect()
     }
 
-    /// Circular block bootstrap (Politis & Romano 1992) of several quantiles
-    /// at once, with blocks of `block_seconds`: for each the lowest and the
-    /// highest latency of its central 95 %. `None` when there are fewer than
-    /// ten blocks: that few cannot show a spread.
+    /// Block bootstrap of several quantiles at once, with blocks of
+    /// `block_seconds`: for each the lowest and the highest latency of its central
+    /// 95 %. `None` where there are too few blocks.
     pub(crate) fn bootstrap(
         &self,
         quantiles: &[f64],
@@ -91,26 +90,15 @@ impl Cells {
         let rows = groups.len() / columns;
         let per_group = (self.counts.len() / columns) as f64 / rows as f64;
         let block = (block_seconds / per_group).ceil().max(1.0) as usize;
-        if rows / block < LEAST_BLOCKS {
-            return None;
-        }
+        let bootstrap = BlockBootstrap::of(&groups, columns, block)?;
         let mut rng = Rng::new(BOOTSTRAP_SEED);
         let mut found = vec![Vec::with_capacity(RESAMPLES); quantiles.len()];
-        let mut sum = vec![0u64; columns];
-        for _ in 0..RESAMPLES {
-            sum.fill(0);
-            for _ in 0..rows.div_ceil(block) {
-                let start = rng.below(rows as u64) as usize;
-                for row in (start..start + block).map(|r| r % rows) {
-                    let row = &groups[row * columns..(row + 1) * columns];
-                    for (total, count) in sum.iter_mut().zip(row) {
-                        *total = total.saturating_add(*count);
-                    }
-                }
-            }
-            quantile_cells(&sum, quantiles, &mut found);
-        }
-        Some(found.into_iter().map(|cells| self.central(cells)).collect())
+        bootstrap.sums(
+            RESAMPLES,
+            |rows| rng.below(rows),
+            |sum| reached_cells(sum, quantiles, &mut found),
+        );
+        found.into_iter().map(|cells| self.central(cells)).collect()
     }
 
     /// Counts added up over groups of seconds, at most [`MAX_GROUPS`].
@@ -128,16 +116,16 @@ impl Cells {
         groups
     }
 
-    fn central(&self, mut cells: Vec<usize>) -> (u64, u64) {
-        cells.sort_unstable();
-        let at = |share: f64| cells[((cells.len() - 1) as f64 * share).round() as usize];
-        let (low, high) = (self.ranges[at(0.025)], self.ranges[at(0.975)]);
-        (bucket_range(low.0).0, bucket_range(high.1).1)
+    /// The latencies between which the central 95 % of these cells lie.
+    fn central(&self, cells: Vec<usize>) -> Option<(u64, u64)> {
+        let (low, high) = central_95(cells)?;
+        let (low, high) = (self.ranges[low], self.ranges[high]);
+        Some((bucket_range(low.0).0, bucket_range(high.1).1))
     }
 }
 
 /// Appends, for each quantile, the cell in which it falls.
-fn quantile_cells(sum: &[u64], quantiles: &[f64], found: &mut [Vec<usize>]) {
+fn reached_cells(sum: &[u64], quantiles: &[f64], found: &mut [Vec<usize>]) {
     let total: f64 = sum.iter().map(|n| *n as f64).sum();
     let mut seen = 0.0;
     let mut next = 0;

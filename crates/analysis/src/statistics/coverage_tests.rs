@@ -3,7 +3,7 @@
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::histogram::Histogram;
 
-use super::noise::Noise;
+use super::noise::{Noise, seeded};
 use super::percentile::Latencies;
 use super::ratio::{Part, Ratio, over_trials};
 
@@ -36,7 +36,7 @@ fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
         for phi in [0.0, 0.3, 0.5, 0.7, 0.8, 0.9] {
             // Where intervals are rarely printed, more runs are needed to judge.
             let runs = if phi > 0.7 && n <= 120 { 3000 } else { runs };
-            let mut noise = Noise::new(n as u64 * 100 + (phi * 10.0) as u64);
+            let mut noise = seeded(n as u64 * 100 + (phi * 10.0) as u64);
             let outcomes: Vec<bool> = (0..runs)
                 .filter_map(|_| {
                     let estimate = mean_estimate(&noise.ar1(phi, n));
@@ -62,7 +62,7 @@ fn mean_intervals_hold_the_truth_wherever_they_are_printed() {
 
 #[test]
 fn short_strongly_correlated_series_get_no_interval() {
-    let mut noise = Noise::new(9);
+    let mut noise = seeded(9);
     let printed = (0..300)
         .filter(|_| mean_estimate(&noise.ar1(0.9, 60)).low.is_some())
         .count();
@@ -71,7 +71,7 @@ fn short_strongly_correlated_series_get_no_interval() {
 
 #[test]
 fn intervals_between_trials_hold_the_truth() {
-    let mut noise = Noise::new(10);
+    let mut noise = seeded(10);
     for k in [2, 3, 6] {
         let missed = (0..400)
             .filter(|_| {
@@ -102,7 +102,7 @@ fn intervals_over_trials_hold_the_truth_with_noise_within_and_between() {
         (5, 0.5, 0.03),
         (6, 0.9, 0.02),
     ] {
-        let mut noise = Noise::new(k as u64 * 10 + (phi * 10.0) as u64);
+        let mut noise = seeded(k as u64 * 10 + (phi * 10.0) as u64);
         let runs = 250;
         let (mut missed, mut naive_missed) = (0, 0);
         for _ in 0..runs {
@@ -166,7 +166,7 @@ fn percentile_misses(
     between: f64,
     runs: usize,
 ) -> (usize, usize) {
-    let mut noise = Noise::new((seconds * ops) as u64 + (100.0 * (phi + between)) as u64);
+    let mut noise = seeded((seconds * ops) as u64 + (100.0 * (phi + between)) as u64);
     let deviation = (between * between + 0.16f64).sqrt();
     let truths = [(0, 0.0), (1, 1.281_552), (3, 2.326_348)];
     let (mut printed, mut missed) = (0, 0);

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! with the variance corrected for autocorrelation between seconds
-//! ([`super::series`]); n_eff = N / max(D, 1). D covers both bursts inside a
+//! ([`fathom_stats::effective_size`]); n_eff = N / max(D, 1). D covers both bursts inside a
 //! second and slow spells of many seconds. The value needs n_eff; the interval
 //! inverts the order-statistic test at n_eff (Woodruff 1952), with the error at
 //! the upper end of the plausible autocorrelation and widened for the few
@@ -28,11 +28,13 @@ use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::histogram::{Histogram, bucket_of, bucket_range};
 use fathom_model::judged::{LatencySummary, Percentile};
 use fathom_model::unit;
+use fathom_stats::effective_size::mean_error;
+use fathom_stats::moments::Moments;
+use fathom_stats::order_statistics::{NORMAL_975, least_samples, order_levels};
+use fathom_stats::student::student_975;
 
 use super::cells::{Cells, SecondHistograms};
-use super::quantiles::{NORMAL_975, least_samples, order_levels, student_975};
 use super::ratio::{Part, is_too_wide, longer_for, over_trials};
-use super::series::mean_error;
 
 /// The percentiles that are reported.
 pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
@@ -205,10 +207,8 @@ impl<'a> Latencies<'a> {
         for (residual, trial) in residuals.iter_mut().zip(&self.trial_of_second) {
             *residual -= sums[*trial].0 / sums[*trial].1;
         }
-        let k = trials as f64;
-        let mean = sums.iter().map(|s| s.0).sum::<f64>() / k;
-        let variance = sums.iter().map(|s| (s.0 - mean).powi(2)).sum::<f64>() / (k - 1.0);
-        Some(variance * k)
+        let sums: Vec<f64> = sums.into_iter().map(|(sum, _)| sum).collect();
+        Some(Moments::of(&sums)?.variance()? * trials as f64)
     }
 
     /// How much longer to measure for this percentile with its interval. What

@@ -1,5 +1,5 @@
 use super::*;
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::{Noise, seeded};
 
 fn second(noise: &mut Noise, ops: usize, scale: f64) -> Histogram {
     let mut histogram = Histogram::new();
@@ -21,7 +21,7 @@ fn percentile(summary: &LatencySummary, percent: f64) -> &Estimate {
 
 #[test]
 fn unsupported_percentiles_are_refused_with_reason_and_hint() {
-    let mut noise = Noise::new(1);
+    let mut noise = seeded(1);
     let seconds: Vec<Histogram> = (0..10).map(|_| second(&mut noise, 100, 1.0)).collect();
     let summary = summary_of(&seconds);
     assert_eq!(summary.count, 1000);
@@ -40,7 +40,7 @@ fn unsupported_percentiles_are_refused_with_reason_and_hint() {
 #[test]
 fn higher_percentiles_never_need_less_time() {
     for (ops, bursts) in [(40, 3), (200, 5), (500, 7), (2000, 4)] {
-        let mut noise = Noise::new(ops);
+        let mut noise = seeded(ops);
         let scale = |s: u64| if s.is_multiple_of(bursts) { 20.0 } else { 1.0 };
         let seconds: Vec<Histogram> = (0..10)
             .map(|s| second(&mut noise, ops as usize, scale(s)))
@@ -58,7 +58,7 @@ fn higher_percentiles_never_need_less_time() {
 
 #[test]
 fn values_agree_with_the_merged_histogram() {
-    let mut noise = Noise::new(2);
+    let mut noise = seeded(2);
     let seconds: Vec<Histogram> = (0..20).map(|_| second(&mut noise, 1000, 1.0)).collect();
     let summary = summary_of(&seconds);
     let mut merged = Histogram::new();
@@ -73,7 +73,7 @@ fn values_agree_with_the_merged_histogram() {
 
 #[test]
 fn clustered_slow_operations_are_worth_less() {
-    let mut noise = Noise::new(3);
+    let mut noise = seeded(3);
     let even: Vec<Histogram> = (0..60).map(|_| second(&mut noise, 200, 1.0)).collect();
     let bursts: Vec<Histogram> = (0..60)
         .map(|s| second(&mut noise, 200, if s % 20 < 2 { 10.0 } else { 1.0 }))
@@ -85,7 +85,7 @@ fn clustered_slow_operations_are_worth_less() {
 
 #[test]
 fn one_second_gives_values_without_interval() {
-    let only = [second(&mut Noise::new(4), 5000, 1.0)];
+    let only = [second(&mut seeded(4), 5000, 1.0)];
     let p99 = percentile(&summary_of(&only), 99.0).clone();
     assert!(p99.value.is_some() && p99.low.is_none() && p99.reason.is_some());
 }
@@ -105,7 +105,7 @@ fn identical_latencies_have_an_interval_of_one_value() {
 
 #[test]
 fn trials_that_differ_widen_the_interval() {
-    let mut noise = Noise::new(5);
+    let mut noise = seeded(5);
     let mut width = |scales: [f64; 4]| {
         let trials: Vec<Vec<Histogram>> = scales
             .iter()

@@ -7,9 +7,9 @@
 //! what they should.
 
 use fathom_model::estimate::{Estimate, Unit};
+use fathom_stats::effective_size::{MIN_EFFECTIVE, MeanError, mean_error};
+use fathom_stats::student::student_975;
 
-use super::quantiles::student_975;
-use super::series::{MIN_EFFECTIVE, MeanError, mean_error};
 use crate::outcome::check;
 
 /// Numerator and denominator of one second.

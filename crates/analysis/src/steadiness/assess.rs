@@ -3,18 +3,19 @@
 use std::ops::Range;
 
 use fathom_model::steadiness::{SniaWindow, SteadinessClass};
+use fathom_stats::change_point::LEAST_SERIES;
+use fathom_stats::drift::{Drift, drift};
+use fathom_stats::effective_size::MIN_EFFECTIVE;
+use fathom_stats::log_rates::log_rates;
+use fathom_stats::median::median;
+use fathom_stats::modes::{Modes, two_modes};
+use fathom_stats::trend::trend;
+use fathom_stats::warmup::{WarmupCut, warmup_cut};
 
-use super::change_points::LEAST_SERIES;
-use super::drift::{Drift, drift};
 use super::levels::{Level, levels};
-use super::modes::{Modes, two_modes};
-use super::robust::log_rates;
 use super::snia;
 use super::track::Track;
-use super::trend::trend;
-use super::warmup::{WarmupCut, warmup_cut};
 use crate::statistics::ratio::{Part, Ratio};
-use crate::statistics::series::MIN_EFFECTIVE;
 
 /// Change over the window that still counts as none, in either direction.
 pub(crate) const DRIFT_MARGIN: f64 = 0.05;
@@ -103,7 +104,7 @@ fn modes(rates: &[f64], levels: &[Level]) -> (Option<Modes>, usize) {
     let from = from.max(rates.len().saturating_sub(MOST_MODE_CELLS));
     // Short dips are outliers to the search of levels, and modes here: the
     // rates are taken as they are.
-    let typical = super::robust::median(rates.to_vec()).unwrap_or(0.0);
+    let typical = median(rates).unwrap_or(0.0);
     let floor = (typical * 1e-3).max(f64::MIN_POSITIVE);
     let logs: Vec<f64> = rates[from..].iter().map(|r| r.max(floor).ln()).collect();
     (two_modes(&logs), from)

@@ -4,11 +4,11 @@
 
 use fathom_model::steadiness::{Rung, RungStatus, SteadinessClass};
 use fathom_model::unit;
+use fathom_stats::warmup::WarmupCut;
 
 use super::assess::{Assessment, DRIFT_MARGIN, LEAST_LAST_SECONDS};
 use super::snia::{EXCURSION, RANGE, ROUND_SECONDS, ROUNDS};
 use super::track::Track;
-use super::warmup::WarmupCut;
 use super::words::{bytes_words, rate_scale, rate_words};
 
 /// Ranges that must have been written (SNIA workload-independent

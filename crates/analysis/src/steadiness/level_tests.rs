@@ -5,11 +5,11 @@ use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::workload::OpMix;
 
 use super::*;
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::seeded;
 
 /// Writes at rates that follow the bytes written: `levels` are (bytes, rate).
 pub(crate) fn track_of(levels: &[(f64, f64)], seconds: usize, cv: f64, seed: u64) -> Track {
-    let mut noise = Noise::new(seed);
+    let mut noise = seeded(seed);
     let mut track = Track::new(OpMix::WRITE);
     let mut written = 0.0;
     for index in 0..seconds {
@@ -39,7 +39,7 @@ pub(crate) fn track_of(levels: &[(f64, f64)], seconds: usize, cv: f64, seed: u64
 #[test]
 fn a_cliff_is_placed_within_three_percent_of_the_bytes() {
     let (mut worst, mut wrong) = (0.0f64, 0);
-    let mut noise = Noise::new(11);
+    let mut noise = seeded(11);
     for seed in 0..60 {
         let size = 23e9 * (1.0 + 0.3 * noise.normal().clamp(-2.0, 2.0));
         let found = levels(&track_of(&[(size, 2.9e9), (1e18, 414e6)], 120, 0.03, seed));
@@ -74,7 +74,7 @@ fn small_steps_and_three_levels_are_placed_too() {
 #[test]
 fn a_slope_has_no_levels() {
     for (seed, fall) in [(1, 0.3), (2, 0.6), (3, 0.15)] {
-        let mut noise = Noise::new(seed);
+        let mut noise = seeded(seed);
         let mut track = track_of(&[(1e18, 1e9)], 300, 0.0, 1);
         for (i, cell) in track.cells.iter_mut().enumerate() {
             cell.bytes *= (1.0 - fall * i as f64 / 300.0) * (1.0 + 0.02 * noise.normal());

@@ -6,8 +6,10 @@
 
 use std::ops::Range;
 
-use super::change_points::{LEAST_STEP, change_points};
-use super::robust::log_rates;
+use fathom_stats::change_point::{LEAST_STEP, change_points};
+use fathom_stats::log_rates::log_rates;
+use fathom_stats::moments::{Moments, mean};
+
 use super::track::Track;
 
 /// Cells on each side whose rate is held against the second of the change.
@@ -108,7 +110,10 @@ fn steps(logs: &[f64], mut points: Vec<usize>) -> Vec<usize> {
 }
 
 fn is_step(left: &[f64], right: &[f64]) -> bool {
-    let step = mean(right) - mean(left);
+    let (Some(before), Some(after)) = (mean(left), mean(right)) else {
+        return false;
+    };
+    let step = after - before;
     if step.abs() < LEAST_STEP {
         return false;
     }
@@ -118,24 +123,15 @@ fn is_step(left: &[f64], right: &[f64]) -> bool {
     let left_near = &left_near[left_near.len() - reach(left.len()).min(left_near.len())..];
     let right_near = &right[1..];
     let right_near = &right_near[..reach(right.len()).min(right_near.len())];
-    if left_near.is_empty() || right_near.is_empty() {
+    let (Some(before), Some(after)) = (Moments::of(left_near), Moments::of(right_near)) else {
         return true;
-    }
-    let local = (mean(right_near) - mean(left_near)) * step.signum();
-    let spread = variance(left_near) / left_near.len() as f64
-        + variance(right_near) / right_near.len() as f64;
+    };
+    let local = (after.mean - before.mean) * step.signum();
+    // A single value says nothing of its spread, which then counts as none.
+    let error = |near: Moments| near.variance().unwrap_or(0.0) / near.count;
+    let spread = error(before) + error(after);
     // A slope only where that is certain.
     local + 2.0 * spread.sqrt() >= ABRUPT * step.abs()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-fn variance(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    squares / (values.len() as f64 - 1.0).max(1.0)
 }
 
 fn edge(track: &Track, from: usize, at: usize, to: usize) -> Edge {

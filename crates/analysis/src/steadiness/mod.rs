@@ -7,19 +7,13 @@
 //! a trial runs.
 
 mod assess;
-pub(crate) mod change_points;
-mod drift;
 mod ladder;
 mod levels;
 mod logged;
-mod modes;
-mod robust;
 mod settled_rule;
 pub(crate) mod snia;
 mod track;
-mod trend;
 mod until;
-mod warmup;
 mod words;
 mod zones;
 
@@ -28,6 +22,7 @@ use fathom_model::judged::OpSummary;
 use fathom_model::sample::Sample;
 use fathom_model::steadiness::{Regime, Steadiness, SteadinessClass, TwoModes};
 use fathom_model::workload::{OpMix, Until};
+use fathom_stats::warmup::WarmupCut;
 
 use self::assess::{Assessment, assess};
 use self::ladder::{Context, ladder};
@@ -123,7 +118,7 @@ fn by_position(found: &mut Assessment) {
     found.modes = None;
     found.drift = None;
     found.trend = None;
-    found.warmup = warmup::WarmupCut::Cut(0);
+    found.warmup = WarmupCut::Cut(0);
     if found.class != SteadinessClass::TooShort {
         found.class = SteadinessClass::Flat;
     }

@@ -4,7 +4,7 @@ use fathom_model::judged::JudgedTrial;
 use fathom_model::run::TrialRecord;
 use fathom_model::steadiness::{RungStatus, SteadinessClass};
 
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::{Noise, seeded};
 use crate::test_records::{RecordBuilder, run_of};
 
 /// A write trial whose seconds have these rates in operations of 4 KiB.
@@ -31,7 +31,7 @@ fn noisy(noise: &mut Noise, phi: f64, cv: f64, level: impl Fn(usize) -> f64, n: 
 
 #[test]
 fn every_class_is_recognized() {
-    let mut noise = Noise::new(31);
+    let mut noise = seeded(31);
     let mut class = |level: &dyn Fn(usize) -> f64, n| {
         judged(&noisy(&mut noise, 0.2, 0.02, level, n))
             .steadiness
@@ -54,7 +54,7 @@ fn every_class_is_recognized() {
 
 #[test]
 fn no_mean_over_levels_has_an_interval() {
-    let mut noise = Noise::new(32);
+    let mut noise = seeded(32);
     for period in [200, 10] {
         let level = |i: usize| {
             if i % period < period * 2 / 5 {
@@ -78,7 +78,7 @@ fn no_mean_over_levels_has_an_interval() {
 fn the_intervals_of_levels_hold_the_truth() {
     let (before, after) = (1e5, 3e4);
     for phi in [0.0, 0.5, 0.8] {
-        let mut noise = Noise::new(33 + (phi * 10.0) as u64);
+        let mut noise = seeded(33 + (phi * 10.0) as u64);
         let (mut printed, mut missed) = (0, 0);
         for _ in 0..40 {
             let level = |i| if i < 100 { before } else { after };
@@ -108,7 +108,7 @@ fn the_intervals_of_levels_hold_the_truth() {
 
 #[test]
 fn the_ladder_says_what_is_missing() {
-    let mut noise = Noise::new(34);
+    let mut noise = seeded(34);
     let trial = judged(&noisy(&mut noise, 0.2, 0.02, |_| 1e5, 320));
     let steadiness = trial.steadiness.unwrap();
     let names: Vec<&str> = steadiness.ladder.iter().map(|r| r.name.as_str()).collect();

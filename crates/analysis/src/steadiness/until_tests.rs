@@ -5,7 +5,7 @@ use fathom_model::sample::{OpSample, Phase};
 use fathom_model::workload::OpMix;
 
 use super::*;
-use crate::statistics::noise::Noise;
+use crate::statistics::noise::seeded;
 use crate::statistics::ratio::{Part, Ratio};
 
 const LEVEL: f64 = 1e6;
@@ -54,7 +54,7 @@ fn the_final_interval_holds_the_truth_after_early_stops() {
     ] {
         let (mut printed, mut held, mut stopped) = (0, 0, 0);
         for phi in [0.0, 0.5, 0.8, 0.9] {
-            let mut noise = Noise::new((phi * 10.0) as u64 + (cv * 1000.0) as u64);
+            let mut noise = seeded((phi * 10.0) as u64 + (cv * 1000.0) as u64);
             for _ in 0..12 {
                 let series = noise.ar1(phi, 450);
                 let rates: Vec<f64> = series.iter().map(|v| LEVEL * (1.0 + cv * v)).collect();
@@ -77,7 +77,7 @@ fn the_final_interval_holds_the_truth_after_early_stops() {
 
 #[test]
 fn what_drifts_or_jumps_is_not_called_steady() {
-    let mut noise = Noise::new(2);
+    let mut noise = seeded(2);
     let falling: Vec<f64> = (0..600)
         .map(|i| LEVEL * (1.0 - 0.5 * f64::from(i) / 600.0) * (1.0 + 0.02 * noise.normal()))
         .collect();
@@ -100,7 +100,7 @@ fn a_short_bound_leaves_out_the_rounds() {
     let mut workload = Workload::example("x");
     workload.bounds.time_ns = Some(120_000_000_000);
     let mut rule = UntilRule::new(Until::Steady, &workload);
-    let mut noise = Noise::new(4);
+    let mut noise = seeded(4);
     let mut rates = (0..120).map(|_| LEVEL * (1.0 + 0.01 * noise.normal()));
     let end = (0..120).find(|i| {
         let rate = rates.next().unwrap_or(LEVEL);
@@ -116,7 +116,7 @@ fn writes_go_on_until_the_range_was_written_twice() {
     workload.mix = OpMix::WRITE;
     workload.size_bytes = Some((LEVEL * 4096.0 * 200.0) as u64);
     let mut rule = UntilRule::new(Until::Steady, &workload);
-    let mut noise = Noise::new(3);
+    let mut noise = seeded(3);
     let end = (0..600).find(|i| {
         let mut sample = second(*i, LEVEL * (1.0 + 0.01 * noise.normal()));
         sample.ops[0].kind = OpKind::Write;

@@ -3,11 +3,11 @@
 
 use fathom_model::steadiness::SteadinessClass;
 use fathom_model::unit;
+use fathom_stats::warmup::WarmupCut;
 
 use super::assess::Assessment;
 use super::levels::Level;
 use super::track::{Cell, Track};
-use super::warmup::WarmupCut;
 
 /// Blocks up to this size are counted in operations.
 const SMALL_BLOCK_BYTES: f64 = 65_536.0;

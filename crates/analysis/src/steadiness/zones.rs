@@ -10,10 +10,10 @@ use fathom_model::fingerprint::Fingerprint;
 use fathom_model::run::TrialRecord;
 use fathom_model::steadiness::{Zone, ZoneProfile};
 use fathom_model::workload::Pattern;
+use fathom_stats::effective_size::MIN_EFFECTIVE;
 
 use super::track::{Cell, Track};
 use crate::statistics::ratio::{Part, Ratio};
-use crate::statistics::series::MIN_EFFECTIVE;
 use crate::trial::Trial;
 
 /// Parts of the range in a profile.

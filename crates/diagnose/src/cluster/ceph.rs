@@ -4,12 +4,13 @@
 
 use fathom_model::cluster::{CLUSTER_SCHEMA, ClusterLook, ClusterMember, ClusterOperation};
 use fathom_model::unit::latency;
+use fathom_stats::median::median;
 use serde_json::Value;
 
 use crate::foreign::takes_too_much;
 
 use super::ceph_operations::steps;
-use super::outlier::{high, median};
+use super::outlier::high;
 use super::{add, limit, sort};
 
 /// OSDs that are looked at.

@@ -1,6 +1,7 @@
 //! Numbers by name from dumps of Ceph, for the alarms.
 
 use fathom_model::machine::HostReading;
+use fathom_stats::quantile::nearest_rank;
 use serde_json::Value;
 
 use super::CephDump;
@@ -40,12 +41,9 @@ pub fn ceph_readings(dump: &CephDump) -> Vec<HostReading> {
             for (id, ns) in &latencies {
                 add("member_wait", &format!("osd.{id}"), ns / 1e9);
             }
-            let mut times: Vec<f64> = latencies.iter().map(|(_, ns)| ns / 1e9).collect();
-            times.sort_by(f64::total_cmp);
-            // Nearest rank: the smallest value that 95 % are at or below.
-            let rank = (times.len() as f64 * 0.95).ceil() as usize;
-            if let Some(p95) = times.get(rank.saturating_sub(1)) {
-                add("commit_latency", "", *p95);
+            let times: Vec<f64> = latencies.iter().map(|(_, ns)| ns / 1e9).collect();
+            if let Some(p95) = nearest_rank(&times, 0.95) {
+                add("commit_latency", "", p95);
             }
         }
         CephDump::OsdDf(value) => {

@@ -6,8 +6,9 @@ use fathom_model::cluster::{
     BrickLoad, CLUSTER_SCHEMA, ClusterLook, ClusterMember, ClusterOperation, SizeCount,
 };
 use fathom_model::unit::latency;
+use fathom_stats::median::median;
 
-use super::outlier::{high, median};
+use super::outlier::high;
 use super::{add, limit, sort};
 
 /// Fewer calls of an operation are not compared between bricks.

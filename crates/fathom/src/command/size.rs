@@ -9,6 +9,7 @@ use fathom_model::estimate::Unit;
 use fathom_model::network::{MatrixReport, PairReport};
 use fathom_model::unit;
 use fathom_report::table::{Align, Table, wrap};
+use fathom_stats::median::median;
 
 use crate::exit::Exit;
 use crate::output_flags::StorePath;
@@ -159,7 +160,7 @@ fn disk(size: &Size) -> anyhow::Result<Option<Sourced>> {
     let record = super::runs::load(&present::store_path(&size.store)?, name)?;
     let judged = fathom_analysis::judge(&record);
     let measured = disk_speeds(&judged);
-    let Some(value) = median(measured) else {
+    let Some(value) = median(&measured) else {
         anyhow::bail!("run {} measured no throughput of a disk", judged.run.id);
     };
     Ok(Some(Sourced {
@@ -191,11 +192,6 @@ fn disk_speeds(judged: &fathom_model::JudgedRun) -> Vec<f64> {
         speeds.reduce(f64::max)
     });
     trials.collect()
-}
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
 }
 
 fn sized(network: &Sourced, disk: &Sourced, scheme: Option<Redundancy>) -> NodeSize {

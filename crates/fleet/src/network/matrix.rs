@@ -10,6 +10,7 @@ use fathom_model::network::{
     Outliers, PairPlan, PairReport, PlannedLoad,
 };
 use fathom_observe::unix_now_ns;
+use fathom_stats::median::median;
 
 use super::driver::{Cue, Remote};
 use super::error::{NetError, no_thread};
@@ -97,12 +98,11 @@ fn look_again(
     stop: &AtomicBool,
     tell: &mut dyn FnMut(&str),
 ) {
-    let mut rates: Vec<f64> = cells.iter().filter_map(|c| c.bits_per_second).collect();
-    rates.sort_by(f64::total_cmp);
-    let Some(&median) = rates.get(rates.len() / 2) else {
+    let rates: Vec<f64> = cells.iter().filter_map(|c| c.bits_per_second).collect();
+    let Some(middle) = median(&rates) else {
         return;
     };
-    let expected = expected(remotes.len(), cells, median);
+    let expected = expected(remotes.len(), cells, middle);
     let share = |cell: &Cell| {
         let usual = expected(cell.from, cell.to).max(1.0);
         cell.bits_per_second.map(|bits| bits / usual)
@@ -132,19 +132,18 @@ fn look_again(
 
 /// What a way should reach by its hosts' other ways, at least the median of all: a
 /// way can be slow for two fast hosts and still be no slower than most.
-fn expected(hosts: usize, cells: &[Cell], median: f64) -> impl Fn(usize, usize) -> f64 + use<> {
+fn expected(hosts: usize, cells: &[Cell], middle: f64) -> impl Fn(usize, usize) -> f64 + use<> {
     let of = |matches: &dyn Fn(&Cell) -> bool| {
         let ways = cells.iter().filter(|cell| matches(cell));
-        let mut rates: Vec<f64> = ways.filter_map(|c| c.bits_per_second).collect();
-        rates.sort_by(f64::total_cmp);
-        rates.get(rates.len() / 2).copied().unwrap_or(median)
+        let rates: Vec<f64> = ways.filter_map(|c| c.bits_per_second).collect();
+        median(&rates).unwrap_or(middle)
     };
     let sent: Vec<f64> = (0..hosts).map(|host| of(&|c| c.from == host)).collect();
     let received: Vec<f64> = (0..hosts).map(|host| of(&|c| c.to == host)).collect();
     move |from, to| {
-        let usual = |rates: &[f64], host: usize| rates.get(host).copied().unwrap_or(median);
-        let both = usual(&sent, from) * usual(&received, to) / median.max(1.0);
-        both.max(median)
+        let usual = |rates: &[f64], host: usize| rates.get(host).copied().unwrap_or(middle);
+        let both = usual(&sent, from) * usual(&received, to) / middle.max(1.0);
+        both.max(middle)
     }
 }
 

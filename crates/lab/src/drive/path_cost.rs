@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use fathom_model::OpKind;
+use fathom_stats::median::median;
 
 use crate::Error;
 use crate::truth::PathTruth;
@@ -61,7 +62,7 @@ impl SendTimes {
 
     fn medians(&self) -> (f64, f64) {
         let median_of = |list: &Mutex<Vec<u64>>| match list.lock() {
-            Ok(mut list) => median(&mut list),
+            Ok(list) => middle(&list),
             Err(_) => 0.0,
         };
         (median_of(&self.small_ns), median_of(&self.large_ns))
@@ -91,7 +92,7 @@ impl PathCost {
                 times.push(start.elapsed().as_nanos() as u64);
             }
             // The first rounds fill caches.
-            Ok(median(&mut times[n / 10..]))
+            Ok(middle(&times[n / 10..]))
         };
         let small = rounds(SMALL_ROUNDS, SMALL_BYTES, false)?;
         let read = rounds(LARGE_ROUNDS, LARGE_BYTES, false)?;
@@ -137,8 +138,8 @@ impl PathCost {
     }
 }
 
-/// The middle of `times`; 0 of none.
-fn median(times: &mut [u64]) -> f64 {
-    times.sort_unstable();
-    times.get(times.len() / 2).map_or(0.0, |ns| *ns as f64)
+/// The median of times; 0 of none.
+fn middle(times_ns: &[u64]) -> f64 {
+    let times: Vec<f64> = times_ns.iter().map(|ns| *ns as f64).collect();
+    median(&times).unwrap_or(0.0)
 }

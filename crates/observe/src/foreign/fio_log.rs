@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::foreign::{ForeignSeries, SeriesKind};
 use fathom_model::op::OpKind;
+use fathom_stats::quantile::nearest_rank;
 
 use super::fio_histogram::{self, HistogramLines};
 use super::{ForeignError, number};
@@ -263,13 +264,13 @@ fn counted(seconds: &BTreeMap<u64, (f64, f64)>, kind: SeriesKind) -> Option<Vec<
 /// usual distance of the lines where that is longer.
 pub(super) fn averaged(mut means: Vec<(f64, f64)>) -> Option<(u64, Vec<f64>)> {
     means.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut distances: Vec<f64> = means
+    let distances: Vec<f64> = means
         .windows(2)
         .map(|w| w[1].0 - w[0].0)
         .filter(|d| *d > 0.0)
         .collect();
-    distances.sort_by(f64::total_cmp);
-    let usual = distances.get(distances.len() / 2).copied()?;
+    // One that occurred: between two of them lies no interval of the log.
+    let usual = nearest_rank(&distances, 0.5)?;
     // Lines come a little early or late; 998 ms mean a second.
     let step = match usual {
         ms if ms < 1100.0 => 1000.0,

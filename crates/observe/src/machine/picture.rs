@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use fathom_model::machine::{HostReading, MachineLink, MachineNode};
+use fathom_stats::moments;
 
 use super::interfaces::interfaces;
 use crate::Sysroot;
@@ -170,7 +171,7 @@ fn mean(readings: &[HostReading], quantity: &str, instance: &str) -> Option<f64>
         .filter(|r| r.quantity == quantity && r.instance == instance)
         .map(|r| r.value)
         .collect();
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    moments::mean(&values)
 }
 
 /// What disks and interfaces moved goes over the links above them.

@@ -4,6 +4,7 @@ use fathom_model::network::{
     EndReport, FlowReport, HostFacts, LoadKind, LoadResult, NetLimit, PairReport, Protocol,
 };
 use fathom_model::{Histogram, unit};
+use fathom_stats::median::median;
 
 use super::{rate, remark, time};
 use crate::table::{Align, Table};
@@ -71,14 +72,17 @@ fn host_line(host: &HostFacts) -> String {
 
 fn path(report: &PairReport) -> String {
     let mut rows: Vec<(&str, String)> = Vec::new();
-    let mut connect = report.reached.connect_ns.clone();
-    connect.sort_unstable();
-    if let Some(middle) = connect.get(connect.len() / 2) {
+    let connect = report.reached.connect_ns.iter();
+    let connect: Vec<f64> = connect.map(|ns| *ns as f64).collect();
+    if let Some(middle) = median(&connect) {
         let tries = match connect.len() {
             1 => String::new(),
             n => format!(", the median of {n} handshakes"),
         };
-        rows.push(("connect", format!("{}{tries}", time(Some(*middle)))));
+        rows.push((
+            "connect",
+            format!("{}{tries}", time(Some(middle.round() as u64))),
+        ));
     }
     if let Some(idle) = &report.idle {
         rows.push(("round trip, idle", trips(&idle.latency)));

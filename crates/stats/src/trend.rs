@@ -6,20 +6,19 @@
 //! medians of the three thirds are compared: in one direction throughout, far
 //! apart, and farther than the noise within a third could bring them.
 
-use super::robust::median;
+use crate::mad::{MAD_TO_DEVIATION, mad};
+use crate::median::median;
 
 /// Least change between the outer thirds, as a logarithm of the ratio.
 const LEAST: f64 = 0.2;
 /// It must be this many times the typical deviation within a third.
 const DEVIATIONS: f64 = 4.0;
-/// From the median absolute deviation to the standard deviation.
-const MAD_TO_DEVIATION: f64 = 1.4826;
 /// Cells below which thirds say nothing.
 const LEAST_CELLS: usize = 30;
 
 /// Relative change from the first to the last third of these logarithms of
 /// rates; `None` where there is no such trend.
-pub(crate) fn trend(logs: &[f64]) -> Option<f64> {
+pub fn trend(logs: &[f64]) -> Option<f64> {
     if logs.len() < LEAST_CELLS {
         return None;
     }
@@ -29,19 +28,13 @@ pub(crate) fn trend(logs: &[f64]) -> Option<f64> {
         &logs[third..logs.len() - third],
         &logs[logs.len() - third..],
     ];
-    let middles: Vec<f64> = parts
-        .iter()
-        .filter_map(|part| median(part.to_vec()))
-        .collect();
+    let middles: Vec<f64> = parts.iter().filter_map(|part| median(part)).collect();
     let [first, middle, last] = middles[..] else {
         return None;
     };
     let one_way = (first - middle) * (middle - last) > 0.0;
-    let deviations = parts
-        .iter()
-        .zip(&middles)
-        .filter_map(|(part, middle)| median(part.iter().map(|v| (v - middle).abs()).collect()));
-    let typical = median(deviations.collect())? * MAD_TO_DEVIATION;
+    let deviations: Vec<f64> = parts.iter().filter_map(|part| mad(part)).collect();
+    let typical = median(&deviations)? * MAD_TO_DEVIATION;
     let change = last - first;
     (one_way && change.abs() > LEAST && change.abs() > DEVIATIONS * typical)
         .then(|| change.exp() - 1.0)
@@ -50,7 +43,7 @@ pub(crate) fn trend(logs: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn a_smooth_decline_is_seen_and_noise_is_not() {
@@ -62,7 +55,7 @@ mod tests {
             .collect();
         let change = trend(&decline).unwrap();
         assert!((-0.55..-0.4).contains(&change), "{change}");
-        let mut noise = Noise::new(9);
+        let mut noise = seeded(9);
         let mut alarms = 0;
         for phi in [0.0, 0.5, 0.9] {
             for _ in 0..200 {

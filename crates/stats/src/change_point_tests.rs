@@ -1,8 +1,8 @@
 //! False alarms, power and location against simulated truth.
 
-use super::super::robust::log_rates;
 use super::*;
-use crate::statistics::noise::Noise as Source;
+use crate::log_rates::log_rates;
+use crate::noise::{Noise as Source, seeded};
 
 fn rates(
     noise: &mut Source,
@@ -28,7 +28,7 @@ fn steady_series_show_a_change_in_at_most_one_of_twenty() {
     ] {
         for phi in [0.0, 0.5, 0.8, 0.9] {
             for cv in [0.05, 0.2] {
-                let mut noise = Source::new(n as u64 + (phi * 100.0) as u64);
+                let mut noise = seeded(n as u64 + (phi * 100.0) as u64);
                 let alarms = (0..runs)
                     .filter(|_| {
                         let series = rates(&mut noise, phi, n, cv, |_| 1000.0);
@@ -60,7 +60,7 @@ fn steps_are_found_where_they_are() {
         (600, 0.05, 0.9, 0.3),
         (60, 0.05, 0.3, 0.5),
     ] {
-        let mut noise = Source::new(n as u64);
+        let mut noise = seeded(n as u64);
         let runs = 60;
         let mut found = 0;
         for _ in 0..runs {
@@ -79,7 +79,7 @@ fn steps_are_found_where_they_are() {
 
 #[test]
 fn a_burst_of_seconds_is_found_in_an_hour() {
-    let mut noise = Source::new(5);
+    let mut noise = seeded(5);
     let series = rates(&mut noise, 0.3, 3600, 0.03, |i| {
         if i < 8 { 2.9e9 } else { 414e6 }
     });
@@ -98,7 +98,7 @@ fn noiseless_and_broken_series_are_handled() {
     let step: Vec<f64> = (0..100).map(|i| if i < 30 { 1.0 } else { 0.5 }).collect();
     assert_eq!(change_points(&step), [30]);
     // A few stalls are outliers, not levels.
-    let mut noise = Source::new(6);
+    let mut noise = seeded(6);
     let mut series = rates(&mut noise, 0.0, 120, 0.02, |_| 1000.0);
     for at in [10, 11, 50, 90] {
         series[at] = 20.0;

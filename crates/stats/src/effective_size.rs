@@ -16,39 +16,45 @@
 //! for φ from 0 to 0.9 and 60 to 600 values (`coverage_tests`); the price is
 //! an interval a third too wide for 60 independent values, 7 % for 1,000.
 
+use crate::autocorrelation::{finite_inflation, lag_one};
+use crate::moments::Moments;
+
 /// Effective samples below which no interval is printed.
-pub(crate) const MIN_EFFECTIVE: f64 = 10.0;
+pub const MIN_EFFECTIVE: f64 = 10.0;
 
 /// Standard deviations (1/√n each) by which φ may exceed its estimate.
 const PLAUSIBLE_PHI: f64 = 2.25;
 
 /// What the mean of a series is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct MeanError {
+pub struct MeanError {
     /// Standard error if the values were independent.
-    pub(crate) independent: f64,
+    pub independent: f64,
     /// Standard error at the likely autocorrelation.
-    pub(crate) likely: f64,
+    pub likely: f64,
     /// Standard error at the upper end of the plausible autocorrelation.
-    pub(crate) upper: f64,
+    pub upper: f64,
     /// Independent values that the series is worth, at the likely
     /// autocorrelation.
-    pub(crate) n_effective: f64,
+    pub n_effective: f64,
     /// The same at the upper end: degrees of freedom plus one.
-    pub(crate) n_effective_low: f64,
+    pub n_effective_low: f64,
     /// Integrated autocorrelation time in values, at least 1.
-    pub(crate) tau: f64,
+    pub tau: f64,
 }
 
-/// The standard error of the mean of `values`; `None` below two values or
-/// when a value is not finite.
-pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
-    let n = values.len() as f64;
+/// The standard error of the mean of `values`, one for each second or another equal
+/// stretch of time, in their unit; `None` below two values or when a value is not
+/// finite.
+pub fn mean_error(values: &[f64]) -> Option<MeanError> {
     if values.len() < 2 || values.iter().any(|v| !v.is_finite()) {
         return None;
     }
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+    let Moments {
+        count: n,
+        mean,
+        squares,
+    } = Moments::of(values)?;
     if !squares.is_finite() {
         return None;
     }
@@ -63,7 +69,7 @@ pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
             tau: 1.0,
         });
     }
-    let phi = corrected_phi(values, mean, squares);
+    let phi = corrected_phi(values, mean);
     // A short series whose φ seems near 1 may be a mere slope; it is given the
     // benefit of three independent values, far below what any use asks for.
     let likely_inflation = inflation(phi, n).min((n / 3.0).max(1.0));
@@ -81,23 +87,17 @@ pub(crate) fn mean_error(values: &[f64]) -> Option<MeanError> {
     })
 }
 
-fn corrected_phi(values: &[f64], mean: f64, squares: f64) -> f64 {
+fn corrected_phi(values: &[f64], mean: f64) -> f64 {
     let n = values.len() as f64;
-    let lagged: f64 = values
-        .windows(2)
-        .map(|pair| (pair[0] - mean) * (pair[1] - mean))
-        .sum();
+    let deviations: Vec<f64> = values.iter().map(|v| v - mean).collect();
     let shrink = (1.0 - 4.0 / n).max(0.5);
-    ((lagged / squares + 1.0 / n) / shrink).clamp(0.0, 0.995)
+    ((lag_one(&deviations).unwrap_or(0.0) + 1.0 / n) / shrink).clamp(0.0, 0.995)
 }
 
-/// Variance of the mean over that of independent values: the exact AR(1) sum
-/// 1 + 2 Σ (1 − k/n) φᵏ. Kept at 0.9 n so that the variance correction below
-/// stays finite.
+/// Variance of the mean over that of independent values, kept at 0.9 n so that the
+/// variance correction below stays finite.
 fn inflation(phi: f64, n: f64) -> f64 {
-    let infinite = (1.0 + phi) / (1.0 - phi);
-    let edge = 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2));
-    (infinite - edge).clamp(1.0, (0.9 * n).max(1.0))
+    finite_inflation(phi, n).clamp(1.0, (0.9 * n).max(1.0))
 }
 
 /// Largest variance of the mean that batch means show.
@@ -113,10 +113,8 @@ fn batch_variance(values: &[f64]) -> f64 {
             .chunks(length)
             .map(|batch| batch.iter().sum::<f64>() / length as f64)
             .collect();
-        let k = batches as f64;
-        let mean = means.iter().sum::<f64>() / k;
-        let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (k - 1.0);
-        largest = largest.max(variance / k);
+        let variance = Moments::of(&means).and_then(|means| means.variance());
+        largest = largest.max(variance.unwrap_or(0.0) / batches as f64);
     }
     largest
 }
@@ -131,11 +129,11 @@ fn combine(squares: f64, n: f64, inflation: f64, batch: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn independent_values_keep_their_number() {
-        let mut noise = Noise::new(1);
+        let mut noise = seeded(1);
         let values: Vec<f64> = (0..1000).map(|_| 100.0 + noise.normal()).collect();
         let error = mean_error(&values).unwrap();
         assert!(error.n_effective > 600.0, "{error:?}");
@@ -145,7 +143,7 @@ mod tests {
 
     #[test]
     fn autocorrelated_values_are_worth_fewer() {
-        let values = Noise::new(2).ar1(0.8, 1000);
+        let values = seeded(2).ar1(0.8, 1000);
         let error = mean_error(&values).unwrap();
         // True τ is 9, so about 111 effective samples.
         assert!((60.0..180.0).contains(&error.n_effective), "{error:?}");

@@ -8,8 +8,10 @@
 //! series also fills two heaps by chance; so the rate must have jumped between
 //! the levels, not walked, and at least six times.
 
+use crate::moments::Moments;
+
 /// The larger D is, the clearer the modes stand apart.
-pub(crate) const LEAST_D: f64 = 2.0;
+pub const LEAST_D: f64 = 2.0;
 const LEAST_WEIGHT: f64 = 0.05;
 const LEAST_CELLS: usize = 30;
 const LEAST_CHANGES: u32 = 6;
@@ -22,11 +24,13 @@ const JUMPS: f64 = 0.6;
 
 /// Two modes of a series of logarithms of rates.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Modes {
+pub struct Modes {
     /// For each value whether it belongs to the higher mode.
-    pub(crate) high: Vec<bool>,
-    pub(crate) ashman_d: f64,
-    pub(crate) changes: u32,
+    pub high: Vec<bool>,
+    /// Ashman's D of the two, above [`LEAST_D`].
+    pub ashman_d: f64,
+    /// How often the series went from one mode to the other.
+    pub changes: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,13 +48,13 @@ impl Normal {
 }
 
 /// The two modes, when there are two.
-pub(crate) fn two_modes(logs: &[f64]) -> Option<Modes> {
+pub fn two_modes(logs: &[f64]) -> Option<Modes> {
     let n = logs.len() as f64;
     if logs.len() < LEAST_CELLS || logs.iter().any(|v| !v.is_finite()) {
         return None;
     }
-    let mean = logs.iter().sum::<f64>() / n;
-    let deviation = (logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let moments = Moments::of(logs)?;
+    let (mean, deviation) = (moments.mean, moments.deviation_within());
     if deviation < LEAST_GAP / 5.0 {
         return None;
     }
@@ -143,12 +147,12 @@ fn fit(logs: &[f64], deviation: f64) -> Option<(Normal, Normal)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn one_level_has_one_mode() {
         let mut alarms = 0;
-        let mut noise = Noise::new(21);
+        let mut noise = seeded(21);
         for n in [30, 60, 120, 300] {
             for phi in [0.0, 0.5, 0.8, 0.9] {
                 for cv in [0.05, 0.2] {
@@ -168,7 +172,7 @@ mod tests {
 
     #[test]
     fn back_and_forth_is_two_modes() {
-        let mut noise = Noise::new(22);
+        let mut noise = seeded(22);
         for (period, low_part, ratio) in [(10, 3, 0.3), (20, 6, 0.7), (6, 1, 0.5), (8, 4, 0.8)] {
             let logs: Vec<f64> = (0..120)
                 .map(|i| {

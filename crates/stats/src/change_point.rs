@@ -8,14 +8,16 @@
 //! step is at least [`LEAST_STEP`] and exceeds its standard error by a factor
 //! that grows with √ln n. The error takes the residuals within the segments,
 //! with φ corrected for its bias and raised to what is plausible (as in
-//! [`crate::statistics::series`]). Simulated on AR(1) series with φ from 0 to
+//! [`crate::effective_size`]). Simulated on AR(1) series with φ from 0 to
 //! 0.9 and 60 to 3,600 values, at most 5 % of series without a change show one
 //! (`change_point_tests`).
 
-use super::robust::long_run_variance;
+use crate::autocorrelation::inflation;
+use crate::long_run_variance::long_run_variance;
+use crate::moments::mean;
 
 /// Smallest step on the log scale: 7 %.
-pub(crate) const LEAST_STEP: f64 = 0.07;
+pub const LEAST_STEP: f64 = 0.07;
 /// Shortest segment in cells, when it is 10 s or the change is large.
 const LEAST_CELLS: usize = 3;
 /// Length from which a segment needs no large step.
@@ -23,7 +25,7 @@ const USUAL_CELLS: usize = 10;
 /// Step on the log scale that a shorter segment needs.
 const LARGE_STEP: f64 = 0.25;
 /// Fewer cells than this are not searched.
-pub(crate) const LEAST_SERIES: usize = 20;
+pub const LEAST_SERIES: usize = 20;
 /// Penalty per change over ln n and the long-run variance.
 const PENALTY: f64 = 2.0;
 /// Threshold of a step over its standard error is this × √(2 ln n).
@@ -35,7 +37,7 @@ const MOST_BLOCKS: usize = 1200;
 
 /// First cells of the segments after the first, ascending; empty without a
 /// change. `values` are logarithms of rates.
-pub(crate) fn change_points(values: &[f64]) -> Vec<usize> {
+pub fn change_points(values: &[f64]) -> Vec<usize> {
     let n = values.len();
     if n < LEAST_SERIES || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();
@@ -61,8 +63,7 @@ pub(crate) fn change_points(values: &[f64]) -> Vec<usize> {
 }
 
 fn blocks(values: &[f64], size: usize) -> Vec<f64> {
-    let mean = |block: &[f64]| block.iter().sum::<f64>() / block.len() as f64;
-    values.chunks(size).map(mean).collect()
+    values.chunks(size).filter_map(mean).collect()
 }
 
 /// Sums and sums of squares up to each position.
@@ -198,7 +199,7 @@ impl Noise {
         let mut own = Vec::new();
         for pair in edges.windows(2) {
             let segment = &values[pair[0]..pair[1]];
-            let mean = segment.iter().sum::<f64>() / segment.len() as f64;
+            let mean = mean(segment).unwrap_or(0.0);
             let cost = prefix.cost(pair[0], pair[1]);
             squares += cost;
             own.push(cost / (segment.len() as f64 - 1.0).max(1.0));
@@ -215,10 +216,10 @@ impl Noise {
         let short = n / segments;
         let corrected = (measured + 1.0 / short) / (1.0 - 4.0 / short).max(0.5);
         let phi = (corrected + PLAUSIBLE_PHI / n.sqrt()).clamp(0.0, 0.97);
-        let freedom = (n - segments * (1.0 + phi) / (1.0 - phi)).max(0.2 * n);
+        let freedom = (n - segments * inflation(phi)).max(0.2 * n);
         Noise {
             pooled: squares / freedom,
-            inflation: (1.0 + phi) / (1.0 - phi),
+            inflation: inflation(phi),
             edges,
             own,
         }

@@ -1,43 +1,11 @@
-//! Quantiles of Student's t and of the binomial distribution.
-
-use statrs::distribution::{ContinuousCDF, StudentsT};
+//! What order statistics say of a quantile, whatever the distribution.
 
 /// 97.5 % quantile of the standard normal distribution.
-pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
-
-/// 97.5 % quantile of Student's t. Degrees of freedom below 0.5 count as 0.5
-/// (so wide that it says "unknown"); above 1,000 as 1,000 (0.1 % from normal).
-pub(crate) fn student_975(degrees: f64) -> f64 {
-    let degrees = if degrees.is_finite() {
-        degrees.clamp(0.5, 1000.0)
-    } else {
-        1000.0
-    };
-    StudentsT::new(0.0, 1.0, degrees)
-        .map(|t| t.inverse_cdf(0.975))
-        .ok()
-        .filter(|t| t.is_finite())
-        .unwrap_or(NORMAL_975)
-}
-
-/// 95 % quantile of Student's t, with the same limits: one side of a two-sided
-/// 90 % interval.
-pub(crate) fn student_95(degrees: f64) -> f64 {
-    let degrees = if degrees.is_finite() {
-        degrees.clamp(0.5, 1000.0)
-    } else {
-        1000.0
-    };
-    StudentsT::new(0.0, 1.0, degrees)
-        .map(|t| t.inverse_cdf(0.95))
-        .ok()
-        .filter(|t| t.is_finite())
-        .unwrap_or(1.645)
-}
+pub const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// Effective samples from which a two-sided 95 % upper bound of the quantile
 /// `p` exists: ln(0.025)/ln(p); 368 for p99, 3,688 for p99.9.
-pub(crate) fn least_samples(p: f64) -> f64 {
+pub fn least_samples(p: f64) -> f64 {
     0.025f64.ln() / p.ln()
 }
 
@@ -45,7 +13,7 @@ pub(crate) fn least_samples(p: f64) -> f64 {
 /// with 95 % confidence, from order statistics of `n` values (Conover,
 /// *Practical Nonparametric Statistics*, 3.2): (lower, upper). `None` when the
 /// upper bound does not exist.
-pub(crate) fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
+pub fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
     let q = 1.0 - p;
     if !(n.is_finite() && n >= least_samples(p)) {
         return None;
@@ -88,17 +56,6 @@ fn exact_tails(n: f64, q: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn student_quantiles_are_those_of_the_tables() {
-        for (degrees, expected) in [(1.0, 12.706), (2.0, 4.303), (9.0, 2.262), (30.0, 2.042)] {
-            let got = student_975(degrees);
-            assert!((got - expected).abs() < 0.001, "{degrees}: {got}");
-        }
-        assert!((student_975(f64::INFINITY) - 1.962).abs() < 0.001);
-        assert!(student_975(f64::NAN).is_finite());
-        assert!(student_975(-3.0) > 12.7);
-    }
 
     #[test]
     fn support_follows_the_published_minimum() {

@@ -8,21 +8,24 @@
 //! loss of Fearnhead & Rigaill, JASA 2019). Edges of levels that last three
 //! values or more pass a median of five unchanged.
 
+use crate::mad::MAD_TO_DEVIATION;
+use crate::median::median;
+
 /// Share of the median rate that stands for "nothing".
 const FLOOR: f64 = 1e-3;
 /// Deviations beyond which a value is an outlier.
 const OUTLIER: f64 = 3.0;
-/// From the median absolute deviation to the standard deviation.
-const MAD_TO_DEVIATION: f64 = 1.4826;
 
-/// Logarithms of rates with outliers brought in.
-pub(crate) fn log_rates(rates: &[f64]) -> Vec<f64> {
+/// Natural logarithms of rates, one for each, with outliers brought in. Rates that
+/// are no number count as typical, those of nothing as a thousandth of the median;
+/// all are 0 where no rate is above 0.
+pub fn log_rates(rates: &[f64]) -> Vec<f64> {
     let positive: Vec<f64> = rates
         .iter()
         .copied()
         .filter(|r| *r > 0.0 && r.is_finite())
         .collect();
-    let Some(typical) = median(positive) else {
+    let Some(typical) = median(&positive) else {
         return vec![0.0; rates.len()];
     };
     let floor = (typical * FLOOR).max(f64::MIN_POSITIVE);
@@ -49,7 +52,7 @@ fn winsorized(values: &[f64]) -> Vec<f64> {
     // A median of five takes part of the noise with it; exact zeros are the
     // values that are their own median.
     let moved: Vec<f64> = residuals.iter().copied().filter(|r| *r > 0.0).collect();
-    let deviation = median(moved).unwrap_or(0.0) * MAD_TO_DEVIATION;
+    let deviation = median(&moved).unwrap_or(0.0) * MAD_TO_DEVIATION;
     let limit = OUTLIER * deviation;
     values
         .iter()
@@ -69,49 +72,19 @@ fn running_median(values: &[f64]) -> Vec<f64> {
                 0 => (i.saturating_sub(2), (i + 2).min(values.len() - 1)),
                 reach => (i - reach, i + reach),
             };
-            median(values[from..=to].to_vec()).unwrap_or(values[i])
+            median(&values[from..=to]).unwrap_or(values[i])
         })
         .collect()
-}
-
-/// The median; `None` of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
-    if values.is_empty() {
-        return None;
-    }
-    let middle = values.len() / 2;
-    let (_, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
-    Some(*upper)
-}
-
-/// Long-run variance of an AR(1) series whose mean jumps, from the medians of
-/// its first and second differences (Chakar, Lebarbier, Lévy-Leduc & Robin,
-/// *A robust approach for estimating change-points in the mean of an AR(1)
-/// process*, Bernoulli 2017). φ counts at most as 0.6: in short series its
-/// estimate is rough, and what is found is tested once more.
-pub(crate) fn long_run_variance(values: &[f64]) -> f64 {
-    let spread = |lag: usize| {
-        let pairs = values.windows(lag + 1);
-        let gaps: Vec<f64> = pairs.map(|w| (w[lag] - w[0]).abs()).collect();
-        (median(gaps).unwrap_or(0.0) * MAD_TO_DEVIATION).powi(2)
-    };
-    let (one, two) = (spread(1), spread(2));
-    if one <= 0.0 {
-        return two.max(f64::MIN_POSITIVE);
-    }
-    let phi = (two / one - 1.0).clamp(0.0, 0.6);
-    let variance = one / (2.0 * (1.0 - phi));
-    variance * (1.0 + phi) / (1.0 - phi)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn single_stalls_are_brought_in_and_edges_stay() {
-        let mut noise = Noise::new(1);
+        let mut noise = seeded(1);
         let mut rates: Vec<f64> = (0..60)
             .map(|_| 1000.0 * (1.0 + 0.02 * noise.normal()))
             .collect();
@@ -127,22 +100,5 @@ mod tests {
         let logs = log_rates(&step);
         assert_eq!((logs[2], logs[3]), (900f64.ln(), 100f64.ln()));
         assert_eq!(log_rates(&[0.0; 5]), [0.0; 5]);
-    }
-
-    #[test]
-    fn the_long_run_variance_ignores_levels() {
-        let mut noise = Noise::new(2);
-        for (phi, truth) in [(0.0, 1.0), (0.3, 1.86), (0.5, 3.0)] {
-            let mut values = noise.ar1(phi, 2000);
-            for value in &mut values[700..] {
-                *value += 50.0;
-            }
-            let found = long_run_variance(&values);
-            assert!(
-                (0.6..1.6).contains(&(found / truth)),
-                "φ {phi}: {found} of {truth}"
-            );
-        }
-        assert!(long_run_variance(&[1.0; 9]) > 0.0);
     }
 }

@@ -7,7 +7,8 @@
 //! differs from the rest by more than noise does, so that a steady trial
 //! stays whole.
 
-use crate::statistics::series::mean_error;
+use crate::effective_size::mean_error;
+use crate::moments::{Moments, mean};
 
 const BATCH: usize = 5;
 const LEAST_BATCHES: usize = 8;
@@ -18,7 +19,7 @@ const LEAST_DIFFERENCE: f64 = 0.02;
 
 /// What the cut says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WarmupCut {
+pub enum WarmupCut {
     /// So many values at the beginning are warm-up; usually none.
     Cut(usize),
     /// The best cut lies beyond the middle: it has not converged.
@@ -28,11 +29,8 @@ pub(crate) enum WarmupCut {
 }
 
 /// The warm-up of a series of rates.
-pub(crate) fn warmup_cut(rates: &[f64]) -> WarmupCut {
-    let means: Vec<f64> = rates
-        .chunks_exact(BATCH)
-        .map(|batch| batch.iter().sum::<f64>() / BATCH as f64)
-        .collect();
+pub fn warmup_cut(rates: &[f64]) -> WarmupCut {
+    let means: Vec<f64> = rates.chunks_exact(BATCH).filter_map(mean).collect();
     let k = means.len();
     if k < LEAST_BATCHES {
         return WarmupCut::TooFew;
@@ -50,30 +48,27 @@ pub(crate) fn warmup_cut(rates: &[f64]) -> WarmupCut {
 
 /// Squared standard error of the mean.
 fn error(means: &[f64]) -> f64 {
-    let n = means.len() as f64;
-    let mean = means.iter().sum::<f64>() / n;
-    means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n * n)
+    Moments::of(means).map_or(f64::INFINITY, |m| m.squares / (m.count * m.count))
 }
 
 fn differs(cut: &[f64], rest: &[f64]) -> bool {
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let gap = (mean(cut) - mean(rest)).abs();
-    let Some(noise) = mean_error(rest) else {
+    let (Some(before), Some(after), Some(noise)) = (mean(cut), mean(rest), mean_error(rest)) else {
         return false;
     };
+    let gap = (before - after).abs();
     // The error of a mean of as many values as were cut, and of the rest.
     let scale = (rest.len() as f64 / cut.len() as f64 + 1.0).sqrt();
-    gap > CERTAIN * noise.upper * scale && gap > LEAST_DIFFERENCE * mean(rest).abs()
+    gap > CERTAIN * noise.upper * scale && gap > LEAST_DIFFERENCE * after.abs()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::seeded;
 
     #[test]
     fn a_warm_up_is_cut_and_a_steady_trial_is_not() {
-        let mut noise = Noise::new(1);
+        let mut noise = seeded(1);
         let mut cuts = 0;
         for phi in [0.0, 0.5, 0.9] {
             for _ in 0..100 {

@@ -4,7 +4,9 @@
 //! 1987). The error of the slope takes the autocorrelation of the residuals,
 //! corrected for the bias that fitting a line adds, E[r₁] ≈ φ − (2+4φ)/n.
 
-use crate::statistics::quantiles::student_95;
+use crate::autocorrelation::{inflation, lag_one};
+use crate::regression::Line;
+use crate::student::student_95;
 
 /// Deviations (1/√n) by which φ may exceed its estimate.
 const PLAUSIBLE_PHI: f64 = 1.0;
@@ -13,64 +15,54 @@ const LEAST_EFFECTIVE: f64 = 8.0;
 
 /// Change over a window, relative to its level, with its 90 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Drift {
-    pub(crate) change: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+pub struct Drift {
+    /// Share of the level that the fitted line gains over the window; negative
+    /// where it falls.
+    pub change: f64,
+    /// Lower end of the 90 % interval.
+    pub low: f64,
+    /// Upper end of the 90 % interval.
+    pub high: f64,
 }
 
 impl Drift {
     /// Surely less than `margin` in either direction.
-    pub(crate) fn within(&self, margin: f64) -> bool {
+    pub fn within(&self, margin: f64) -> bool {
         -margin <= self.low && self.high <= margin
     }
 
     /// Surely more than `margin` in one direction.
-    pub(crate) fn beyond(&self, margin: f64) -> bool {
+    pub fn beyond(&self, margin: f64) -> bool {
         self.low > margin || self.high < -margin
     }
 }
 
 /// The drift of evenly spaced logarithms of rates; `None` when they are too
 /// few or too alike to one another.
-pub(crate) fn drift(logs: &[f64]) -> Option<Drift> {
+pub fn drift(logs: &[f64]) -> Option<Drift> {
     let n = logs.len() as f64;
     if logs.len() < 10 {
         return None;
     }
-    let (mean, middle) = (logs.iter().sum::<f64>() / n, (n - 1.0) / 2.0);
-    let centred = |i: usize| i as f64 - middle;
-    let spread: f64 = (0..logs.len()).map(|i| centred(i).powi(2)).sum();
-    let product: f64 = logs
-        .iter()
-        .enumerate()
-        .map(|(i, v)| centred(i) * (v - mean))
-        .sum();
-    let slope = product / spread;
-    let residuals: Vec<f64> = logs
-        .iter()
-        .enumerate()
-        .map(|(i, v)| v - mean - slope * centred(i))
-        .collect();
-    let squares: f64 = residuals.iter().map(|r| r * r).sum();
-    let lagged: f64 = residuals.windows(2).map(|w| w[0] * w[1]).sum();
-    let measured = if squares > 1e-18 * n {
-        lagged / squares
-    } else {
-        0.0
-    };
+    let line = Line::over_index(logs)?;
+    let squares = line.squares_left;
+    let at = logs.iter().enumerate();
+    let residuals: Vec<f64> = at.map(|(i, v)| line.residual(i as f64, *v)).collect();
+    // Below this they are rounding.
+    let varies = squares > 1e-18 * n;
+    let measured = lag_one(&residuals).filter(|_| varies).unwrap_or(0.0);
     let corrected = (measured + 2.0 / n) / (1.0 - 4.0 / n);
     let phi = (corrected + PLAUSIBLE_PHI / n.sqrt()).clamp(0.0, 0.98);
-    let inflation = (1.0 + phi) / (1.0 - phi);
+    let inflation = inflation(phi);
     let n_effective = n / inflation;
-    if n_effective < LEAST_EFFECTIVE.min(n / 2.0) && squares > 1e-18 * n {
+    if n_effective < LEAST_EFFECTIVE.min(n / 2.0) && varies {
         return None;
     }
     let variance = squares / (n - 2.0 * inflation).max(0.2 * n);
-    let error = (variance * inflation / spread).sqrt() * n;
+    let error = (variance * inflation / line.squares_x).sqrt() * n;
     let half = student_95(n_effective - 2.0) * error;
     let relative = |log: f64| log.exp_m1();
-    let change = slope * n;
+    let change = line.slope * n;
     let found = Drift {
         change: relative(change),
         low: relative(change - half),
@@ -82,7 +74,7 @@ pub(crate) fn drift(logs: &[f64]) -> Option<Drift> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::Noise;
+    use crate::noise::{Noise, seeded};
 
     fn noisy(noise: &mut Noise, phi: f64, n: usize, cv: f64, change: f64) -> Vec<f64> {
         let series = noise.ar1(phi, n);
@@ -103,7 +95,7 @@ mod tests {
             (300, 0.8, 0.05),
             (600, 0.9, 0.0),
         ] {
-            let mut noise = Noise::new(n as u64);
+            let mut noise = seeded(n as u64);
             let (mut said, mut held) = (0, 0);
             for _ in 0..300 {
                 if let Some(drift) = drift(&noisy(&mut noise, phi, n, 0.03, change)) {
@@ -118,7 +110,7 @@ mod tests {
 
     #[test]
     fn drift_is_told_from_steadiness() {
-        let mut noise = Noise::new(3);
+        let mut noise = seeded(3);
         let steady = drift(&noisy(&mut noise, 0.3, 300, 0.02, 0.0)).unwrap();
         assert!(steady.within(0.05), "{steady:?}");
         let falling = drift(&noisy(&mut noise, 0.3, 300, 0.02, -0.2)).unwrap();
