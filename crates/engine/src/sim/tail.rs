@@ -1,10 +1,9 @@
 //! Latencies with a tail.
 
+use fathom_model::elementary::{exp, standard_normal};
 use fathom_model::rng::Rng;
 
 use super::truth::Latency;
-
-use crate::access::elementary::{exp, standard_normal};
 
 /// Draws log-normal latencies around a mean.
 #[derive(Debug, Clone)]

@@ -12,10 +12,10 @@
 
 use std::collections::VecDeque;
 
+use fathom_model::elementary::{exp, ln, standard_normal};
 use fathom_model::rng::{Rng, derive_seed};
 
 use super::parameter::{Parameter, Parameters};
-use crate::access::elementary::{exp, ln, standard_normal};
 
 #[rustfmt::skip]
 pub(super) const PARAMETERS: &[Parameter] = &[
