@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use fathom_drives::{KeptDrive, Truth, open_drive};
 use fathom_engine::prepare::NoHooks;
-use fathom_engine::sim::{KeptDrive, Truth, open_drive};
 use fathom_engine::{Group, prepare};
 use fathom_model::rng::Rng;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use fathom_deadline::paths;
+use fathom_drives::KeptDrive;
 use fathom_engine::FileIdentity;
 use fathom_engine::object::{keep_objects_of_run, remove_objects_of_part};
 use fathom_engine::prepare::{
     PrepareHooks, PrepareProgress, Prepared, TestDirectory, remove_files_of_run,
 };
-use fathom_engine::sim::KeptDrive;
 use fathom_model::idle_gate::IdleGate;
 use fathom_model::run::ErrorDetail;
 use fathom_model::sample::Phase;

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fathom_engine::sim::KeptDrive;
+use fathom_drives::KeptDrive;
 use fathom_engine::{Group, Prepared};
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::sample::Phase;

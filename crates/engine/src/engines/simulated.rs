@@ -6,12 +6,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
+use fathom_drives::{KeptDrive, SimAnswer, SimContent, SimEnd, SimOp};
 use fathom_model::OpKind;
 
 use crate::clock::{Clock, VirtualClock};
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
 use crate::payload::PayloadFacts;
-use crate::sim::{KeptDrive, SimAnswer, SimContent, SimEnd, SimOp};
 
 /// Virtual time at which simulated loads start. Not 0, which stands for
 /// "not in flight"; a drive sees times from 0 on.

@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use fathom_drives::{Counters, KeptDrive};
 use fathom_model::Sample;
 use fathom_model::recording::DepthCounts;
 use fathom_model::run::EngineReport;
@@ -25,7 +26,6 @@ use crate::in_flight::InFlight;
 use crate::payload::PayloadFacts;
 use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::{Counters, KeptDrive};
 use crate::worker::{Control, Visible, Wait, Worker};
 
 /// Samples that the simulation may be ahead of whoever takes them: few, so
@@ -71,10 +71,7 @@ pub(crate) struct Simulated {
 impl Simulated {
     pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<Simulated, Error> {
         let workload = &plan.job.workload;
-        let drive = prepared
-            .drive
-            .clone()
-            .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
+        let drive = prepared.drive.clone().ok_or_else(Error::no_drive)?;
         let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
         let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns)

@@ -42,6 +42,7 @@ pub use trust::is_private;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fathom_drives::{KeptDrive, open_drive};
 use fathom_model::run::DataReport;
 use fathom_model::unit::bytes;
 use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
@@ -56,7 +57,6 @@ use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
 use crate::meta::Tree;
 use crate::replay::Recorded;
-use crate::sim::{self, KeptDrive};
 use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
@@ -162,7 +162,7 @@ pub fn prepare_beside(
     let mut prepared = match &job.target {
         Target::Null | Target::Peer(_) => prepare_nothing(task, TargetKind::Null, NULL_BYTES)?,
         Target::Sim(model) => {
-            let drive = KeptDrive::new(sim::open_drive(model, job.seed)?);
+            let drive = KeptDrive::new(open_drive(model, job.seed)?);
             let mut prepared = prepare_nothing(task, TargetKind::Sim, drive.capacity_bytes())?;
             prepared.drive = Some(drive);
             prepared

@@ -13,17 +13,18 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a description from a file.
 pub(super) fn read(path: &Path) -> Result<Described, Error> {
-    let length = std::fs::metadata(path)
-        .map_err(Error::io("read the drive's description", path))?
-        .len();
+    let unreadable = |source| Error::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
     if length > FILE_BYTES_MAX {
-        return Err(Error::Sim(format!(
+        return Err(Error::Description(format!(
             "{}: a drive's description has at most {FILE_BYTES_MAX} bytes, this file has {length}",
             path.display()
         )));
     }
-    let text =
-        std::fs::read_to_string(path).map_err(Error::io("read the drive's description", path))?;
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
     parse(&text, path)
 }
 
@@ -31,7 +32,7 @@ pub(super) fn read(path: &Path) -> Result<Described, Error> {
 pub(super) fn parse(text: &str, path: &Path) -> Result<Described, Error> {
     let fault = |span: Range<usize>, message: &str| {
         let (line, column) = place(text, span.start);
-        Error::Sim(format!("{}:{line}:{column}: {message}", path.display()))
+        Error::Description(format!("{}:{line}:{column}: {message}", path.display()))
     };
     let table = DeTable::parse(text)
         .map_err(|error| fault(error.span().unwrap_or(0..0), error.message().trim()))?;

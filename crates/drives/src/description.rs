@@ -37,10 +37,10 @@ impl Described {
     /// Reads `MODEL?name=value,…`; what is not mentioned keeps its default.
     pub(super) fn parse(text: &str) -> Result<Described, Error> {
         let (name, settings) = text.split_once('?').unwrap_or((text, ""));
-        let mut described = Described::new(name).map_err(Error::Sim)?;
+        let mut described = Described::new(name).map_err(Error::Description)?;
         for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
             let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-            described.set(name, value).map_err(Error::Sim)?;
+            described.set(name, value).map_err(Error::Description)?;
         }
         Ok(described)
     }

@@ -14,7 +14,7 @@ pub struct KeptDrive {
 
 /// The drive of a [`KeptDrive`], for as long as one load uses it. Its time
 /// starts at 0 with every load.
-pub(crate) struct Lived {
+pub struct Lived {
     drive: Box<dyn Drive>,
     /// Virtual time of the drive at the start of the load.
     age_ns: u64,
@@ -55,7 +55,8 @@ impl KeptDrive {
         ask(self.lock().drive.as_ref())
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Lived> {
+    /// The drive for operations of one load. Nobody else reaches it meanwhile.
+    pub fn lock(&self) -> MutexGuard<'_, Lived> {
         // A model that panicked in an earlier trial is a fault of the model;
         // the drive is still the one that there is.
         self.drive.lock().unwrap_or_else(PoisonError::into_inner)
@@ -70,7 +71,7 @@ impl fmt::Debug for KeptDrive {
 
 impl Lived {
     /// Takes an operation at time `now_ns` of the load.
-    pub(crate) fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
+    pub fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
         self.latest_ns = self.latest_ns.max(now_ns);
         let answer = self.drive.submit(self.age_ns.saturating_add(now_ns), op);
         match answer {
@@ -80,13 +81,13 @@ impl Lived {
     }
 
     /// When the drive wants to be asked, in the time of the load.
-    pub(crate) fn wake_ns(&self) -> Option<u64> {
+    pub fn wake_ns(&self) -> Option<u64> {
         let wake_ns = self.drive.wake_ns()?;
         Some(wake_ns.saturating_sub(self.age_ns))
     }
 
     /// Appends what has become known at time `now_ns` of the load.
-    pub(crate) fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
+    pub fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
         let old = known.len();
         self.drive
             .advance(self.age_ns.saturating_add(now_ns), known);
@@ -96,7 +97,7 @@ impl Lived {
     }
 
     /// The drive's statistics, over its whole life, at time `now_ns` of the load.
-    pub(crate) fn counters(&self, now_ns: u64) -> Counters {
+    pub fn counters(&self, now_ns: u64) -> Counters {
         self.drive.counters(self.age_ns.saturating_add(now_ns))
     }
 
@@ -109,7 +110,7 @@ impl Lived {
     }
 
     /// The load is over: the next one begins where this one ended.
-    pub(crate) fn load_ended(&mut self, now_ns: u64) {
+    pub fn load_ended(&mut self, now_ns: u64) {
         let lived_ns = self.latest_ns.max(now_ns);
         self.age_ns = self.age_ns.saturating_add(lived_ns);
         self.latest_ns = 0;
@@ -119,7 +120,7 @@ impl Lived {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::open_drive;
+    use crate::open_drive;
     use fathom_model::OpKind;
 
     #[test]

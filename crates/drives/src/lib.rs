@@ -23,6 +23,7 @@ mod counters;
 mod description;
 mod device;
 mod document;
+mod error;
 mod file;
 mod flash;
 mod hdd;
@@ -46,13 +47,13 @@ use fathom_model::OpKind;
 pub use self::counters::Counters;
 pub use self::description::common_parameters;
 pub use self::document::models_markdown;
-pub use self::kept::KeptDrive;
+pub use self::error::Error;
+pub use self::kept::{KeptDrive, Lived};
 pub use self::model::{Model, models};
 pub use self::parameter::{Parameter, Quantity};
 pub use self::truth::{Expected, Inside, KindDone, Latency, LatencyCounts, Truth, Zone};
 
 use self::device::Device;
-use crate::Error;
 
 /// What an operation carries, for drives whose speed depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,8 +147,8 @@ pub trait Drive: Send {
 /// the parameters by name). A seed in the description goes before `seed`.
 ///
 /// # Errors
-/// [`Error::Sim`] with the models or parameters that exist; for a file with
-/// its path, line and column.
+/// [`Error::Description`] with the models or parameters that exist; for a file
+/// with its path, line and column.
 pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
     let described = match text.strip_prefix('@') {
         Some(path) => file::read(path.as_ref())?,
@@ -160,7 +161,7 @@ pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
 /// errors.
 ///
 /// # Errors
-/// [`Error::Sim`] with path, line and column.
+/// [`Error::Description`] with path, line and column.
 pub fn open_described(
     toml: &str,
     path: &std::path::Path,
@@ -186,14 +187,6 @@ fn transfer_ns(bytes: u32, mib_per_second: f64) -> u64 {
 const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]
-#[path = "state_tests.rs"]
-mod state_tests;
+mod drive_tests;
 #[cfg(test)]
-#[path = "stream_tests.rs"]
 mod stream_tests;
-#[cfg(test)]
-#[path = "sim_tests.rs"]
-mod tests;
-#[cfg(test)]
-#[path = "truth_tests.rs"]
-mod truth_tests;
