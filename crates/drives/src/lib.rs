@@ -47,7 +47,7 @@ use fathom_model::OpKind;
 pub use self::counters::Counters;
 pub use self::description::common_parameters;
 pub use self::document::models_markdown;
-pub use self::error::Error;
+pub use self::error::{DescriptionError, Error};
 pub use self::kept::{KeptDrive, Lived};
 pub use self::model::{Model, models};
 pub use self::parameter::{Parameter, Quantity};
@@ -148,7 +148,7 @@ pub trait Drive: Send {
 ///
 /// # Errors
 /// [`Error::Description`] with the models or parameters that exist; for a file
-/// with its path, line and column.
+/// [`Error::InFile`] with its path, line and column.
 pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
     let described = match text.strip_prefix('@') {
         Some(path) => file::read(path.as_ref())?,
@@ -161,7 +161,7 @@ pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
 /// errors.
 ///
 /// # Errors
-/// [`Error::Description`] with path, line and column.
+/// [`Error::InFile`] with path, line and column.
 pub fn open_described(
     toml: &str,
     path: &std::path::Path,
