@@ -3,13 +3,13 @@
 use super::error::DescriptionError;
 use super::model::{Model, model_named};
 use super::parameter::{Parameter, Parameters};
-use super::{neighbour, script, warp};
+use super::{fault_injection, neighbour, speed};
 
 /// The parameters that every model takes.
 pub fn common_parameters() -> impl Iterator<Item = &'static Parameter> {
-    script::PARAMETERS
+    fault_injection::PARAMETERS
         .iter()
-        .chain(warp::PARAMETERS)
+        .chain(speed::PARAMETERS)
         .chain(neighbour::PARAMETERS)
 }
 

@@ -295,7 +295,7 @@ fn a_cloud_volume_caps_operations_and_bytes() {
 }
 
 #[test]
-fn faults_come_when_the_script_says() {
+fn faults_come_where_the_parameters_say() {
     let mut d = drive("ideal?eio_at=3,short_at=5,stuck_at=6");
     let ends: Vec<SimEnd> = (0..6)
         .map(|_| end_of(&mut *d, ORIGIN, &read(0, 4096)))

@@ -21,36 +21,36 @@ mod array;
 mod cloud;
 mod counters;
 mod description;
+mod description_file;
 mod device;
-mod document;
 mod error;
-mod file;
+mod fault_injection;
 mod flash;
 mod hdd;
 mod ideal;
-mod kept;
+mod log_normal;
 mod mechanism;
 mod model;
+mod models_page;
 mod neighbour;
 mod parameter;
+mod persistent_drive;
 mod rmw;
-mod script;
-mod tail;
+mod speed;
 mod thin;
 mod throttle;
 mod truth;
 mod volatile;
-mod warp;
 
 use fathom_model::OpKind;
 
 pub use self::counters::Counters;
 pub use self::description::common_parameters;
-pub use self::document::models_markdown;
 pub use self::error::{DescriptionError, Error};
-pub use self::kept::{KeptDrive, Lived};
 pub use self::model::{Model, models};
+pub use self::models_page::models_markdown;
 pub use self::parameter::{Parameter, Quantity};
+pub use self::persistent_drive::{DriveUnderLoad, PersistentDrive};
 pub use self::truth::{Expected, Inside, KindDone, Latency, LatencyCounts, Truth, Zone};
 
 use self::device::Device;
@@ -151,7 +151,7 @@ pub trait Drive: Send {
 /// [`Error::InFile`] with its path, line and column.
 pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
     let described = match text.strip_prefix('@') {
-        Some(path) => file::read(path.as_ref())?,
+        Some(path) => description_file::read(path.as_ref())?,
         None => description::Described::parse(text)?,
     };
     Ok(described.build(seed))
@@ -167,7 +167,7 @@ pub fn open_described(
     path: &std::path::Path,
     seed: u64,
 ) -> Result<Box<dyn Drive>, Error> {
-    Ok(file::parse(toml, path)?.build(seed))
+    Ok(description_file::parse(toml, path)?.build(seed))
 }
 
 impl description::Described {

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fathom_drives::{Counters, KeptDrive};
+use fathom_drives::{Counters, PersistentDrive};
 use fathom_model::Sample;
 use fathom_model::recording::DepthCounts;
 use fathom_model::run::EngineReport;
@@ -37,7 +37,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
-    drive: KeptDrive,
+    drive: PersistentDrive,
     workers: Vec<Worker>,
     /// What the writes of each worker carry.
     payloads: Vec<PayloadFacts>,
@@ -269,7 +269,7 @@ impl Load {
 
 /// Reads the drive's statistics at the end of each second before `at_ns`.
 #[inline]
-fn count_seconds(seconds: &mut Vec<Counters>, drive: &KeptDrive, at_ns: u64) {
+fn count_seconds(seconds: &mut Vec<Counters>, drive: &PersistentDrive, at_ns: u64) {
     let past = ((at_ns - SIM_ORIGIN_NS) / SECOND_NS).min(SIMULATED_SECONDS_MAX as u64);
     while (seconds.len() as u64) < past {
         let end_ns = (seconds.len() as u64 + 1) * SECOND_NS;
