@@ -69,9 +69,9 @@ pub enum Error {
     /// The workload does not fit together or to the target.
     #[error("{0}")]
     Workload(String),
-    /// No such simulated drive, or no such parameter.
-    #[error("{0}")]
-    Sim(String),
+    /// The simulated drive cannot be built.
+    #[error(transparent)]
+    Drive(#[from] fathom_drives::Error),
     /// The user asked to stop.
     #[error("stopped on request")]
     Stopped,
@@ -86,6 +86,13 @@ impl Error {
             path,
             source,
         }
+    }
+
+    /// The engine `sim` was asked for on a target of another kind.
+    pub(crate) fn no_drive() -> Error {
+        Error::Workload(
+            "the engine sim needs a simulated drive; name a target sim:MODEL".to_owned(),
+        )
     }
 
     /// An [`Error::Target`] from its parts.

@@ -32,7 +32,6 @@ pub mod guard;
 pub mod net;
 pub mod payload;
 pub mod prepare;
-pub mod sim;
 pub mod verify;
 
 pub use any_certificate::AnyCertificate;

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use fathom_drives::{PersistentDrive, Truth, open_drive};
 use fathom_engine::prepare::NoHooks;
-use fathom_engine::sim::{KeptDrive, Truth, open_drive};
 use fathom_engine::{Group, prepare};
 use fathom_model::rng::Rng;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
@@ -33,7 +33,7 @@ pub(crate) fn run(case: &Case, seed: u64) -> Result<RunRecord, String> {
 pub(crate) fn run_and_ask(case: &Case, seed: u64) -> Result<(RunRecord, Truth), String> {
     let drive = open_drive(&case.drive, seed).map_err(|error| error.to_string())?;
     let (metered, meter) = Metered::new(drive);
-    let drive = KeptDrive::new(Box::new(metered));
+    let drive = PersistentDrive::new(Box::new(metered));
     let mut rng = Rng::new(seed ^ 0x0B5E);
     let mut trials = Vec::new();
     for (index, trial) in case.trials.iter().enumerate() {
@@ -56,7 +56,7 @@ fn run_trial(
     trial: &Trial,
     index: u32,
     seed: u64,
-    drive: &KeptDrive,
+    drive: &PersistentDrive,
     meter: &Meter,
     rng: &mut Rng,
 ) -> Result<TrialRecord, String> {
@@ -99,7 +99,7 @@ fn load(
     case: &Case,
     trial: &Trial,
     seed: u64,
-    drive: &KeptDrive,
+    drive: &PersistentDrive,
 ) -> Result<(Vec<Sample>, TrialEnd), String> {
     let job = Job {
         workload: Workload {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_engine::sim::{Counters, Drive, SimAnswer, SimEnd, SimOp, Truth};
+use fathom_drives::{Counters, Drive, SimAnswer, SimEnd, SimOp, Truth};
 use fathom_model::OpKind;
 use fathom_model::observation::DeviceActivity;
 

@@ -3,7 +3,7 @@
 //! engine's own loop, judged as any run is, and compared with the drive's own
 //! record or with the parameter that was set.
 
-use fathom_engine::sim::{self, Zone};
+use fathom_drives::{Truth, Zone};
 use fathom_model::judged::{JudgedRun, OpSummary};
 use fathom_model::op::OpKind;
 use fathom_model::rng::{Rng, derive_seed};
@@ -27,7 +27,7 @@ struct Quantity {
     bar: f64,
     draw: fn(&mut Draw) -> Case,
     measured: fn(&JudgedRun) -> Option<f64>,
-    true_value: fn(&sim::Truth) -> Option<f64>,
+    true_value: fn(&Truth) -> Option<f64>,
 }
 
 /// How far one figure was from its truth over all drawn cases.
@@ -277,7 +277,7 @@ fn zone_ratio(judged: &JudgedRun) -> Option<f64> {
     steadiness.zones.as_ref()?.outer_over_inner.value
 }
 
-fn done(truth: &sim::Truth) -> Option<(f64, f64)> {
+fn done(truth: &Truth) -> Option<(f64, f64)> {
     let kind = |kind| {
         truth
             .kind(kind)
@@ -288,19 +288,19 @@ fn done(truth: &sim::Truth) -> Option<(f64, f64)> {
     (seconds > 0.0).then_some((ops / seconds, bytes / seconds))
 }
 
-fn done_iops(truth: &sim::Truth) -> Option<f64> {
+fn done_iops(truth: &Truth) -> Option<f64> {
     done(truth).map(|(iops, _)| iops)
 }
 
-fn done_throughput(truth: &sim::Truth) -> Option<f64> {
+fn done_throughput(truth: &Truth) -> Option<f64> {
     done(truth).map(|(_, throughput)| throughput)
 }
 
-fn set_throughput(truth: &sim::Truth) -> Option<f64> {
+fn set_throughput(truth: &Truth) -> Option<f64> {
     truth.expected.write_bytes_per_second
 }
 
-fn quantile(truth: &sim::Truth, share: f64) -> Option<f64> {
+fn quantile(truth: &Truth, share: f64) -> Option<f64> {
     let latencies = truth.kind(OpKind::Read)?.latency.histogram()?;
     latencies.quantile(share).map(|ns| ns as f64)
 }

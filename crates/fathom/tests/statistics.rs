@@ -115,13 +115,15 @@ fn is_list(ty: &Type) -> bool {
         Type::Reference(reference) => is_list(&reference.elem),
         Type::Slice(slice) => is_number(&slice.elem),
         Type::Array(array) => is_number(&array.elem),
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| {
-            last.ident == "Vec" && arguments(&last.arguments).any(|ty| is_number(ty))
-        }),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| {
+                last.ident == "Vec" && arguments(&last.arguments).any(is_number)
+            })
+        }
         Type::ImplTrait(bounds) => bounds.bounds.iter().any(|bound| match bound {
             TypeParamBound::Trait(of) => of.path.segments.last().is_some_and(|last| {
                 (last.ident == "Iterator" || last.ident == "IntoIterator")
-                    && arguments(&last.arguments).any(|ty| is_number(ty))
+                    && arguments(&last.arguments).any(is_number)
             }),
             _ => false,
         }),
@@ -136,7 +138,7 @@ fn is_number(ty: &Type) -> bool {
         Type::Tuple(tuple) => !tuple.elems.is_empty() && tuple.elems.iter().all(is_number),
         Type::Path(path) => path.path.segments.last().is_some_and(|last| {
             NUMBERS.iter().any(|number| last.ident == number)
-                || last.ident == "Option" && arguments(&last.arguments).any(|ty| is_number(ty))
+                || last.ident == "Option" && arguments(&last.arguments).any(is_number)
         }),
         _ => false,
     }

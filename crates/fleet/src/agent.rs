@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use fathom_deadline::paths;
+use fathom_drives::PersistentDrive;
 use fathom_engine::FileIdentity;
 use fathom_engine::object::{keep_objects_of_run, remove_objects_of_part};
 use fathom_engine::prepare::{
     PrepareHooks, PrepareProgress, Prepared, TestDirectory, remove_files_of_run,
 };
-use fathom_engine::sim::KeptDrive;
 use fathom_model::idle_gate::IdleGate;
 use fathom_model::run::ErrorDetail;
 use fathom_model::sample::Phase;
@@ -101,9 +101,9 @@ pub(crate) struct Agent {
     /// Whether no trial of this run has begun yet.
     pub(crate) is_fresh: bool,
     /// Simulated drives by name. They live as long as the run.
-    pub(crate) drives: HashMap<String, KeptDrive>,
+    pub(crate) drives: HashMap<String, PersistentDrive>,
     /// The drives of the latest trials, if they were simulated.
-    pub(crate) rests: Vec<KeptDrive>,
+    pub(crate) rests: Vec<PersistentDrive>,
     /// What the owner of this host allows; `None` in a local run, where user
     /// and owner are one, and where there is nobody to wait for.
     pub(crate) policy: Option<Policy>,

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fathom_engine::sim::KeptDrive;
 use fathom_engine::{Group, Prepared};
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::sample::Phase;
@@ -221,9 +220,9 @@ impl Agent {
                 job.target
             )));
         }
-        let kept: KeptDrive = self.drives.entry(name).or_insert(fresh).clone();
-        self.rests.push(kept.clone());
-        prepared.drive = Some(kept);
+        let drive = self.drives.entry(name).or_insert(fresh).clone();
+        self.rests.push(drive.clone());
+        prepared.drive = Some(drive);
     }
 
     /// Looks at the data and measures the ceiling, right before the load.

@@ -1,9 +1,9 @@
 //! Which drive to simulate: `hdd?rpm=5400,size=1GiB`, or a small file with the
-//! same in TOML, as `fathom_engine::sim` reads them.
+//! same in TOML, as `fathom_drives` reads them.
 
 use std::path::Path;
 
-use fathom_engine::sim::{self, Drive};
+use fathom_drives::{Drive, open_drive};
 
 use crate::Error;
 
@@ -62,8 +62,7 @@ impl Description {
     /// # Errors
     /// [`Error::Description`] with the models or parameters that exist.
     pub(crate) fn build(&self) -> Result<Box<dyn Drive>, Error> {
-        sim::open_drive(&self.model, self.seed)
-            .map_err(|error| Error::Description(error.to_string()))
+        open_drive(&self.model, self.seed).map_err(|error| Error::Description(error.to_string()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The laboratory: drives whose truth is known.
 //!
-//! [`SimulatedDrive`] serves a model of `fathom_engine::sim` as a real file through
+//! [`SimulatedDrive`] serves a model of `fathom_drives` as a real file through
 //! FUSE, in real time, so that any tool can be tried on it; everything that it
 //! did is in its [`Truth`]. [`SimulatedLink`] is the same for the network: two
 //! interfaces and a wire that delays, loses and limits. [`real`] shapes real components of the system:

@@ -15,6 +15,7 @@ pub mod crosscheck;
 pub mod curve;
 pub mod diagnosis;
 pub mod disks;
+pub mod elementary;
 pub mod enumeration;
 pub mod estimate;
 pub mod fingerprint;

@@ -17,7 +17,6 @@
 //! - Skewed patterns: what is hot is the same for all workers that share files.
 
 mod due_first;
-pub(crate) mod elementary;
 mod ground;
 mod layout;
 mod mix;

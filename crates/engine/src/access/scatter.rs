@@ -1,9 +1,9 @@
 //! Positions at random.
 
+use fathom_model::elementary::{exp, ln, standard_normal};
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::workload::Distribution;
 
-use super::elementary::{exp, ln, standard_normal};
 use super::ground::Ground;
 use super::permutation::Permutation;
 use super::steady_fill::Filling;

@@ -16,9 +16,9 @@
 //! as many blocks of the region before as are to be invalid there. Places are
 //! computed from the index, so that no list of blocks is kept.
 
+use fathom_model::elementary::{exp, ln};
 use fathom_model::workload::SteadyFill as Fill;
 
-use super::elementary::{exp, ln};
 use super::permutation::Permutation;
 
 /// Fewer and more regions tell nothing or cost too much to walk.

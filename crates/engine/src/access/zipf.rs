@@ -4,9 +4,8 @@
 //! Derflinger, ACM TOMACS 6(3), 1996): constants once, no table, any size and
 //! exponent, about one logarithm and one exponential per draw.
 
+use fathom_model::elementary::{exp, exp_m1_over, ln, ln_1p_over};
 use fathom_model::rng::Rng;
-
-use super::elementary::{exp, exp_m1_over, ln, ln_1p_over};
 
 /// Draws ranks from 1 to n.
 #[derive(Debug, Clone)]

@@ -6,12 +6,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
+use fathom_drives::{PersistentDrive, SimAnswer, SimContent, SimEnd, SimOp};
 use fathom_model::OpKind;
 
 use crate::clock::{Clock, VirtualClock};
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
 use crate::payload::PayloadFacts;
-use crate::sim::{KeptDrive, SimAnswer, SimContent, SimEnd, SimOp};
 
 /// Virtual time at which simulated loads start. Not 0, which stands for
 /// "not in flight"; a drive sees times from 0 on.
@@ -22,7 +22,7 @@ type UnderWay = Reverse<(u64, u64, u32, i32)>;
 
 /// A drive that all workers share, and which operation of whom is open on it.
 pub(crate) struct Shared {
-    drive: KeptDrive,
+    drive: PersistentDrive,
     /// Worker and its slot by the drive's number.
     open: HashMap<u64, (usize, u32)>,
     /// What has become known for each worker: slot and end.
@@ -31,7 +31,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(drive: KeptDrive, workers: usize) -> Shared {
+    pub(crate) fn new(drive: PersistentDrive, workers: usize) -> Shared {
         Shared {
             drive,
             open: HashMap::new(),

@@ -16,13 +16,13 @@ pub(crate) use self::spawn::batch;
 
 use std::time::Duration;
 
+use fathom_drives::{Counters, Truth};
 use fathom_model::run::{EngineReport, StuckOp};
 use fathom_model::workload::EngineKind;
 use fathom_model::{Job, Sample};
 
 use crate::Error;
 use crate::prepare::Prepared;
-use crate::sim::{Counters, Truth};
 pub use crate::worker::EndReason;
 use live::Live;
 use plan::GroupPlan;
@@ -181,6 +181,10 @@ impl Group {
     }
 }
 
+#[cfg(test)]
+mod drive_state_tests;
+#[cfg(test)]
+mod drive_truth_tests;
 #[cfg(test)]
 #[path = "group_tests.rs"]
 mod tests;

@@ -11,6 +11,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use fathom_drives::{Counters, PersistentDrive};
 use fathom_model::Sample;
 use fathom_model::recording::DepthCounts;
 use fathom_model::run::EngineReport;
@@ -25,7 +26,6 @@ use crate::in_flight::InFlight;
 use crate::payload::PayloadFacts;
 use crate::prepare::Prepared;
 use crate::record::{Collector, Cuts, Exchange, Stalls};
-use crate::sim::{Counters, KeptDrive};
 use crate::worker::{Control, Visible, Wait, Worker};
 
 /// Samples that the simulation may be ahead of whoever takes them: few, so
@@ -37,7 +37,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 /// What the thread is given when the gate opens.
 struct Load {
-    drive: KeptDrive,
+    drive: PersistentDrive,
     workers: Vec<Worker>,
     /// What the writes of each worker carry.
     payloads: Vec<PayloadFacts>,
@@ -71,10 +71,7 @@ pub(crate) struct Simulated {
 impl Simulated {
     pub(crate) fn start(plan: GroupPlan, prepared: &Prepared) -> Result<Simulated, Error> {
         let workload = &plan.job.workload;
-        let drive = prepared
-            .drive
-            .clone()
-            .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
+        let drive = prepared.drive.clone().ok_or_else(Error::no_drive)?;
         let control = Arc::new(Control::new(workload, plan.depth));
         let shape = plan.shape();
         let cuts = Cuts::new(SIM_ORIGIN_NS, workload.warmup_ns, workload.bounds.time_ns)
@@ -272,7 +269,7 @@ impl Load {
 
 /// Reads the drive's statistics at the end of each second before `at_ns`.
 #[inline]
-fn count_seconds(seconds: &mut Vec<Counters>, drive: &KeptDrive, at_ns: u64) {
+fn count_seconds(seconds: &mut Vec<Counters>, drive: &PersistentDrive, at_ns: u64) {
     let past = ((at_ns - SIM_ORIGIN_NS) / SECOND_NS).min(SIMULATED_SECONDS_MAX as u64);
     while (seconds.len() as u64) < past {
         let end_ns = (seconds.len() as u64 + 1) * SECOND_NS;

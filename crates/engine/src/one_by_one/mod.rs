@@ -166,8 +166,7 @@ impl OneByOne {
         let way = match plan.engine {
             EngineKind::Sim => {
                 let drive = prepared.drive.clone();
-                let drive = drive
-                    .ok_or_else(|| Error::Sim("the target is no simulated drive".to_owned()))?;
+                let drive = drive.ok_or_else(Error::no_drive)?;
                 let clock = VirtualClock::new(SIM_ORIGIN_NS);
                 let shared = Rc::new(RefCell::new(SharedDrive::new(drive, 1)));
                 let payload = PayloadFacts::new(&workload.payload, job.seed, 0);

@@ -13,11 +13,11 @@ mod tile;
 
 pub(crate) use tile::Tile;
 
+use fathom_drives::SimContent;
 use fathom_model::rng::{Rng, derive_seed, splitmix64};
 use fathom_model::workload::{Content, Payload};
 
 use crate::access::Permutation;
-use crate::sim::SimContent;
 
 /// Unit in which the compressible share is laid out.
 const PIECE_BYTES: usize = 4096;

@@ -42,6 +42,7 @@ pub use trust::is_private;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fathom_drives::{PersistentDrive, open_drive};
 use fathom_model::run::DataReport;
 use fathom_model::unit::bytes;
 use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
@@ -56,7 +57,6 @@ use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
 use crate::meta::Tree;
 use crate::replay::Recorded;
-use crate::sim::{self, KeptDrive};
 use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
@@ -97,7 +97,7 @@ pub struct Prepared {
     pub notes: Vec<String>,
     /// The drive of a simulated target: a new one, which may be replaced by
     /// one that an earlier trial used.
-    pub drive: Option<KeptDrive>,
+    pub drive: Option<PersistentDrive>,
     /// The tree of a workload on many files.
     pub(crate) tree: Option<Arc<Tree>>,
     /// The store of a workload on objects.
@@ -162,7 +162,7 @@ pub fn prepare_beside(
     let mut prepared = match &job.target {
         Target::Null | Target::Peer(_) => prepare_nothing(task, TargetKind::Null, NULL_BYTES)?,
         Target::Sim(model) => {
-            let drive = KeptDrive::new(sim::open_drive(model, job.seed)?);
+            let drive = PersistentDrive::new(open_drive(model, job.seed)?);
             let mut prepared = prepare_nothing(task, TargetKind::Sim, drive.capacity_bytes())?;
             prepared.drive = Some(drive);
             prepared

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use fathom_engine::sim;
 use fathom_lab::real::LoopDevice;
 use fathom_lab::{Description, Error, Options, SimulatedDrive, Truth};
 use fathom_model::judged::JudgedRun;
@@ -150,7 +149,7 @@ fn sound_file(rig: &Rig) -> Result<Seen, Error> {
     sound_drive(rig, false)
 }
 
-fn of_model(truth: &Truth) -> Option<sim::Truth> {
+fn of_model(truth: &Truth) -> Option<fathom_drives::Truth> {
     serde_json::from_value(truth.drive.clone()?).ok()
 }
 

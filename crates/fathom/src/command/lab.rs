@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use fathom_engine::sim;
+use fathom_drives::{Parameter, Quantity, common_parameters, models};
 use fathom_lab::real::LoopDevice;
 use fathom_lab::{Description, Options, SimulatedDrive, Storing, Truth};
 use fathom_model::unit;
@@ -349,21 +349,21 @@ fn promise(truth: &Truth) -> String {
 /// Every model with its parameters, their defaults and ranges.
 fn models_text() -> String {
     let mut text = String::new();
-    for model in sim::models() {
+    for model in models() {
         text += &format!("{}\n  {}\n", model.name, model.summary);
         text += &parameters_text(model.parameters.iter());
         text.push('\n');
     }
     text += "every model\n";
-    text + &parameters_text(sim::common_parameters())
+    text + &parameters_text(common_parameters())
 }
 
-fn parameters_text<'a>(parameters: impl Iterator<Item = &'a sim::Parameter>) -> String {
+fn parameters_text<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> String {
     let mut text = String::new();
     for parameter in parameters {
         let default = match parameter.quantity {
-            sim::Quantity::Bytes => unit::bytes_exact(parameter.default as u64),
-            sim::Quantity::Number => parameter.default.to_string(),
+            Quantity::Bytes => unit::bytes_exact(parameter.default as u64),
+            Quantity::Number => parameter.default.to_string(),
         };
         let setting = format!("{}={default}", parameter.name);
         text += &format!("  {setting:<28} {}\n", parameter.help);

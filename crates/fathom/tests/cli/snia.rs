@@ -1,7 +1,7 @@
 //! The tests of the SNIA specification on simulated drives whose truth is
 //! known, under the virtual clock; and what they refuse.
 
-use fathom_engine::sim::open_drive;
+use fathom_drives::open_drive;
 use serde_json::Value;
 
 use crate::bench::Bench;

@@ -1,7 +1,7 @@
 //! What a model may know of written bytes: whether they were there before, and
 //! what a compressor would leave of them.
 
-use fathom_engine::sim::SimContent;
+use fathom_drives::SimContent;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Parts of a block whose compressibility is estimated.
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_models_that_look_inside_exist() {
         for name in super::LOOK_INSIDE {
-            let mut models = fathom_engine::sim::models().iter();
+            let mut models = fathom_drives::models().iter();
             assert!(models.any(|model| model.name == name), "{name}");
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use fathom_engine::sim::{self, Drive, SimAnswer, SimContent, SimEnd, SimOp};
+use fathom_drives::{Drive, SimAnswer, SimContent, SimEnd, SimOp, Truth};
 use fathom_model::OpKind;
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 
@@ -88,7 +88,7 @@ impl Intake {
     }
 
     /// What the model says of itself.
-    pub(super) fn model_truth(&self) -> sim::Truth {
+    pub(super) fn model_truth(&self) -> Truth {
         lock(&self.mind).drive.truth()
     }
 

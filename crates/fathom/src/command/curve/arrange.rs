@@ -92,7 +92,7 @@ pub(super) fn fill_in(sweep: Sweep, flags: &mut IoFlags, target: &Target, second
         }
     }
     if let (Target::Sim(model), Sweep::WorkingSet | Sweep::Position) = (target, sweep)
-        && let Ok(drive) = fathom_engine::sim::open_drive(model, 0)
+        && let Ok(drive) = fathom_drives::open_drive(model, 0)
     {
         let capacity = drive.capacity_bytes();
         let whole = capacity - capacity % MOST_BLOCK_BYTES;

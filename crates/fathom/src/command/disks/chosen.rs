@@ -134,7 +134,7 @@ fn simulated_bytes(target: &Target) -> Option<u64> {
     let Target::Sim(model) = target else {
         return None;
     };
-    let drive = fathom_engine::sim::open_drive(model, 0).ok()?;
+    let drive = fathom_drives::open_drive(model, 0).ok()?;
     Some(drive.capacity_bytes())
 }
 

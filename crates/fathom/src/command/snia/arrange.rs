@@ -39,7 +39,7 @@ pub(super) fn place(target: &Target, size: Option<u64>) -> Result<Place, String>
             return Err(format!("{target} stores nothing; name a drive"));
         }
         Target::Sim(model) => {
-            let drive = fathom_engine::sim::open_drive(model, 0);
+            let drive = fathom_drives::open_drive(model, 0);
             let drive = drive.map_err(|error| error.to_string())?;
             let capacity = drive.capacity_bytes();
             Place {

@@ -1,17 +1,15 @@
 //! How a drive is described: `MODEL?parameter=value,…`.
 
-use fathom_model::nearest::did_you_mean;
-
+use super::error::DescriptionError;
 use super::model::{Model, model_named};
-use super::parameter::{Parameter, Parameters, Quantity};
-use super::{neighbour, script, warp};
-use crate::Error;
+use super::parameter::{Parameter, Parameters};
+use super::{fault_injection, neighbour, speed};
 
 /// The parameters that every model takes.
 pub fn common_parameters() -> impl Iterator<Item = &'static Parameter> {
-    script::PARAMETERS
+    fault_injection::PARAMETERS
         .iter()
-        .chain(warp::PARAMETERS)
+        .chain(speed::PARAMETERS)
         .chain(neighbour::PARAMETERS)
 }
 
@@ -24,7 +22,7 @@ pub(super) struct Described {
 
 impl Described {
     /// A model with its defaults.
-    pub(super) fn new(name: &str) -> Result<Described, String> {
+    pub(super) fn new(name: &str) -> Result<Described, DescriptionError> {
         let model = model_named(name)?;
         Ok(Described {
             model,
@@ -35,12 +33,12 @@ impl Described {
     }
 
     /// Reads `MODEL?name=value,…`; what is not mentioned keeps its default.
-    pub(super) fn parse(text: &str) -> Result<Described, Error> {
+    pub(super) fn parse(text: &str) -> Result<Described, DescriptionError> {
         let (name, settings) = text.split_once('?').unwrap_or((text, ""));
-        let mut described = Described::new(name).map_err(Error::Sim)?;
+        let mut described = Described::new(name)?;
         for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
             let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-            described.set(name, value).map_err(Error::Sim)?;
+            described.set(name, value)?;
         }
         Ok(described)
     }
@@ -51,41 +49,31 @@ impl Described {
     }
 
     /// Sets one parameter from its text.
-    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
+    pub(super) fn set(&mut self, name: &str, text: &str) -> Result<(), DescriptionError> {
         let model = self.model;
         if name == "seed" {
-            let seed = text.parse().map_err(|_| {
-                format!(
-                    "sim:{} cannot take '{text}' for seed: it is a whole number from 0 to {}",
-                    model.name,
-                    u64::MAX
-                )
+            let seed = text.parse().map_err(|_| DescriptionError::Seed {
+                model: model.name,
+                text: text.to_owned(),
             })?;
             self.seed = Some(seed);
             return Ok(());
         }
         let all = || model.parameters.iter().chain(common_parameters());
         let parameter = all().find(|known| known.name == name).ok_or_else(|| {
-            let names: Vec<&str> = all().map(|known| known.name).collect();
-            format!(
-                "sim:{} has no parameter '{name}'; it has {}, seed{}",
-                model.name,
-                names.join(", "),
-                did_you_mean(name, names.iter().copied())
-            )
+            DescriptionError::UnknownParameter {
+                model: model.name,
+                name: name.to_owned(),
+                parameters: all().map(|known| known.name).collect(),
+            }
         })?;
-        let value = parameter.parse(text).ok_or_else(|| {
-            format!(
-                "sim:{} cannot take '{text}' for {name}: it is a {} from {} to {}",
-                model.name,
-                match parameter.quantity {
-                    Quantity::Bytes => "size in bytes",
-                    Quantity::Number => "number",
-                },
-                parameter.least,
-                parameter.most
-            )
-        })?;
+        let value = parameter
+            .parse(text)
+            .ok_or_else(|| DescriptionError::Value {
+                model: model.name,
+                parameter,
+                text: text.to_owned(),
+            })?;
         self.parameters.set(name, value);
         Ok(())
     }

@@ -12,10 +12,10 @@
 
 use std::collections::VecDeque;
 
+use fathom_model::elementary::{exp, ln, standard_normal};
 use fathom_model::rng::{Rng, derive_seed};
 
 use super::parameter::{Parameter, Parameters};
-use crate::access::elementary::{exp, ln, standard_normal};
 
 #[rustfmt::skip]
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -58,20 +58,20 @@ impl Piece {
 }
 
 /// Translates between the clock and the model's time.
-pub(super) struct Warp {
+pub(super) struct ModelClock {
     pieces: VecDeque<Piece>,
     speeds: Speeds,
 }
 
-impl Warp {
+impl ModelClock {
     /// `None` when the speed is always 1.
-    pub(super) fn new(parameters: &Parameters, seed: u64) -> Option<Warp> {
+    pub(super) fn new(parameters: &Parameters, seed: u64) -> Option<ModelClock> {
         let mut speeds = Speeds::new(parameters, seed);
         if speeds.never_change() {
             return None;
         }
         let first = speeds.piece(0, 0.0);
-        Some(Warp {
+        Some(ModelClock {
             pieces: VecDeque::from([first]),
             speeds,
         })

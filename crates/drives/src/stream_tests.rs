@@ -6,7 +6,7 @@ use std::path::Path;
 use fathom_model::rng::Rng;
 use proptest::prelude::*;
 
-use super::tests::end_of;
+use super::drive_tests::end_of;
 use super::*;
 
 const SECOND: u64 = 1_000_000_000;

@@ -18,7 +18,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
 ];
 
 /// The faults of a drive.
-pub(super) struct Script {
+pub(super) struct FaultInjection {
     eio_at: u64,
     eio_every: u64,
     short_at: u64,
@@ -31,17 +31,17 @@ pub(super) struct Script {
 
 /// What one operation suffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Fate {
+pub(super) struct OpFault {
     eio: bool,
     short: bool,
     later_ns: u64,
 }
 
-impl Script {
-    pub(super) fn new(parameters: &Parameters) -> Script {
+impl FaultInjection {
+    pub(super) fn new(parameters: &Parameters) -> FaultInjection {
         let range = |from, to| (parameters.whole(from), parameters.whole(to));
         let hang_ns = parameters.s("hang_s");
-        Script {
+        FaultInjection {
             eio_at: parameters.whole("eio_at"),
             eio_every: parameters.whole("eio_every"),
             short_at: parameters.whole("short_at"),
@@ -55,7 +55,7 @@ impl Script {
 
     /// What happens to the next operation.
     #[inline]
-    pub(super) fn next(&mut self, op: &SimOp) -> Fate {
+    pub(super) fn next(&mut self, op: &SimOp) -> OpFault {
         self.count += 1;
         let eio = self.count == self.eio_at
             || (self.eio_every > 0 && self.count.is_multiple_of(self.eio_every))
@@ -67,7 +67,7 @@ impl Script {
         } else {
             0
         };
-        Fate {
+        OpFault {
             eio,
             short: self.count == self.short_at,
             later_ns,
@@ -75,7 +75,7 @@ impl Script {
     }
 }
 
-impl Fate {
+impl OpFault {
     /// The end that the operation really has.
     #[inline]
     pub(super) fn applied_to(self, mut end: SimEnd) -> SimEnd {

@@ -238,6 +238,36 @@ fn a_full_write_cache_is_a_cliff() {
 }
 
 #[test]
+fn a_cache_recovers_while_the_drive_is_idle() {
+    for model in [
+        "slc?cache=1GiB,drain_mibs=100,write_mibs=2000,tail=0",
+        "slc?cache=1GiB,drain_mibs=100,folded_mibs=50,write_mibs=2000,tail=0",
+    ] {
+        let mut drive = open_drive(model, 1).unwrap();
+        let mut now_ns = 0;
+        let fast = |drive: &mut dyn Drive, now_ns: &mut u64| {
+            for count in 0.. {
+                let op = SimOp::new(OpKind::Write, 0, 1 << 20);
+                let SimAnswer::Ends(end) = drive.submit(*now_ns, &op) else {
+                    panic!("a cache always knows");
+                };
+                let took_ns = end.at_ns - *now_ns;
+                *now_ns = end.at_ns;
+                if took_ns > 5_000_000 {
+                    return count;
+                }
+            }
+            0
+        };
+        assert!((1000..1100).contains(&fast(&mut *drive, &mut now_ns)));
+        now_ns += 3 * SECOND;
+        assert!((280..340).contains(&fast(&mut *drive, &mut now_ns)));
+        now_ns += 1000 * SECOND;
+        assert!((1000..1100).contains(&fast(&mut *drive, &mut now_ns)));
+    }
+}
+
+#[test]
 fn a_cloud_volume_caps_operations_and_bytes() {
     let mut d = drive("cloud?iops=3000,mibs=125");
     let seen = closed_loop(&mut *d, 64, 30_000, |n| read(n * 4096, 4096));
@@ -265,7 +295,7 @@ fn a_cloud_volume_caps_operations_and_bytes() {
 }
 
 #[test]
-fn faults_come_when_the_script_says() {
+fn faults_come_where_the_parameters_say() {
     let mut d = drive("ideal?eio_at=3,short_at=5,stuck_at=6");
     let ends: Vec<SimEnd> = (0..6)
         .map(|_| end_of(&mut *d, ORIGIN, &read(0, 4096)))

@@ -87,7 +87,7 @@ mod tests {
         let page = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             page == text,
-            "docs/lab-models.md is out of date: run UPDATE_DOCS=1 cargo test -p fathom-engine"
+            "docs/lab-models.md is out of date: run UPDATE_DOCS=1 cargo test -p fathom-drives"
         );
     }
 

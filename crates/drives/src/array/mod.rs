@@ -2,13 +2,13 @@
 //! between them and the medium whatever makes data smaller. What a write costs
 //! depends on its content ([`super::SimContent`]).
 
+mod fingerprints;
 mod lru;
-mod seen;
 
 use fathom_model::OpKind;
 
+use self::fingerprints::Fingerprints;
 use self::lru::Lru;
-use self::seen::Seen;
 use super::flash::{Flash, Write, flash_parameters};
 use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
@@ -56,7 +56,7 @@ pub(super) struct Array {
     link_ns: u64,
     cache: Option<Lru>,
     cache_ns: u64,
-    seen: Option<Seen>,
+    fingerprints: Option<Fingerprints>,
     compress: bool,
     logical_bytes: u64,
     stored_bytes: u64,
@@ -76,7 +76,7 @@ impl Array {
             link_ns: 0,
             cache: Lru::new(parameters.whole("cache")),
             cache_ns: parameters.us("cache_us"),
-            seen: parameters.on("dedup").then(Seen::default),
+            fingerprints: parameters.on("dedup").then(Fingerprints::default),
             compress: parameters.on("compress"),
             logical_bytes: 0,
             stored_bytes: 0,
@@ -112,8 +112,8 @@ impl Array {
         if let Some(cache) = &mut self.cache {
             cache.fill(op.offset, op.bytes);
         }
-        let known = self.seen.as_mut();
-        let known = known.is_some_and(|seen| seen.has(op.content.fingerprint));
+        let known = self.fingerprints.as_mut();
+        let known = known.is_some_and(|fingerprints| fingerprints.has(op.content.fingerprint));
         let stored = if known {
             self.duplicates += 1;
             0

@@ -4,16 +4,17 @@
 //! on the library would break the promise that one seed gives the same offsets
 //! on every host. IEEE 754 fixes the result of each basic operation, so these
 //! are the same everywhere. Relative error below 1e-12, far under what 2^53
-//! random bits resolve on any drive.
+//! random bits resolve on any drive. They stand beside [`crate::rng`], which makes
+//! the bits that they shape: access patterns and simulated drives draw from both.
 
-use fathom_model::rng::Rng;
+use crate::rng::Rng;
 
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 /// Natural logarithm of a positive, finite, normal number.
 #[inline]
-pub(crate) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;
     let mut mantissa = f64::from_bits((bits & 0x000F_FFFF_FFFF_FFFF) | 0x3FF0_0000_0000_0000);
@@ -35,7 +36,7 @@ pub(crate) fn ln(x: f64) -> f64 {
 
 /// Exponential; 0 below -700 and a very large number above 700.
 #[inline]
-pub(crate) fn exp(x: f64) -> f64 {
+pub fn exp(x: f64) -> f64 {
     if x < -700.0 {
         return 0.0;
     }
@@ -59,7 +60,7 @@ pub(crate) fn exp(x: f64) -> f64 {
 
 /// `ln(1 + t) / t`, also for small `t`.
 #[inline]
-pub(crate) fn ln_1p_over(t: f64) -> f64 {
+pub fn ln_1p_over(t: f64) -> f64 {
     if t.abs() < 1e-4 {
         1.0 - t * (0.5 - t * (1.0 / 3.0 - t * 0.25))
     } else {
@@ -69,7 +70,7 @@ pub(crate) fn ln_1p_over(t: f64) -> f64 {
 
 /// `(exp(t) - 1) / t`, also for small `t`.
 #[inline]
-pub(crate) fn exp_m1_over(t: f64) -> f64 {
+pub fn exp_m1_over(t: f64) -> f64 {
     if t.abs() < 1e-4 {
         1.0 + t * (0.5 + t * (1.0 / 6.0 + t * (1.0 / 24.0)))
     } else {
@@ -79,7 +80,7 @@ pub(crate) fn exp_m1_over(t: f64) -> f64 {
 
 /// A standard normal draw by the polar method (Marsaglia 1964).
 #[inline]
-pub(crate) fn standard_normal(rng: &mut Rng) -> f64 {
+pub fn standard_normal(rng: &mut Rng) -> f64 {
     loop {
         let (a, b) = (2.0 * rng.unit() - 1.0, 2.0 * rng.unit() - 1.0);
         let s = a * a + b * b;

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use fathom_model::OpKind;
 
 use super::counters::{Counters, Tally};
+use super::fault_injection::{FaultInjection, OpFault};
 use super::mechanism::Mechanism;
 use super::model::Model;
 use super::neighbour::Neighbour;
 use super::parameter::Parameters;
-use super::script::{Fate, Script};
+use super::speed::ModelClock;
 use super::truth::{Inside, Truth};
-use super::warp::Warp;
 use super::{Drive, SimAnswer, SimEnd, SimOp};
 
 /// A mechanism and what is around it.
@@ -21,8 +21,8 @@ pub(super) struct Device {
     model: &'static Model,
     parameters: Parameters,
     seed: u64,
-    script: Script,
-    warp: Option<Warp>,
+    faults: FaultInjection,
+    model_clock: Option<ModelClock>,
     neighbour: Option<Neighbour>,
     tally: Tally,
     /// When the first operation came.
@@ -46,7 +46,7 @@ struct Open {
     kind: OpKind,
     start_ns: u64,
     /// `None` for the neighbour's.
-    fate: Option<Fate>,
+    fault: Option<OpFault>,
 }
 
 impl Device {
@@ -58,8 +58,8 @@ impl Device {
     ) -> Device {
         let capacity = mechanism.capacity_bytes();
         Device {
-            script: Script::new(&parameters),
-            warp: Warp::new(&parameters, seed),
+            faults: FaultInjection::new(&parameters),
+            model_clock: ModelClock::new(&parameters, seed),
             neighbour: Neighbour::new(&parameters, seed, capacity),
             mechanism,
             model,
@@ -82,9 +82,9 @@ impl Device {
     fn enter(&mut self, now_ns: u64) -> u64 {
         self.now_ns = self.now_ns.max(now_ns);
         let since_ns = self.now_ns - self.origin_ns.unwrap_or(self.now_ns);
-        self.model_now_ns = match &mut self.warp {
+        self.model_now_ns = match &mut self.model_clock {
             None => self.now_ns,
-            Some(warp) => warp.model_ns(since_ns).max(self.model_now_ns),
+            Some(model_clock) => model_clock.model_ns(since_ns).max(self.model_now_ns),
         };
         self.model_now_ns
     }
@@ -92,11 +92,11 @@ impl Device {
     /// The clock's time of an end of the mechanism.
     #[inline]
     fn leave(&mut self, mut end: SimEnd) -> SimEnd {
-        if let Some(warp) = &mut self.warp
+        if let Some(model_clock) = &mut self.model_clock
             && end.at_ns != u64::MAX
         {
             let origin_ns = self.origin_ns.unwrap_or(0);
-            end.at_ns = origin_ns.saturating_add(warp.clock_ns(end.at_ns));
+            end.at_ns = origin_ns.saturating_add(model_clock.clock_ns(end.at_ns));
         }
         end.at_ns = end.at_ns.max(self.now_ns);
         end
@@ -144,10 +144,10 @@ impl Device {
                 continue;
             };
             let end = self.leave(end);
-            match open.fate {
-                Some(fate) => {
+            match open.fault {
+                Some(fault) => {
                     self.own_open -= 1;
-                    let end = fate.applied_to(end);
+                    let end = fault.applied_to(end);
                     self.tally.count(open.kind, open.start_ns, &end);
                     self.ready.push((number, end));
                 }
@@ -165,12 +165,12 @@ impl Device {
         }
     }
 
-    fn keep_open(&mut self, number: u64, kind: OpKind, start_ns: u64, fate: Option<Fate>) {
-        self.own_open += usize::from(fate.is_some());
+    fn keep_open(&mut self, number: u64, kind: OpKind, start_ns: u64, fault: Option<OpFault>) {
+        self.own_open += usize::from(fault.is_some());
         let open = Open {
             kind,
             start_ns,
-            fate,
+            fault,
         };
         self.open.insert(number, open);
     }
@@ -207,7 +207,7 @@ impl Drive for Device {
     #[inline]
     fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
         self.origin_ns.get_or_insert(now_ns);
-        let fate = self.script.next(op);
+        let fault = self.faults.next(op);
         if op.offset.saturating_add(u64::from(op.bytes)) > self.mechanism.capacity_bytes() {
             let end = SimEnd {
                 at_ns: now_ns,
@@ -222,12 +222,12 @@ impl Drive for Device {
         let model_ns = self.enter(now_ns);
         let answer = match self.mechanism.submit(model_ns, op) {
             SimAnswer::Ends(end) => {
-                let end = fate.applied_to(self.leave(end));
+                let end = fault.applied_to(self.leave(end));
                 self.tally.count(op.kind, now_ns, &end);
                 SimAnswer::Ends(end)
             }
             later @ SimAnswer::Later(number) => {
-                self.keep_open(number, op.kind, now_ns, Some(fate));
+                self.keep_open(number, op.kind, now_ns, Some(fault));
                 later
             }
         };
@@ -258,7 +258,7 @@ impl Drive for Device {
         let origin_ns = self.origin_ns.unwrap_or(0);
         let last_ns = self.tally.last_end_ns().max(self.now_ns);
         let past_ns = self.now_ns.saturating_sub(origin_ns);
-        let mean_speed = match &self.warp {
+        let mean_speed = match &self.model_clock {
             Some(_) if past_ns > 0 => self.model_now_ns as f64 / past_ns as f64,
             _ => 1.0,
         };

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use fathom_model::OpKind;
+use fathom_model::elementary::ln;
 use fathom_model::rng::{Rng, derive_seed};
 
 use super::SimOp;
 use super::parameter::{Parameter, Parameters};
-use crate::access::elementary::ln;
 
 #[rustfmt::skip]
 pub(super) const PARAMETERS: &[Parameter] = &[

@@ -1,8 +1,9 @@
 //! A temperature: each byte warms the drive, the air cools it (Newton's law),
 //! and above the limit it works slower until it has cooled.
 
+use fathom_model::elementary::{exp, ln};
+
 use super::super::parameter::{Parameter, Parameters};
-use crate::access::elementary::{exp, ln};
 
 #[rustfmt::skip]
 pub(super) const AMBIENT_C: Parameter = Parameter::number("ambient_c", 35.0, -50.0, 100.0, "temperature of the air, °C");

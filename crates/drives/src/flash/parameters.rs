@@ -3,44 +3,44 @@
 use super::super::parameter::Parameter;
 use super::heat::{AMBIENT_C, COOL_S, HEAT, LIMIT_C, RESUME_C, THROTTLE};
 
-pub(in crate::sim) const UNITS: Parameter = Parameter::number(
+pub(crate) const UNITS: Parameter = Parameter::number(
     "units",
     64.0,
     1.0,
     65_536.0,
     "operations that the flash serves at once",
 );
-pub(in crate::sim) const READ_US: Parameter = Parameter::number(
+pub(crate) const READ_US: Parameter = Parameter::number(
     "read_us",
     80.0,
     0.0,
     1e9,
     "mean time of a read in the flash",
 );
-pub(in crate::sim) const WRITE_US: Parameter =
+pub(crate) const WRITE_US: Parameter =
     Parameter::number("write_us", 20.0, 0.0, 1e9, "mean time of a write");
-pub(in crate::sim) const FLUSH_US: Parameter = Parameter::number(
+pub(crate) const FLUSH_US: Parameter = Parameter::number(
     "flush_us",
     50.0,
     0.0,
     1e9,
     "time of a flush after the writes before it",
 );
-pub(in crate::sim) const TAIL: Parameter = Parameter::number(
+pub(crate) const TAIL: Parameter = Parameter::number(
     "tail",
     0.25,
     0.0,
     5.0,
     "standard deviation of the logarithm of these times",
 );
-pub(in crate::sim) const READ_MIBS: Parameter = Parameter::number(
+pub(crate) const READ_MIBS: Parameter = Parameter::number(
     "read_mibs",
     3200.0,
     0.1,
     1e7,
     "rate of the link for reads, MiB/s",
 );
-pub(in crate::sim) const WRITE_MIBS: Parameter = Parameter::number(
+pub(crate) const WRITE_MIBS: Parameter = Parameter::number(
     "write_mibs",
     2400.0,
     0.1,
@@ -53,23 +53,23 @@ macro_rules! flash_parameters {
     ($($own:expr),* $(,)?) => {
         &[
             Parameter::size(1e12),
-            $crate::sim::flash::UNITS,
-            $crate::sim::flash::READ_US,
-            $crate::sim::flash::WRITE_US,
-            $crate::sim::flash::FLUSH_US,
-            $crate::sim::flash::TAIL,
-            $crate::sim::flash::READ_MIBS,
-            $crate::sim::flash::WRITE_MIBS,
+            $crate::flash::UNITS,
+            $crate::flash::READ_US,
+            $crate::flash::WRITE_US,
+            $crate::flash::FLUSH_US,
+            $crate::flash::TAIL,
+            $crate::flash::READ_MIBS,
+            $crate::flash::WRITE_MIBS,
             $($own),*
         ]
     };
 }
-pub(in crate::sim) use flash_parameters;
+pub(crate) use flash_parameters;
 
-pub(in crate::sim) const SSD_PARAMETERS: &[Parameter] = flash_parameters![];
+pub(crate) const SSD_PARAMETERS: &[Parameter] = flash_parameters![];
 
 #[rustfmt::skip]
-pub(in crate::sim) const SLC_PARAMETERS: &[Parameter] = flash_parameters![
+pub(crate) const SLC_PARAMETERS: &[Parameter] = flash_parameters![
     Parameter::bytes("cache", 24e9, 0.0, "size of the fast cache"),
     Parameter::number("drain_mibs", 150.0, 0.001, 1e7, "rate at which the cache empties, MiB/s"),
     Parameter::number("folded_mibs", 0.0, 0.0, 1e7, "rate of writes that find the cache full, MiB/s; the cache then empties only when no write comes. 0: as fast as it empties, all the time"),
@@ -77,11 +77,11 @@ pub(in crate::sim) const SLC_PARAMETERS: &[Parameter] = flash_parameters![
 ];
 
 #[rustfmt::skip]
-pub(in crate::sim) const ENTERPRISE_PARAMETERS: &[Parameter] = flash_parameters![
+pub(crate) const ENTERPRISE_PARAMETERS: &[Parameter] = flash_parameters![
     Parameter::number("media_mibs", 2400.0, 0.1, 1e7, "rate at which the flash can be written, MiB/s, the drive's own writes with it"),
     Parameter::number("spare_percent", 28.0, 2.0, 400.0, "flash beyond the capacity"),
     Parameter::switch("preconditioned", "1: filled and overwritten at random until steady, 0: fresh"),
 ];
 
-pub(in crate::sim) const THERMAL_PARAMETERS: &[Parameter] =
+pub(crate) const THERMAL_PARAMETERS: &[Parameter] =
     flash_parameters![AMBIENT_C, HEAT, COOL_S, LIMIT_C, RESUME_C, THROTTLE];

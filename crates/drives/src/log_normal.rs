@@ -1,22 +1,21 @@
-//! Latencies with a tail.
+//! Latencies with a tail: log-normal around a mean.
 
+use fathom_model::elementary::{exp, standard_normal};
 use fathom_model::rng::Rng;
 
 use super::truth::Latency;
 
-use crate::access::elementary::{exp, standard_normal};
-
 /// Draws log-normal latencies around a mean.
 #[derive(Debug, Clone)]
-pub(super) struct Tail {
+pub(super) struct LogNormal {
     rng: Rng,
     sigma: f64,
 }
 
-impl Tail {
+impl LogNormal {
     /// `sigma` is the standard deviation of the logarithm; 0 is no spread.
-    pub(super) fn new(seed: u64, sigma: f64) -> Tail {
-        Tail {
+    pub(super) fn new(seed: u64, sigma: f64) -> LogNormal {
+        LogNormal {
             rng: Rng::new(seed),
             sigma,
         }

@@ -6,9 +6,9 @@ use fathom_model::OpKind;
 use fathom_model::rng::derive_seed;
 
 use super::flash::{Flash, flash_parameters};
+use super::log_normal::LogNormal;
 use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
-use super::tail::Tail;
 use super::truth::{Expected, Inside};
 use super::{MIB, SimAnswer, SimEnd, SimOp, transfer_ns};
 
@@ -33,7 +33,7 @@ pub(super) struct Volatile {
     commit_ns: u64,
     background: f64,
     lies: bool,
-    tail: Tail,
+    tail: LogNormal,
     link_ns: u64,
     /// What is not on the medium yet, and the time that it takes to get there.
     dirty_bytes: f64,
@@ -59,7 +59,7 @@ impl Volatile {
             commit_ns: parameters.us("commit_us"),
             background: parameters.get("background_percent") / 100.0,
             lies: parameters.on("lies"),
-            tail: Tail::new(derive_seed(seed, 0x701A), parameters.get("tail")),
+            tail: LogNormal::new(derive_seed(seed, 0x701A), parameters.get("tail")),
             link_ns: 0,
             dirty_bytes: 0.0,
             dirty_ns: 0.0,

@@ -1,10 +1,10 @@
-//! More models against their truth: those whose speed depends on what was
-//! written before, on credits, on content or on temperature.
+//! More models of drives against their truth: those whose speed depends on what
+//! was written before, on credits, on content or on temperature.
 
+use fathom_model::OpKind;
 use fathom_model::workload::{BlockSizes, Payload};
 
-use super::truth_tests::{SECOND, measure, near, sequential, time, writes};
-use super::*;
+use super::drive_truth_tests::{MIB, SECOND, measure, near, sequential, time, writes};
 
 #[test]
 fn an_enterprise_drive_slows_down_until_it_is_steady() {

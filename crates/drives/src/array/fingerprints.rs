@@ -3,15 +3,15 @@
 use std::collections::{HashSet, VecDeque};
 
 /// Contents that are remembered; the oldest are forgotten first.
-const SEEN_MAX: usize = 1 << 20;
+const REMEMBERED_MAX: usize = 1 << 20;
 
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Fingerprints {
     known: HashSet<u64>,
     order: VecDeque<u64>,
 }
 
-impl Seen {
+impl Fingerprints {
     /// Whether this content is known; it is from now on. 0 is unlike any other.
     pub(super) fn has(&mut self, fingerprint: u64) -> bool {
         if fingerprint == 0 {
@@ -21,7 +21,7 @@ impl Seen {
             return true;
         }
         self.order.push_back(fingerprint);
-        if self.order.len() > SEEN_MAX
+        if self.order.len() > REMEMBERED_MAX
             && let Some(oldest) = self.order.pop_front()
         {
             self.known.remove(&oldest);

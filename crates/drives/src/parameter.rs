@@ -12,7 +12,7 @@ pub enum Quantity {
 }
 
 /// A parameter that a model knows.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
     /// Its name; it ends with the unit where it has one.
     pub name: &'static str,

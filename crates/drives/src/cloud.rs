@@ -5,9 +5,9 @@
 use fathom_model::OpKind;
 use fathom_model::rng::derive_seed;
 
+use super::log_normal::LogNormal;
 use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
-use super::tail::Tail;
 use super::throttle::Throttled;
 use super::truth::{Expected, Inside};
 use super::{MIB, SimAnswer, SimEnd, SimOp};
@@ -102,7 +102,7 @@ pub(super) struct Cloud {
     ops: Cap,
     bytes: Cap,
     latency_ns: u64,
-    tail: Tail,
+    tail: LogNormal,
     last_write_ns: u64,
     throttled: Throttled,
     written_bytes: u64,
@@ -133,7 +133,7 @@ impl Cloud {
                 parameters.get("burst_mibs") * MIB,
             ),
             latency_ns: parameters.us("latency_us"),
-            tail: Tail::new(derive_seed(seed, 0xC10D), parameters.get("tail")),
+            tail: LogNormal::new(derive_seed(seed, 0xC10D), parameters.get("tail")),
             last_write_ns: 0,
             throttled: Throttled::default(),
             written_bytes: 0,

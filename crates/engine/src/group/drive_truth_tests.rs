@@ -1,15 +1,15 @@
-//! Each model against its own truth, through the engine's real loop under the
-//! virtual clock.
+//! Each model of a simulated drive against its own truth, through the real loop
+//! under the virtual clock.
 
+use fathom_drives::{Latency, Truth, models};
 use fathom_model::workload::{BlockSizes, Bounds, EngineKind, OpMix, Pattern};
-use fathom_model::{Histogram, Job, Phase, Target, Workload};
+use fathom_model::{Histogram, Job, OpKind, Phase, Target, Workload};
 
-use super::*;
-use crate::Group;
-use crate::group::GroupEnd;
+use super::{Group, GroupEnd};
 use crate::prepare::{NoHooks, prepare};
 
 pub(super) const SECOND: u64 = 1_000_000_000;
+pub(super) const MIB: f64 = 1_048_576.0;
 
 /// What a trial measured, and what is true.
 pub(super) struct Measured {
@@ -271,36 +271,6 @@ fn a_write_cache_ends_in_a_cliff_where_the_truth_says() {
             expected.late_write_bytes_per_second.unwrap(),
             0.02,
         );
-    }
-}
-
-#[test]
-fn a_cache_recovers_while_the_drive_is_idle() {
-    for model in [
-        "slc?cache=1GiB,drain_mibs=100,write_mibs=2000,tail=0",
-        "slc?cache=1GiB,drain_mibs=100,folded_mibs=50,write_mibs=2000,tail=0",
-    ] {
-        let mut drive = open_drive(model, 1).unwrap();
-        let mut now_ns = 0;
-        let fast = |drive: &mut dyn Drive, now_ns: &mut u64| {
-            for count in 0.. {
-                let op = SimOp::new(OpKind::Write, 0, 1 << 20);
-                let SimAnswer::Ends(end) = drive.submit(*now_ns, &op) else {
-                    panic!("a cache always knows");
-                };
-                let took_ns = end.at_ns - *now_ns;
-                *now_ns = end.at_ns;
-                if took_ns > 5_000_000 {
-                    return count;
-                }
-            }
-            0
-        };
-        assert!((1000..1100).contains(&fast(&mut *drive, &mut now_ns)));
-        now_ns += 3 * SECOND;
-        assert!((280..340).contains(&fast(&mut *drive, &mut now_ns)));
-        now_ns += 1000 * SECOND;
-        assert!((1000..1100).contains(&fast(&mut *drive, &mut now_ns)));
     }
 }
 

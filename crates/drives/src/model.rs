@@ -1,7 +1,6 @@
 //! The models that exist.
 
-use fathom_model::nearest::did_you_mean;
-
+use super::error::DescriptionError;
 use super::mechanism::Mechanism;
 use super::parameter::{Parameter, Parameters};
 use super::{array, cloud, flash, hdd, ideal, rmw, thin, volatile};
@@ -24,18 +23,14 @@ pub fn models() -> &'static [Model] {
     MODELS
 }
 
-/// The model of this name, or which there are.
-pub(super) fn model_named(name: &str) -> Result<&'static Model, String> {
+/// The model of this name.
+pub(super) fn model_named(name: &str) -> Result<&'static Model, DescriptionError> {
     MODELS
         .iter()
         .find(|model| model.name == name)
-        .ok_or_else(|| {
-            let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
-            format!(
-                "there is no simulated drive '{name}'; choose one of {}{}",
-                names.join(", "),
-                did_you_mean(name, names.iter().copied())
-            )
+        .ok_or_else(|| DescriptionError::UnknownModel {
+            name: name.to_owned(),
+            models: MODELS.iter().map(|model| model.name).collect(),
         })
 }
 

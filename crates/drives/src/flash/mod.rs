@@ -14,9 +14,9 @@ use self::heat::Heat;
 use self::mapping::Mapping;
 pub(super) use self::parameters::*;
 use self::slc::SlcCache;
+use super::log_normal::LogNormal;
 use super::mechanism::Mechanism;
 use super::parameter::Parameters;
-use super::tail::Tail;
 use super::truth::{Expected, Inside};
 use super::{MIB, SimAnswer, SimEnd, SimOp, transfer_ns};
 
@@ -32,7 +32,7 @@ pub(super) struct Flash {
     flush_ns: u64,
     read_mibs: f64,
     write_mibs: f64,
-    tail: Tail,
+    tail: LogNormal,
     /// When each unit is free.
     units_ns: Vec<u64>,
     read_link_ns: u64,
@@ -102,7 +102,7 @@ impl Flash {
             flush_ns: parameters.us("flush_us"),
             read_mibs: parameters.get("read_mibs"),
             write_mibs: parameters.get("write_mibs"),
-            tail: Tail::new(derive_seed(seed, 0xF1A5), parameters.get("tail")),
+            tail: LogNormal::new(derive_seed(seed, 0xF1A5), parameters.get("tail")),
             units_ns: vec![0; parameters.whole("units").max(1) as usize],
             read_link_ns: 0,
             write_link_ns: 0,

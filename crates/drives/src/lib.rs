@@ -21,38 +21,39 @@ mod array;
 mod cloud;
 mod counters;
 mod description;
+mod description_file;
 mod device;
-mod document;
-mod file;
+mod error;
+mod fault_injection;
 mod flash;
 mod hdd;
 mod ideal;
-mod kept;
+mod log_normal;
 mod mechanism;
 mod model;
+mod models_page;
 mod neighbour;
 mod parameter;
+mod persistent_drive;
 mod rmw;
-mod script;
-mod tail;
+mod speed;
 mod thin;
 mod throttle;
 mod truth;
 mod volatile;
-mod warp;
 
 use fathom_model::OpKind;
 
 pub use self::counters::Counters;
 pub use self::description::common_parameters;
-pub use self::document::models_markdown;
-pub use self::kept::KeptDrive;
+pub use self::error::{DescriptionError, Error};
 pub use self::model::{Model, models};
+pub use self::models_page::models_markdown;
 pub use self::parameter::{Parameter, Quantity};
+pub use self::persistent_drive::{DriveUnderLoad, PersistentDrive};
 pub use self::truth::{Expected, Inside, KindDone, Latency, LatencyCounts, Truth, Zone};
 
 use self::device::Device;
-use crate::Error;
 
 /// What an operation carries, for drives whose speed depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,11 +147,11 @@ pub trait Drive: Send {
 /// the parameters by name). A seed in the description goes before `seed`.
 ///
 /// # Errors
-/// [`Error::Sim`] with the models or parameters that exist; for a file with
-/// its path, line and column.
+/// [`Error::Description`] with the models or parameters that exist; for a file
+/// [`Error::InFile`] with its path, line and column.
 pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
     let described = match text.strip_prefix('@') {
-        Some(path) => file::read(path.as_ref())?,
+        Some(path) => description_file::read(path.as_ref())?,
         None => description::Described::parse(text)?,
     };
     Ok(described.build(seed))
@@ -160,13 +161,13 @@ pub fn open_drive(text: &str, seed: u64) -> Result<Box<dyn Drive>, Error> {
 /// errors.
 ///
 /// # Errors
-/// [`Error::Sim`] with path, line and column.
+/// [`Error::InFile`] with path, line and column.
 pub fn open_described(
     toml: &str,
     path: &std::path::Path,
     seed: u64,
 ) -> Result<Box<dyn Drive>, Error> {
-    Ok(file::parse(toml, path)?.build(seed))
+    Ok(description_file::parse(toml, path)?.build(seed))
 }
 
 impl description::Described {
@@ -186,14 +187,6 @@ fn transfer_ns(bytes: u32, mib_per_second: f64) -> u64 {
 const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]
-#[path = "state_tests.rs"]
-mod state_tests;
+mod drive_tests;
 #[cfg(test)]
-#[path = "stream_tests.rs"]
 mod stream_tests;
-#[cfg(test)]
-#[path = "sim_tests.rs"]
-mod tests;
-#[cfg(test)]
-#[path = "truth_tests.rs"]
-mod truth_tests;

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Counters, Drive, SimAnswer, SimEnd, SimOp};
 
-/// A drive and the virtual time that it has lived. Clones are the same drive.
+/// A drive and its age in virtual time. Clones are the same drive.
 #[derive(Clone)]
-pub struct KeptDrive {
-    drive: Arc<Mutex<Lived>>,
+pub struct PersistentDrive {
+    drive: Arc<Mutex<DriveUnderLoad>>,
 }
 
-/// The drive of a [`KeptDrive`], for as long as one load uses it. Its time
+/// The drive of a [`PersistentDrive`], for as long as one load uses it. Its time
 /// starts at 0 with every load.
-pub(crate) struct Lived {
+pub struct DriveUnderLoad {
     drive: Box<dyn Drive>,
     /// Virtual time of the drive at the start of the load.
     age_ns: u64,
@@ -22,11 +22,11 @@ pub(crate) struct Lived {
     latest_ns: u64,
 }
 
-impl KeptDrive {
+impl PersistentDrive {
     /// Keeps a drive.
-    pub fn new(drive: Box<dyn Drive>) -> KeptDrive {
-        KeptDrive {
-            drive: Arc::new(Mutex::new(Lived {
+    pub fn new(drive: Box<dyn Drive>) -> PersistentDrive {
+        PersistentDrive {
+            drive: Arc::new(Mutex::new(DriveUnderLoad {
                 drive,
                 age_ns: 0,
                 latest_ns: 0,
@@ -39,15 +39,15 @@ impl KeptDrive {
         self.lock().drive.capacity_bytes()
     }
 
-    /// Virtual time that the drive has lived.
+    /// Age of the drive, in virtual time.
     pub fn age_ns(&self) -> u64 {
         self.lock().age_ns
     }
 
     /// Lets the drive rest for so much virtual time.
     pub fn rest(&self, nanoseconds: u64) {
-        let mut lived = self.lock();
-        lived.age_ns = lived.age_ns.saturating_add(nanoseconds);
+        let mut drive = self.lock();
+        drive.age_ns = drive.age_ns.saturating_add(nanoseconds);
     }
 
     /// Asks the drive itself, for example for its truth.
@@ -55,22 +55,23 @@ impl KeptDrive {
         ask(self.lock().drive.as_ref())
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Lived> {
+    /// The drive for operations of one load. Nobody else reaches it meanwhile.
+    pub fn lock(&self) -> MutexGuard<'_, DriveUnderLoad> {
         // A model that panicked in an earlier trial is a fault of the model;
         // the drive is still the one that there is.
         self.drive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for KeptDrive {
+impl fmt::Debug for PersistentDrive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeptDrive").finish_non_exhaustive()
+        f.debug_struct("PersistentDrive").finish_non_exhaustive()
     }
 }
 
-impl Lived {
+impl DriveUnderLoad {
     /// Takes an operation at time `now_ns` of the load.
-    pub(crate) fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
+    pub fn submit(&mut self, now_ns: u64, op: &SimOp) -> SimAnswer {
         self.latest_ns = self.latest_ns.max(now_ns);
         let answer = self.drive.submit(self.age_ns.saturating_add(now_ns), op);
         match answer {
@@ -80,13 +81,13 @@ impl Lived {
     }
 
     /// When the drive wants to be asked, in the time of the load.
-    pub(crate) fn wake_ns(&self) -> Option<u64> {
+    pub fn wake_ns(&self) -> Option<u64> {
         let wake_ns = self.drive.wake_ns()?;
         Some(wake_ns.saturating_sub(self.age_ns))
     }
 
     /// Appends what has become known at time `now_ns` of the load.
-    pub(crate) fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
+    pub fn advance(&mut self, now_ns: u64, known: &mut Vec<(u64, SimEnd)>) {
         let old = known.len();
         self.drive
             .advance(self.age_ns.saturating_add(now_ns), known);
@@ -96,7 +97,7 @@ impl Lived {
     }
 
     /// The drive's statistics, over its whole life, at time `now_ns` of the load.
-    pub(crate) fn counters(&self, now_ns: u64) -> Counters {
+    pub fn counters(&self, now_ns: u64) -> Counters {
         self.drive.counters(self.age_ns.saturating_add(now_ns))
     }
 
@@ -109,9 +110,9 @@ impl Lived {
     }
 
     /// The load is over: the next one begins where this one ended.
-    pub(crate) fn load_ended(&mut self, now_ns: u64) {
-        let lived_ns = self.latest_ns.max(now_ns);
-        self.age_ns = self.age_ns.saturating_add(lived_ns);
+    pub fn load_ended(&mut self, now_ns: u64) {
+        let elapsed_ns = self.latest_ns.max(now_ns);
+        self.age_ns = self.age_ns.saturating_add(elapsed_ns);
         self.latest_ns = 0;
     }
 }
@@ -119,26 +120,26 @@ impl Lived {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::open_drive;
+    use crate::open_drive;
     use fathom_model::OpKind;
 
     #[test]
     fn the_next_load_finds_the_drive_as_the_last_one_left_it() {
-        let fill = |drive: &KeptDrive| {
-            let mut lived = drive.lock();
+        let fill = |drive: &PersistentDrive| {
+            let mut drive = drive.lock();
             let mut now_ns = 0;
             for block in 0..64 {
                 let op = SimOp::new(OpKind::Write, block << 20, 1 << 20);
-                let SimAnswer::Ends(end) = lived.submit(now_ns, &op) else {
+                let SimAnswer::Ends(end) = drive.submit(now_ns, &op) else {
                     panic!("flash knows at once");
                 };
                 now_ns = end.at_ns;
             }
-            lived.load_ended(now_ns);
+            drive.load_ended(now_ns);
             now_ns
         };
         let model = "slc?cache=64MiB,drain_mibs=10,tail=0";
-        let drive = KeptDrive::new(open_drive(model, 1).unwrap());
+        let drive = PersistentDrive::new(open_drive(model, 1).unwrap());
         let fresh_ns = fill(&drive);
         let full_ns = fill(&drive);
         assert!(full_ns > 10 * fresh_ns, "{full_ns} after {fresh_ns}");

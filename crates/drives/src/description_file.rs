@@ -6,49 +6,55 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::description::Described;
-use crate::Error;
+use super::error::{DescriptionError, Error};
 
 /// Largest file that is read; a description has some hundred bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a description from a file.
 pub(super) fn read(path: &Path) -> Result<Described, Error> {
-    let length = std::fs::metadata(path)
-        .map_err(Error::io("read the drive's description", path))?
-        .len();
+    let unreadable = |source| Error::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
     if length > FILE_BYTES_MAX {
-        return Err(Error::Sim(format!(
-            "{}: a drive's description has at most {FILE_BYTES_MAX} bytes, this file has {length}",
-            path.display()
-        )));
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            bytes: length,
+            most_bytes: FILE_BYTES_MAX,
+        });
     }
-    let text =
-        std::fs::read_to_string(path).map_err(Error::io("read the drive's description", path))?;
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
     parse(&text, path)
 }
 
 /// Reads a description; `path` is for the errors.
 pub(super) fn parse(text: &str, path: &Path) -> Result<Described, Error> {
-    let fault = |span: Range<usize>, message: &str| {
+    let at = |span: Range<usize>, fault: DescriptionError| {
         let (line, column) = place(text, span.start);
-        Error::Sim(format!("{}:{line}:{column}: {message}", path.display()))
+        Error::InFile {
+            path: path.to_owned(),
+            line,
+            column,
+            fault,
+        }
     };
-    let table = DeTable::parse(text)
-        .map_err(|error| fault(error.span().unwrap_or(0..0), error.message().trim()))?;
+    let table = DeTable::parse(text).map_err(|error| {
+        let words = error.message().trim().to_owned();
+        at(
+            error.span().unwrap_or(0..0),
+            DescriptionError::Syntax(words),
+        )
+    })?;
     let table = table.get_ref();
     let Some((_, model)) = table.iter().find(|(key, _)| key.get_ref() == "model") else {
-        return Err(fault(
-            0..0,
-            "no model is named; write for example model = \"slc\"",
-        ));
+        return Err(at(0..0, DescriptionError::NoModel));
     };
     let DeValue::String(name) = model.get_ref() else {
-        return Err(fault(
-            model.span(),
-            "the model is a text, for example \"slc\"",
-        ));
+        return Err(at(model.span(), DescriptionError::ModelType));
     };
-    let mut described = Described::new(name).map_err(|text| fault(model.span(), &text))?;
+    let mut described = Described::new(name).map_err(|fault| at(model.span(), fault))?;
     for (key, value) in table {
         if key.get_ref() == "model" {
             continue;
@@ -60,8 +66,10 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<Described, Error> {
             DeValue::Float(number) => number.as_str().to_owned(),
             DeValue::Boolean(on) => u8::from(*on).to_string(),
             _ => {
-                let message = format!("{name} is a number, or a text like \"64GiB\"");
-                return Err(fault(value.span(), &message));
+                return Err(at(
+                    value.span(),
+                    DescriptionError::ValueType(name.to_string()),
+                ));
             }
         };
         // A name that does not exist is at fault itself, a bad value is.
@@ -69,7 +77,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<Described, Error> {
         let span = if known { value.span() } else { key.span() };
         described
             .set(name, &given)
-            .map_err(|text| fault(span, &text))?;
+            .map_err(|fault| at(span, fault))?;
     }
     Ok(described)
 }
