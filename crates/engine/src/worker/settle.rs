@@ -144,8 +144,7 @@ impl Worker {
     fn check(&mut self, op: &Op, result: i32) -> Result<(), Cause> {
         // The length of a range that was synced is not noted, but the null
         // engine gives it back.
-        let synced = op.kind == OpKind::Sync && result > 0;
-        let complete = synced || result == op.len as i32;
+        let complete = result == op.len as i32 || op.kind == OpKind::Sync && result > 0;
         if self.verifier.is_some() && op.kind != OpKind::Sync {
             self.verify(op, complete)?;
         }
