@@ -77,7 +77,7 @@ impl Recorded {
 
     fn read(replay: &Replay) -> Result<Recorded, Error> {
         let path = &replay.path;
-        let failed = Error::io("read the recorded list", path);
+        let failed = Error::io("open the recorded list", path);
         let name = path.display().to_string();
         let is_pipe = metadata(path).is_ok_and(|facts| facts.file_type().is_fifo());
         let recorded = match is_pipe {
