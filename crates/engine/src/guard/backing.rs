@@ -137,7 +137,11 @@ fn identity_of(facts: &Metadata) -> (DeviceNumber, u64) {
 pub(super) fn below_overlay(path: &Path) -> Option<(DeviceNumber, u64)> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let mounts = parse_mountinfo(&table);
-    let mut path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if mounts.iter().all(|mount| mount.kind != OVERLAY) {
+        return None;
+    }
+    // With a deadline: the file below a loop device may lie on a mount that hangs.
+    let mut path = paths::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut found = None;
     // An upper folder may lie on an overlay in turn.
     for _ in 0..OVERLAYS_MAX {
@@ -149,12 +153,14 @@ pub(super) fn below_overlay(path: &Path) -> Option<(DeviceNumber, u64)> {
     found
 }
 
+const OVERLAY: &str = "overlay";
+
 /// More overlays than the kernel stacks on one another.
 const OVERLAYS_MAX: usize = 4;
 
 /// The file in the topmost layer that has it.
 fn layer_below(mounts: &[Mount], path: &Path) -> Option<(PathBuf, (DeviceNumber, u64))> {
-    let mount = mount_of(mounts, path).filter(|mount| mount.kind == "overlay")?;
+    let mount = mount_of(mounts, path).filter(|mount| mount.kind == OVERLAY)?;
     let below_root = path.strip_prefix(&mount.mount_point).ok()?;
     let inside = Path::new(&mount.root)
         .strip_prefix("/")
