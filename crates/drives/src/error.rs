@@ -54,7 +54,7 @@ pub enum Error {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum DescriptionError {
-    /// There is no model of this name.
+    /// No model has this name.
     UnknownModel {
         /// The name.
         name: String,

@@ -17,7 +17,7 @@ const FLOOR: f64 = 1e-3;
 const OUTLIER: f64 = 3.0;
 
 /// Natural logarithms of rates, one for each, with outliers brought in. Rates that
-/// are no number count as typical, those of nothing as a thousandth of the median;
+/// are not numbers count as typical, those of nothing as a thousandth of the median;
 /// all are 0 where no rate is above 0.
 pub fn log_rates(rates: &[f64]) -> Vec<f64> {
     let positive: Vec<f64> = rates

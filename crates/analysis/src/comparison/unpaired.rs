@@ -43,8 +43,8 @@ pub(crate) fn effect(a: &[RunFigures], b: &[RunFigures]) -> Option<Effect> {
 fn side(runs: &[RunFigures]) -> Option<SideMean> {
     let runs: Vec<&RunFigures> = runs.iter().filter(|r| !r.logs.is_empty()).collect();
     let means: Vec<f64> = runs.iter().filter_map(|r| mean(&r.logs)).collect();
-    let Moments { mean, .. } = Moments::of(&means)?;
-    let between = Moments::of(&means).and_then(|means| means.deviation());
+    let moments = Moments::of(&means)?;
+    let (mean, between) = (moments.mean, moments.deviation());
     let trials: Vec<f64> = runs.iter().flat_map(|r| r.logs.iter().copied()).collect();
     let inside = within(&runs, trials.len());
     let n = means.len() as f64;

@@ -24,7 +24,7 @@ pub(crate) fn carry_out(fd: RawFd, op: &Op, call: SyncCall) -> i32 {
         OpKind::Trim => trim(fd, op),
         OpKind::Sync => match op.range() {
             None => flush(fd, op.sync_call(call)),
-            Some(range) => write_back(fd, range, op.len),
+            Some((start, flags)) => write_back(fd, start, op.len, flags),
         },
         _ => -libc::EINVAL,
     }
@@ -56,9 +56,9 @@ pub(crate) fn flush(fd: RawFd, call: SyncCall) -> i32 {
     if result == 0 { 0 } else { -errno() }
 }
 
-/// Starts or awaits the write-back of a range, of which `start` and flags are
-/// given: 0 or a negated errno.
-fn write_back(fd: RawFd, (start, flags): (u64, u32), len: u32) -> i32 {
+/// Starts or awaits the write-back of `len` bytes from `start` on, or up to the end
+/// of the file where `len` is 0: 0 or a negated errno.
+fn write_back(fd: RawFd, start: u64, len: u32, flags: u32) -> i32 {
     // SAFETY: takes plain numbers only.
     let result = unsafe { libc::sync_file_range(fd, start as i64, i64::from(len), flags) };
     if result == 0 { 0 } else { -errno() }

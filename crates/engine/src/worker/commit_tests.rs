@@ -231,6 +231,10 @@ fn the_final_flush_covers_what_no_batch_did() {
     assert!(commit.start_final());
     assert_eq!(commit.next_flush(), Some(0));
     commit.flush_queued(0);
-    assert_eq!(commit.flush_ended(true), None, "a final flush is no commit");
+    assert_eq!(
+        commit.flush_ended(true),
+        None,
+        "a final flush does not commit"
+    );
     assert!(!commit.is_closing());
 }

@@ -26,7 +26,7 @@ pub struct SyncPolicy {
     /// that have ended, and there is no commit to time. The order of fio.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undrained: bool,
-    /// `sync_file_range` after every so many writes. It makes nothing durable.
+    /// `sync_file_range` after every N writes. It makes nothing durable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranges: Option<RangeSync>,
 }
@@ -39,7 +39,7 @@ impl SyncPolicy {
     }
 }
 
-/// `sync_file_range` after every so many writes of a worker, on the range of the
+/// `sync_file_range` after every N writes of a worker, on the range of the
 /// file that writes have filled since the last such call. It waits for no write
 /// in flight. The kernel writes data back early or waits for that, but commits no
 /// metadata and flushes no cache of the device, so nothing becomes durable.

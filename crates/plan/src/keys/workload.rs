@@ -388,7 +388,7 @@ section! {
         /// and the commit is timed. With false a flush covers what has ended, as in fio.
         [DURABILITY; default "true, in fio's job files false"; example "false"]
         sync_drain: Switch,
-        /// Call sync_file_range after so many writes of a worker, on the range that they have
+        /// Call sync_file_range after every N writes of a worker, on the range that they have
         /// filled: wait_before, write and wait_after joined by commas, a colon and the number.
         /// It waits for no write in flight and makes nothing durable; fsync and fdatasync do not
         /// go with it.

@@ -1,4 +1,4 @@
-//! Write-back of ranges after every so many writes.
+//! Write-back of ranges after every N writes.
 
 use fathom_model::workload::RangeSync;
 use schemars::{Schema, json_schema};
