@@ -29,7 +29,13 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             cache,
             small_set,
         ),
-        faulty("sparse file", &["V04", "V01"], cache, sparse),
+        // Holes are answered from the map of the file system, not from a cache.
+        faulty(
+            "sparse file",
+            &["V04", "V01"],
+            &[Limiter::Filesystem],
+            sparse,
+        ),
         faulty("target in memory", &["V06"], &[Limiter::Memory], tmpfs),
         faulty(
             "buffered writes, never flushed",
