@@ -21,6 +21,9 @@ pub(super) fn write(workload: &Workload, seed: u64, draft: &mut Draft) {
     draft.set("group_reporting", 1);
     // 31 bits: what every version of fio reads.
     draft.set("randseed", seed & 0x7fff_ffff);
+    // Otherwise fio 3.33 and older draw offsets from a seed of their own (axboe/fio
+    // issue 1502), and each job visits the blocks of the one before.
+    draft.set("randrepeat", 0);
     cache(workload, draft);
     sync(workload, draft);
     if let Some(rate) = workload.rate {

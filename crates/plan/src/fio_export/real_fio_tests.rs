@@ -310,3 +310,49 @@ fn the_installed_fio_accepts_what_is_exported() {
     std::fs::remove_dir_all(&dir).unwrap();
     assert!(accepted >= 20, "only {accepted} were exported");
 }
+
+/// The first offsets that the installed fio draws for random reads, by its own list.
+fn offsets_of_fio(seed: u64) -> Vec<u64> {
+    // fio appends to a list that is there.
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let workload = Workload {
+        bounds: Bounds {
+            ops: Some(40),
+            ..Bounds::default()
+        },
+        size_bytes: Some(1 << 20),
+        engine: EngineKind::Psync,
+        cache: CacheMode::Buffered,
+        ..Workload::example("offsets")
+    };
+    let mut trial = trial(Target::Path(dir.to_owned()), workload);
+    trial.seed = seed;
+    let facts = facts();
+    let export = FioExport {
+        facts: &facts,
+        files: FioFiles::Own("t"),
+    };
+    let done = export_trial(&trial, &export).unwrap();
+    let (job, list) = (dir.join("job.fio"), dir.join("list"));
+    let listed = format!("{}write_iolog={}\n", fio_job_file(&done), list.display());
+    std::fs::write(&job, listed).unwrap();
+    let output = Command::new("fio").arg(&job).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let list = std::fs::read_to_string(list).unwrap();
+    let reads = list.lines().filter(|line| line.contains(" read "));
+    let offset = |line: &str| line.split(' ').rev().nth(1)?.parse().ok();
+    reads.filter_map(offset).collect()
+}
+
+#[test]
+fn jobs_of_different_seeds_visit_different_blocks() {
+    if Command::new("fio").arg("--version").output().is_err() {
+        println!("skipped: fio is not installed");
+        return;
+    }
+    let first = offsets_of_fio(1);
+    assert_eq!(first.len(), 40, "{first:?}");
+    assert_ne!(first, offsets_of_fio(2));
+    assert_eq!(first, offsets_of_fio(1));
+}
