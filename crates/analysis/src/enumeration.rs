@@ -45,10 +45,10 @@ pub(crate) fn draw(run: &mut JudgedRun) {
 
 fn point(run: &JudgedRun, row: &ResultRow) -> Option<EnumerationPoint> {
     let trial = run.trials.get(*row.trials.first()?)?;
-    if let Some(object) = trial.workload.object.as_deref() {
+    if let Some(object) = trial.workload.requests() {
         return of_keys(row, object);
     }
-    let meta = trial.workload.meta.as_deref()?;
+    let meta = trial.workload.files_work()?;
     let kind = meta.phase()?;
     let op = row.ops.iter().find(|op| op.kind == kind)?;
     Some(EnumerationPoint {

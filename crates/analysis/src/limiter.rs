@@ -172,7 +172,7 @@ fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
 /// all the time: nothing was waited for.
 fn by_file_system_code(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
     let trial = facts.trial;
-    trial.workload.meta.as_ref()?;
+    trial.workload.files_work()?;
     let system = trial.measured().map(|s| s.sum(|g| g.cpu_system_ns) as f64);
     let workers = f64::from(trial.workload.workers.max(1));
     let share = system.sum::<f64>() / (trial.duration_ns as f64 * workers).max(1.0);
@@ -243,7 +243,7 @@ fn unknown(facts: &Facts<'_>) -> String {
         )),
         Err(reason) => parts.push(reason.clone()),
     }
-    let would_tell = match trial.workload.meta {
+    let would_tell = match trial.workload.files_work() {
         Some(_) => "; the same with more workers would tell waiting from computing",
         None => WOULD_TELL,
     };

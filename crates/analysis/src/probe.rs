@@ -187,7 +187,7 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     };
     // A recorded list starts its operations when they are due, or a wider
     // region is another workload.
-    let fixed = workload.replay.is_some() || workload.region != WorkerRegion::Split;
+    let fixed = workload.replay().is_some() || workload.region != WorkerRegion::Split;
     if workers > DEEPEST || queue_depth > DEEPEST || fixed {
         return None;
     }

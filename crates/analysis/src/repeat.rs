@@ -55,7 +55,7 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
 
 /// What a trial reads with, if it does nothing else.
 fn kind_of(trial: &Trial<'_>) -> Option<OpKind> {
-    match trial.workload.object.as_deref() {
+    match trial.workload.requests() {
         Some(object) => object.phase().filter(|kind| {
             matches!(kind, OpKind::Get | OpKind::GetParallel) && kind.reads_objects()
         }),
@@ -79,7 +79,7 @@ fn reason(trial: &Trial<'_>, repeated: bool) -> String {
 }
 
 fn active_bytes(trial: &Trial<'_>) -> Option<f64> {
-    if let Some(object) = trial.workload.object.as_deref() {
+    if let Some(object) = trial.workload.requests() {
         let objects = object.objects as f64 * f64::from(trial.workload.workers);
         // How much there is in a bucket of somebody else's is not known here.
         return (!object.existing).then_some(objects * object.sizes.mean_bytes());
@@ -112,7 +112,7 @@ fn between(first: &Trial<'_>, later: &Trial<'_>) -> Option<(f64, String)> {
 /// seconds, and the pattern must come by every block once per pass.
 fn passes_within(trial: &Trial<'_>) -> Option<(f64, String)> {
     use fathom_model::workload::{Distribution, ObjectOrder, Pattern, WorkerRegion};
-    let once = match (&trial.workload.object, &trial.workload.pattern) {
+    let once = match (trial.workload.requests(), &trial.workload.pattern) {
         (Some(object), _) => matches!(object.order, ObjectOrder::AsMade | ObjectOrder::EachOnce),
         (None, Pattern::Sequential | Pattern::Backwards) => true,
         (None, Pattern::Random(distribution)) => *distribution == Distribution::EachOnce,
@@ -120,9 +120,10 @@ fn passes_within(trial: &Trial<'_>) -> Option<(f64, String)> {
     };
     // Workers that do not divide the range come by a block several times a pass.
     let alone = trial.workload.workers == 1;
-    let divided =
-        alone || trial.workload.object.is_some() || trial.workload.region == WorkerRegion::Split;
-    let plain = trial.workload.replay.is_none()
+    let divided = alone
+        || trial.workload.requests().is_some()
+        || trial.workload.region == WorkerRegion::Split;
+    let plain = trial.workload.replay().is_none()
         && trial.workload.sequencer == fathom_model::workload::Sequencer::default();
     let range = active_bytes(trial)?;
     let warm = trial.seconds.first()?.phase != fathom_model::sample::Phase::Measure;

@@ -63,13 +63,13 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     workload.each_worker = WorkerBounds::default();
     workload.fail_if = FailIf::default();
     // The list belongs to the target; its operations would be drawn otherwise.
-    workload.replay = None;
+    workload.work = workload.work.drawn();
     workload.trim_first = false;
     workload.rate_by_kind = ByKind::default();
     workload.flow = None;
     workload.latency_target = None;
     workload.ends_when_full = false;
-    if let Some(object) = &mut workload.object {
+    if let Some(object) = workload.requests_mut() {
         object.existing = false;
         object.repeat = true;
         object.retries = 0;

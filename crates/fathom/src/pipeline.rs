@@ -58,7 +58,7 @@ pub(crate) struct Measured {
 pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
     let schedule = &request.schedule;
     let awaits = |trial: &ScheduledTrial| {
-        let meta = trial.workload.meta.as_deref();
+        let meta = trial.workload.files_work();
         meta.is_some_and(|meta| meta.does(OpKind::AwaitCreate))
     };
     if schedule.trials.iter().any(awaits) {

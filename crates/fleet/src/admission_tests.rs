@@ -3,7 +3,7 @@
 use fathom_model::host_mode::HostPart;
 use fathom_model::workload::{
     BlockSizes, Distribution, FileLayout, MetaTree, MetaWork, NamedFiles, ObjectSizes, ObjectStore,
-    ObjectWork, Pattern, Peer, PeerProtocol, Rate, RateUnit, Workload,
+    ObjectWork, Pattern, Peer, PeerProtocol, Rate, RateUnit, Work, Workload,
 };
 use fathom_model::{OpKind, ScheduledTrial};
 
@@ -68,13 +68,13 @@ fn usual_trials_pass() {
     check(|_| {}).unwrap();
     check(|spec| spec.target = "null:".parse().unwrap()).unwrap();
     check(|spec| spec.target = "sim:ssd".parse().unwrap()).unwrap();
-    check_workload(|w| w.meta = Some(Box::new(tree_work()))).unwrap();
+    check_workload(|w| w.work = Work::files(tree_work())).unwrap();
     check(|spec| {
         spec.target = "s3://bucket/prefix".parse().unwrap();
         let endpoint = "http://localhost:9000".to_owned();
-        spec.workload.store = Some(Box::new(ObjectStore::new(vec![endpoint])));
+        let store = ObjectStore::new(vec![endpoint]);
         let work = ObjectWork::new([(OpKind::Put, 1)], 10, ObjectSizes::Fixed(4096));
-        spec.workload.object = Some(Box::new(work));
+        spec.workload.work = Work::objects(store, work);
     })
     .unwrap();
 }
@@ -86,9 +86,8 @@ fn a_region_is_no_part_of_an_address() {
             spec.target = "s3://bucket".parse().unwrap();
             let mut store = ObjectStore::new(Vec::new());
             store.region = region.to_owned();
-            spec.workload.store = Some(Box::new(store));
             let work = ObjectWork::new([(OpKind::Put, 1)], 10, ObjectSizes::Fixed(4096));
-            spec.workload.object = Some(Box::new(work));
+            spec.workload.work = Work::objects(store, work);
         })
     };
     for good in ["", "us-east-1", "RegionOne", "zone_2"] {
@@ -158,7 +157,7 @@ fn trees_and_objects_have_bounds_too() {
     let tree = |change: fn(&mut MetaWork)| {
         let mut work = tree_work();
         change(&mut work);
-        check_workload(|w| w.meta = Some(Box::new(work))).unwrap_err()
+        check_workload(|w| w.work = Work::files(work)).unwrap_err()
     };
     let error = tree(|work| work.tree.files = u64::MAX);
     assert!(error.starts_with("workload.meta.tree.files is"), "{error}");
@@ -168,7 +167,8 @@ fn trees_and_objects_have_bounds_too() {
     assert!(error.starts_with("workload.meta.ops is 0"), "{error}");
     let mut object = ObjectWork::new([(OpKind::Put, 1)], 10, ObjectSizes::Fixed(4096));
     object.page_keys = 0;
-    let error = check_workload(|w| w.object = Some(Box::new(object))).unwrap_err();
+    let store = ObjectStore::new(vec!["http://localhost:9000".to_owned()]);
+    let error = check_workload(|w| w.work = Work::objects(store, object)).unwrap_err();
     assert!(
         error.starts_with("workload.object.page_keys is 0"),
         "{error}"
@@ -198,7 +198,7 @@ fn paths_are_absolute_and_lead_nowhere_else() {
     let peer = |host: &str| {
         let host = host.to_owned();
         check_workload(|w| {
-            w.peer = Some(Box::new(Peer {
+            w.work = Work::connections(Peer {
                 protocol: PeerProtocol::Unix,
                 listen: true,
                 host,
@@ -209,7 +209,7 @@ fn paths_are_absolute_and_lead_nowhere_else() {
                 mss_bytes: 0,
                 interface: String::new(),
                 ttl: 1,
-            }));
+            });
         })
     };
     peer("/data/socket").unwrap();

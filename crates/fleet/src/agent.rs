@@ -214,11 +214,11 @@ impl Agent {
         }
         // Where nothing was made there is nothing to remove.
         if let (Target::Bucket(bucket), Some(store), true) =
-            (&job.target, &job.workload.store, makes_objects)
+            (&job.target, job.workload.store(), makes_objects)
             && !of_another
         {
             let place = (bucket.clone(), job.file_prefix.clone());
-            self.buckets.insert(place, (**store).clone());
+            self.buckets.insert(place, store.clone());
         }
         match prepared {
             Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(format!(
@@ -325,7 +325,7 @@ impl Agent {
 
 /// Whether a job waits for files that somebody else makes.
 fn awaits(job: &Job) -> bool {
-    let meta = job.workload.meta.as_deref();
+    let meta = job.workload.files_work();
     meta.and_then(MetaWork::phase) == Some(OpKind::AwaitCreate)
 }
 

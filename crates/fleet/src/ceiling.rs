@@ -72,7 +72,7 @@ fn look(job: &Job, duration_ns: u64, at_store: u64) -> Option<Ceiling> {
     // Phases on files are short and begin at once: one look, which is repeated
     // for longer where the load came near. A server in this process takes
     // longer to come to speed.
-    let (looks, each_ns) = match (&job.workload.meta, &job.workload.object) {
+    let (looks, each_ns) = match (job.workload.files_work(), job.workload.requests()) {
         (Some(_), _) => (1, duration_ns / LOOKS / LOOKS),
         (None, Some(_)) => (at_store, duration_ns),
         (None, None) => (LOOKS, duration_ns / LOOKS),

@@ -81,7 +81,7 @@ impl Looked {
         prepared: &Prepared,
         report: &mut DataReport,
     ) -> Vec<String> {
-        if job.workload.meta.is_some() {
+        if job.workload.files_work().is_some() {
             return drop_for_files(job, report);
         }
         let paths = paths_of(prepared);

@@ -51,10 +51,10 @@ fn share_files(spec: &mut ScheduledTrial, of: u64) {
     let share = |bytes: &mut Option<u64>| *bytes = bytes.map(|bytes| bytes / of);
     share(&mut workload.size_bytes);
     share(&mut workload.working_set_bytes);
-    if let Some(meta) = &mut workload.meta {
+    if let Some(meta) = workload.files_work_mut() {
         meta.tree.files = meta.tree.files.div_ceil(of);
     }
-    if let Some(object) = &mut workload.object {
+    if let Some(object) = workload.requests_mut() {
         object.objects = object.objects.div_ceil(of);
     }
 }
@@ -62,7 +62,7 @@ fn share_files(spec: &mut ScheduledTrial, of: u64) {
 /// An equal range of a file or device, in whole blocks.
 fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), String> {
     let workload = &mut spec.workload;
-    if workload.named.is_some() || workload.replay.is_some() {
+    if workload.named.is_some() || workload.replay().is_some() {
         return Err("named files and recorded lists cannot be divided among hosts".to_owned());
     }
     let size = match workload.size_bytes {
@@ -115,7 +115,7 @@ pub(crate) fn unseen(target: &Target) -> String {
 #[cfg(test)]
 mod tests {
     use fathom_model::Workload;
-    use fathom_model::workload::{BlockSizes, MetaTree};
+    use fathom_model::workload::{BlockSizes, MetaTree, MetaWork, Work};
 
     use super::*;
     use crate::test_trial::trial;
@@ -169,10 +169,10 @@ mod tests {
         assert_eq!(spec.workload.size_bytes, Some(1 << 20));
         assert_eq!(spec.workload.bounds.ops, Some(100));
         assert_eq!(spec.workload.offset_bytes, 0);
-        let work = fathom_model::workload::MetaWork::new([], MetaTree::flat(10, 0));
-        meta.workload.meta = Some(Box::new(work));
+        let work = MetaWork::new([], MetaTree::flat(10, 0));
+        meta.workload.work = Work::files(work);
         take(&mut meta).unwrap();
-        assert_eq!(meta.workload.meta.unwrap().tree.files, 4);
+        assert_eq!(meta.workload.files_work().unwrap().tree.files, 4);
     }
 
     #[test]

@@ -34,13 +34,13 @@ impl Policy {
             );
         }
         if let Target::Bucket(bucket) = &spec.target {
-            let store = spec.workload.store.iter();
+            let store = spec.workload.store().into_iter();
             let files = store.flat_map(|s| s.ca_file.as_deref().into_iter().chain(s.key_files()));
             for file in files {
                 self.check_path(Path::new(file))?;
             }
             self.check_bucket(bucket)?;
-            let store = spec.workload.store.as_deref();
+            let store = spec.workload.store();
             return store.map_or(Ok(()), |store| self.check_endpoints(store));
         }
         let Target::Path(target) = &spec.target else {
@@ -49,7 +49,7 @@ impl Policy {
         self.check_path(target)?;
         let workload = &spec.workload;
         let named = workload.named.iter().flat_map(|named| &named.paths);
-        let replay = workload.replay.iter().map(|replay| &replay.path);
+        let replay = workload.replay().into_iter().map(|replay| &replay.path);
         for path in named.chain(replay) {
             // A relative one is opened below the folder in which the agent was
             // started, whatever the target is.

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
+use fathom_model::workload::{ObjectStore, Replay, Work};
 use fathom_model::{ScheduledTrial, Target};
 
 use super::*;
@@ -77,7 +78,7 @@ fn files_by_name_are_looked_at_as_well() {
     spec.workload.named = Some(named("/etc/passwd"));
     assert!(policy.check(&spec, false).is_err());
     spec.workload.named = None;
-    spec.workload.replay = Some(fathom_model::workload::Replay::of("/etc/passwd".into()));
+    spec.workload.work = Work::recorded(Replay::of("/etc/passwd".into()));
     assert!(policy.check(&spec, false).is_err());
 }
 
@@ -91,7 +92,7 @@ fn keys_are_shown_to_the_endpoints_of_the_list_and_of_the_environment() {
     let check = |endpoints: &[&str]| {
         let mut spec = trial("s3://bench/below");
         let endpoints = endpoints.iter().map(|&name| name.to_owned()).collect();
-        spec.workload.store = Some(Box::new(ObjectStore::new(endpoints)));
+        spec.workload.work = Work::blocks_as_objects(ObjectStore::new(endpoints));
         policy.check(&spec, false)
     };
     check(&["https://minio:9000"]).unwrap();

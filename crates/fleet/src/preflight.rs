@@ -35,7 +35,7 @@ impl Agent {
             admission::check_set(std::slice::from_ref(spec))
                 .map_err(|(_, reason)| format!("this agent refuses the trial: {reason}"))?;
             policy.check(spec, self.settings.destructive)?;
-            if let Some(peer) = spec.workload.peer.as_deref() {
+            if let Some(peer) = spec.workload.peer() {
                 policy.check_peer(peer, self.peers.as_deref())?;
             }
         }

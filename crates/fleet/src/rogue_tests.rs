@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use fathom_model::rng::Rng;
 use fathom_model::workload::{
     Bounds, KeySource, MetaTree, MetaWork, NamedFiles, ObjectSizes, ObjectStore, ObjectWork, OpMix,
-    PeerProtocol, Verify,
+    PeerProtocol, Verify, Work,
 };
 use fathom_model::{OpKind, ScheduledTrial, Target, Workload};
 use serde_json::{Value, json};
@@ -160,14 +160,14 @@ fn trials(ground: &Ground) -> Vec<ScheduledTrial> {
     let mut tree = short(allowed);
     let work = MetaWork::new([(OpKind::Create, 1)], MetaTree::flat(10, 4096));
     tree.workload.engine = fathom_model::workload::EngineKind::Meta;
-    tree.workload.meta = Some(Box::new(work));
+    tree.workload.work = Work::files(work);
     let mut null = short(Target::Null);
     null.workload.engine = fathom_model::workload::EngineKind::Null;
     let mut drive = short("sim:ssd".parse().unwrap());
     drive.workload.engine = fathom_model::workload::EngineKind::Sim;
     let mut peer = short(Target::Peer("unix".to_owned()));
     peer.workload.engine = fathom_model::workload::EngineKind::Net;
-    peer.workload.peer = Some(Box::new(fathom_model::workload::Peer {
+    peer.workload.work = Work::connections(fathom_model::workload::Peer {
         protocol: PeerProtocol::Unix,
         listen: true,
         host: ground.path("allowed/socket").display().to_string(),
@@ -178,14 +178,13 @@ fn trials(ground: &Ground) -> Vec<ScheduledTrial> {
         mss_bytes: 0,
         interface: String::new(),
         ttl: 1,
-    }));
+    });
     let mut objects = short("s3://bucket/prefix".parse().unwrap());
     objects.workload.engine = fathom_model::workload::EngineKind::S3;
     let mut store = ObjectStore::new(vec![ground.endpoint.clone()]);
     store.keys = KeySource::Anonymous;
-    objects.workload.store = Some(Box::new(store));
     let work = ObjectWork::new([(OpKind::Put, 1)], 10, ObjectSizes::Fixed(4096));
-    objects.workload.object = Some(Box::new(work));
+    objects.workload.work = Work::objects(store, work);
     all.extend([verified, named, tree, null, drive, peer, objects]);
     all
 }

@@ -2,7 +2,7 @@
 
 use fathom_model::host_mode::HostTurns;
 use fathom_model::schedule::{Purpose, TrialRole};
-use fathom_model::workload::OpMix;
+use fathom_model::workload::{OpMix, Work};
 
 use super::*;
 
@@ -257,7 +257,7 @@ fn of_those_that_wait_for_files_the_first_makes_them() {
 
     let mut waits = trial(0, None, None);
     let work = MetaWork::new([(OpKind::AwaitCreate, 1)], MetaTree::flat(10, 100));
-    waits.workload.meta = Some(Box::new(work));
+    waits.workload.work = Work::files(work);
     let mut hosts = ["a", "b", "c"].map(host);
     hosts[0].lost = Some("it does not answer".to_owned());
     let spread = on_hosts(&schedule(vec![waits.clone()]), &hosts).unwrap();
@@ -265,7 +265,7 @@ fn of_those_that_wait_for_files_the_first_makes_them() {
         .trials
         .iter()
         .map(|t| {
-            let meta = t.workload.meta.as_deref().unwrap();
+            let meta = t.workload.files_work().unwrap();
             assert!(meta.stamped);
             let paced = t.workload.rate.is_some();
             (t.host, meta.phase(), paced, t.part.map(|part| part.whose))

@@ -18,7 +18,9 @@ mod object;
 mod order;
 mod pace;
 mod peer;
+mod record;
 mod replay;
+mod work;
 mod zone_walk;
 
 pub use block::{BlockSizes, WeightedSize};
@@ -41,12 +43,14 @@ pub use order::{Between, Distribution, Pattern, Sequencer, SteadyFill, Zone, Zon
 pub use pace::{Arrival, Flow, LatencyTarget, Rate, RateUnit};
 pub use peer::{Peer, PeerProtocol};
 pub use replay::{Replay, ReplayTiming};
+pub use work::{Objects, Work};
 pub use zone_walk::ZoneWalk;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::OpKind;
+use record::WorkloadRecord;
 
 /// Whether a field says nothing beyond its default, so that stored runs do not
 /// carry it.
@@ -130,10 +134,13 @@ pub enum OnError {
 }
 
 /// Everything about one workload.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "WorkloadRecord", into = "WorkloadRecord")]
 pub struct Workload {
     /// Name within the plan.
     pub name: String,
+    /// What the operations act on.
+    pub work: Work,
     /// How operations reach the target.
     pub engine: EngineKind,
     /// Shares of reads, writes and trims.
@@ -155,7 +162,6 @@ pub struct Workload {
     /// Files of a directory target.
     pub files: FileLayout,
     /// These files by name; `files` says how they are divided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named: Option<NamedFiles>,
     /// Bytes of the whole data set on the target, all files and workers
     /// together. `None` on a device or an existing file: all of it.
@@ -173,7 +179,6 @@ pub struct Workload {
     /// End of the measure phase.
     pub bounds: Bounds,
     /// Ends the measure phase before its bounds, once it holds.
-    #[serde(default)]
     pub until: Option<Until>,
     /// Time before the measure phase in which the load runs and is stored,
     /// but not judged.
@@ -199,84 +204,49 @@ pub struct Workload {
     /// An operation outstanding for longer ends the trial as interrupted.
     pub io_deadline_ns: u64,
     /// What the user calls good enough; changes nothing in what is done.
-    #[serde(default)]
     pub slo: Option<crate::slo::Slo>,
     /// Sizes of blocks of those kinds that have sizes other than `block`.
-    #[serde(default, skip_serializing_if = "unset")]
     pub block_by_kind: ByKind<BlockSizes>,
     /// Spreads of random offsets of those kinds that have one other than the
     /// pattern's. Only with [`Sequencer::each_kind`].
-    #[serde(default, skip_serializing_if = "unset")]
     pub distribution_by_kind: ByKind<Distribution>,
     /// Bounds of each worker by itself. A worker that has reached its own ends;
     /// the trial ends with the last.
-    #[serde(default, skip_serializing_if = "unset")]
     pub each_worker: WorkerBounds,
     /// Which part of shared files a worker uses.
-    #[serde(default, skip_serializing_if = "unset")]
     pub region: WorkerRegion,
     /// What becomes of random offsets between two draws.
-    #[serde(default, skip_serializing_if = "unset")]
     pub sequencer: Sequencer,
     /// The pause `think_ns` comes after this many operations of a worker, when
     /// those in flight have ended. 0: each operation in flight pauses by itself
     /// before the next takes its place.
-    #[serde(default, skip_serializing_if = "unset")]
     pub think_every_ops: u32,
     /// The first part of each pause is spent computing instead of asleep; at
     /// most `think_ns`.
-    #[serde(default, skip_serializing_if = "unset")]
     pub think_spin_ns: u64,
     /// Each block is trimmed and then written. The mix is half trims, half
     /// writes; a write starts when its trim has ended.
-    #[serde(default, skip_serializing_if = "unset")]
     pub trim_first: bool,
     /// How the space of test files is allocated.
-    #[serde(default, skip_serializing_if = "unset")]
     pub allocation: Allocation,
-    /// The operations come from a recorded list instead of mix, pattern and
-    /// block.
-    #[serde(default, skip_serializing_if = "unset")]
-    pub replay: Option<Replay>,
-    /// The connection of the engine `net`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub peer: Option<Box<Peer>>,
     /// What ends the trial as failed.
-    #[serde(default, skip_serializing_if = "unset")]
     pub fail_if: FailIf,
     /// What is recorded beyond counts and latencies.
-    #[serde(default)]
     pub recording: Recording,
     /// Accesses stay in one zone for a while, then move on.
-    #[serde(default, skip_serializing_if = "unset")]
     pub zone_walk: Option<ZoneWalk>,
     /// Rates of kinds of operations, over all workers, instead of `rate`. Each
     /// kind has intended starts of its own, and the one that is due first comes
     /// first: the shares of the mix follow from the rates. Every kind of the mix
     /// has one, or none has.
-    #[serde(default, skip_serializing_if = "unset")]
     pub rate_by_kind: ByKind<Rate>,
     /// Keeps step with other trials of the set.
-    #[serde(default, skip_serializing_if = "unset")]
     pub flow: Option<Flow>,
     /// The depth adapts to a latency.
-    #[serde(default, skip_serializing_if = "unset")]
     pub latency_target: Option<LatencyTarget>,
     /// A write for which there is no room any more ends its worker as a bound
     /// does, and is no failure.
-    #[serde(default, skip_serializing_if = "unset")]
     pub ends_when_full: bool,
-    /// Operations on a tree of files, instead of mix, pattern and block: the
-    /// work of engine `meta`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Box<MetaWork>>,
-    /// How the store of engine `s3` is reached.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub store: Option<Box<ObjectStore>>,
-    /// Requests on objects, instead of mix, pattern and block. Without it each
-    /// block is an object.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub object: Option<Box<ObjectWork>>,
 }
 
 impl Workload {
@@ -285,6 +255,7 @@ impl Workload {
     pub fn example(name: &str) -> Workload {
         Workload {
             name: name.to_owned(),
+            work: Work::Blocks,
             engine: EngineKind::Uring,
             mix: OpMix::READ,
             pattern: Pattern::Random(Distribution::EachOnce),
@@ -332,8 +303,6 @@ impl Workload {
             think_spin_ns: 0,
             trim_first: false,
             allocation: Allocation::default(),
-            replay: None,
-            peer: None,
             fail_if: FailIf::default(),
             recording: Recording::default(),
             zone_walk: None,
@@ -341,45 +310,44 @@ impl Workload {
             flow: None,
             latency_target: None,
             ends_when_full: false,
-            meta: None,
-            store: None,
-            object: None,
         }
     }
 
     /// Whether operations of a kind may be done, by the mix or by a recorded
     /// list, whose content is known only where it is read.
     pub fn may_do(&self, kind: OpKind) -> bool {
-        if let Some(meta) = &self.meta {
-            return meta.does(kind);
-        }
-        if let Some(object) = &self.object {
-            return object.does(kind);
-        }
-        match (&self.replay, kind) {
-            (Some(replay), kind) => !replay.skips(kind),
-            (None, OpKind::Read) => self.mix.read_percent > 0,
-            (None, OpKind::Write) => self.mix.write_percent > 0,
-            (None, OpKind::Trim) => self.mix.trim_percent > 0,
-            (None, _) => false,
+        let drawn = || match kind {
+            OpKind::Read => self.mix.read_percent > 0,
+            OpKind::Write => self.mix.write_percent > 0,
+            OpKind::Trim => self.mix.trim_percent > 0,
+            _ => false,
+        };
+        match &self.work {
+            Work::Files(work) => work.does(kind),
+            Work::Recorded(replay) => !replay.skips(kind),
+            Work::Objects(objects) => match &objects.requests {
+                Some(requests) => requests.does(kind),
+                None => drawn(),
+            },
+            Work::Blocks | Work::Connections(_) => drawn(),
         }
     }
 
     /// Whether any data on the target may be changed.
     pub fn may_modify(&self) -> bool {
-        if let Some(object) = &self.object {
-            return !object.only_reads();
+        if let Some(requests) = self.requests() {
+            return !requests.only_reads();
         }
-        self.meta.is_some() || self.may_do(OpKind::Write) || self.may_do(OpKind::Trim)
+        matches!(self.work, Work::Files(_))
+            || self.may_do(OpKind::Write)
+            || self.may_do(OpKind::Trim)
     }
 
     /// Whether operations have intended starts, from which response latency
     /// counts.
     pub fn is_open_loop(&self) -> bool {
         let recorded = |replay: &Replay| matches!(replay.timing, ReplayTiming::Recorded { .. });
-        self.rate.is_some()
-            || !self.rate_by_kind.is_empty()
-            || self.replay.as_ref().is_some_and(recorded)
+        self.rate.is_some() || !self.rate_by_kind.is_empty() || self.replay().is_some_and(recorded)
     }
 
     /// The asked-for rate of all kinds of operations together; `None` without

@@ -36,13 +36,13 @@ pub(crate) fn check(
         problems.push(problem);
         return;
     }
-    if workload.meta.is_some() {
+    if workload.files_work().is_some() {
         if let Some(problem) = context.work_on_files() {
             problems.push(problem);
         }
         return;
     }
-    if workload.object.is_some() {
+    if workload.requests().is_some() {
         if let Some(problem) = context.work_on_objects() {
             problems.push(problem);
         }

@@ -202,10 +202,10 @@ fn layout(workload: &Workload, size: u64) -> Layout {
 
 /// Bytes of the data set; 0 where a device of unknown size is used whole.
 fn data_set_bytes(trial: &ScheduledTrial, facts: Option<&TargetFacts>) -> u64 {
-    if let Some(meta) = &trial.workload.meta {
+    if let Some(meta) = trial.workload.files_work() {
         return files_bytes(meta, trial.workload.workers) as u64;
     }
-    if let Some(object) = &trial.workload.object {
+    if let Some(object) = trial.workload.requests() {
         return objects_bytes(object, trial.workload.workers) as u64;
     }
     let own = facts.and_then(|facts| facts.size_bytes);
@@ -220,10 +220,10 @@ struct Moved {
 /// What warm-up and measurement move at a speed.
 fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     let workload = &trial.workload;
-    if let Some(meta) = &workload.meta {
+    if let Some(meta) = workload.files_work() {
         return on_files(workload, meta, speed);
     }
-    if let Some(object) = &workload.object {
+    if let Some(object) = workload.requests() {
         return on_objects(workload, object, speed);
     }
     let block = mean_block_of_mix(workload).max(1.0);

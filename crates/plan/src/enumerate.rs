@@ -115,7 +115,7 @@ mod tests {
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         let of = |at: usize| {
             let workload = &schedule.trials[at].workload;
-            let meta = workload.meta.as_deref().unwrap();
+            let meta = workload.files_work().unwrap();
             (meta.phase(), meta.tree.files, workload.bounds.ops)
         };
         assert_eq!(schedule.trials.len(), 4);
@@ -126,7 +126,7 @@ mod tests {
         let listed = listed.schedule(&ScheduleContext::default()).unwrap();
         let workload = &listed.trials[1].workload;
         assert_eq!(workload.bounds.ops, Some(40 * 25));
-        assert_eq!(workload.object.as_deref().unwrap().objects, 25_000);
+        assert_eq!(workload.requests().unwrap().objects, 25_000);
         let cold = enumeration_plan(Target::Null, &[1000], true).unwrap();
         let cold = cold.schedule(&ScheduleContext::default()).unwrap();
         assert_eq!(cold.trials.len(), 6);

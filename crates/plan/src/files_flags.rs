@@ -172,7 +172,7 @@ mod tests {
                 "unlink j4"
             ]
         );
-        let meta = schedule.trials[2].workload.meta.as_deref().unwrap();
+        let meta = schedule.trials[2].workload.files_work().unwrap();
         assert_eq!(meta.phase(), Some(OpKind::ReadFile));
         assert_eq!(
             (meta.tree.files, meta.tree.leaves, meta.tree.depth),

@@ -66,7 +66,7 @@ fn a_configuration_becomes_plans() {
     let workload = &schedule.trials[0].workload;
     assert_eq!((workload.workers, workload.queue_depth), (4, 8));
     assert_eq!(workload.on_error, OnError::Continue);
-    let object = workload.object.as_deref().unwrap();
+    let object = workload.requests().unwrap();
     assert_eq!(object.objects, 60);
     let shares: Vec<_> = object.ops.iter().map(|o| (o.kind, o.weight)).collect();
     let expected = [(OpKind::Get, 60), (OpKind::Put, 30), (OpKind::Delete, 10)];
@@ -85,7 +85,7 @@ fn a_configuration_becomes_plans() {
             fan_out: 3
         }
     );
-    let store = workload.store.as_deref().unwrap();
+    let store = workload.store().unwrap();
     assert_eq!(
         store.endpoints,
         ["http://127.0.0.1:7070", "http://127.0.0.1:7071"]
@@ -99,7 +99,7 @@ fn a_configuration_becomes_plans() {
     let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
     let workload = &schedule.trials[0].workload;
     assert_eq!((workload.workers, workload.bounds.ops), (1, Some(500)));
-    assert!(workload.object.as_deref().unwrap().existing);
+    assert!(workload.requests().unwrap().existing);
     assert!(
         read.to_plan(mix, mix.target(), (3, &StoreFlags::default()))
             .is_err()
@@ -149,7 +149,7 @@ fn json_is_read_with_tabs_and_shows_no_secret() {
         .to_plan(test, test.target(), (1, &StoreFlags::default()))
         .unwrap();
     let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
-    let object = schedule.trials[0].workload.object.clone().unwrap();
+    let object = schedule.trials[0].workload.requests().cloned().unwrap();
     assert_eq!(
         object.sizes,
         ObjectSizes::Range {
@@ -158,14 +158,7 @@ fn json_is_read_with_tabs_and_shows_no_secret() {
         }
     );
     // A name, not an address: the bucket stands in the host.
-    assert!(
-        schedule.trials[0]
-            .workload
-            .store
-            .as_deref()
-            .unwrap()
-            .virtual_host
-    );
+    assert!(schedule.trials[0].workload.store().unwrap().virtual_host);
     let broken = Gosbench::parse("gos.json", &text[..text.len() - 4]).unwrap_err();
     let shown = broken.render(false);
     assert!(!shown.contains("topsecret"), "{shown}");
@@ -196,7 +189,7 @@ tests:
         .unwrap();
     assert!(plan.keep_files());
     let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
-    let object = schedule.trials[0].workload.object.clone().unwrap();
+    let object = schedule.trials[0].workload.requests().cloned().unwrap();
     assert_eq!(object.phase(), Some(OpKind::PutMultipart));
     assert_eq!((object.part_bytes, object.parts_at_once), (8 << 20, 3));
     assert!(!object.repeat);

@@ -262,7 +262,7 @@ mod tests {
             let plan = given.to_plan(bucket(), mode).unwrap();
             let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
             let workload = &schedule.trials[0].workload;
-            let object = workload.object.as_deref().unwrap();
+            let object = workload.requests().unwrap();
             assert_eq!(RequestsValue(object.ops.clone()).to_text(), text, "{mode}");
             assert_eq!(object.objects, 10_000);
             assert_eq!(object.sizes, ObjectSizes::Log2 { max_bytes: 1 << 20 });
@@ -274,7 +274,7 @@ mod tests {
                 }
             );
             assert_eq!(workload.queue_depth, 8);
-            let store = workload.store.as_deref().unwrap();
+            let store = workload.store().unwrap();
             assert_eq!(store.endpoints, ["http://a:1", "http://b:2"]);
             assert_eq!(object.repeat, text.contains(','), "{mode}");
             let again = crate::parse("objects.yaml", &plan.to_yaml()).unwrap();
@@ -321,7 +321,7 @@ mod tests {
         let plan = crate::parse("x.yaml", text).unwrap();
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         let workload = &schedule.trials[0].workload;
-        let object = workload.object.as_deref().unwrap();
+        let object = workload.requests().unwrap();
         let shares: Vec<_> = object.ops.iter().map(|s| (s.kind, s.weight)).collect();
         assert_eq!(shares, [(OpKind::Get, 70), (OpKind::Put, 30)]);
         assert_eq!(

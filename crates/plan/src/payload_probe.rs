@@ -58,7 +58,7 @@ fn probe(base: &ScheduledTrial, index: u32, iteration: u32, zeros: bool) -> Sche
             verify: None,
             each_worker: WorkerBounds::default(),
             fail_if: FailIf::default(),
-            replay: None,
+            work: base.workload.work.drawn(),
             trim_first: false,
             ..base.workload.clone()
         },

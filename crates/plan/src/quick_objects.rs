@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(read, plan);
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         assert_eq!(schedule.trials.len(), super::GRID.len());
-        let object = |n: usize| schedule.trials[n].workload.object.clone().unwrap();
+        let object = |n: usize| schedule.trials[n].workload.requests().cloned().unwrap();
         // Reads use what was put before.
         assert_eq!(
             (&object(3).sizes, object(3).objects),

@@ -12,7 +12,7 @@ use fathom_model::Target;
 use fathom_model::workload::{
     Allocation, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout, Flow, OnError, OpMix,
     Payload, Precondition, Rate, RateUnit, ReadBack, Recording, Replay, SyncCall, SyncOpen,
-    SyncPolicy, Verify, Workload,
+    SyncPolicy, Verify, Work, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -121,7 +121,6 @@ fn on_blocks(
         on_error: on_error(keys),
         io_deadline_ns: deadline_ns(keys),
         named: None,
-        peer: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block_by_kind,
         distribution_by_kind: ByKind::default(),
@@ -132,7 +131,7 @@ fn on_blocks(
         think_spin_ns: keys.think_spin.as_ref().map_or(0, |t| t.value.0),
         trim_first: keys.rw.as_ref().is_some_and(|rw| rw.value.is_pairs()),
         allocation: allocation(keys),
-        replay,
+        work: replay.map_or(Work::Blocks, Work::recorded),
         fail_if: fail_if(keys),
         recording: Recording::default(),
         zone_walk: keys.zones.as_ref().map(|zones| zones.value.0),

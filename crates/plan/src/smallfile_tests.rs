@@ -28,7 +28,7 @@ fn the_command_line_of_the_gluster_post_is_a_plan() {
     let plan = asked.to_plan(&asked.tops[0]).unwrap();
     let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
     let workload = &schedule.trials[0].workload;
-    let meta = workload.meta.as_deref().unwrap();
+    let meta = workload.files_work().unwrap();
     assert_eq!(meta.phase(), Some(OpKind::ReadFile));
     assert_eq!((workload.workers, meta.tree.files), (8, 5000));
     assert_eq!(meta.tree.sizes, FileSizes::Fixed(65536));
@@ -108,7 +108,7 @@ fn a_yaml_file_takes_the_place_of_the_line() {
     assert_eq!(asked.host_set.as_deref(), Some("h1,h2"));
     let meta = asked.to_plan(&asked.tops[0]).unwrap();
     let schedule = meta.schedule(&ScheduleContext::default()).unwrap();
-    let meta = schedule.trials[0].workload.meta.as_deref().unwrap();
+    let meta = schedule.trials[0].workload.files_work().unwrap();
     let sizes = FileSizes::Exponential {
         mean_bytes: 4096,
         max_bytes: 8 * 4096,

@@ -21,7 +21,7 @@ pub(crate) struct FileLine {
 
 /// The line of a trial; `None` when it did no operations on files.
 pub(crate) fn line(trial: &JudgedTrial) -> Option<FileLine> {
-    trial.workload.meta.as_ref()?;
+    trial.workload.files_work()?;
     let summary = &trial.summary;
     let rate = |ops: u64, ns: u64| (ns > 0).then(|| (ops as f64 * 1e9 / ns as f64, ns));
     let finishers = summary.finishers.as_ref();
@@ -55,7 +55,7 @@ pub(crate) fn calls(trial: &JudgedTrial) -> Option<String> {
 /// `80,000 files of 4 KiB by 4 workers, 100 in each of 200 directories per
 /// worker, 2 levels deep`.
 pub(crate) fn tree(trial: &JudgedTrial) -> Option<String> {
-    let meta: &MetaWork = trial.workload.meta.as_deref()?;
+    let meta: &MetaWork = trial.workload.files_work()?;
     let tree = &meta.tree;
     let workers = trial.workload.workers;
     let size = match tree.sizes {

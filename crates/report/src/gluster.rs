@@ -128,7 +128,7 @@ pub fn render(used: &GlusterUse, operations: Option<u64>) -> String {
 
 /// How deep the files lie, where names go through all of that.
 fn depth(trial: &JudgedTrial) -> String {
-    let Some(meta) = trial.workload.meta.as_deref() else {
+    let Some(meta) = trial.workload.files_work() else {
         return String::new();
     };
     let levels = meta.tree.depth;

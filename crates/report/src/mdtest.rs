@@ -55,7 +55,7 @@ pub fn table(record: &RunRecord) -> Option<String> {
 /// The rate of each complete phase of a kind.
 fn rates(record: &RunRecord, kind: OpKind) -> Vec<f64> {
     let phases = record.trials.iter().filter(|trial| {
-        let meta = trial.spec.workload.meta.as_deref();
+        let meta = trial.spec.workload.files_work();
         trial.spec.role == TrialRole::Measure && meta.and_then(MetaWork::phase) == Some(kind)
     });
     phases.filter_map(rate).collect()

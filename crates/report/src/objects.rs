@@ -5,7 +5,7 @@ use fathom_model::{JudgedTrial, unit};
 
 /// `4,000 objects of 4 KiB by 4 workers, 8 requests in flight each`.
 pub(crate) fn work(trial: &JudgedTrial) -> Option<String> {
-    let object = trial.workload.object.as_deref()?;
+    let object = trial.workload.requests()?;
     let workers = trial.workload.workers;
     let size = match &object.sizes {
         ObjectSizes::Fixed(bytes) => format!("objects of {}", unit::bytes_exact(*bytes)),

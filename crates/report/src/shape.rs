@@ -17,7 +17,7 @@ pub(crate) fn sheet_name(workload: &Workload) -> Option<String> {
     let BlockSizes::Fixed(bytes) = workload.block else {
         return None;
     };
-    if !workload.block_by_kind.is_empty() || workload.replay.is_some() {
+    if !workload.block_by_kind.is_empty() || workload.replay().is_some() {
         return None;
     }
     Some(format!(
@@ -79,7 +79,7 @@ pub(crate) fn words(workload: &Workload) -> String {
 
 /// `random reads of 4 KiB`.
 fn what(workload: &Workload) -> String {
-    if let Some(replay) = &workload.replay {
+    if let Some(replay) = workload.replay() {
         return format!("the operations of {}", replay.path.display());
     }
     let by_kind = &workload.block_by_kind;

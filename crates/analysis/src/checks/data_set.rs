@@ -71,7 +71,7 @@ pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V03";
     let trial = facts.trial;
     // V77 says what caches mean for operations on files.
-    if trial.workload.meta.is_some() || trial.workload.store.is_some() {
+    if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
         return None;
     }
     if let Some(reason) = trial.artificial() {
@@ -130,7 +130,7 @@ fn working_set_limit(facts: &Facts<'_>) -> (FindingStatus, &'static str) {
 pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V04";
     let trial = facts.trial;
-    if trial.workload.meta.is_some() || trial.workload.store.is_some() {
+    if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
         return None;
     }
     if let Some(reason) = trial.artificial() {

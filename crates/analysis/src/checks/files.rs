@@ -23,7 +23,7 @@ const LOOKS: [&str; 9] = [
 pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V77";
     let trial = facts.trial;
-    let meta = trial.workload.meta.as_deref()?;
+    let meta = trial.workload.files_work()?;
     if !meta.only_looks() || trial.artificial().is_some() {
         return None;
     }
@@ -83,8 +83,7 @@ fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
         .map(|op| op.bytes));
     let files = trial
         .workload
-        .meta
-        .as_ref()
+        .files_work()
         .map_or(ops, |meta| meta.tree.files);
     let first = ops.min(files.saturating_mul(u64::from(trial.workload.workers.max(1))));
     // A file that is looked at again is in the caches by then.
@@ -143,7 +142,7 @@ fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), String
 pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V78";
     let trial = facts.trial;
-    let meta = trial.workload.meta.as_deref()?;
+    let meta = trial.workload.files_work()?;
     if meta.only_looks() || trial.artificial().is_some() || trial.kind == TargetKind::Memory {
         return None;
     }

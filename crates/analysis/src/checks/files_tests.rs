@@ -2,7 +2,7 @@ use fathom_model::OpKind;
 use fathom_model::gluster::{GlusterBrickUse, GlusterCalls, GlusterUse};
 use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
 use fathom_model::verdict::{Limiter, Validity};
-use fathom_model::workload::{EngineKind, MetaTree, MetaWork, OpMix};
+use fathom_model::workload::{EngineKind, MetaTree, MetaWork, OpMix, Work};
 
 use crate::test_records::RecordBuilder;
 
@@ -13,10 +13,10 @@ fn files(kind: OpKind) -> RecordBuilder {
         b.workload.engine = EngineKind::Meta;
         b.workload.mix = OpMix::READ;
         b.workload.queue_depth = 1;
-        b.workload.meta = Some(Box::new(MetaWork {
+        b.workload.work = Work::files(MetaWork {
             repeat: true,
             ..MetaWork::new([(kind, 1)], MetaTree::flat(1000, 4096))
-        }));
+        });
     });
     let builder = builder.with_end(|end| {
         end.engine.requested = Some(EngineKind::Meta);
@@ -24,7 +24,7 @@ fn files(kind: OpKind) -> RecordBuilder {
         end.data.cached_share = None;
     });
     builder.edit(|trial| {
-        let meta = trial.spec.workload.meta.as_deref();
+        let meta = trial.spec.workload.files_work();
         let Some(kind) = meta.and_then(MetaWork::phase) else {
             return;
         };
@@ -52,7 +52,7 @@ fn a_look_at_what_was_just_made_is_warm_unless_the_caches_were_dropped() {
 fn reading(kind: OpKind, device: u64, own: u64) -> RecordBuilder {
     files(kind)
         .with(|b| {
-            if let Some(meta) = &mut b.workload.meta {
+            if let Some(meta) = b.workload.files_work_mut() {
                 meta.tree = MetaTree::flat(60_000, 4096);
             }
         })
@@ -90,7 +90,7 @@ fn what_the_device_read_tells_cold_from_warm() {
     assert_eq!(unsure.status("V77"), Some(NotMeasured));
     // The same few files again and again are warm after the first time.
     let again = reading(OpKind::Stat, 260_000, 256_000).with(|b| {
-        if let Some(meta) = &mut b.workload.meta {
+        if let Some(meta) = b.workload.files_work_mut() {
             meta.tree = MetaTree::flat(1000, 4096);
         }
     });
@@ -133,7 +133,7 @@ fn changes_of_names_are_durable_only_with_a_flush() {
     assert_eq!(files(OpKind::Unlink).status("V78"), Some(Info));
     assert_eq!(files(OpKind::Stat).status("V78"), None);
     let flushed = files(OpKind::Create).with(|b| {
-        if let Some(meta) = &mut b.workload.meta {
+        if let Some(meta) = b.workload.files_work_mut() {
             meta.fsync = true;
         }
     });

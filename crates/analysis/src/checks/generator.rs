@@ -21,7 +21,7 @@ pub(crate) fn share_of_ceiling(trial: &Trial<'_>) -> Option<f64> {
         return None;
     }
     let paced = trial.workload.total_rate();
-    if paced.is_none() && trial.workload.is_open_loop() && trial.workload.replay.is_none() {
+    if paced.is_none() && trial.workload.is_open_loop() && trial.workload.replay().is_none() {
         return None;
     }
     if let Some(rate) = paced {

@@ -49,7 +49,7 @@ pub(super) fn busiest_thread(trial: &Trial<'_>) -> Option<String> {
 fn worker(trial: &Trial<'_>) -> Option<CpuBound> {
     // What the file system does for an operation on a file it does in the
     // worker's own time: that is the load, not the cost of making it.
-    if trial.workload.meta.is_some() {
+    if trial.workload.files_work().is_some() {
         return None;
     }
     let limit = check("V22").busy_thread?;

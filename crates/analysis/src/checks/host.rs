@@ -36,7 +36,7 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
         let reason = "the target is in memory: there is no device (see V06)";
         return Some(Outcome::not_measured(ID, reason));
     }
-    if facts.trial.workload.meta.is_some() {
+    if facts.trial.workload.files_work().is_some() {
         let reason = "what operations on files make a file system read and write of its own \
                       (inodes, directories, its journal) is not known";
         return Some(Outcome::not_measured(ID, reason));

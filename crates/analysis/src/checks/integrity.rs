@@ -96,7 +96,7 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
     let ops = (total.ops as f64).max(1.0);
     let block = total.bytes as f64 / ops;
     let sizes = trial.workload.block_of(kind);
-    let (least, most) = match &trial.workload.replay {
+    let (least, most) = match trial.workload.replay() {
         // Sizes of whole files are checked one by one, where that is asked for.
         _ if of_its_own_size(kind) => (block, block),
         None => (sizes.min_bytes() as f64, sizes.max_bytes() as f64),

@@ -35,7 +35,7 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V20";
     let trial = facts.trial;
     // Operations on files are the worker's own calls: there is no queue.
-    let no_queue = trial.workload.meta.is_some() || trial.kind == TargetKind::Null;
+    let no_queue = trial.workload.files_work().is_some() || trial.kind == TargetKind::Null;
     if trial.open_loop() || trial.workload.think_ns > 0 || no_queue {
         return None;
     }

@@ -14,7 +14,7 @@ const LEAST_REQUESTS: u64 = 100;
 pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V83";
     let trial = facts.trial;
-    trial.workload.object.as_ref()?;
+    trial.workload.requests()?;
     if trial.artificial().is_some() || trial.kind == TargetKind::Null || trial.data_ops() == 0 {
         return None;
     }
@@ -27,7 +27,7 @@ pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {
 pub(super) fn endpoints(facts: &Facts<'_>) -> Option<Outcome> {
     const ID: &str = "V84";
     let trial = facts.trial;
-    trial.workload.object.as_ref()?;
+    trial.workload.requests()?;
     let all = &trial.end()?.engine.endpoints;
     if all.len() < 2 {
         return None;

@@ -1,7 +1,8 @@
 use fathom_model::OpKind;
 use fathom_model::verdict::FindingStatus::{Caveat, Info, NotMeasured, Pass};
 use fathom_model::workload::{
-    EndpointReport, EngineKind, KeySource, ObjectOrder, ObjectSizes, ObjectStore, ObjectWork, OpMix,
+    EndpointReport, EngineKind, KeySource, ObjectOrder, ObjectSizes, ObjectStore, ObjectWork,
+    OpMix, Work,
 };
 use fathom_model::{Target, host_load::HostLoad, host_load::LinkLoad};
 
@@ -14,14 +15,15 @@ fn gets(objects: u64) -> RecordBuilder {
         b.fingerprint = None;
         b.workload.engine = EngineKind::S3;
         b.workload.mix = OpMix::READ;
-        b.workload.store = Some(Box::new(ObjectStore {
+        let store = ObjectStore {
             keys: KeySource::Anonymous,
             ..ObjectStore::new(vec!["http://store:9000".to_owned()])
-        }));
-        b.workload.object = Some(Box::new(ObjectWork {
+        };
+        let requests = ObjectWork {
             repeat: true,
             ..ObjectWork::new([(OpKind::Get, 1)], objects, ObjectSizes::Fixed(4096))
-        }));
+        };
+        b.workload.work = Work::objects(store, requests);
     });
     let builder = builder.with_end(|end| {
         end.engine.requested = Some(EngineKind::S3);
@@ -87,7 +89,7 @@ fn a_second_pass_that_a_cache_answers_is_seen() {
     assert_eq!(cached.status("V08"), Some(Caveat));
     assert_eq!(gets(1_000_000).status("V08"), Some(NotMeasured));
     let zipf = gets(20_000).with(|b| {
-        if let Some(object) = &mut b.workload.object {
+        if let Some(object) = b.workload.requests_mut() {
             object.order = ObjectOrder::Zipf { theta: 1.1 };
         }
     });
@@ -142,7 +144,7 @@ fn a_full_link_in_front_of_the_store_is_named() {
     assert_eq!(found(&with(11_800_000_000)), Some(Caveat));
     assert_eq!(found(&with(1_000_000)), Some(Pass));
     let local = with(11_800_000_000).with(|b| {
-        if let Some(store) = &mut b.workload.store {
+        if let Some(store) = b.workload.store_mut() {
             store.endpoints = vec!["http://127.0.0.1:9000".to_owned()];
         }
     });

@@ -57,7 +57,7 @@ pub(super) fn finding(record: &RunRecord) -> Option<Outcome> {
 /// Whether the load went to an object store on another host.
 fn is_far_store(trial: &TrialRecord) -> bool {
     let spec = &trial.spec;
-    let Some(store) = spec.workload.store.as_deref() else {
+    let Some(store) = spec.workload.store() else {
         return false;
     };
     let near = |name: &String| {

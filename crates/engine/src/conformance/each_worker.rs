@@ -1,7 +1,7 @@
 //! What holds for each worker by itself: bounds, regions, pauses, pairs.
 
 use fathom_model::workload::{
-    BlockSizes, Bounds, ByKind, EngineKind, OpMix, Pattern, RangeSync, Replay, ReplayTiming,
+    BlockSizes, Bounds, ByKind, EngineKind, OpMix, Pattern, RangeSync, Replay, ReplayTiming, Work,
     WorkerBounds, WorkerRegion, Workload,
 };
 use fathom_model::{OpKind, Phase};
@@ -186,7 +186,7 @@ fn replays(w: &mut Workload, dir: &std::path::Path, timing: ReplayTiming) {
     let path = dir.join("list");
     std::fs::write(&path, LIST).unwrap();
     w.bounds = Bounds::default();
-    w.replay = Some(Replay {
+    w.work = Work::recorded(Replay {
         timing,
         ..Replay::of(path)
     });
@@ -249,7 +249,7 @@ fn a_list_that_does_not_fit_is_refused_before_anything_is_touched() {
     });
     let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
     assert!(error.contains("larger size"), "{error}");
-    job.workload.replay = Some(Replay::of(dir.path().join("none")));
+    job.workload.work = Work::recorded(Replay::of(dir.path().join("none")));
     let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
     assert!(error.contains("cannot open the recorded list"), "{error}");
 }

@@ -145,7 +145,7 @@ pub(crate) fn enter<V: Visitor>(
             visitor.visit(libaio, notes)
         }
         EngineKind::Net => {
-            let Some(peer) = &workload.peer else {
+            let Some(peer) = workload.peer() else {
                 return Err(io::Error::other("no connection is named"));
             };
             let reads = workload.mix.reads();

@@ -45,10 +45,10 @@ pub(crate) struct GroupPlan {
 impl GroupPlan {
     pub(crate) fn new(job: &Job, prepared: &Prepared) -> Result<GroupPlan, Error> {
         let workload = &job.workload;
-        if workload.meta.is_some() {
+        if workload.files_work().is_some() {
             return GroupPlan::of_tree(job, prepared);
         }
-        if workload.object.is_some() {
+        if workload.requests().is_some() {
             return GroupPlan::of_objects(job, prepared);
         }
         check_limits(workload)?;

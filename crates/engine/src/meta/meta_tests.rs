@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fathom_model::workload::{
     Bounds, CacheMode, EngineKind, FileSizes, MetaPaths, MetaShare, MetaTree, MetaWork, OnError,
-    OpMix, Verify, Workload,
+    OpMix, Verify, Work, Workload,
 };
 use fathom_model::{Job, OpKind, Target};
 
@@ -28,7 +28,7 @@ fn job(dir: &Path, kinds: &[OpKind]) -> Job {
         ..MetaTree::flat(50, 4096)
     };
     let ops = kinds.iter().map(|kind| (*kind, 1));
-    workload.meta = Some(Box::new(MetaWork::new(ops, tree)));
+    workload.work = Work::files(MetaWork::new(ops, tree));
     workload.verify = Some(Verify {
         on_read: true,
         ..Verify::default()
@@ -45,7 +45,7 @@ fn job(dir: &Path, kinds: &[OpKind]) -> Job {
 }
 
 fn of(job: &mut Job) -> &mut MetaWork {
-    job.workload.meta.as_deref_mut().unwrap()
+    job.workload.files_work_mut().unwrap()
 }
 
 fn load(job: &Job) -> (Prepared, GroupEnd) {

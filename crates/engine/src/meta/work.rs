@@ -62,7 +62,7 @@ impl Work {
     /// The work of a job; `None` when it is not of this kind.
     pub(crate) fn of(job: &Job, tree: Option<&Arc<Tree>>) -> Option<Work> {
         let workload = &job.workload;
-        let meta = workload.meta.as_deref()?;
+        let meta = workload.files_work()?;
         let path = tree.map(|tree| tree.path.as_os_str().as_encoded_bytes());
         Some(Work {
             geometry: match tree {
@@ -120,7 +120,7 @@ pub(crate) fn finishers(work: &Work, ends: &[Done], origin_ns: u64) -> Option<Fi
 
 /// Refuses work that is out of bounds.
 pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
-    let Some(meta) = workload.meta.as_deref() else {
+    let Some(meta) = workload.files_work() else {
         return Ok(());
     };
     let tree = &meta.tree;

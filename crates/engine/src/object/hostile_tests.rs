@@ -246,7 +246,7 @@ fn tls_to_a_port_without_tls_fails_soon_and_says_why() {
     store.unverified = true;
     let begun = Instant::now();
     let mut job = putting(&server, 0x5601);
-    job.workload.store = Some(Box::new(store.clone()));
+    *job.workload.store_mut().unwrap() = store.clone();
     let refused = prepare(&job, &mut NoHooks).unwrap_err().to_string();
     assert!(refused.contains("write http:// in --endpoint"), "{refused}");
     let kept = keep_objects_of_run(&store, TARGET, 0x5601, &NoHooks)

@@ -8,7 +8,7 @@ use super::tests::{MS, done, errors, job, object, run, server};
 
 fn over_http2(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {
     let mut job = job(server, tag, ops);
-    job.workload.store.as_mut().unwrap().http2 = true;
+    job.workload.store_mut().unwrap().http2 = true;
     job
 }
 
@@ -91,7 +91,7 @@ fn a_server_that_speaks_something_else_is_an_error() {
     });
     let other = server("");
     let mut job = over_http2(&other, 330, &[(OpKind::Put, 1)]);
-    let store = job.workload.store.as_mut().unwrap();
+    let store = job.workload.store_mut().unwrap();
     store.endpoints = vec![format!("http://{address}")];
     store.timeout_ns = 2000 * MS;
     job.workload.workers = 1;

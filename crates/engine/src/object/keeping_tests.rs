@@ -15,7 +15,7 @@ fn an_answer_that_comes_too_late_is_no_success() {
     let mut job = job(&server, 400, &[(OpKind::Get, 1)]);
     object(&mut job).sizes = ObjectSizes::Fixed(512);
     // Making the objects has the same time, and they are not delayed.
-    job.workload.store.as_mut().unwrap().timeout_ns = 20 * MS;
+    job.workload.store_mut().unwrap().timeout_ns = 20 * MS;
     let end = run(&job);
     let late = errors(&end, ErrorClass::Timeout);
     assert!(late >= 20, "every second one is late: {late}");
@@ -23,7 +23,7 @@ fn an_answer_that_comes_too_late_is_no_success() {
     let slowest = latency(&end, OpKind::Get).max();
     assert!(slowest.is_none_or(|ns| ns <= 20 * MS), "{slowest:?}");
     // However little the load was given, removing gets its time.
-    let hasty = job.workload.store.as_deref().unwrap();
+    let hasty = job.workload.store().unwrap();
     remove_objects_of_run(hasty, PLACE, 400, &mut NoHooks).unwrap();
     assert!(server.keys().is_empty());
 }

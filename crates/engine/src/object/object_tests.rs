@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use fathom_model::workload::{
     Bounds, EngineKind, KeySource, ObjectOrder, ObjectSizes, ObjectStore, ObjectWork, OnError,
-    OpMix, Rate, RateUnit, Verify, Workload,
+    OpMix, Rate, RateUnit, Verify, Work, Workload,
 };
 use fathom_model::{ErrorClass, Histogram, Job, OpKind, Phase, Target};
 
@@ -39,19 +39,19 @@ pub(super) fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job 
     workload.queue_depth = 3;
     workload.on_error = OnError::Continue;
     workload.bounds = Bounds::default();
-    workload.store = Some(Box::new(store(server)));
     let sizes = ObjectSizes::Range {
         min_bytes: 1,
         max_bytes: 200_000,
     };
-    workload.object = Some(Box::new(ObjectWork {
+    let requests = ObjectWork {
         part_bytes: 64 << 10,
         parts_at_once: 2,
         page_keys: 7,
         delete_batch: 6,
         backoff_ns: MS,
         ..ObjectWork::new(ops.iter().copied(), 20, sizes)
-    }));
+    };
+    workload.work = Work::objects(store(server), requests);
     Job {
         workload,
         target: Target::Bucket("bucket/some prefix".to_owned()),
@@ -64,7 +64,7 @@ pub(super) fn job(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job 
 }
 
 pub(super) fn object(job: &mut Job) -> &mut ObjectWork {
-    job.workload.object.as_deref_mut().unwrap()
+    job.workload.requests_mut().unwrap()
 }
 
 pub(super) fn run(job: &Job) -> GroupEnd {
@@ -242,7 +242,7 @@ fn a_store_that_hangs_is_a_timeout() {
     let mut job = job(&server, 6, &[(OpKind::Get, 1)]);
     job.workload.workers = 1;
     object(&mut job).objects = 10;
-    job.workload.store.as_mut().unwrap().timeout_ns = 700 * MS;
+    job.workload.store_mut().unwrap().timeout_ns = 700 * MS;
     let end = run(&job);
     assert_eq!(errors(&end, ErrorClass::Timeout), 1);
     assert_eq!(done(&end, OpKind::Get).0, 9);
@@ -332,7 +332,7 @@ fn endpoints_take_turns_and_each_is_told() {
     let (one, two) = (server(""), server("GET:503@2"));
     let mut job = job(&one, 13, &[(OpKind::Get, 1)]);
     let endpoints = vec![one.endpoint(), two.endpoint()];
-    job.workload.store.as_mut().unwrap().endpoints = endpoints;
+    job.workload.store_mut().unwrap().endpoints = endpoints;
     // Objects that only one of the two has: half of the reads are refused.
     let prepared = prepare(&job, &mut NoHooks).unwrap();
     let mut group = Group::start(&job, &prepared).unwrap();
@@ -374,7 +374,7 @@ fn a_load_bounded_by_time_ends() {
     let mut job = job(&server, 16, &[(OpKind::Get, 1)]);
     object(&mut job).repeat = true;
     job.workload.bounds.time_ns = Some(300 * MS);
-    job.workload.store.as_mut().unwrap().no_keep_alive = true;
+    job.workload.store_mut().unwrap().no_keep_alive = true;
     let end = run(&job);
     assert_eq!(end.end_reason, EndReason::Time);
     let measured = end.samples.iter().filter(|s| s.phase == Phase::Measure);
@@ -413,7 +413,7 @@ fn each_endpoint_is_asked_with_its_own_keys() {
         give_credentials(name, keys);
     }
     let mut job = job(&one, 80, &[(OpKind::Put, 1)]);
-    let store = job.workload.store.as_mut().unwrap();
+    let store = job.workload.store_mut().unwrap();
     store.endpoints = vec![one.endpoint(), two.endpoint()];
     store.keys = KeySource::Given("first".to_owned());
     store.endpoint_keys = vec![None, Some(KeySource::Given("second".to_owned()))];
@@ -431,7 +431,7 @@ fn each_endpoint_is_asked_with_its_own_keys() {
         .map(|e| e.keys.as_str())
         .collect();
     assert_eq!(whose, ["first", "second"]);
-    let store = job.workload.store.as_mut().unwrap();
+    let store = job.workload.store_mut().unwrap();
     store.endpoint_keys[0] = Some(KeySource::Given("nobody knows".to_owned()));
     assert!(prepare(&job, &mut NoHooks).is_err());
 }

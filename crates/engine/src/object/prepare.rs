@@ -53,7 +53,7 @@ pub(crate) fn prefix_of_run(prefix: &str, run_tag: u64) -> String {
 /// Makes the bucket of a job ready.
 pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, Error> {
     check(&job.workload)?;
-    let (Some(object), Some(store)) = (&job.workload.object, &job.workload.store) else {
+    let (Some(object), Some(store)) = (job.workload.requests(), job.workload.store()) else {
         return Err(Error::Workload(format!(
             "workload {}: it does not say how the store is reached; add --endpoint",
             job.workload.name

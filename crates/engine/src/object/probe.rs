@@ -47,7 +47,7 @@ impl ObjectProbe {
     /// # Errors
     /// Every reason why the bucket cannot be used so, in words.
     pub fn open(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<ObjectProbe, Error> {
-        let (Some(object), Target::Bucket(target)) = (&job.workload.object, &job.target) else {
+        let (Some(object), Target::Bucket(target)) = (job.workload.requests(), &job.target) else {
             return Err(Error::Workload("this is no work on a bucket".to_owned()));
         };
         let kind = object.phase().unwrap_or(OpKind::Get);
@@ -147,7 +147,7 @@ impl ObjectProbe {
 /// Removes what was made before an error; the error, and what could not be
 /// removed.
 fn undone(job: &Job, target: &str, error: Error) -> Error {
-    let Some(store) = &job.workload.store else {
+    let Some(store) = job.workload.store() else {
         return error;
     };
     match remove_objects_of_run(store, target, job.run_tag, &mut Hurried) {

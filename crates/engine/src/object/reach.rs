@@ -38,11 +38,11 @@ impl Reached {
     /// # Errors
     /// That it does not answer, or what it says of the bucket or the keys.
     pub(crate) fn check(&mut self, job: &Job) -> Result<(), Error> {
-        let (Target::Bucket(target), Some(store)) = (&job.target, &job.workload.store) else {
+        let (Target::Bucket(target), Some(store)) = (&job.target, job.workload.store()) else {
             return Ok(());
         };
         // Blocks name their places themselves; what may be listed says nothing of them.
-        let bucket = job.workload.object.is_some().then(|| parts_of(target));
+        let bucket = job.workload.requests().is_some().then(|| parts_of(target));
         let key = format!("{bucket:?} {store:?}");
         let said = self.said.entry(key).or_insert_with(|| {
             let asked = match &bucket {
@@ -155,7 +155,7 @@ mod tests {
         let server = server("");
         let mut job = job(&server, 4, &[(OpKind::Get, 1)]);
         check(&job).unwrap();
-        let store = job.workload.store.as_mut().unwrap();
+        let store = job.workload.store_mut().unwrap();
         // One of two is enough.
         store.endpoints.push(endpoint.clone());
         store.timeout_ns = 600_000_000_000;

@@ -23,7 +23,7 @@ fn a_store_compares_the_checksums_of_what_is_put() {
             for kind in [OpKind::Put, OpKind::PutMultipart] {
                 let server = server("");
                 let mut job = job(&server, tag, &[(kind, 1)]);
-                let store = job.workload.store.as_mut().unwrap();
+                let store = job.workload.store_mut().unwrap();
                 store.checksum = Some(checksum);
                 store.checksum_trailing = trailing;
                 let end = run(&job);
@@ -76,7 +76,7 @@ fn had_they_been_wrong_the_store_would_have_said_so() {
 fn what_others_put_is_held_against_what_the_store_says_of_it() {
     let server = server("GET:corrupt@9");
     let mut put = job(&server, 420, &[(OpKind::Put, 1)]);
-    put.workload.store.as_mut().unwrap().checksum = Some(Sha256);
+    put.workload.store_mut().unwrap().checksum = Some(Sha256);
     run(&put);
     let mut get = job(&server, 421, &[(OpKind::Get, 1)]);
     get.workload.workers = 1;

@@ -263,7 +263,7 @@ pub(crate) fn results(
 
 /// Refuses work that is out of bounds.
 pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
-    let Some(work) = workload.object.as_deref() else {
+    let Some(work) = workload.requests() else {
         return Ok(());
     };
     let largest = work.sizes.max_bytes();

@@ -19,7 +19,7 @@ const OTHER_BYTES: u64 = 96 << 20;
 /// The system, or the limit of this process, does not grant it.
 pub(super) fn check(workload: &Workload) -> Result<(), Error> {
     let blocks = u64::from(workload.queue_depth).saturating_mul(workload.max_block_bytes());
-    let each = match workload.object.is_some() || workload.meta.is_some() {
+    let each = match workload.requests().is_some() || workload.files_work().is_some() {
         true => WORKER_BYTES,
         false => WORKER_BYTES.saturating_add(blocks),
     };

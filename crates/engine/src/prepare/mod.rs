@@ -147,10 +147,10 @@ pub fn prepare_beside(
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
     memory::check(&job.workload)?;
-    if job.workload.meta.is_some() {
+    if job.workload.files_work().is_some() {
         return tree::prepare(job, Beside { others }, hooks);
     }
-    if job.workload.object.is_some() {
+    if job.workload.requests().is_some() {
         return objects::prepare(job, hooks);
     }
     check_size(&job.workload)?;

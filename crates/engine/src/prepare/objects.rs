@@ -19,7 +19,7 @@ const DEFAULT_BYTES: u64 = 1 << 30;
 /// Makes the bucket of `job` ready.
 pub(super) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepared, Error> {
     let ready = object::prepare(job, hooks)?;
-    let bytes = job.workload.object.as_ref().map_or(0, |object| {
+    let bytes = job.workload.requests().map_or(0, |object| {
         let objects = object.objects as f64 * f64::from(job.workload.workers);
         (object.sizes.mean_bytes() * objects) as u64
     });
@@ -52,7 +52,7 @@ pub(super) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepare
 pub(super) fn prepare_blocks(task: Task<'_>) -> Result<Prepared, Error> {
     let job = task.job;
     let workload = &job.workload;
-    let Some(store) = &workload.store else {
+    let Some(store) = workload.store() else {
         return Err(Error::Workload(format!(
             "{}: the workload does not say how the store is reached; add --endpoint",
             job.target

@@ -35,13 +35,13 @@ impl Preflight {
     /// The same as [`super::prepare`] would return, as far as they can be known
     /// without making files or objects.
     pub fn check(&mut self, job: &Job) -> Result<(), Error> {
-        if job.workload.meta.is_some() {
+        if job.workload.files_work().is_some() {
             return match tree::directory(job)? {
                 Some(dir) => check_writable(&dir),
                 None => Ok(()),
             };
         }
-        if job.workload.object.is_some() {
+        if job.workload.requests().is_some() {
             object::check(&job.workload)?;
             return self.stores.check(job);
         }

@@ -102,14 +102,14 @@ pub(super) fn directory(job: &Job) -> Result<Option<PathBuf>, Error> {
 }
 
 fn awaits(job: &Job) -> bool {
-    let meta = job.workload.meta.as_deref();
+    let meta = job.workload.files_work();
     meta.and_then(MetaWork::phase) == Some(OpKind::AwaitCreate)
 }
 
 /// A tree that somebody else makes, perhaps later. Nothing is made here, and so
 /// nothing is removed.
 fn await_tree(job: &Job, dir: &Path) -> Result<Prepared, Error> {
-    let Some(meta) = job.workload.meta.as_deref() else {
+    let Some(meta) = job.workload.files_work() else {
         return Err(Error::Workload("no work on files".to_owned()));
     };
     check_prefix(&job.file_prefix)?;
@@ -130,7 +130,7 @@ fn await_tree(job: &Job, dir: &Path) -> Result<Prepared, Error> {
 
 /// Mean bytes of a file.
 fn job_bytes(job: &Job) -> u64 {
-    let meta = job.workload.meta.as_deref();
+    let meta = job.workload.files_work();
     meta.map_or(0, |meta| meta.tree.sizes.mean_bytes() as u64)
 }
 
@@ -169,7 +169,7 @@ fn open(
     hooks: &mut dyn PrepareHooks,
 ) -> Result<(TestFiles, Arc<Tree>, bool), Error> {
     let workload = &job.workload;
-    let Some(meta) = workload.meta.as_deref() else {
+    let Some(meta) = workload.files_work() else {
         return Err(Error::Workload("no work on files".to_owned()));
     };
     check_prefix(&job.file_prefix)?;

@@ -72,7 +72,7 @@ pub(crate) struct Recorded {
 impl Recorded {
     /// Reads the list of a workload, if it has one.
     pub(crate) fn of(workload: &Workload) -> Result<Option<Recorded>, Error> {
-        workload.replay.as_ref().map(Recorded::read).transpose()
+        workload.replay().map(Recorded::read).transpose()
     }
 
     fn read(replay: &Replay) -> Result<Recorded, Error> {
@@ -101,7 +101,7 @@ impl Recorded {
 
     /// Checks that the list fits the files.
     pub(crate) fn check(&self, workload: &Workload, layout: &Layout) -> Result<(), Error> {
-        let name = workload.replay.as_ref().map(|replay| replay.path.display());
+        let name = workload.replay().map(|replay| replay.path.display());
         let name = name.map_or_else(String::new, |name| name.to_string());
         if workload.verify.is_some() {
             return Err(Error::Workload(format!(

@@ -312,7 +312,7 @@ fn with_keys(
     let given = !command.reached.names_keys();
     let mut reached = None;
     for trial in &mut schedule.trials {
-        let Some(store) = &mut trial.workload.store else {
+        let Some(store) = trial.workload.store_mut() else {
             continue;
         };
         let mut own = store.clone();
@@ -323,7 +323,7 @@ fn with_keys(
                 store.endpoint_keys = own.endpoint_keys.clone();
             }
         }
-        reached = Some(*own);
+        reached = Some(own);
     }
     Ok(reached)
 }

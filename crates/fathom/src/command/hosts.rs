@@ -276,8 +276,12 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
     let mut paths: Vec<&Path> = Vec::new();
     for spec in &schedule.trials {
         let named = spec.workload.named.iter().flat_map(|named| &named.paths);
-        let replay = spec.workload.replay.iter().map(|replay| &replay.path);
-        let store = spec.workload.store.iter();
+        let replay = spec
+            .workload
+            .replay()
+            .into_iter()
+            .map(|replay| &replay.path);
+        let store = spec.workload.store().into_iter();
         let of_store = store.flat_map(|s| s.ca_file.as_deref().into_iter().chain(s.key_files()));
         let others = named.chain(replay).map(PathBuf::as_path);
         let others = others.chain(of_store.map(Path::new));
@@ -308,7 +312,7 @@ fn stores_of(schedule: &Schedule) -> BTreeSet<(&'static str, String)> {
     for spec in &schedule.trials {
         if matches!(spec.target, fathom_model::Target::Bucket(_)) {
             all.insert(("--allow", spec.target.to_string()));
-            let endpoints = spec.workload.store.iter().flat_map(|s| &s.endpoints);
+            let endpoints = spec.workload.store().into_iter().flat_map(|s| &s.endpoints);
             all.extend(endpoints.map(|name| ("--allow-endpoint", name.clone())));
         }
     }

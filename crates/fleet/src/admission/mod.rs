@@ -65,7 +65,7 @@ fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
         within("part.number", u64::from(part.number), 0, last)?;
         within("part.whose", u64::from(part.whose), 0, MAX_HOSTS as u64)?;
     }
-    if matches!(spec.target, Target::Bucket(_)) && spec.workload.store.is_none() {
+    if matches!(spec.target, Target::Bucket(_)) && spec.workload.store().is_none() {
         return Err("store is missing, and the target is a bucket".to_owned());
     }
     numbers::check(&spec.workload)

@@ -51,13 +51,13 @@ pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
             check_path("workload.named.paths", path, false)?;
         }
     }
-    if let Some(replay) = &workload.replay {
+    if let Some(replay) = workload.replay() {
         check_path("workload.replay.path", &replay.path, false)?;
     }
-    if let Some(peer) = workload.peer.as_deref() {
+    if let Some(peer) = workload.peer() {
         check_peer(peer)?;
     }
-    workload.store.as_deref().map_or(Ok(()), check_store)
+    workload.store().map_or(Ok(()), check_store)
 }
 
 /// A text that begins a file's name, and leads nowhere else.

@@ -56,9 +56,9 @@ pub(super) fn check(workload: &Workload) -> Result<(), String> {
     for cpu in &workload.cpus {
         within("workload.cpus", u64::from(*cpu), 0, u64::from(MAX_CPU))?;
     }
-    workload.meta.as_deref().map_or(Ok(()), check_tree)?;
-    workload.object.as_deref().map_or(Ok(()), check_objects)?;
-    match workload.store.as_deref() {
+    workload.files_work().map_or(Ok(()), check_tree)?;
+    workload.requests().map_or(Ok(()), check_objects)?;
+    match workload.store() {
         Some(store) => within(
             "workload.store.timeout_ns",
             store.timeout_ns,
@@ -153,7 +153,7 @@ fn rows_of_options(w: &Workload) -> Vec<Row<'static>> {
             MAX_THINK_NS,
         ));
     }
-    if let Some(replay) = &w.replay {
+    if let Some(replay) = w.replay() {
         rows.push(("replay.shrink", replay.shrink, 1, MAX_COUNT));
         rows.push(("replay.align_bytes", replay.align_bytes, 1, MAX_SIZE_BYTES));
     }
@@ -170,7 +170,7 @@ fn rows_of_options(w: &Workload) -> Vec<Row<'static>> {
 fn check_shares(w: &Workload) -> Result<(), String> {
     let mix = [w.mix.read_percent, w.mix.write_percent, w.mix.trim_percent];
     let sum = mix.iter().map(|percent| u64::from(*percent)).sum();
-    let none = w.meta.is_some() || w.object.is_some() || w.replay.is_some();
+    let none = w.files_work().is_some() || w.requests().is_some() || w.replay().is_some();
     within("workload.mix", sum, if none { 0 } else { 100 }, 100)?;
     for percent in w.sequencer.random_percent.values() {
         within(
@@ -295,7 +295,7 @@ fn check_rates(w: &Workload) -> Result<(), String> {
     for below in fail_if.into_iter().flatten() {
         number("workload.fail_if", below, f64::MAX)?;
     }
-    match w.replay.as_ref().map(|replay| replay.timing) {
+    match w.replay().map(|replay| replay.timing) {
         Some(ReplayTiming::Recorded { speed_percent }) if speed_percent > 0.0 => {
             number("workload.replay.speed_percent", speed_percent, MAX_RATE)
         }

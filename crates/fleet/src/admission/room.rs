@@ -64,6 +64,6 @@ fn files(workload: &Workload) -> u128 {
 /// Bytes of the I/O buffers of all workers.
 fn buffer_bytes(workload: &Workload) -> u128 {
     let block = workload.max_block_bytes();
-    let record = workload.meta.as_deref().map_or(0, |m| m.tree.record_bytes);
+    let record = workload.files_work().map_or(0, |m| m.tree.record_bytes);
     u128::from(workload.total_depth()) * u128::from(block.max(record))
 }

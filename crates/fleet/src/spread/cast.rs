@@ -12,7 +12,7 @@ use super::steps::Step;
 const RATE_PER_SECOND: f64 = 100.0;
 
 fn awaits(spec: &ScheduledTrial) -> bool {
-    let meta = spec.workload.meta.as_deref();
+    let meta = spec.workload.files_work();
     meta.and_then(MetaWork::phase) == Some(OpKind::AwaitCreate)
 }
 
@@ -37,7 +37,7 @@ pub(super) fn take(mut spec: ScheduledTrial, places: &[u32]) -> ScheduledTrial {
         return spec;
     }
     let workload = &mut spec.workload;
-    let Some(meta) = &mut workload.meta else {
+    let Some(meta) = workload.files_work_mut() else {
         return spec;
     };
     meta.stamped = true;

@@ -53,7 +53,7 @@ impl Rotation {
 
 /// Whether any of the set looks at what was there before.
 fn reads(set: &[ScheduledTrial]) -> bool {
-    set.iter().any(|spec| match &spec.workload.meta {
+    set.iter().any(|spec| match spec.workload.files_work() {
         // Making files is the only work on a tree that needs nothing before it.
         Some(meta) => !matches!(meta.phase(), Some(OpKind::Create | OpKind::Mkdir)),
         None => spec.workload.may_do(OpKind::Read),
@@ -63,7 +63,7 @@ fn reads(set: &[ScheduledTrial]) -> bool {
 /// Whether any of the set leaves something behind in its own cache that was
 /// not there before.
 fn writes(set: &[ScheduledTrial]) -> bool {
-    set.iter().any(|spec| match &spec.workload.meta {
+    set.iter().any(|spec| match spec.workload.files_work() {
         Some(meta) => !meta.only_looks(),
         None => spec.workload.may_modify(),
     })

@@ -11,7 +11,7 @@ const LEAST_TIMEOUT_NS: u64 = 1_000_000;
 impl Context<'_> {
     pub(super) fn bound(&self) -> Option<Problem> {
         let bounds = self.workload.bounds;
-        let each = self.workload.each_worker.is_bounded() || self.workload.replay.is_some();
+        let each = self.workload.each_worker.is_bounded() || self.workload.replay().is_some();
         if each || bounds.time_ns.is_some() || bounds.bytes.is_some() || bounds.ops.is_some() {
             return None;
         }

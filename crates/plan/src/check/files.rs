@@ -55,7 +55,7 @@ pub(crate) const MEANT: [&str; 42] = [
 impl Context<'_> {
     /// The first thing that is wrong about work on many files.
     pub(super) fn work_on_files(&self) -> Option<Problem> {
-        let meta = self.workload.meta.as_deref()?;
+        let meta = self.workload.files_work()?;
         let keys = self.keys;
         if meta.ops.is_empty() {
             let message = "the engine meta needs an operation";

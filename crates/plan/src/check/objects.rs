@@ -80,7 +80,7 @@ pub(crate) const MEANT: [&str; 65] = [
 impl Context<'_> {
     /// The first thing that is wrong about work on an object store.
     pub(super) fn work_on_objects(&self) -> Option<Problem> {
-        let object = self.workload.object.as_deref()?;
+        let object = self.workload.requests()?;
         let keys = self.keys;
         let engine = self.workload.engine;
         if !matches!(engine, EngineKind::S3 | EngineKind::Null) {
@@ -138,7 +138,7 @@ impl Context<'_> {
 
     /// A checksum behind a payload that has none, or is signed.
     fn trailing_checksum(&self) -> Option<Problem> {
-        let store = self.workload.store.as_deref()?;
+        let store = self.workload.store()?;
         let (message, help) = match (store.checksum.is_none(), store.sign_payload) {
             _ if !store.checksum_trailing => return None,
             (true, _) => (
@@ -158,7 +158,7 @@ impl Context<'_> {
     /// Keys of requests that the workload does not send.
     pub(super) fn of_other_requests(&self) -> Vec<Problem> {
         use OpKind::{DeleteMany, GetParallel, GetRange, List, ListVersions, PutMultipart};
-        let Some(object) = self.workload.object.as_deref() else {
+        let Some(object) = self.workload.requests() else {
             return Vec::new();
         };
         let kinds_of = |name: &str| -> Option<&[OpKind]> {
@@ -184,7 +184,7 @@ impl Context<'_> {
     /// way.
     pub(super) fn verified_as_read(&self) -> Option<Problem> {
         let verify = self.keys.verify.as_ref()?;
-        let object = self.workload.object.as_deref();
+        let object = self.workload.requests();
         let unread = |object: &ObjectWork| !object.ops.iter().any(|s| s.kind.gives_contents());
         if verify.value == VerifyChoice::OnRead && object.is_some_and(unread) {
             let message = "nothing is read while measuring, so nothing can be checked";

@@ -33,11 +33,11 @@ fn both_ends_run_at_the_same_time_and_meet() {
     assert_eq!(receiver.start_delay_ns, 1_000_000_000);
     assert_eq!(receiver.target.to_string(), "peer:tcp/*/8888");
     assert_eq!(sender.target.to_string(), "peer:tcp/localhost/8888");
-    let peer = sender.workload.peer.as_ref().unwrap();
+    let peer = sender.workload.peer().unwrap();
     assert_eq!(peer.protocol, PeerProtocol::Tcp);
     assert!(peer.nodelay && !peer.listen && !peer.ping_pong);
     assert_eq!((peer.buffer_bytes, peer.mss_bytes), (65_536, 1000));
-    assert!(receiver.workload.peer.as_ref().unwrap().listen);
+    assert!(receiver.workload.peer().unwrap().listen);
     assert!(sender.workload.named.is_none());
 }
 
@@ -52,7 +52,7 @@ fn who_reads_datagrams_listens() {
         .schedule
         .trials
         .iter()
-        .filter_map(|t| t.workload.peer.clone())
+        .filter_map(|t| t.workload.peer().cloned())
         .collect();
     assert_eq!(peers.len(), 2);
     assert!(peers[0].listen && peers[0].ping_pong && peers[0].ttl == 3);

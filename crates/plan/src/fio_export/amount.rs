@@ -16,7 +16,7 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
     }
     let each = |whole: u64| whole.div_ceil(u64::from(workload.workers.max(1)));
     match (bounds.bytes, bounds.ops) {
-        (None, None) if workload.replay.is_some() => laps(workload, draft),
+        (None, None) if workload.replay().is_some() => laps(workload, draft),
         (None, None) if workload.each_worker.is_bounded() => each_worker(workload, draft),
         // A bound of work would have no effect.
         (None, None) => draft.set("time_based", 1),

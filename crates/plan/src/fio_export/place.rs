@@ -48,7 +48,7 @@ pub(super) fn write(
     draft: &mut Draft,
 ) -> Option<Placed> {
     let workload = &trial.workload;
-    if let Some(list) = &workload.replay {
+    if let Some(list) = workload.replay() {
         let target = trial.target.path().and_then(|path| path.to_str());
         vocabulary::replay(list, target.filter(|p| is_plain(p)), draft);
     }

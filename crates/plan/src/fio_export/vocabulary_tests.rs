@@ -3,7 +3,7 @@
 use fathom_model::Workload;
 use fathom_model::workload::{
     Arrival, Between, BlockSizes, Distribution, Flow, LatencyTarget, NamedFiles, OpMix, Pattern,
-    RangeSync, Rate, RateUnit, Replay, SteadyFill, Zone, ZoneSize, ZoneWalk,
+    RangeSync, Rate, RateUnit, Replay, SteadyFill, Work, Zone, ZoneSize, ZoneWalk,
 };
 
 use super::tests::{on, value};
@@ -83,7 +83,7 @@ fn zones_lists_and_latencies_are_written() {
     let names = ["sprandom", "spr_op", "spr_num_regions", "spr_cs"];
     assert_eq!(text(&filling, &names), "1 0.25 400 -");
     let replayed = |w: &mut Workload| {
-        w.replay = Some(Replay {
+        w.work = Work::recorded(Replay {
             shrink: 4,
             skip_writes: true,
             ..Replay::of("/var/app.iolog".into())

@@ -7,7 +7,7 @@ use fathom_model::limits::{
 };
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, EngineKind, FileSizes, Handing, MetaOrder, MetaPaths, MetaTree,
-    MetaWork, OpMix, Rate, RateUnit, Verify, Workload,
+    MetaWork, OpMix, Rate, RateUnit, Verify, Work, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -65,7 +65,7 @@ pub(super) fn resolve(
         rate,
         ..Workload::example(name)
     };
-    workload.meta = Some(Box::new(MetaWork {
+    workload.work = Work::files(MetaWork {
         order: keys
             .visit
             .as_ref()
@@ -88,7 +88,7 @@ pub(super) fn resolve(
         xattrs: xattrs(keys, spelling, problems),
         stamped: false,
         tree,
-    }));
+    });
     workload
 }
 

@@ -5,7 +5,7 @@ use fathom_model::limits::MAX_OBJECTS;
 use fathom_model::workload::{
     BlockSizes, Bounds, CacheMode, Distribution, EngineKind, KeyLayout, KeySource, MetaShare,
     ObjectOrder, ObjectProtocol, ObjectSizes, ObjectStore, ObjectWork, OpMix, Pattern, Verify,
-    Workload,
+    Work, Workload,
 };
 
 use crate::diagnostic::Problems;
@@ -42,7 +42,7 @@ pub(super) fn resolve(
     };
     let sizes = sizes(keys);
     let goes_on = bounds.time_ns.is_some() || bounds.ops.is_some() || rate.is_some();
-    let object = work(keys, (&sizes, workers, goes_on), spelling, problems);
+    let requests = work(keys, (&sizes, workers, goes_on), spelling, problems);
     Workload {
         engine,
         mix: OpMix::NONE,
@@ -63,8 +63,7 @@ pub(super) fn resolve(
         until: keys.until.as_ref().map(|u| u.value.0),
         bounds,
         rate,
-        store: Some(Box::new(store(keys))),
-        object: Some(Box::new(object)),
+        work: Work::objects(store(keys), requests),
         ..Workload::example(name)
     }
 }

@@ -241,7 +241,7 @@ mod tests {
         );
         assert_eq!(crate::parse("x.yaml", &text.to_yaml()).unwrap(), text);
         let schedule = text.schedule(&crate::ScheduleContext::default()).unwrap();
-        let store = schedule.trials[0].workload.store.as_deref().unwrap();
+        let store = schedule.trials[0].workload.store().unwrap();
         assert_eq!(store.endpoints, ["http://a:1", "http://b:2"]);
         let profile = KeySource::Usual {
             file: None,

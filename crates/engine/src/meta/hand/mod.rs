@@ -61,7 +61,7 @@ pub(crate) struct Ways {
 impl Ways {
     pub(crate) fn new(job: &Job, top_path: &[u8]) -> Ways {
         let workload = &job.workload;
-        let meta = workload.meta.as_deref();
+        let meta = workload.files_work();
         Ways {
             whole_paths: meta.is_some_and(|meta| meta.paths == MetaPaths::Whole),
             fsync: meta.is_some_and(|meta| meta.fsync),

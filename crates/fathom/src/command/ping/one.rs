@@ -2,7 +2,7 @@
 
 use fathom_engine::prepare::PrepareHooks;
 use fathom_engine::{Error, OneByOne, OneByOneFacts, Single, object::ObjectProbe};
-use fathom_model::workload::{EngineKind, ObjectOrder, ObjectSizes, ObjectWork, OpMix};
+use fathom_model::workload::{EngineKind, ObjectOrder, ObjectSizes, ObjectWork, OpMix, Work};
 use fathom_model::{Job, OpKind, Target, Workload};
 
 use super::Ping;
@@ -90,17 +90,17 @@ pub(super) fn job_on_bucket(ping: &Ping, target: Target) -> Result<Job, String> 
         return Err(format!("{flag} has no meaning on a bucket; leave it out"));
     }
     let kind = if ping.write { OpKind::Put } else { OpKind::Get };
+    let requests = ObjectWork {
+        order: ObjectOrder::AsMade,
+        repeat: true,
+        ..ObjectWork::new([(kind, 1)], OBJECTS, ObjectSizes::Fixed(ping.size))
+    };
     let workload = Workload {
         engine: EngineKind::S3,
         mix: OpMix::NONE,
         workers: 1,
         queue_depth: 1,
-        store: Some(Box::new(ping.reached.store())),
-        object: Some(Box::new(ObjectWork {
-            order: ObjectOrder::AsMade,
-            repeat: true,
-            ..ObjectWork::new([(kind, 1)], OBJECTS, ObjectSizes::Fixed(ping.size))
-        })),
+        work: Work::objects(ping.reached.store(), requests),
         ..Workload::example("ping")
     };
     Ok(Job {

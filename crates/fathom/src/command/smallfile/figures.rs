@@ -110,7 +110,7 @@ fn of_host(asked: &Smallfile, record: &RunRecord, trial: &TrialRecord) -> HostFi
     let first_ns = end
         .and_then(|end| end.engine.finishers)
         .map(|finishers| finishers.first_ns);
-    let tree = trial.spec.workload.meta.as_deref().map(|meta| &meta.tree);
+    let tree = trial.spec.workload.files_work().map(|meta| &meta.tree);
     let parts = end.map(|end| end.engine.parts.as_slice());
     let threads: Vec<Figure> = parts
         .unwrap_or_default()

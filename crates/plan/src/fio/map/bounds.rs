@@ -1,7 +1,7 @@
 //! When a job ends.
 
 use fathom_model::workload::{
-    BlockSizes, Bounds, Pattern, Replay, ReplayTiming, WorkerBounds, Workload,
+    BlockSizes, Bounds, Pattern, Replay, ReplayTiming, Work, WorkerBounds, Workload,
 };
 
 use super::asked::Asked;
@@ -107,6 +107,14 @@ fn replay(asked: &mut Asked<'_>, workload: &mut Workload) {
     let Some(path) = asked.names("read_iolog").into_iter().next() else {
         return;
     };
+    if workload.work != Work::Blocks {
+        asked.refused(
+            "read_iolog",
+            "a recorded list names blocks of files or devices; it cannot be replayed over a \
+             connection or to an object store",
+        );
+        return;
+    }
     let mut replay = Replay::of(path.into());
     replay.timing = match asked.flag("replay_no_stall", false) {
         true => ReplayTiming::AsFastAsPossible,
@@ -129,5 +137,5 @@ fn replay(asked: &mut Asked<'_>, workload: &mut Workload) {
         }
     }
     workload.each_worker = WorkerBounds::default();
-    workload.replay = Some(replay);
+    workload.work = Work::recorded(replay);
 }

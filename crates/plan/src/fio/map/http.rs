@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use fathom_model::Target;
 use fathom_model::secret;
-use fathom_model::workload::{KeySource, NamedFiles, ObjectProtocol, ObjectStore, Workload};
+use fathom_model::workload::{KeySource, NamedFiles, ObjectProtocol, ObjectStore, Work, Workload};
 
 use super::asked::Asked;
 
@@ -92,7 +92,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, number: u32) 
         ObjectProtocol::Swift => keys.session_token.is_none(),
         _ => keys.key_id.is_empty(),
     };
-    workload.store = Some(Box::new(ObjectStore {
+    workload.work = Work::blocks_as_objects(ObjectStore {
         protocol,
         endpoints: vec![format!("{scheme}://{host}")],
         region: text("http_s3_region").unwrap_or("us-east-1").to_owned(),
@@ -116,7 +116,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, number: u32) 
         timeout_ns: TIMEOUT_NS,
         no_keep_alive: false,
         http2: false,
-    }));
+    });
     Some(keys)
 }
 

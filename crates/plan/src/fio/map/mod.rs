@@ -260,10 +260,10 @@ impl Mapping<'_> {
         let Some((mut workload, files)) = self.workload(asked, &engine, range.clone()) else {
             return false;
         };
-        let target = match &workload.peer {
+        let target = match workload.peer() {
             Some(peer) => Target::Peer(peer.name()),
             None if engine.null => Target::Null,
-            None if workload.store.is_some() => http::target(&mut workload, &files.paths),
+            None if workload.store().is_some() => http::target(&mut workload, &files.paths),
             None => self.place(asked, &mut workload, &files),
         };
         let index = u32::try_from(self.trials.len()).unwrap_or(u32::MAX);
@@ -273,11 +273,11 @@ impl Mapping<'_> {
             number,
             clones,
             group: self.stages.group(),
-            files: match engine.null || workload.store.is_some() {
+            files: match engine.null || workload.store().is_some() {
                 true => Vec::new(),
                 false => files.paths.clone(),
             },
-            modifies: workload.mix.modifies() || workload.replay.is_some(),
+            modifies: workload.mix.modifies() || workload.replay().is_some(),
             unlink: asked.flag("unlink", false),
         });
         let label = label(&asked.job.name, &range, all_clones);
@@ -438,7 +438,7 @@ impl Mapping<'_> {
             keep_files: self
                 .trials
                 .iter()
-                .all(|trial| trial.workload.meta.is_none()),
+                .all(|trial| trial.workload.files_work().is_none()),
             purpose: Purpose::Measure,
             trials: self.trials,
             depth_probe: false,

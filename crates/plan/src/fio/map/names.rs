@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use fathom_model::OpKind;
 use fathom_model::workload::{
-    BlockSizes, Bounds, CacheMode, MetaTree, MetaWork, OnError, OpMix, Workload,
+    BlockSizes, Bounds, CacheMode, MetaTree, MetaWork, OnError, OpMix, Work, Workload,
 };
 
 use super::asked::Asked;
@@ -60,10 +60,10 @@ pub(super) fn fill(
     workload.warmup_ns = 0;
     let tree = MetaTree::flat(files, bytes);
     workload.block = BlockSizes::Fixed(tree.record_bytes);
-    workload.meta = Some(Box::new(MetaWork {
+    workload.work = Work::files(MetaWork {
         repeat: time_based,
         ..MetaWork::new([(kind, 1)], tree)
-    }));
+    });
     let directories = asked
         .text("directory")
         .and_then(|text| lists::names(text).ok())

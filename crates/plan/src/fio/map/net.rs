@@ -1,7 +1,7 @@
 //! fio's `net` engine: a job that reads from a connection or writes to it.
 
 use fathom_model::ScheduledTrial;
-use fathom_model::workload::{EngineKind, Peer, PeerProtocol, Workload};
+use fathom_model::workload::{EngineKind, Peer, PeerProtocol, Work, Workload};
 
 use super::asked::Asked;
 
@@ -39,7 +39,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
         );
     }
     let small = |value: Option<u64>| value.map_or(0, |v| u32::try_from(v).unwrap_or(u32::MAX));
-    workload.peer = Some(Box::new(Peer {
+    workload.work = Work::connections(Peer {
         protocol,
         listen,
         host,
@@ -54,7 +54,7 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload) -> bool {
             .trim()
             .to_owned(),
         ttl: u8::try_from(asked.count("ttl").unwrap_or(1)).unwrap_or(u8::MAX),
-    }));
+    });
     true
 }
 
@@ -109,7 +109,7 @@ fn missing(protocol: PeerProtocol, host: &str, port: u64, listen: bool) -> Optio
 /// with the connection.
 pub(super) fn meet(trials: &mut [ScheduledTrial]) {
     let net = |trial: &ScheduledTrial| trial.workload.engine == EngineKind::Net;
-    let listens = |trial: &ScheduledTrial| trial.workload.peer.as_ref().is_some_and(|p| p.listen);
+    let listens = |trial: &ScheduledTrial| trial.workload.peer().is_some_and(|p| p.listen);
     let callers: Vec<(Option<u32>, u64)> = trials
         .iter()
         .filter(|trial| net(trial) && !listens(trial))
