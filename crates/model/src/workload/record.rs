@@ -327,3 +327,45 @@ impl JsonSchema for Workload {
         WorkloadRecord::json_schema(generator)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OpKind, workload::MetaTree};
+
+    fn of(work: Work) -> Workload {
+        Workload {
+            work,
+            ..Workload::example("stored")
+        }
+    }
+
+    #[test]
+    fn every_work_is_stored_and_read_again() {
+        let store = ObjectStore::new(vec!["http://localhost:9000".to_owned()]);
+        let requests = ObjectWork::new([(OpKind::Get, 1)], 10, ObjectSizes::Fixed(4096));
+        let files = MetaWork::new([(OpKind::Create, 1)], MetaTree::flat(10, 4096));
+        let works = [
+            Work::Blocks,
+            Work::files(files),
+            Work::objects(store.clone(), requests),
+            Work::blocks_as_objects(store),
+            Work::recorded(Replay::of("/var/list".into())),
+        ];
+        for work in works {
+            let workload = of(work);
+            let text = serde_json::to_string(&workload).unwrap();
+            assert_eq!(serde_json::from_str::<Workload>(&text).unwrap(), workload);
+        }
+    }
+
+    #[test]
+    fn several_works_are_rejected() {
+        let files = MetaWork::new([(OpKind::Create, 1)], MetaTree::flat(10, 4096));
+        let mut stored = serde_json::to_value(of(Work::files(files))).unwrap();
+        let list = Replay::of("/var/list".into());
+        stored["replay"] = serde_json::to_value(list).unwrap();
+        let error = serde_json::from_value::<Workload>(stored).unwrap_err();
+        assert!(error.to_string().contains("not on several"), "{error}");
+    }
+}

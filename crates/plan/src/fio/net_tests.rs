@@ -71,3 +71,13 @@ fn what_no_connection_can_do_is_told() {
     assert!(refusal("port=5\nlisten\nrw=randread").contains("in sequence"));
     assert!(refusal("port=5\nlisten\nrw=rw").contains("in sequence"));
 }
+
+#[test]
+fn a_recorded_list_is_not_replayed_over_a_connection() {
+    let error = refusal("hostname=localhost\nport=1\nrw=write\nread_iolog=/var/list");
+    assert!(error.contains("read_iolog"), "{error}");
+    assert!(
+        error.contains("cannot be replayed over a connection"),
+        "{error}"
+    );
+}
