@@ -2,10 +2,11 @@
 //! something else than they say.
 
 mod conduct;
-pub(crate) mod files;
+mod files;
 mod geometry;
 pub(crate) mod host_mode;
-pub(crate) mod objects;
+mod meaning;
+mod objects;
 mod vocabulary;
 
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
@@ -52,6 +53,7 @@ pub(crate) fn check(
         return;
     }
     let rules = [
+        Context::without_meaning,
         Context::bound,
         Context::block,
         Context::direct_alignment,

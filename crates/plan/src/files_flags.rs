@@ -3,7 +3,6 @@
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use fathom_model::Target;
 
-use crate::check::files::MEANT;
 use crate::diagnostic::{Diagnostics, Problems, Source, error};
 use crate::flags::{IoFlags, arg, has_flag};
 use crate::keys::{PauseKeys, PayloadKeys, PlanKeys, WorkloadKeys};
@@ -12,6 +11,7 @@ use crate::plan::Plan;
 use crate::section::{Key, Section};
 use crate::spelling::Spelling;
 use crate::value::{Count, EngineChoice, Name, OperationsValue, Switch, Targets, Time, operation};
+use crate::works::Works;
 
 /// Phases that are named at most.
 const MAX_PHASES: usize = 100;
@@ -23,8 +23,15 @@ pub struct FilesFlags {
 }
 
 fn is_flag(key: &&'static Key) -> bool {
-    let chosen = ["engine", "matrix", "name", "start_delay"];
-    has_flag(key) && MEANT.contains(&key.name) && !chosen.contains(&key.name)
+    let chosen = [
+        "engine",
+        "matrix",
+        "name",
+        "start_delay",
+        "direct",
+        "buffered",
+    ];
+    has_flag(key) && key.works.holds(Works::FILES) && !chosen.contains(&key.name)
 }
 
 impl Args for FilesFlags {

@@ -66,6 +66,7 @@ mod spelling;
 mod template;
 mod together;
 mod value;
+mod works;
 mod yaml;
 
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};

@@ -4,7 +4,6 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use fathom_model::Target;
 use fathom_model::workload::ObjectStore;
 
-use crate::check::objects::MEANT;
 use crate::diagnostic::{Diagnostics, Problem, Problems, Source, error};
 use crate::flags::{IoFlags, arg, has_flag};
 use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
@@ -15,6 +14,7 @@ use crate::spelling::Spelling;
 use crate::value::{
     Count, EngineChoice, Name, RequestsValue, Seconds, Switch, Targets, Time, Value,
 };
+use crate::works::Works;
 
 const DEFAULT_RUNTIME_NS: u64 = 30_000_000_000;
 
@@ -85,7 +85,7 @@ fn is_flag(key: &&'static Key) -> bool {
         "batch",
         "together",
     ];
-    has_flag(key) && MEANT.contains(&key.name) && !chosen.contains(&key.name)
+    has_flag(key) && key.works.holds(Works::OBJECTS) && !chosen.contains(&key.name)
 }
 
 fn is_of_store(key: &&'static Key) -> bool {

@@ -246,6 +246,53 @@ fn rules_across_keys_point_at_the_key() {
 }
 
 #[test]
+fn keys_of_another_work_are_rejected_where_they_stand() {
+    for (workload, at, message) in [
+        (
+            "runtime: 1s, file_size: 4k",
+            "4k }",
+            "`file_size` has no effect without operations on many files",
+        ),
+        (
+            "runtime: 1s, part_size: 5m",
+            "5m }",
+            "`part_size` has no effect without requests to a store",
+        ),
+        (
+            "runtime: 1s, replay_speed: 50",
+            "50 }",
+            "`replay_speed` has no effect without a list",
+        ),
+        (
+            "replay: /var/list, norandommap: true",
+            "true }",
+            "`norandommap` has no effect: operations come from a list",
+        ),
+        (
+            "engine: meta, operation: create, bs: 4k",
+            "4k }",
+            "`bs` has no effect on operations on many files",
+        ),
+        (
+            "engine: s3, request: put, offset: 4k",
+            "4k }",
+            "`offset` has no effect on requests to a store",
+        ),
+    ] {
+        let text = one(workload);
+        let told = errors(&text);
+        let found = told.items().iter().find(|d| d.message == message);
+        let found = found.unwrap_or_else(|| panic!("{workload}:\n{told}"));
+        let start = found.place.unwrap().span.start as usize;
+        assert!(
+            text[start..].starts_with(at),
+            "{workload}: {}",
+            &text[start..]
+        );
+    }
+}
+
+#[test]
 fn mistakes_in_the_plan_itself_are_told() {
     for (text, id) in [
         ("", "version"),

@@ -85,7 +85,7 @@ fn on_blocks(
     problems: &mut Problems,
 ) -> Workload {
     let cache = cache(keys, engine, spelling, problems);
-    let replay = replay::replay(keys, spelling, problems);
+    let replay = replay::replay(keys);
     let mix = mix(keys, replay.as_ref(), spelling, problems);
     let (block, block_by_kind) = blocks::blocks(keys, mix, cache);
     let pattern = operations::pattern(keys, spelling, problems);

@@ -9,7 +9,8 @@ use schemars::Schema;
 
 use crate::diagnostic::{Problem, Problems, error, warning};
 use crate::foreign;
-use crate::node::{Node, NodeKind, Out};
+use crate::node::{Node, NodeKind, Out, Span};
+use crate::works::Works;
 use fathom_model::nearest::nearest;
 
 /// Everything there is to know about one key.
@@ -29,6 +30,8 @@ pub(crate) struct Key {
     pub(crate) example: &'static str,
     /// What the value is.
     pub(crate) kind: &'static str,
+    /// The works that it means something for.
+    pub(crate) works: Works,
     /// JSON Schema of the value.
     pub(crate) schema: fn() -> Schema,
     /// Whether a text is a right value.
@@ -48,6 +51,17 @@ impl Key {
     }
 }
 
+/// The works that a key names; all of them where it names none.
+pub(crate) const fn works(named: &[Works]) -> Works {
+    let mut all = Works::NONE;
+    let mut at = 0;
+    while at < named.len() {
+        all = all.and(named[at]);
+        at += 1;
+    }
+    if named.is_empty() { Works::ALL } else { all }
+}
+
 /// A map with known keys.
 pub(crate) trait Section: Default {
     /// What the section is called in messages: `workload`, `pause`, …
@@ -62,6 +76,9 @@ pub(crate) trait Section: Default {
     /// The keys that are set, as written to a plan file.
     fn entries(&self) -> Vec<(String, Out)>;
 
+    /// The names of the keys that are set, and where they stand.
+    fn places(&self) -> Vec<(&'static str, Option<Span>)>;
+
     /// Takes over every key that `over` sets.
     fn overlay(&mut self, over: &Self);
 }
@@ -74,7 +91,8 @@ macro_rules! section {
             $(
                 $(#[doc = $doc:literal])+
                 [$heading:expr; default $default:literal; example $example:literal
-                    $(; alias $($alias:literal),+)?]
+                    $(; alias $($alias:literal),+)?
+                    $(; only $($work:ident),+)?]
                 $field:ident: $Type:ty,
             )+
         }
@@ -97,6 +115,7 @@ macro_rules! section {
                     default: $default,
                     example: $example,
                     kind: <$Type as $crate::value::Value>::KIND,
+                    works: $crate::section::works(&[$($($crate::works::Works::$work),+)?]),
                     schema: <$Type as $crate::value::Value>::schema,
                     check: |text| <$Type as $crate::value::Value>::from_text(text).map(drop),
                 }),+];
@@ -128,6 +147,12 @@ macro_rules! section {
                     entries.push((stringify!($field).to_owned(), out));
                 })+
                 entries
+            }
+
+            fn places(&self) -> Vec<(&'static str, Option<$crate::node::Span>)> {
+                let places = [$((stringify!($field), self.$field.as_ref().map(|key| key.span))),+];
+                let set = places.into_iter();
+                set.filter_map(|(name, place)| Some((name, place?))).collect()
             }
 
             fn overlay(&mut self, over: &Self) {

@@ -4,53 +4,6 @@ use fathom_model::workload::EngineKind;
 
 use super::{Context, at};
 use crate::diagnostic::{Problem, error};
-use crate::section::Section;
-
-/// Keys that mean something for work on many files.
-pub(crate) const MEANT: [&str; 42] = [
-    "name",
-    "engine",
-    "operation",
-    "nrfiles",
-    "file_size",
-    "record_size",
-    "files_per_dir",
-    "fan_out",
-    "tree_depth",
-    "shared_dirs",
-    "hashed_dirs",
-    "visit",
-    "paths",
-    "shift",
-    "repeat",
-    "first_ends",
-    "xattr_size",
-    "xattr_count",
-    "append_size",
-    "handover",
-    "numjobs",
-    "think_time",
-    "rate",
-    "rate_iops",
-    "arrival",
-    "drop_cache",
-    "fsync",
-    "end_fsync",
-    "runtime",
-    "number_ios",
-    "until",
-    "warmup",
-    "together",
-    "start_delay",
-    "on_error",
-    "fail_if",
-    "deadline",
-    "payload",
-    "verify",
-    "cpus",
-    "slo",
-    "matrix",
-];
 
 impl Context<'_> {
     /// The first thing that is wrong about work on many files.
@@ -68,17 +21,8 @@ impl Context<'_> {
             let help = format!("write {}", self.spelling.pair("engine", "meta"));
             return Some(error("conflict", self.place(&keys.engine), message).help(help));
         }
-        let entries = keys.entries();
-        let stray = entries.iter().find(|(key, _)| {
-            let buffered = key == "direct" || key == "buffered";
-            !buffered && !MEANT.contains(&key.as_str())
-        });
-        if let Some((key, _)) = stray {
-            let message = format!(
-                "{} has no effect on operations on many files",
-                self.key(key)
-            );
-            return Some(error("without_effect", self.entry, message).help("remove it"));
+        if let Some(problem) = self.without_meaning() {
+            return Some(problem);
         }
         if keys.direct.as_ref().is_some_and(|d| d.value.0) {
             let message = "operations on many files go through the page cache";

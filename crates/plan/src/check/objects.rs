@@ -8,75 +8,6 @@ use crate::diagnostic::{Problem, error, warning};
 use crate::section::Section;
 use crate::value::VerifyChoice;
 
-/// Keys that mean something for work on an object store.
-pub(crate) const MEANT: [&str; 65] = [
-    "name",
-    "engine",
-    "rw",
-    "mix",
-    "rwmixread",
-    "rwmixwrite",
-    "bs",
-    "size",
-    "pattern",
-    "distribution",
-    "norandommap",
-    "request",
-    "objects",
-    "object_size",
-    "key_layout",
-    "range_size",
-    "part_size",
-    "parts_at_once",
-    "page_keys",
-    "list_delimiter",
-    "delete_batch",
-    "versions",
-    "existing",
-    "retries",
-    "backoff",
-    "request_timeout",
-    "endpoint",
-    "s3_region",
-    "virtual_host",
-    "credentials_file",
-    "profile",
-    "anonymous",
-    "ca_file",
-    "unverified_tls",
-    "sign_payload",
-    "checksum",
-    "checksum_trailing",
-    "storage_class",
-    "keep_alive",
-    "http2",
-    "repeat",
-    "shift",
-    "iodepth",
-    "numjobs",
-    "think_time",
-    "rate",
-    "rate_iops",
-    "arrival",
-    "runtime",
-    "number_ios",
-    "until",
-    "warmup",
-    "together",
-    "start_delay",
-    "on_error",
-    "fail_if",
-    "deadline",
-    "verify",
-    "cpus",
-    "slo",
-    "matrix",
-    "direct",
-    "buffered",
-    "drop_cache",
-    "batch",
-];
-
 impl Context<'_> {
     /// The first thing that is wrong about work on an object store.
     pub(super) fn work_on_objects(&self) -> Option<Problem> {
@@ -88,13 +19,8 @@ impl Context<'_> {
             let help = format!("write {}", self.spelling.pair("engine", "s3"));
             return Some(error("conflict", self.place(&keys.engine), message).help(help));
         }
-        let entries = keys.entries();
-        let stray = entries
-            .iter()
-            .find(|(key, _)| !MEANT.contains(&key.as_str()));
-        if let Some((key, _)) = stray {
-            let message = format!("{} has no effect on requests to a store", self.key(key));
-            return Some(error("without_effect", self.entry, message).help("remove it"));
+        if let Some(problem) = self.without_meaning() {
+            return Some(problem);
         }
         if crate::resolve::rate_counts_bytes(self.workload.rate.as_ref()) {
             let message = "a rate of requests is in operations";

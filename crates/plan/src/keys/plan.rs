@@ -308,5 +308,9 @@ impl Section for AxisNames {
         Vec::new()
     }
 
+    fn places(&self) -> Vec<(&'static str, Option<Span>)> {
+        Vec::new()
+    }
+
     fn overlay(&mut self, _: &Self) {}
 }
