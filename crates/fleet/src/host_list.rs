@@ -147,7 +147,9 @@ fn host(text: &str) -> Result<HostName, String> {
     };
     let port = port.map(|port| match port.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!("'{text}': '{port}' is no port")),
+        _ => Err(format!(
+            "'{text}': expected a port from 1 to 65535 behind the colon"
+        )),
     });
     let fits = |c: char| c.is_ascii_alphanumeric() || ".-_:@%".contains(c);
     // What begins with a dash would be an option of ssh.

@@ -146,6 +146,9 @@ pub fn masked(text: &str) -> String {
     if text.contains("://") {
         text = without_users(&text);
     }
+    if text.contains('@') {
+        text = without_logins(&text);
+    }
     if text.contains(TOKEN) {
         text = without_tokens(&text);
     }
@@ -175,6 +178,33 @@ fn without_users(text: &str) -> String {
         }
     }
     out + rest
+}
+
+/// `me:password@host` without a scheme, or behind one that is misspelled.
+fn without_logins(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_inclusive(ends_address) {
+        match login_of(word) {
+            Some(login) => {
+                out += &word[..login.start];
+                out += MASK;
+                out += &word[login.end..];
+            }
+            None => out += word,
+        }
+    }
+    out
+}
+
+/// Where the user and password of a word stand. Behind the first `@` only: the
+/// hosts of a Lustre mount (`a@tcp:b@tcp:/fs`) are no logins.
+fn login_of(word: &str) -> Option<std::ops::Range<usize>> {
+    let at = word.find('@')?;
+    let host = word[at + 1..].chars().next()?;
+    let start = word[..at].rfind(['/', '=']).map_or(0, |mark| mark + 1);
+    let (user, password) = word[start..at].split_once(':')?;
+    let is_login = !user.is_empty() && !password.is_empty() && password != MASK;
+    (is_login && host.is_alphanumeric()).then_some(start..at)
 }
 
 /// Ends an address in a text.

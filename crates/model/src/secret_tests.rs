@@ -21,6 +21,9 @@ fn secrets_are_masked_where_their_names_or_places_tell() {
         ),
         ("'http://me:p/w@host/a'", "'http://***@host/a'"),
         ("http_host=me:pw@host", "http_host=***@host"),
+        ("'me:pw@host' cannot be found", "'***@host' cannot be found"),
+        ("s3:/me:pw@b does not exist", "s3:/***@b does not exist"),
+        ("s3//me:pw@b, a:b@c:22", "s3//***@b, ***@c:22"),
         (
             "join fathom-join-1a2b3c4d-00ff00ff now",
             "join fathom-join-1a2b3c4d-*** now",
@@ -40,6 +43,8 @@ fn what_is_no_secret_stays() {
         "http://[::1]:9000/x@y",
         "http://host:9000/x@y",
         "mail me@host: it works",
+        "10.0.0.1@tcp:10.0.0.2@tcp:/fs on /mnt",
+        "admin@fsid.cephfs=/ and at 12:30 @home",
         "profile:one@/home/me/keys",
         "--endpoint http://a:1=profile:two@/k/f,https://b",
         "http_s3_keyid=AKID",

@@ -47,7 +47,7 @@ pub fn resolve(host: &str) -> Result<SocketAddr, NetError> {
         Some((name, port)) => {
             let port = port
                 .parse()
-                .map_err(|_| fail(format!("'{port}' is no port")))?;
+                .map_err(|_| fail("expected a port up to 65535 behind the colon".to_owned()))?;
             (name, port)
         }
         None => (host, super::DEFAULT_PORT),
