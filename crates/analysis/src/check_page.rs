@@ -39,7 +39,7 @@ pub fn checks_markdown() -> String {
 }
 
 const INTRODUCTION: &str = "\
-<!-- Written by fathom from crates/analysis/checks.toml. Do not edit; run
+<!-- Written by fathom from crates/rules/tables/check.toml. Do not edit; run
      UPDATE_DOCS=1 cargo test -p fathom-analysis -->
 # Checks
 

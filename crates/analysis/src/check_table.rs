@@ -158,7 +158,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     // The text is part of the program and a test reads it.
-    toml::from_str(include_str!("../checks.toml")).expect("checks.toml is well-formed")
+    toml::from_str(include_str!("../../rules/tables/check.toml")).expect("checks.toml is well-formed")
 });
 
 /// Every check, by id.
@@ -244,7 +244,7 @@ mod tests {
         sorted.sort_unstable();
         sorted.dedup();
         assert_eq!(ids, sorted);
-        let text = include_str!("../checks.toml");
+        let text = include_str!("../../rules/tables/check.toml");
         assert_eq!(ids.len(), text.matches("[[check]]\nid").count());
         assert!(check_table_version() >= 1);
         for check in check_table() {

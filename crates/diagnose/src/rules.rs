@@ -89,10 +89,10 @@ fn parsed(text: &str, file: &str) -> RuleTable {
 }
 
 static STACK: LazyLock<RuleTable> =
-    LazyLock::new(|| parsed(include_str!("../stack.toml"), "stack.toml"));
+    LazyLock::new(|| parsed(include_str!("../../rules/tables/stack.toml"), "stack.toml"));
 
 static ALARMS: LazyLock<RuleTable> =
-    LazyLock::new(|| parsed(include_str!("../alarms.toml"), "alarms.toml"));
+    LazyLock::new(|| parsed(include_str!("../../rules/tables/alarm.toml"), "alarms.toml"));
 
 /// The alarms.
 pub fn alarm_rules() -> &'static RuleTable {
@@ -100,7 +100,7 @@ pub fn alarm_rules() -> &'static RuleTable {
 }
 
 static CLUSTER: LazyLock<RuleTable> =
-    LazyLock::new(|| parsed(include_str!("../cluster.toml"), "cluster.toml"));
+    LazyLock::new(|| parsed(include_str!("../../rules/tables/cluster.toml"), "cluster.toml"));
 
 /// The rules for dumps of clusters.
 pub fn cluster_rules() -> &'static RuleTable {
@@ -108,7 +108,7 @@ pub fn cluster_rules() -> &'static RuleTable {
 }
 
 static DIAGNOSIS: LazyLock<RuleTable> =
-    LazyLock::new(|| parsed(include_str!("../diagnosis.toml"), "diagnosis.toml"));
+    LazyLock::new(|| parsed(include_str!("../../rules/tables/diagnosis.toml"), "diagnosis.toml"));
 
 /// The rules of `fathom diagnose`.
 pub fn diagnosis_rules() -> &'static RuleTable {

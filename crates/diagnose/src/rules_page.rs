@@ -15,7 +15,7 @@ pub fn alarms_markdown() -> String {
 }
 
 const ALARMS_HEAD: &str = "\
-<!-- Written by fathom from crates/diagnose/alarms.toml. Do not edit; run
+<!-- Written by fathom from crates/rules/tables/alarm.toml. Do not edit; run
      UPDATE_DOCS=1 cargo test -p fathom-diagnose --lib rules_page -->
 # Alarms
 
@@ -55,7 +55,7 @@ pub fn clusters_markdown() -> String {
 }
 
 const CLUSTERS_HEAD: &str = "\
-<!-- Written by fathom from crates/diagnose/cluster.toml. Do not edit; run
+<!-- Written by fathom from crates/rules/tables/cluster.toml. Do not edit; run
      UPDATE_DOCS=1 cargo test -p fathom-diagnose --lib rules_page -->
 # Dumps of storage clusters
 
@@ -74,7 +74,7 @@ pub fn diagnosis_markdown() -> String {
 }
 
 const DIAGNOSIS_HEAD: &str = "\
-<!-- Written by fathom from crates/diagnose/diagnosis.toml. Do not edit; run
+<!-- Written by fathom from crates/rules/tables/diagnosis.toml. Do not edit; run
      UPDATE_DOCS=1 cargo test -p fathom-diagnose --lib rules_page -->
 # Devices that hang, and evidence for NO
 
@@ -84,7 +84,7 @@ operations, and never NO where evidence is missing. These are the rules for both
 ";
 
 const STACK_HEAD: &str = "\
-<!-- Written by fathom from crates/diagnose/stack.toml. Do not edit; run
+<!-- Written by fathom from crates/rules/tables/stack.toml. Do not edit; run
      UPDATE_DOCS=1 cargo test -p fathom-diagnose --lib rules_page -->
 # What `fathom stack` looks at
 

@@ -15,6 +15,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-outputs", 0),
     ("fathom-deadline", 0),
     ("fathom-stats", 0),
+    ("fathom-rules", 0),
     ("fathom-drives", 1),
     ("fathom-plan", 2),
     ("fathom-engine", 2),
