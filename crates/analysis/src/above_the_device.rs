@@ -8,9 +8,9 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_rules::{TargetKind, check};
 
 use crate::activity::host_observations;
-use crate::check_table::TargetKind;
 use crate::checks::{Facts, is_limited};
 use crate::named_limiter::Named;
 use crate::trial::Trial;
@@ -74,14 +74,14 @@ fn stack_is_plain(trial: &Trial<'_>) -> bool {
 /// The bytes came from and went to the device (V01), and nobody else used it.
 fn device_did_it(findings: &[Finding]) -> bool {
     let status = |id: &str| findings.iter().find(|f| f.id == id).map(|f| f.status);
-    let passed = status("V01") == Some(FindingStatus::Pass);
+    let passed = status(check::id::V01) == Some(FindingStatus::Pass);
     let calm = |id: &str| {
         !matches!(
             status(id),
             Some(FindingStatus::Invalid | FindingStatus::Caveat)
         )
     };
-    passed && calm("V30") && calm("V37") && calm("V27")
+    passed && calm(check::id::V30) && calm(check::id::V37) && calm(check::id::V27)
 }
 
 /// Share of time that the busiest CPU was busy, on average over the seconds.

@@ -21,9 +21,9 @@
 
 use fathom_model::op::OpKind;
 use fathom_model::unit;
+use fathom_rules::TargetKind;
 use fathom_stats::moments::{Moments, mean};
 
-use crate::check_table::TargetKind;
 use crate::checks::depth_kept;
 use crate::trial::{Second, Trial, add, data_kinds};
 

@@ -7,12 +7,12 @@
 use fathom_model::judged::JudgedTrial;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
+use fathom_rules::{Rule, TargetKind, check};
 
-use crate::check_table::TargetKind;
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-const ID: &str = "V08";
+const ID: &Rule = check::V08;
 /// Share of the range that the first pass must have read.
 const LEAST_COVERAGE: f64 = 0.1;
 /// A pass that takes less than this is too short to have a rate.

@@ -2,10 +2,10 @@
 
 use fathom_model::diagnosis::{CeilingUse, DiskLoad};
 use fathom_model::unit;
+use fathom_rules::diagnosis;
 
 use crate::load::{self, Samples};
 use crate::recording::Recording;
-use crate::rules::diagnosis_limit;
 use crate::series::Series;
 
 /// The source of a ceiling that somebody typed.
@@ -109,7 +109,7 @@ impl Ceiling {
             .filter(|(_, seconds)| *seconds >= LEAST_SECONDS);
         let rates: Series = whole.map(|(d, s)| (d.operations(), *s)).collect();
         let peak = rates.most().unwrap_or(0.0).max(load.operations_p95);
-        (peak > diagnosis_limit("ceiling-contradicted") * self.operations).then_some(peak)
+        (peak > diagnosis::ceiling_contradicted::THRESHOLD * self.operations).then_some(peak)
     }
 
     /// Whether load and measurement are alike.

@@ -1,11 +1,12 @@
 //! Work that is held back before it reaches a device: by a limit on the I/O of
 //! its control group, or by a lock.
 
+use fathom_rules::diagnosis;
+
 use std::path::Path;
 
 use crate::load;
 use crate::recording::Recording;
-use crate::rules::diagnosis_limit;
 use crate::series::Series;
 
 /// From here on a limit is what sets the rate: kernels count in slices, so
@@ -38,7 +39,7 @@ fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
 /// that held.
 fn exceeded(used: &Series) -> Option<f64> {
     let most = used.quantile(0.95)?;
-    (most > diagnosis_limit("ceiling-contradicted")).then_some(most)
+    (most > diagnosis::ceiling_contradicted::THRESHOLD).then_some(most)
 }
 
 /// Limits of groups that do not hold, in words.

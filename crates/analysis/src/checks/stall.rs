@@ -5,12 +5,13 @@
 
 use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
+use fathom_rules::{Rule, check};
 
 use super::Facts;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::{Second, Trial, add, data_kinds};
 
-const ID: &str = "V45";
+const ID: &Rule = check::V45;
 
 /// A slower load has seconds without a completion by its nature.
 const LEAST_OPS_PER_SECOND: f64 = 10.0;
@@ -119,7 +120,7 @@ fn own_stops(trial: &Trial<'_>) -> Vec<(u64, u64)> {
 }
 
 fn own_stop(stop_ns: u64, start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
-    let least_ns = check("V27").caveat.map_or(u64::MAX, |s| (s * 1e9) as u64);
+    let least_ns = (check::v27::CAVEAT * 1e9) as u64;
     (stop_ns >= least_ns).then(|| (start_ns.saturating_sub(stop_ns), end_ns))
 }
 

@@ -2,6 +2,7 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_rules::check;
 
 use super::Entry;
 use super::device::memory_path;
@@ -20,19 +21,19 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> (Limiter, String) {
             .unwrap_or_default()
     };
     if entry.said.way == EngineWay::Nothing {
-        return (Limiter::GeneratorCpu, evidence("V06"));
+        return (Limiter::GeneratorCpu, evidence(check::id::V06));
     }
     if memory_path(entry).is_some() {
-        return (Limiter::Memory, evidence("V06"));
+        return (Limiter::Memory, evidence(check::id::V06));
     }
-    if status("V01") == Some(FindingStatus::Invalid) {
-        return (Limiter::Cache, evidence("V01"));
+    if status(check::id::V01) == Some(FindingStatus::Invalid) {
+        return (Limiter::Cache, evidence(check::id::V01));
     }
-    if status("V22") == Some(FindingStatus::Caveat) {
-        return (Limiter::GeneratorCpu, evidence("V22"));
+    if status(check::id::V22) == Some(FindingStatus::Caveat) {
+        return (Limiter::GeneratorCpu, evidence(check::id::V22));
     }
-    if has_rate(entry.job) && status("V23") == Some(FindingStatus::Pass) {
-        return (Limiter::Rate, evidence("V23"));
+    if has_rate(entry.job) && status(check::id::V23) == Some(FindingStatus::Pass) {
+        return (Limiter::Rate, evidence(check::id::V23));
     }
     if let Some(text) = flush(entry) {
         return (Limiter::Flush, text);
@@ -69,7 +70,7 @@ fn depth(entry: &Entry<'_>, findings: &[Finding]) -> Option<String> {
     let direct = said.direct == Some(true) && !has_rate(entry.job);
     let reached = findings
         .iter()
-        .any(|f| f.id == "V01" && f.status == FindingStatus::Pass);
+        .any(|f| f.id == check::id::V01 && f.status == FindingStatus::Pass);
     let small = entry
         .job
         .directions

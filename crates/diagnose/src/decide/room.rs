@@ -2,11 +2,11 @@
 
 use fathom_model::diagnosis::{DiskLoad, Shortage};
 use fathom_model::unit;
+use fathom_rules::diagnosis;
 
 use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
 use crate::load;
 use crate::recording::DiskMoment;
-use crate::rules::diagnosis_limit;
 
 /// A load whose peak stays below this share of the ceiling has room.
 const ROOM: f64 = 0.70;
@@ -61,7 +61,7 @@ impl Facts<'_> {
     /// Whether an operation takes long on average, where its time is known.
     fn is_slow(&self) -> Option<bool> {
         let wait_ms = self.disk?.wait_ms?;
-        Some(wait_ms >= diagnosis_limit("slow-device"))
+        Some(wait_ms >= diagnosis::slow_device::THRESHOLD)
     }
 
     /// That the devices were not at their end while something else was short.
