@@ -14,6 +14,7 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::Workload;
+use fathom_rules::check::v21::{AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, OTHER_STATE};
 use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
 use fathom_stats::student::student_975;
@@ -25,16 +26,6 @@ use crate::plateau::may_be_capped;
 use crate::trial::{Trial, add, data_kinds};
 
 const ID: &Rule = check::V21;
-/// A probe whose rate fell by more than this met another state of the device:
-/// it says nothing about the row.
-const OTHER_STATE: f64 = 0.25;
-/// Seconds of the row that a probe is compared with at least.
-const LEAST_BEFORE: usize = 5;
-/// Neighbouring seconds resemble one another; with so few of them by how much
-/// is a guess. This is the inflation of AR(1) noise with φ near 0.4.
-const AUTOCORRELATED: f64 = 1.5;
-/// Share of the asked-for depth that a probe must have kept.
-const LEAST_KEPT: f64 = 0.8;
 
 /// One trial of a run for comparison with others.
 pub(crate) struct Member<'a> {

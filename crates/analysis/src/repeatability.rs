@@ -6,6 +6,7 @@
 
 use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
+use fathom_rules::check::v18::LEAST_TRIALS;
 use fathom_rules::{Rule, check};
 use fathom_stats::moments::Moments;
 
@@ -14,8 +15,6 @@ use crate::fold::{Source, fold};
 use crate::outcome::Outcome;
 
 const ID: &Rule = check::V18;
-/// Trials from which their spread is judged.
-const LEAST_TRIALS: usize = 3;
 
 /// The finding on the trials of one row; `None` when none of them measured
 /// anything.

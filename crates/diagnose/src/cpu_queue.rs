@@ -7,18 +7,10 @@
 
 use fathom_model::diagnosis::CpuLoad;
 use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::cpus_short::{HALF, NICED, QUEUE, THRESHOLD as BUSY};
 
 use crate::load;
 use crate::recording::{CpuShares, Recording};
-
-/// CPUs are short from this share of busy time on, for this share of the time,
-/// or with this many runnable tasks (load average, where tasks do not wait for
-/// I/O) for each.
-const BUSY: f64 = 0.90;
-const HALF: f64 = 0.5;
-const QUEUE: f64 = 1.2;
-/// Niced programs that take so much are who waits.
-const NICED: f64 = 0.10;
 
 /// That they do, in words. `waits`: whether work waits for I/O, where that is
 /// known.

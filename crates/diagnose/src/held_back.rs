@@ -2,21 +2,13 @@
 //! its control group, or by a lock.
 
 use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::held_back::{LEAST_WAITERS, MOST_OF_THE_TIME, THRESHOLD as AT_LIMIT};
 
 use std::path::Path;
 
 use crate::load;
 use crate::recording::Recording;
 use crate::series::Series;
-
-/// From here on a limit is what sets the rate: kernels count in slices, so
-/// that a second is seldom exactly at it.
-const AT_LIMIT: f64 = 0.90;
-/// Tasks that wait for a lock. One alone is often a standby that waits for its
-/// turn by design.
-const LEAST_WAITERS: f64 = 2.0;
-/// Share of the time in which so many wait.
-const MOST_OF_THE_TIME: f64 = 0.6;
 
 /// The limits of each group that has one, as shares of what they allow over time.
 fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {

@@ -6,16 +6,13 @@
 //! or `%util`, beside a count of completions that stands still.
 
 use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::hung_device::LEAST_SAMPLES;
 
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Unit};
 
 use crate::load::{self, Samples, seconds};
 use crate::recording::{DiskMoment, Recording};
-
-/// In one sample, the time of an operation and the sample's edges are all that
-/// is seen.
-const LEAST_SAMPLES: usize = 2;
 
 /// A time in which a device completed nothing of what it had.
 #[derive(Debug, Clone, PartialEq)]

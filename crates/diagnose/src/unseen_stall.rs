@@ -5,14 +5,10 @@
 //! mount, a device whose counters stand still, or a limit in front of a device.
 
 use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::unseen_stall::{EMPTY, UNEXPLAINED};
 
 use crate::load;
 use crate::recording::{DiskMoment, Moment, Recording};
-
-/// Tasks wait for this much more of the time than any device has something to do.
-const UNEXPLAINED: f64 = 0.5;
-/// With fewer in flight the devices are empty.
-const EMPTY: f64 = 0.2;
 
 /// Share of the time in which that is so, where devices and waiting tasks were
 /// recorded.

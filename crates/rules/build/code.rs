@@ -6,7 +6,11 @@ use crate::schema::{Number, Parameter, Rule, Table};
 
 /// The module of a table: each rule, its numbers, its id, and all of them.
 pub(crate) fn module(name: &str, about: &str, table: &Table) -> String {
-    let mut text = format!("#[doc = {about:?}]\npub mod {name} {{\nuse crate::rule::*;\n");
+    // A number of a table may come near one of mathematics.
+    let mut text = format!(
+        "#[doc = {about:?}]\n#[allow(clippy::approx_constant)]\npub mod {name} {{\n\
+         use crate::rule::*;\n"
+    );
     for rule in &table.rules {
         let (constant, module) = names(&rule.id);
         let _ = writeln!(
@@ -31,7 +35,7 @@ pub(crate) fn module(name: &str, about: &str, table: &Table) -> String {
     let rules: Vec<String> = table.rules.iter().map(|rule| names(&rule.id).0).collect();
     let _ = writeln!(
         text,
-        "}}\n/// All of them.\npub static TABLE: Table = Table {{ name: {name:?}, version: {}, \
+        "}}\n/// All of them.\npub static TABLE: Table = Table {{ name: {name:?}, title: {about:?}, version: {}, \
          rules: &[{}], missing: &[",
         table.version,
         rules.join(", ")

@@ -11,13 +11,14 @@ mod schema;
 use std::fs;
 use std::path::Path;
 
-/// The tables, by the names of their files and modules, with what a module holds.
-const TABLES: [(&str, &str); 5] = [
-    ("check", "What `fathom` checks of a result."),
-    ("diagnosis", "How `fathom diagnose` decides."),
-    ("alarm", "The alarms of a host."),
-    ("stack", "What `fathom stack` looks at."),
-    ("cluster", "What dumps of storage clusters are judged by."),
+/// The tables, by the names of their files and modules, with what their rules are for.
+const TABLES: [(&str, &str); 6] = [
+    ("check", "Checks of results"),
+    ("network", "Networks (fathom net)"),
+    ("diagnosis", "Bottlenecks (fathom diagnose)"),
+    ("alarm", "Alarms (fathom alarms)"),
+    ("stack", "Layers under a path (fathom stack)"),
+    ("cluster", "Dumps of storage clusters (fathom diagnose)"),
 ];
 
 fn main() {

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::rule::{Grade, Rule, Table};
 use crate::words::{figure, graded, kind, threshold};
-use crate::{alarm, check, cluster, diagnosis, stack};
+use crate::{alarm, check, cluster, diagnosis, network, stack};
 
 /// Each table with the name of its page in `docs/` and what stands at its head.
-pub const PAGES: [(&Table, &str, &str); 5] = [
+pub const PAGES: [(&Table, &str, &str); 6] = [
     (
         &check::TABLE,
         "checks.md",
@@ -23,6 +23,11 @@ pub const PAGES: [(&Table, &str, &str); 5] = [
         &cluster::TABLE,
         "clusters.md",
         include_str!("../pages/cluster.md"),
+    ),
+    (
+        &network::TABLE,
+        "network-rules.md",
+        include_str!("../pages/network.md"),
     ),
     (
         &diagnosis::TABLE,

@@ -5,6 +5,8 @@
 pub struct Table {
     /// What its rules are for: `check`, `alarm`, …
     pub name: &'static str,
+    /// A heading for its rules.
+    pub title: &'static str,
     /// Grows when a rule, threshold or method changes.
     pub version: u32,
     /// The rules, in the order of the table.

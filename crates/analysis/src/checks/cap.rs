@@ -4,6 +4,7 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v38::{BEYOND, CLOUD_SHARE};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -14,10 +15,6 @@ use crate::plateau::plateau;
 use crate::trial::Trial;
 
 const ID: &Rule = check::V38;
-/// A rate beyond this multiple of a limit was not held back by it.
-const BEYOND: f64 = 1.05;
-/// Share of the measure phase at a cloud volume's limit that names it.
-const CLOUD_SHARE: f64 = 0.5;
 
 /// A declared limit and how much of it was used.
 struct Use {

@@ -12,6 +12,7 @@ use fathom_model::sample::Phase;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::SyncOpen;
+use fathom_rules::check::v30::{BESIDES, REQUEST_BYTES};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -21,15 +22,10 @@ use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
 const ID: &Rule = check::V30;
-/// Size from which on a device may split a request.
-const REQUEST_BYTES: u64 = 131_072;
 /// Size up to which a block is one request wherever it lies.
 const PAGE_BYTES: u64 = 4096;
 /// File systems whose commits are known.
 const JOURNALS: [&str; 4] = ["ext2", "ext3", "ext4", "xfs"];
-/// What metadata written in place, checkpoints of the journal and timers add,
-/// as a share.
-const BESIDES: f64 = 0.1;
 
 /// What counting says.
 pub(super) enum Commits {

@@ -2,6 +2,7 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v01::LEAST_BLOCKS;
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -11,9 +12,6 @@ use crate::activity::{Activity, Moved};
 use crate::outcome::Outcome;
 
 const ID: &Rule = check::V01;
-
-/// Operations' worth of data below which a ratio says nothing.
-const LEAST_BLOCKS: f64 = 16.0;
 
 pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;

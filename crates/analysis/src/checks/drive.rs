@@ -2,6 +2,7 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v33::THROTTLED_SHARE;
 use fathom_rules::{Rule, check};
 
 use super::Facts;
@@ -10,8 +11,6 @@ use super::state::{out_of_sight, pass};
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-/// Share of the measure phase spent throttled from which on heat sets the rate.
-const THROTTLED_SHARE: f64 = 0.1;
 const COUNTERS: [&str; 4] = [
     "health_thermal_1_transitions",
     "health_thermal_2_transitions",

@@ -4,6 +4,7 @@ use fathom_model::OpKind;
 use fathom_model::gluster::{GlusterBrickUse, GlusterUse};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v77::LEAST_INODE_BYTES;
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -12,8 +13,6 @@ use crate::activity::Activity;
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-/// No file system that stores inodes has smaller ones.
-const LEAST_INODE_BYTES: u64 = 128;
 /// Requests of Gluster that look at files.
 const LOOKS: [&str; 9] = [
     "LOOKUP", "STAT", "FSTAT", "OPEN", "OPENDIR", "READ", "READDIR", "READDIRP", "GETXATTR",

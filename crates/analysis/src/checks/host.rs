@@ -2,6 +2,7 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v30::{JOURNAL_BYTES_PER_FLUSH, METADATA_SHARE, ROUNDING_BYTES_PER_WRITE};
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
@@ -9,13 +10,6 @@ use super::commits;
 use super::device_bytes::names;
 use crate::activity::{Activity, host_observations};
 use crate::outcome::{Outcome, grade};
-
-/// Bytes of journal and metadata that one flush may cause.
-const JOURNAL_BYTES_PER_FLUSH: f64 = 65_536.0;
-/// Bytes that one write may cause beyond its own: partial pages and blocks.
-const ROUNDING_BYTES_PER_WRITE: f64 = 4096.0;
-/// Share of the written bytes that metadata may add.
-const METADATA_SHARE: f64 = 0.1;
 
 /// Foreign bytes on the devices of the target.
 struct Foreign {

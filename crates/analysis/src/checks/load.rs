@@ -5,15 +5,13 @@ use fathom_model::judged::LatencySummary;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::{Arrival, RateUnit};
+use fathom_rules::check::v20::LEAST_OPS_PER_SLOT;
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use crate::outcome::{Outcome, grade};
 use crate::schedule_lag::longest_unexplained_ns;
 use crate::trial::Trial;
-
-/// Operations per slot below which starting and ending dominate.
-const LEAST_OPS_PER_SLOT: u64 = 20;
 
 /// Queue depth that was kept over the one that was asked for, without the last
 /// second, in which the workers end one by one.

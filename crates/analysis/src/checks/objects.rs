@@ -2,13 +2,11 @@
 
 use fathom_model::unit;
 use fathom_model::workload::EndpointReport;
+use fathom_rules::check::v84::LEAST_REQUESTS;
 use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use crate::outcome::Outcome;
-
-/// Requests of an endpoint from which on its share says something.
-const LEAST_REQUESTS: u64 = 100;
 
 /// V83: did the load last long enough for caches and compaction?
 pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {

@@ -5,6 +5,7 @@
 
 use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
+use fathom_rules::check::v45::{HELD_UP, LEAST_OPS_PER_SECOND};
 use fathom_rules::{Rule, check};
 
 use super::Facts;
@@ -12,9 +13,6 @@ use crate::outcome::Outcome;
 use crate::trial::{Second, Trial, add, data_kinds};
 
 const ID: &Rule = check::V45;
-
-/// A slower load has seconds without a completion by its nature.
-const LEAST_OPS_PER_SECOND: f64 = 10.0;
 
 /// V45: seconds in which operations were in flight and none came back.
 pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
@@ -71,10 +69,6 @@ fn longest(trial: &Trial<'_>, own: impl Fn(&Second<'_>) -> bool) -> (u64, u64) {
     }
     best
 }
-
-/// An operation that outlasts every measured one by this factor was held up, not
-/// merely queued behind others.
-const HELD_UP: u64 = 4;
 
 /// Start and length of a stop that lasted beyond the measure phase: seen in the
 /// operations that were in flight at its end.

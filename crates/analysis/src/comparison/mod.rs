@@ -30,7 +30,7 @@ use fathom_model::comparison::{ComparedRow, ComparisonOutcome};
 use fathom_rules::check;
 
 /// Pairs below which nothing is decided (V51).
-pub(crate) const LEAST_PAIRS: usize = 6;
+pub(crate) const LEAST_PAIRS: usize = check::v51::CAVEAT as usize;
 
 /// Below this probability the order of a pair matters (V52).
 pub(crate) fn order_level() -> f64 {

@@ -14,6 +14,7 @@ use fathom_model::judged::ResultRow;
 use fathom_model::run::RunRecord;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Validity};
+use fathom_rules::check::v40::MOST_SKEW_NS;
 use fathom_rules::{Rule, check};
 use fathom_stats::median::median;
 
@@ -24,9 +25,6 @@ use crate::trial::Trial;
 
 const WINDOW: &Rule = check::V40;
 const STRAGGLER: &Rule = check::V41;
-
-/// More between the first host and the last is a caveat.
-const MOST_SKEW_NS: u64 = 10_000_000;
 
 /// Draws the hosts of a judged run, where there are several.
 pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]) {

@@ -11,18 +11,12 @@ use fathom_model::foreign::{ForeignDevice, ForeignDirection};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v01::{LARGEST_REQUEST_BYTES, SHORTEST_S, UNCOUNTED_S};
 use fathom_rules::{Rule, check};
 
 use super::Entry;
 use super::said::{Counted, EngineWay, Said};
 use crate::outcome::Outcome;
-
-/// Sampling of the counters that may be missing.
-const UNCOUNTED_S: f64 = 0.5;
-/// Shorter runs say nothing against this slack.
-const SHORTEST_S: f64 = 2.0;
-/// More than any request of the block layer carries.
-const LARGEST_REQUEST_BYTES: f64 = 4_194_304.0;
 
 /// Share of the application's work that the devices saw.
 struct Seen {

@@ -3,6 +3,7 @@
 
 use fathom_model::foreign::ForeignDirection;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v25::BIN;
 use fathom_rules::{Rule, check};
 
 use super::said::Counted;
@@ -65,10 +66,6 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
     };
     Some(Outcome::graded(ID, difference, evidence))
 }
-
-/// Rounding of percentiles by a histogram's bins, as a share: fio's are the
-/// coarsest.
-const BIN: f64 = 0.02;
 
 /// A latency that contradicts the others of its direction.
 fn impossible(direction: &ForeignDirection) -> Option<String> {

@@ -2,14 +2,12 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v22::SHORTEST_CPU_S;
 use fathom_rules::{Rule, check};
 
 use super::said::{Counted, EngineWay, has_rate};
 use super::{Entry, fio_number};
 use crate::outcome::Outcome;
-
-/// Runs below this say nothing about shares of CPU time.
-const SHORTEST_CPU_S: f64 = 1.0;
 
 /// Operations in flight by Little's law: rate × mean time, flushes included.
 pub(super) fn in_flight(entry: &Entry<'_>) -> Option<f64> {

@@ -3,6 +3,7 @@
 use fathom_model::foreign::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v63::FEW_SAMPLES;
 use fathom_rules::{Rule, check};
 use fathom_stats::effective_size::{MIN_EFFECTIVE, mean_error};
 use fathom_stats::moments::mean;
@@ -12,10 +13,6 @@ use fathom_stats::student::student_975;
 use super::said::Counted;
 use super::{Entry, fio_number};
 use crate::outcome::Outcome;
-
-/// Fewer samples than this are no ground for a caveat (V63 has one for short
-/// runs).
-const FEW_SAMPLES: f64 = 10.0;
 
 /// The series of rates of a direction: operations, or else bytes.
 pub(super) fn rate_series<'a>(

@@ -12,11 +12,13 @@ use fathom_model::steadiness::SteadinessClass;
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::unit;
 use fathom_model::workload::{Until, Workload};
+use fathom_rules::check::v10::INFO as RANGES_WRITTEN;
+use fathom_rules::check::v11::{ROUND_SECONDS, ROUNDS};
+use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
+use fathom_rules::check::v13::LEAST_LAST_SECONDS;
 
-use super::assess::{Assessment, DRIFT_MARGIN, LEAST_LAST_SECONDS, assess};
-use super::ladder::RANGES_WRITTEN;
+use super::assess::{Assessment, assess};
 use super::settled_rule::SettledRule;
-use super::snia::{ROUND_SECONDS, ROUNDS};
 use super::track::Track;
 
 /// First look for a precision.

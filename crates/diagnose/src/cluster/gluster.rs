@@ -7,15 +7,12 @@ use fathom_model::cluster::{
 };
 use fathom_model::unit::latency;
 use fathom_rules::cluster;
+use fathom_rules::cluster::slow_member::CALLS_LEAST;
+use fathom_rules::cluster::small_writes::SMALL_BYTES;
 use fathom_stats::median::median;
 
 use super::outlier::high;
 use super::{add, sort};
-
-/// Fewer calls of an operation are not compared between bricks.
-const CALLS_LEAST: u64 = 100;
-/// Writes smaller than this are small.
-const SMALL_BYTES: u64 = 4096;
 
 /// Judges what the bricks of a volume did.
 pub fn judge_bricks(sources: Vec<String>, bricks: &[BrickLoad]) -> ClusterLook {

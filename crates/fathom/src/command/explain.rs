@@ -2,26 +2,26 @@
 
 use clap::Args;
 use fathom_report::table::wrap;
-use fathom_rules::{Rule, TABLES, check, figure, find, suggest, threshold};
+use fathom_rules::{Parameter, Rule, TABLES, figure, find, suggest, threshold};
 
 use crate::exit::Exit;
 use crate::present;
 
-/// Explain a check: what it detects, how, its thresholds and what to do.
+/// Explain a rule: what it detects, how, its thresholds and what to do.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all checks"
+    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all rules"
 )]
 pub(crate) struct Explain {
-    /// Id or name of the check.
-    pub(crate) check: Option<String>,
+    /// Id or name of the rule: of a check, an alarm, a remark, a decision.
+    pub(crate) rule: Option<String>,
 }
 
 /// Columns of an explanation.
 const WIDTH: usize = 80;
 
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
-    let Some(name) = &explain.check else {
+    let Some(name) = &explain.rule else {
         present::write_stdout(&list())?;
         return Ok(Exit::Success);
     };
@@ -37,7 +37,7 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
         false => format!("; did you mean {}?", nearest.join(" or ")),
     };
     present::complain(&format!(
-        "there is no check '{name}'{hint}; `fathom explain` lists them all"
+        "there is no rule '{name}'{hint}; `fathom explain` lists them all"
     ));
     Ok(Exit::Usage)
 }
@@ -51,9 +51,16 @@ fn heading(rule: &Rule) -> String {
 }
 
 fn list() -> String {
-    let line = |rule: &&Rule| format!("{:<4} {:<22} {}\n", rule.id, rule.name, rule.title);
-    let mut text: String = check::TABLE.rules.iter().map(line).collect();
-    text += "\n`fathom explain ID` says how a check works and what to do about it.\n";
+    let line = |rule: &&Rule| match rule.id == rule.name {
+        true => format!("{:<27} {}\n", rule.id, rule.title),
+        false => format!("{:<4} {:<22} {}\n", rule.id, rule.name, rule.title),
+    };
+    let mut text = String::new();
+    for table in TABLES {
+        let lines: String = table.rules.iter().map(line).collect();
+        text += &format!("{}\n{lines}\n", table.title);
+    }
+    text += "`fathom explain ID` says how a rule works and what to do about it.\n";
     text
 }
 
@@ -123,7 +130,7 @@ fn thresholds(rule: &Rule) -> String {
 
 /// Each on a line, with its source where that is not the one of the rule.
 fn parameters(rule: &Rule) -> String {
-    let line = |parameter: &fathom_rules::Parameter| {
+    let line = |parameter: &Parameter| {
         let source = match parameter.source == rule.source {
             true => String::new(),
             false => format!(" ({})", parameter.source),
@@ -132,4 +139,40 @@ fn parameters(rule: &Rule) -> String {
     };
     let lines: Vec<String> = rule.parameters.iter().map(line).collect();
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_listed_and_explained() {
+        let list = list();
+        for rule in TABLES.iter().flat_map(|table| table.rules) {
+            assert!(
+                list.lines().any(|line| line.starts_with(rule.id)),
+                "{}",
+                rule.id
+            );
+            let texts: Vec<String> = find(rule.id).into_iter().map(describe).collect();
+            let text = texts.concat();
+            assert!(text.contains(rule.title), "{text}");
+            for heading in ["What it finds", "How", "Thresholds", "What to do", "Source"] {
+                assert!(
+                    text.contains(&format!("\n{heading}\n  ")),
+                    "{heading}: {text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn further_numbers_come_with_unit_and_source() {
+        let text = describe(fathom_rules::network::RATE_LIMIT);
+        let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(
+            text.contains("reach the same rate: 1.06 times (fathom"),
+            "{text}"
+        );
+    }
 }
