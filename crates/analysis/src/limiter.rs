@@ -7,6 +7,9 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_rules::method::named_limiter::{
+    KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
+};
 use fathom_rules::{TargetKind, check};
 
 use crate::above_the_device;
@@ -18,15 +21,6 @@ use crate::named_limiter::Named;
 
 /// Names the limiter when its evidence is complete.
 type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
-
-/// Share of time in flushes from which on they set the rate.
-const FLUSH_SHARE: f64 = 0.5;
-/// Share of the workers' time in the kernel from which on the file system's own
-/// code sets the rate of operations on files.
-const KERNEL_SHARE: f64 = 0.7;
-/// Largest block for which one operation at a time is ruled by latency rather
-/// than by the transfer itself.
-const LATENCY_BOUND_BYTES: u64 = 65_536;
 
 /// What limited one trial, from its own evidence.
 pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {

@@ -12,8 +12,9 @@ use std::fs;
 use std::path::Path;
 
 /// The tables, by the names of their files and modules, with what their rules are for.
-const TABLES: [(&str, &str); 6] = [
+const TABLES: [(&str, &str); 7] = [
     ("check", "Checks of results"),
+    ("method", "Limiters, steadiness, comparisons and studies"),
     ("network", "Networks (fathom net)"),
     ("diagnosis", "Bottlenecks (fathom diagnose)"),
     ("alarm", "Alarms (fathom alarms)"),

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::rule::{Grade, Rule, Table};
 use crate::words::{figure, graded, kind, threshold};
-use crate::{alarm, check, cluster, diagnosis, network, stack};
+use crate::{alarm, check, cluster, diagnosis, method, network, stack};
 
 /// Each table with the name of its page in `docs/` and what stands at its head.
-pub const PAGES: [(&Table, &str, &str); 6] = [
+pub const PAGES: [(&Table, &str, &str); 7] = [
     (
         &check::TABLE,
         "checks.md",
@@ -23,6 +23,11 @@ pub const PAGES: [(&Table, &str, &str); 6] = [
         &cluster::TABLE,
         "clusters.md",
         include_str!("../pages/cluster.md"),
+    ),
+    (
+        &method::TABLE,
+        "methods.md",
+        include_str!("../pages/method.md"),
     ),
     (
         &network::TABLE,

@@ -3,13 +3,11 @@
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
 use fathom_rules::check;
+use fathom_rules::method::named_limiter::LATENCY_BOUND_BYTES;
 
 use super::Entry;
 use super::device::memory_path;
 use super::said::{Counted, EngineWay, has_rate};
-
-/// Largest block for which one operation at a time is ruled by latency.
-const LATENCY_BOUND_BYTES: f64 = 65_536.0;
 
 /// The limiter and its evidence.
 pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> (Limiter, String) {
@@ -75,7 +73,7 @@ fn depth(entry: &Entry<'_>, findings: &[Finding]) -> Option<String> {
         .job
         .directions
         .iter()
-        .all(|d| d.bytes.unwrap_or(f64::MAX) / d.ops().max(1.0) <= LATENCY_BOUND_BYTES);
+        .all(|d| d.bytes.unwrap_or(f64::MAX) / d.ops().max(1.0) <= LATENCY_BOUND_BYTES as f64);
     let devices = entry.result.devices.as_deref()?;
     let queue: f64 = devices
         .iter()
