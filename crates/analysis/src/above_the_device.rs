@@ -8,22 +8,15 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_rules::method::limited_above_the_device::{
+    BUSY_CPU, IDLE_QUEUE, LEAST_WAITING, THRESHOLD as MOST_AT_DEVICE,
+};
+use fathom_rules::{TargetKind, check};
 
 use crate::activity::host_observations;
-use crate::check_table::TargetKind;
 use crate::checks::{Facts, is_limited};
 use crate::named_limiter::Named;
 use crate::trial::Trial;
-
-/// Operations in flight that must wait above the device.
-const LEAST_WAITING: f64 = 2.0;
-/// Of the operations in flight the device may have seen this share.
-const MOST_AT_DEVICE: f64 = 0.25;
-/// Mean requests at the device below which it was idle for part of the time:
-/// a busy device has at least one.
-const IDLE_QUEUE: f64 = 0.8;
-/// Share of a CPU from which on it may itself be what holds operations back.
-const BUSY_CPU: f64 = 0.8;
 
 /// The file system, when its part is proved.
 pub(crate) fn by_filesystem(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
@@ -74,14 +67,14 @@ fn stack_is_plain(trial: &Trial<'_>) -> bool {
 /// The bytes came from and went to the device (V01), and nobody else used it.
 fn device_did_it(findings: &[Finding]) -> bool {
     let status = |id: &str| findings.iter().find(|f| f.id == id).map(|f| f.status);
-    let passed = status("V01") == Some(FindingStatus::Pass);
+    let passed = status(check::id::V01) == Some(FindingStatus::Pass);
     let calm = |id: &str| {
         !matches!(
             status(id),
             Some(FindingStatus::Invalid | FindingStatus::Caveat)
         )
     };
-    passed && calm("V30") && calm("V37") && calm("V27")
+    passed && calm(check::id::V30) && calm(check::id::V37) && calm(check::id::V27)
 }
 
 /// Share of time that the busiest CPU was busy, on average over the seconds.

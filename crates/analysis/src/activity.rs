@@ -12,14 +12,10 @@
 
 use fathom_model::observation::{DeviceActivity, Observation};
 use fathom_model::sample::Phase;
+use fathom_rules::method::observed::{JITTER, THRESHOLD as LEAST_COVERAGE};
 
 use crate::company::{self, Piece, overlap};
 use crate::trial::Trial;
-
-/// Share of the measure phase that must have been observed.
-const LEAST_COVERAGE: f64 = 0.8;
-/// Uncertainty of a boundary, as a share of the second that it cuts.
-const JITTER: f64 = 0.05;
 
 /// Bytes of the workload in a window.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

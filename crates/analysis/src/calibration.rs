@@ -16,6 +16,9 @@ use fathom_model::schedule::{Schedule, ScheduledTrial};
 use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::workload::{Arrival, Rate, RateUnit};
 use fathom_model::{JudgedRun, JudgedTrial};
+use fathom_rules::method::calibration::{
+    HIGHER, KEPT, OTHERS, PACES, THRESHOLD as PACE, WHOLE_BYTES,
+};
 
 use crate::unstored::unstored;
 
@@ -24,19 +27,6 @@ pub const CALIBRATION: &str = "calibrate";
 
 /// Operations in flight with which the cap is looked for, in turn.
 const DEPTHS: [u32; 3] = [32, 128, 512];
-/// A deeper queue that brings less than this has found no higher cap.
-const HIGHER: f64 = 1.10;
-/// The pace, of the cap.
-const PACE: f64 = 0.85;
-/// A pace of which less was done was not kept.
-const KEPT: f64 = 0.97;
-/// Paces that are tried: a volume with burst credits gives less after a while.
-const PACES: u32 = 3;
-/// Others on the device count from this share on; less is bookkeeping of the
-/// file system.
-const OTHERS: f64 = 0.10;
-/// Larger blocks may reach the device in several requests.
-const WHOLE_BYTES: u64 = 128 << 10;
 
 /// Hands out the trials of a calibration.
 pub struct CalibrationConductor {

@@ -16,20 +16,21 @@ use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::{JudgedRun, OpKind, Target};
+use fathom_rules::{Rule, check};
 use fathom_stats::median::median;
 
 use crate::checks;
 use crate::fitness::sum;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
-const CHECK: &str = "V72";
+const CHECK: &Rule = check::V72;
 
 /// Draws the disks of a judged run, where it is about disks.
 pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord) {
     if run.run.purpose != Purpose::Disks {
         return;
     }
-    let slow_share = check(CHECK).info.unwrap_or(0.0);
+    let slow_share = check::v72::INFO;
     let mut workloads: Vec<DiskWorkload> = Vec::new();
     for row in &run.rows {
         let Some(spec) = row.trials.first().and_then(|i| record.trials.get(*i)) else {

@@ -11,11 +11,9 @@ use fathom_model::judged::ResultRow;
 use fathom_model::schedule::Purpose;
 use fathom_model::workload::ObjectWork;
 use fathom_model::{Estimate, JudgedRun, OpKind, unit};
+use fathom_rules::method::enumeration::LEAST_ENTRIES;
 use fathom_stats::regression::Line;
 use fathom_stats::student::student_975;
-
-/// Smaller directories and prefixes are not part of the line.
-const LEAST_ENTRIES: u64 = 1000;
 
 /// Draws what listings of a run say, where that is what it is for.
 pub(crate) fn draw(run: &mut JudgedRun) {

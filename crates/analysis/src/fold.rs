@@ -5,8 +5,8 @@
 //! leaves validity open where most of the required checks could not run (V90).
 
 use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity, Verdict};
+use fathom_rules::{TargetKind, check};
 
-use crate::check_table::{TargetKind, find_check};
 use crate::checks::{evidence, sort};
 use crate::named_limiter::Named;
 use crate::{fitness, limiter};
@@ -33,7 +33,9 @@ pub(crate) fn validity(findings: &[Finding], kind: TargetKind) -> Validity {
 }
 
 pub(crate) fn required(id: &str, kind: TargetKind) -> bool {
-    find_check(id).is_some_and(|check| check.required.contains(&kind))
+    check::TABLE
+        .find(id)
+        .is_some_and(|check| check.required.contains(&kind))
 }
 
 /// Several verdicts as one: the worst validity, each finding once with the
@@ -107,7 +109,7 @@ fn fold_one(sources: &[Source<'_>], id: &str) -> Option<Finding> {
 
 /// The measured value, larger for worse, so that the worst figures are shown.
 fn severity(finding: &Finding) -> f64 {
-    let below = find_check(&finding.id).is_some_and(|c| c.below);
+    let below = check::TABLE.find(&finding.id).is_some_and(|c| c.below);
     let measured = finding.measured.unwrap_or(0.0);
     if below { -measured } else { measured }
 }

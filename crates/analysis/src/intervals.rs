@@ -4,12 +4,10 @@ use fathom_model::histogram::{Histogram, bucket_middle};
 use fathom_model::judged::{Interval, IntervalOp};
 use fathom_model::observation::Observation;
 use fathom_model::op::OpKind;
+use fathom_rules::method::observed::LEAST_OF_A_SECOND as LEAST_COVERAGE;
 
 use crate::activity::observation_end;
 use crate::trial::{Second, Trial, add};
-
-/// Share of a second that must have been observed to say anything about it.
-const LEAST_COVERAGE: f64 = 0.5;
 
 /// One entry per second of warm-up and measure.
 pub(crate) fn intervals(trial: &Trial<'_>) -> Vec<Interval> {

@@ -10,6 +10,7 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::steadiness::Steadiness;
 use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
+use fathom_rules::check;
 
 use crate::across;
 use crate::activity::Activity;
@@ -60,7 +61,11 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
     let mut verdict = run_verdict(record, &judged);
     let results = rows.iter().filter(|row| row.role != TrialRole::Control);
     let repeated = results.filter_map(|row| {
-        let finding = row.verdict.findings.iter().find(|f| f.id == "V18")?;
+        let finding = row
+            .verdict
+            .findings
+            .iter()
+            .find(|f| f.id == check::id::V18)?;
         Some((row.label.clone(), finding.clone()))
     });
     repeatability::add_to_run(&mut verdict, repeated.collect());
@@ -350,7 +355,7 @@ fn reason_of(meta: &RunMeta) -> String {
 }
 
 fn missing_trials(status: FindingStatus, count: usize, evidence: String) -> Finding {
-    Outcome::decided("V29", status, count as f64, None, evidence).finding()
+    Outcome::decided(check::V29, status, count as f64, None, evidence).finding()
 }
 
 /// V29 is about trials and about the run; the run's part joins the other.

@@ -14,26 +14,18 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Limiter};
 use fathom_model::workload::Workload;
+use fathom_rules::check::v21::{AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, OTHER_STATE};
+use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
 use fathom_stats::student::student_975;
 
 use crate::checks::{busy_worker, depth_kept, share_of_ceiling};
 use crate::named_limiter::Named;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::plateau::may_be_capped;
 use crate::trial::{Trial, add, data_kinds};
 
-const ID: &str = "V21";
-/// A probe whose rate fell by more than this met another state of the device:
-/// it says nothing about the row.
-const OTHER_STATE: f64 = 0.25;
-/// Seconds of the row that a probe is compared with at least.
-const LEAST_BEFORE: usize = 5;
-/// Neighbouring seconds resemble one another; with so few of them by how much
-/// is a guess. This is the inflation of AR(1) noise with φ near 0.4.
-const AUTOCORRELATED: f64 = 1.5;
-/// Share of the asked-for depth that a probe must have kept.
-const LEAST_KEPT: f64 = 0.8;
+const ID: &Rule = check::V21;
 
 /// One trial of a run for comparison with others.
 pub(crate) struct Member<'a> {
@@ -93,7 +85,7 @@ impl Knee {
 }
 
 fn knee() -> f64 {
-    check(ID).info.unwrap_or(0.05)
+    check::v21::INFO
 }
 
 /// V21 where no other depth told; nothing where depth has no meaning.
@@ -123,7 +115,7 @@ pub(crate) fn is_probed(members: &[Member<'_>], index: usize) -> bool {
 
 /// Closed loops on real or simulated drives.
 pub(crate) fn depth_matters(trial: &Trial<'_>) -> bool {
-    let null = trial.kind == crate::check_table::TargetKind::Null;
+    let null = trial.kind == fathom_rules::TargetKind::Null;
     !null && !trial.open_loop() && trial.workload.think_ns == 0
 }
 
@@ -278,9 +270,8 @@ pub(crate) fn second_rates(trial: &Trial<'_>) -> Vec<f64> {
 fn compare_probe(own: &Trial<'_>, probe: &Trial<'_>) -> Option<Knee> {
     let (mine, theirs) = (own.total_depth(), probe.total_depth());
     let kept = depth_kept(probe).is_some_and(|kept| kept >= LEAST_KEPT);
-    let table = check("V22");
-    let generator = share_of_ceiling(probe).is_some_and(|s| s > table.invalid.unwrap_or(1.0))
-        || busy_worker(probe).is_some_and(|b| b > table.busy_thread.unwrap_or(1.0));
+    let generator = share_of_ceiling(probe).is_some_and(|s| s > check::v22::INVALID)
+        || busy_worker(probe).is_some_and(|b| b > check::v22::BUSY_THREAD);
     if theirs < mine.saturating_mul(2) || !kept {
         return None;
     }

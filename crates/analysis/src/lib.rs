@@ -8,7 +8,7 @@
 //! [`judge`] answers three separate questions about every trial, row and run:
 //! what was measured and how surely (estimates with intervals corrected for
 //! autocorrelation), whether it is true (checks with thresholds from
-//! `checks.toml`), and what set it (the limiter, named only on proof).
+//! [`fathom_rules::check`]), and what set it (the limiter, named only on proof).
 
 mod above_the_device;
 mod accuracy;
@@ -16,8 +16,6 @@ mod across;
 mod activity;
 mod calibration;
 mod charts;
-mod check_page;
-mod check_table;
 mod checks;
 mod company;
 mod comparison;
@@ -63,11 +61,6 @@ mod test_records;
 
 pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use calibration::{CALIBRATION, CalibrationConductor, calibration_of};
-pub use check_page::checks_markdown;
-pub use check_table::{
-    Axis, Check, MissingCheck, TargetKind, check_table, check_table_version, find_check,
-    missing_checks, suggest_checks,
-};
 pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };

@@ -7,27 +7,20 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_rules::method::named_limiter::{
+    KERNEL_SHARE, LATENCY_BOUND_BYTES, THRESHOLD as FLUSH_SHARE,
+};
+use fathom_rules::{TargetKind, check};
 
 use crate::above_the_device;
-use crate::check_table::TargetKind;
 use crate::checks::{
     Facts, achieved, cap_evidence, cpu_bound, declared_cap, depth_kept, heat_limited, holes,
     in_memory, share_of_ceiling,
 };
 use crate::named_limiter::Named;
-use crate::outcome::check;
 
 /// Names the limiter when its evidence is complete.
 type Rule = fn(&Facts<'_>, &[Finding]) -> Option<Named>;
-
-/// Share of time in flushes from which on they set the rate.
-const FLUSH_SHARE: f64 = 0.5;
-/// Share of the workers' time in the kernel from which on the file system's own
-/// code sets the rate of operations on files.
-const KERNEL_SHARE: f64 = 0.7;
-/// Largest block for which one operation at a time is ruled by latency rather
-/// than by the transfer itself.
-const LATENCY_BOUND_BYTES: u64 = 65_536;
 
 /// What limited one trial, from its own evidence.
 pub(crate) fn of_trial(facts: &Facts<'_>, findings: &[Finding]) -> Named {
@@ -87,7 +80,7 @@ fn by_memory(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
 
 /// A hole is read from the map of the file system, not from a cache.
 fn by_holes(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
-    let missing = status(findings, "V01") >= Some(FindingStatus::Caveat);
+    let missing = status(findings, check::id::V01) >= Some(FindingStatus::Caveat);
     let share = holes(facts).filter(|_| missing)?;
     let text = format!(
         "{:.0} % of the data was never written: such reads are answered from the map of where \
@@ -99,27 +92,26 @@ fn by_holes(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
 
 fn by_cache(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     // V01 alone proves it: what the device did not move, something else did.
-    let proven = status(findings, "V01") == Some(FindingStatus::Invalid);
+    let proven = status(findings, check::id::V01) == Some(FindingStatus::Invalid);
     // A warm file counts where V01 could not look.
-    let warm = status(findings, "V02") == Some(FindingStatus::Invalid)
+    let warm = status(findings, check::id::V02) == Some(FindingStatus::Invalid)
         && matches!(
-            status(findings, "V01"),
+            status(findings, check::id::V01),
             None | Some(FindingStatus::NotMeasured)
         );
     match (proven, warm) {
-        (true, _) => Some((Limiter::Cache, evidence(findings, "V01"))),
-        (_, true) => Some((Limiter::Cache, evidence(findings, "V02"))),
+        (true, _) => Some((Limiter::Cache, evidence(findings, check::id::V01))),
+        (_, true) => Some((Limiter::Cache, evidence(findings, check::id::V02))),
         _ => None,
     }
 }
 
 fn by_generator(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
-    let table = check("V22");
-    let near = share_of_ceiling(facts.trial).is_some_and(|s| s > table.invalid.unwrap_or(1.0));
+    let near = share_of_ceiling(facts.trial).is_some_and(|s| s > check::v22::INVALID);
     let bound = cpu_bound(facts.trial);
     match bound {
         Some(bound) => Some((Limiter::GeneratorCpu, bound.text)),
-        None => near.then(|| (Limiter::GeneratorCpu, evidence(findings, "V22"))),
+        None => near.then(|| (Limiter::GeneratorCpu, evidence(findings, check::id::V22))),
     }
 }
 
@@ -133,8 +125,8 @@ fn by_declared_cap(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
 }
 
 fn by_foreign_load(_: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
-    (status(findings, "V30") == Some(FindingStatus::Invalid))
-        .then(|| (Limiter::ForeignLoad, evidence(findings, "V30")))
+    (status(findings, check::id::V30) == Some(FindingStatus::Invalid))
+        .then(|| (Limiter::ForeignLoad, evidence(findings, check::id::V30)))
 }
 
 fn by_flush(facts: &Facts<'_>, _: &[Finding]) -> Option<Named> {
@@ -201,7 +193,7 @@ fn by_depth(facts: &Facts<'_>, findings: &[Finding]) -> Option<Named> {
     let small = workload.max_block_bytes() <= LATENCY_BOUND_BYTES;
     let alone = trial.total_depth() == 1 && !trial.open_loop() && workload.think_ns == 0;
     let trusted = !matches!(
-        status(findings, "V01"),
+        status(findings, check::id::V01),
         Some(FindingStatus::Invalid | FindingStatus::Caveat)
     );
     let queue = facts.activity.as_ref().ok()?.mean_queue;

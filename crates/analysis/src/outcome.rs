@@ -1,36 +1,32 @@
 //! From a measured value to a finding, by the table.
 
 use fathom_model::verdict::{Finding, FindingStatus};
+use fathom_rules::Rule;
 
-use crate::check_table::{Check, find_check};
-
-impl Check {
-    /// The outcome for a measured value, and the threshold that decided.
-    pub(crate) fn grade(&self, value: f64) -> (FindingStatus, Option<f64>) {
-        let beyond = |threshold: f64| match self.below {
-            true => value < threshold,
-            false => value > threshold,
-        };
-        let over = |upper: Option<f64>| upper.filter(|u| value > *u);
-        if let Some(threshold) = self.invalid.filter(|t| beyond(*t)) {
-            (FindingStatus::Invalid, Some(threshold))
-        } else if let Some(threshold) = self.caveat.filter(|t| beyond(*t)).or(over(self.upper)) {
-            (FindingStatus::Caveat, Some(threshold))
-        } else if let Some(threshold) = self.info.filter(|t| beyond(*t)) {
-            (FindingStatus::Info, Some(threshold))
-        } else {
-            (FindingStatus::Pass, self.mildest())
-        }
-    }
-
-    fn mildest(&self) -> Option<f64> {
-        self.caveat.or(self.invalid).or(self.info)
+/// The outcome for a measured value, and the threshold that decided.
+pub(crate) fn grade(rule: &Rule, value: f64) -> (FindingStatus, Option<f64>) {
+    let beyond = |threshold: f64| match rule.below {
+        true => value < threshold,
+        false => value > threshold,
+    };
+    let over = |upper: Option<f64>| upper.filter(|u| value > *u);
+    if let Some(threshold) = rule.invalid.filter(|t| beyond(*t)) {
+        (FindingStatus::Invalid, Some(threshold))
+    } else if let Some(threshold) = rule.caveat.filter(|t| beyond(*t)).or(over(rule.upper)) {
+        (FindingStatus::Caveat, Some(threshold))
+    } else if let Some(threshold) = rule.info.filter(|t| beyond(*t)) {
+        (FindingStatus::Info, Some(threshold))
+    } else {
+        (
+            FindingStatus::Pass,
+            rule.caveat.or(rule.invalid).or(rule.info),
+        )
     }
 }
 
 /// A finding in the making.
 pub(crate) struct Outcome {
-    check: &'static Check,
+    check: &'static Rule,
     status: FindingStatus,
     measured: Option<f64>,
     threshold: Option<f64>,
@@ -39,16 +35,10 @@ pub(crate) struct Outcome {
     remedy: Option<String>,
 }
 
-/// The check that a piece of code implements.
-pub(crate) fn check(id: &str) -> &'static Check {
-    find_check(id).expect("every check in the code is in checks.toml")
-}
-
 impl Outcome {
     /// Graded by the thresholds of the table.
-    pub(crate) fn graded(id: &str, measured: f64, evidence: String) -> Outcome {
-        let check = check(id);
-        let (status, threshold) = check.grade(measured);
+    pub(crate) fn graded(check: &'static Rule, measured: f64, evidence: String) -> Outcome {
+        let (status, threshold) = grade(check, measured);
         Outcome {
             check,
             status,
@@ -61,14 +51,14 @@ impl Outcome {
 
     /// With a status that more than one value decides.
     pub(crate) fn decided(
-        id: &str,
+        check: &'static Rule,
         status: FindingStatus,
         measured: f64,
         threshold: Option<f64>,
         evidence: String,
     ) -> Outcome {
         Outcome {
-            check: check(id),
+            check,
             status,
             measured: Some(measured),
             threshold,
@@ -78,9 +68,9 @@ impl Outcome {
     }
 
     /// Could not be measured, and why.
-    pub(crate) fn not_measured(id: &str, reason: impl Into<String>) -> Outcome {
+    pub(crate) fn not_measured(check: &'static Rule, reason: impl Into<String>) -> Outcome {
         Outcome {
-            check: check(id),
+            check,
             status: FindingStatus::NotMeasured,
             measured: None,
             threshold: None,
@@ -129,15 +119,15 @@ impl Outcome {
     pub(crate) fn finding(self) -> Finding {
         let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
         Finding {
-            id: self.check.id.clone(),
-            name: self.check.name.clone(),
+            id: self.check.id.to_owned(),
+            name: self.check.name.to_owned(),
             status: self.status,
             measured: finite(self.measured),
             threshold: finite(self.threshold),
             evidence: self.evidence,
             remedy: match self.status {
                 FindingStatus::Pass => String::new(),
-                _ => self.remedy.unwrap_or_else(|| self.check.remedy.clone()),
+                _ => self.remedy.unwrap_or_else(|| self.check.remedy.to_owned()),
             },
         }
     }
@@ -145,17 +135,19 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
+    use fathom_rules::check;
+
     use super::*;
 
     #[test]
     fn grades_follow_the_direction_of_the_check() {
-        let status = |id, value| check(id).grade(value).0;
-        assert_eq!(status("V01", 1.3), FindingStatus::Pass);
-        assert_eq!(status("V01", 0.9), FindingStatus::Caveat);
-        assert_eq!(status("V01", 0.1), FindingStatus::Invalid);
-        assert_eq!(status("V20", 1.05), FindingStatus::Caveat);
-        assert_eq!(status("V37", 0.02), FindingStatus::Caveat);
-        assert_eq!(status("V26", 0.0), FindingStatus::Pass);
-        assert_eq!(status("V26", 1.0), FindingStatus::Invalid);
+        let status = |rule, value| grade(rule, value).0;
+        assert_eq!(status(check::V01, 1.3), FindingStatus::Pass);
+        assert_eq!(status(check::V01, 0.9), FindingStatus::Caveat);
+        assert_eq!(status(check::V01, 0.1), FindingStatus::Invalid);
+        assert_eq!(status(check::V20, 1.05), FindingStatus::Caveat);
+        assert_eq!(status(check::V37, 0.02), FindingStatus::Caveat);
+        assert_eq!(status(check::V26, 0.0), FindingStatus::Pass);
+        assert_eq!(status(check::V26, 1.0), FindingStatus::Invalid);
     }
 }

@@ -6,13 +6,14 @@ use fathom_model::judged::JudgedTrial;
 use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::Content;
+use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
 
 use crate::knee::second_rates;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const ID: &str = "V05";
+const ID: &Rule = check::V05;
 
 /// The outcome for each trial whose row was probed.
 pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usize, Outcome)> {
@@ -65,7 +66,7 @@ fn mean_rate(trial: &Trial<'_>) -> Option<f64> {
 }
 
 fn outcome(trial: &Trial<'_>, ratio: f64) -> Outcome {
-    let limit = check(ID).info.unwrap_or(1.1);
+    let limit = check::v05::INFO;
     let payload = &trial.workload.payload;
     let compressible = crate::checks::is_compressible(payload);
     let what = match compressible {

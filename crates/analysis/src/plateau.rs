@@ -21,25 +21,21 @@
 
 use fathom_model::op::OpKind;
 use fathom_model::unit;
+use fathom_rules::TargetKind;
+use fathom_rules::method::held_by_a_cap::{
+    LEAST_BURST, LEAST_SECONDS, LINE_QUANTILE, LINE_SECONDS, ROUNDNESS,
+    THRESHOLD as LARGEST_VARIATION,
+};
 use fathom_stats::moments::{Moments, mean};
 
-use crate::check_table::TargetKind;
 use crate::checks::depth_kept;
 use crate::trial::{Second, Trial, add, data_kinds};
 
-const LEAST_SECONDS: usize = 20;
-const LARGEST_VARIATION: f64 = 0.005;
-/// A burst must have been this much faster than the plateau after it.
-const LEAST_BURST: f64 = 1.05;
-const ROUNDNESS: f64 = 0.0025;
 const ROUND: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.5];
 /// Binary steps of throughput that providers sell, in MiB/s.
 const ROUND_MIB: [f64; 9] = [
     100.0, 125.0, 128.0, 200.0, 250.0, 256.0, 500.0, 512.0, 1000.0,
 ];
-/// Seconds that the test of the line needs.
-const LINE_SECONDS: usize = 60;
-const LINE_QUANTILE: f64 = 0.0173;
 
 /// The evidence for a cap, when there is one.
 pub(crate) fn plateau(trial: &Trial<'_>) -> Option<String> {

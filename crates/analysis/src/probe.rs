@@ -14,18 +14,13 @@ use fathom_model::verdict::{Limiter, Validity};
 use fathom_model::workload::{
     Bounds, EngineKind, FailIf, Precondition, WorkerBounds, WorkerRegion, Workload,
 };
+use fathom_rules::check::v21::{
+    DEEPEST, LEAST_PROBE_NS as LEAST_NS, LEAST_ROW_NS, MOST_PROBE_NS as MOST_NS, WARMUP_NS,
+};
 
 use crate::judge::judge_trials;
 use crate::knee::{depth_matters, same_shape};
 use crate::trial::Trial;
-
-/// Rows that are shorter have no time for a probe.
-const LEAST_ROW_NS: u64 = 5_000_000_000;
-const LEAST_NS: u64 = 3_000_000_000;
-const MOST_NS: u64 = 15_000_000_000;
-const WARMUP_NS: u64 = 1_000_000_000;
-/// Deeper queues than this are not asked for.
-const DEEPEST: u32 = 4096;
 
 /// The trial that would tell whether the depth or the device set the number of
 /// the trial that ended last; `None` when it is known, cannot be told so, or is

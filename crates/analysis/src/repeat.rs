@@ -7,16 +7,13 @@
 use fathom_model::judged::JudgedTrial;
 use fathom_model::op::OpKind;
 use fathom_model::unit;
+use fathom_rules::check::v08::{LEAST_COVERAGE, LEAST_PASS_SECONDS};
+use fathom_rules::{Rule, TargetKind, check};
 
-use crate::check_table::TargetKind;
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-const ID: &str = "V08";
-/// Share of the range that the first pass must have read.
-const LEAST_COVERAGE: f64 = 0.1;
-/// A pass that takes less than this is too short to have a rate.
-const LEAST_PASS_SECONDS: f64 = 3.0;
+const ID: &Rule = check::V08;
 
 /// The outcome for each trial that reads, against the first trial of its row or
 /// against its own first pass.

@@ -6,15 +6,15 @@
 
 use fathom_model::judged::JudgedTrial;
 use fathom_model::verdict::{Finding, FindingStatus, Validity, Verdict};
+use fathom_rules::check::v18::LEAST_TRIALS;
+use fathom_rules::{Rule, check};
 use fathom_stats::moments::Moments;
 
 use crate::checks;
 use crate::fold::{Source, fold};
 use crate::outcome::Outcome;
 
-const ID: &str = "V18";
-/// Trials from which their spread is judged.
-const LEAST_TRIALS: usize = 3;
+const ID: &Rule = check::V18;
 
 /// The finding on the trials of one row; `None` when none of them measured
 /// anything.
@@ -118,7 +118,7 @@ mod tests {
             trial.spec.row = 0;
         }
         let judged = crate::judge(&record);
-        let of = |v: &Verdict| v.findings.iter().find(|f| f.id == ID).map(|f| f.status);
+        let of = |v: &Verdict| v.findings.iter().find(|f| f.id == ID.id).map(|f| f.status);
         assert_eq!(of(&judged.verdict), of(&judged.rows[0].verdict));
         (of(&judged.verdict).unwrap(), judged.verdict.validity)
     }

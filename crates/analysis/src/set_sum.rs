@@ -12,14 +12,13 @@ use fathom_model::estimate::Unit;
 use fathom_model::judged::{JudgedRun, JudgedTrial};
 use fathom_model::sample::Phase;
 use fathom_model::together::{InSet, ResultSet, SetSum};
+use fathom_rules::method::observed::WHOLE;
 
 use crate::company;
 use crate::summary::{data_latency, data_rate, kind_latencies, summarize_ops};
 use crate::trial::{Second, Trial, add};
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// A second that lasted less is the cut end of a trial.
-const WHOLE: f64 = 0.95;
 /// Names of rows in a label.
 const NAMED: usize = 3;
 

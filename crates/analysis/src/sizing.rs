@@ -6,10 +6,8 @@
 //! connections over its links, never evenly: 85 % of the sum is counted, which
 //! gives every figure of the published table.
 
+use fathom_rules::method::sizing::BOND_SHARE;
 use serde::Serialize;
-
-/// Share of the sum of its links that a bond carries.
-pub const BOND_SHARE: f64 = 0.85;
 
 /// The links of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -10,8 +10,8 @@ use fathom_model::run::{TrialEnd, TrialRecord};
 use fathom_model::sample::{OpSample, Phase, Sample};
 use fathom_model::target::Target;
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
+use fathom_rules::TargetKind;
 
-use crate::check_table::TargetKind;
 use crate::company::Company;
 
 /// One second of all worker groups together.

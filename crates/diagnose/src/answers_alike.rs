@@ -6,23 +6,12 @@
 //! changes; of one that is always the same nothing is learnt.
 
 use fathom_model::unit;
+use fathom_rules::diagnosis::answers_alike::{
+    EVEN_WAITS, LEAST_MOMENTS, LEAST_RATE, LEAST_SPREAD, THRESHOLD as SAME_WAIT,
+};
 
 use crate::load::Samples;
 use crate::series::Series;
-
-/// Fewer moments with operations prove nothing.
-const LEAST_MOMENTS: usize = 6;
-/// The higher rates over the lower ones: rates that are alike teach nothing.
-const LEAST_SPREAD: f64 = 1.3;
-/// Waits that differ by less than this are the same. Shorter ones at higher
-/// rates show nothing either: so it is where each operation waits for the one
-/// before.
-const SAME_WAIT: f64 = 1.25;
-/// Longest over shortest wait of all moments, the odd ones left out: where
-/// operations queue now and then, waits differ by more.
-const EVEN_WAITS: f64 = 2.0;
-/// Below this rate a mean wait is that of a few operations.
-const LEAST_RATE: f64 = 10.0;
 
 /// A device that answers alike.
 #[derive(Debug, Clone, Copy, PartialEq)]

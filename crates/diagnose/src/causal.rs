@@ -13,17 +13,11 @@
 
 use fathom_model::diagnosis::{Answer, CausalTest, Diagnosis, Shortage};
 use fathom_model::rng::Rng;
+use fathom_rules::diagnosis::smaller_volume::{
+    LEAST_BLOCKS, SETTLE_MOST_SECONDS, SETTLE_SHARE, THRESHOLD as MATTERS,
+};
 use fathom_stats::moments::{Moments, mean};
 use fathom_stats::student::student_975;
-
-/// An effect matters from this share of the throttle on: a volume that is a
-/// tenth smaller, and progress that is at least a fortieth slower.
-const MATTERS: f64 = 0.25;
-/// Fewer blocks have no interval that decides anything.
-pub const LEAST_BLOCKS: u32 = 4;
-/// Of each part, the beginning is left out: what was queued before runs out.
-const SETTLE_SHARE: f64 = 0.15;
-const SETTLE_MOST_SECONDS: f64 = 1.0;
 
 /// How the test is made.
 #[derive(Debug, Clone, Copy, PartialEq)]

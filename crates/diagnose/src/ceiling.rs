@@ -2,23 +2,17 @@
 
 use fathom_model::diagnosis::{CeilingUse, DiskLoad};
 use fathom_model::unit;
+use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::at_ceiling::{
+    LEAST_SECONDS, SAME_BLOCK, SAME_MIX, THRESHOLD as AT_CEILING,
+};
 
 use crate::load::{self, Samples};
 use crate::recording::Recording;
-use crate::rules::diagnosis_limit;
 use crate::series::Series;
 
 /// The source of a ceiling that somebody typed.
 const AS_GIVEN: &str = "the limit of the volume, as given";
-
-/// Blocks that differ by more are another workload.
-const SAME_BLOCK: f64 = 4.0;
-/// Shares of reads that differ by more are another workload as well.
-const SAME_MIX: f64 = 0.3;
-/// In shorter samples a few operations more or less are a large part.
-const LEAST_SECONDS: f64 = 0.5;
-/// At the ceiling from here on.
-pub(crate) const AT_CEILING: f64 = 0.9;
 
 /// Operations per second that a volume gives, and how that is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,7 +103,7 @@ impl Ceiling {
             .filter(|(_, seconds)| *seconds >= LEAST_SECONDS);
         let rates: Series = whole.map(|(d, s)| (d.operations(), *s)).collect();
         let peak = rates.most().unwrap_or(0.0).max(load.operations_p95);
-        (peak > diagnosis_limit("ceiling-contradicted") * self.operations).then_some(peak)
+        (peak > diagnosis::ceiling_contradicted::THRESHOLD * self.operations).then_some(peak)
     }
 
     /// Whether load and measurement are alike.

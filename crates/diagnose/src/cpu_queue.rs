@@ -6,19 +6,11 @@
 //! only where it is known that hardly any do.
 
 use fathom_model::diagnosis::CpuLoad;
+use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::cpus_short::{HALF, NICED, QUEUE, THRESHOLD as BUSY};
 
 use crate::load;
 use crate::recording::{CpuShares, Recording};
-use crate::rules::diagnosis_limit;
-
-/// CPUs are short from this share of busy time on, for this share of the time,
-/// or with this many runnable tasks (load average, where tasks do not wait for
-/// I/O) for each.
-const BUSY: f64 = 0.90;
-const HALF: f64 = 0.5;
-const QUEUE: f64 = 1.2;
-/// Niced programs that take so much are who waits.
-const NICED: f64 = 0.10;
 
 /// That they do, in words. `waits`: whether work waits for I/O, where that is
 /// known.
@@ -53,7 +45,7 @@ pub(crate) fn is_short(recording: &Recording, cpu: CpuLoad, waits: Option<bool>)
 
 /// A load average that leaves little room, in words, with what is usual.
 pub(crate) fn little_room(cpu: CpuLoad) -> Option<String> {
-    let least = diagnosis_limit("load-average");
+    let least = diagnosis::load_average::THRESHOLD;
     let load = cpu.load_per_cpu.filter(|load| *load > least)?;
     Some(format!(
         "the load average is {load:.1} for each of {}: 0.7 to 0.8 leaves room, above 1 tasks wait for \

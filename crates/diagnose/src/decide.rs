@@ -14,6 +14,9 @@ use fathom_model::diagnosis::{
     Answer, CeilingUse, CpuLoad, DIAGNOSIS_SCHEMA, Diagnosis, DiskLoad, Shortage,
 };
 use fathom_model::unit;
+use fathom_rules::diagnosis::cpu_stolen::THRESHOLD as STEAL;
+use fathom_rules::diagnosis::network_full::THRESHOLD as NETWORK_FULL;
+use fathom_rules::diagnosis::waits_for_io::{FEW_SAMPLES, HALF, LASTING, THRESHOLD as IO_WAIT};
 
 use crate::answers_alike;
 use crate::ceiling::Ceiling;
@@ -28,19 +31,6 @@ use crate::plateau::{self, Plateau};
 use crate::recording::Recording;
 use crate::util_says;
 use crate::who;
-
-/// Shares of the time from which something counts as lasting.
-const LASTING: f64 = 0.10;
-/// Waiting for I/O that matters: idle CPU time with a task that waits, or time
-/// in which some task was stalled.
-const IO_WAIT: f64 = 0.05;
-/// Where work waits for less than half of the time, and something is in flight
-/// for less than half of it, another device could not make it twice as fast.
-const HALF: f64 = 0.5;
-/// Fewer samples are a glance.
-const FEW_SAMPLES: usize = 10;
-const STEAL: f64 = 0.10;
-const NETWORK_FULL: f64 = 0.90;
 
 /// All that is weighed.
 struct Facts<'a> {

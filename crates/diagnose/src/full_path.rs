@@ -10,18 +10,10 @@
 //! either: then this shows nothing.)
 
 use fathom_model::unit;
+use fathom_rules::diagnosis::path_full::{EVEN, LEAST_BYTES, LEAST_MOMENTS, MOSTLY};
 
 use crate::load;
 use crate::recording::{LinkMoment, Recording};
-
-/// Less is no traffic to speak of, in bytes per second.
-const LEAST_BYTES: f64 = 131_072.0;
-/// A second is like the others when its rate is within this share of the median.
-const EVEN: f64 = 0.15;
-/// Share of the time in which the rate is even, and in which segments are lost.
-const MOSTLY: f64 = 0.6;
-/// Fewer seconds show no pace.
-const LEAST_MOMENTS: usize = 5;
 
 /// What shows that a path is full.
 pub(crate) fn full(recording: &Recording) -> Option<String> {

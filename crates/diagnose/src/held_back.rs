@@ -1,21 +1,14 @@
 //! Work that is held back before it reaches a device: by a limit on the I/O of
 //! its control group, or by a lock.
 
+use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::held_back::{LEAST_WAITERS, MOST_OF_THE_TIME, THRESHOLD as AT_LIMIT};
+
 use std::path::Path;
 
 use crate::load;
 use crate::recording::Recording;
-use crate::rules::diagnosis_limit;
 use crate::series::Series;
-
-/// From here on a limit is what sets the rate: kernels count in slices, so
-/// that a second is seldom exactly at it.
-const AT_LIMIT: f64 = 0.90;
-/// Tasks that wait for a lock. One alone is often a standby that waits for its
-/// turn by design.
-const LEAST_WAITERS: f64 = 2.0;
-/// Share of the time in which so many wait.
-const MOST_OF_THE_TIME: f64 = 0.6;
 
 /// The limits of each group that has one, as shares of what they allow over time.
 fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
@@ -38,7 +31,7 @@ fn used_limits(recording: &Recording) -> Vec<(&str, Series)> {
 /// that held.
 fn exceeded(used: &Series) -> Option<f64> {
     let most = used.quantile(0.95)?;
-    (most > diagnosis_limit("ceiling-contradicted")).then_some(most)
+    (most > diagnosis::ceiling_contradicted::THRESHOLD).then_some(most)
 }
 
 /// Limits of groups that do not hold, in words.

@@ -5,16 +5,14 @@
 //! device that nobody asks. What shows it is the gauge of operations in flight,
 //! or `%util`, beside a count of completions that stands still.
 
+use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::hung_device::LEAST_SAMPLES;
+
 use jiff::civil::DateTime;
 use jiff::{SignedDuration, Unit};
 
 use crate::load::{self, Samples, seconds};
 use crate::recording::{DiskMoment, Recording};
-use crate::rules::{diagnosis_limit, diagnosis_rules};
-
-/// In one sample, the time of an operation and the sample's edges are all that
-/// is seen.
-const LEAST_SAMPLES: usize = 2;
 
 /// A time in which a device completed nothing of what it had.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,9 +37,7 @@ pub(crate) struct Hang {
 impl Hang {
     /// Long enough that no healthy device does so.
     pub(crate) fn is_proved(&self) -> bool {
-        let rule = diagnosis_rules().find("hung-device");
-        let least = rule.map_or(f64::INFINITY, |rule| rule.for_seconds as f64);
-        self.seconds >= least
+        self.seconds >= diagnosis::hung_device::FOR_SECONDS as f64
     }
 
     /// `loop5: operations in flight, and none completed for 10 s, to the end of the
@@ -70,14 +66,14 @@ impl Hang {
 
 /// Whether a moment of a device is one of a hang.
 pub(crate) fn is_stuck(disk: &DiskMoment) -> bool {
-    let in_use = diagnosis_limit("in-use");
+    let in_use = diagnosis::in_use::THRESHOLD;
     let used = [disk.util, disk.queue].into_iter().flatten();
     let used = used.reduce(f64::max).is_some_and(|most| most >= in_use);
     match disk.outstanding {
         // What is in flight at the end while none ended since the last reading.
         Some(outstanding) if outstanding >= 1.0 && disk.completions() == 0.0 => true,
         Some(outstanding) if outstanding < 1.0 => false,
-        _ => used && disk.completions() < diagnosis_limit("hung-device"),
+        _ => used && disk.completions() < diagnosis::hung_device::THRESHOLD,
     }
 }
 

@@ -27,8 +27,6 @@ mod memory;
 mod network_mounts;
 mod plateau;
 pub mod recording;
-pub mod rules;
-mod rules_page;
 mod second;
 mod series;
 mod silent_mounts;
@@ -43,9 +41,6 @@ pub use ceiling::Ceiling;
 pub use decide::diagnose;
 pub use held_back::only_limits_of;
 pub use join::join;
-pub use rules_page::{
-    alarms_markdown, clusters_markdown, diagnosis_markdown, stack_markdown, threshold,
-};
 pub use second::{no_test_load, same_host, same_time};
 pub use stack::{Landing, judge_stack, landings};
 pub use use_table::use_table;

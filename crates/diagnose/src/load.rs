@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use fathom_model::diagnosis::{CpuLoad, DiskLoad};
+use fathom_rules::diagnosis::slow_device::FEW_PER_SECOND;
 
 use crate::recording::{DiskMoment, Moment, Recording};
 use crate::series::Series;
 
 /// Length of a moment that tells none: all count alike.
 const UNKNOWN_SECONDS: f64 = 1.0;
-/// Below this rate a mean time is that of a few operations.
-const FEW_PER_SECOND: f64 = 1.0;
 
 pub(crate) fn seconds(moment: &Moment) -> f64 {
     moment.seconds.unwrap_or(UNKNOWN_SECONDS)

@@ -2,19 +2,13 @@
 
 use fathom_model::diagnosis::DiskLoad;
 use fathom_model::unit;
+use fathom_rules::diagnosis::memory_short::{
+    LASTING, MOSTLY_SWAP, SWAP_BYTES, THRESHOLD as STALLED,
+};
 
 use crate::load;
 use crate::recording::Recording;
 use crate::series::Series;
-
-/// Swapping that costs, bytes per second in and out.
-const SWAP_BYTES: f64 = 1_048_576.0;
-/// Share of the time from which it lasts.
-const LASTING: f64 = 0.10;
-/// Share of the time in which some task waits for memory.
-const STALLED: f64 = 0.10;
-/// A device of whose bytes this share goes to swap and back is busy with that.
-const MOSTLY_SWAP: f64 = 0.5;
 
 /// What shows that it is short.
 pub(crate) fn is_short(recording: &Recording) -> Option<String> {

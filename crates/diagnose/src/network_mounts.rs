@@ -6,14 +6,10 @@
 
 use fathom_model::diagnosis::DiskLoad;
 use fathom_model::unit;
+use fathom_rules::diagnosis::mount_waits::{SENT_AGAIN, THRESHOLD as WAITING};
 
 use crate::load;
 use crate::recording::{NfsMoment, Recording};
-
-/// Operations in flight from which work waits for a mount.
-const WAITING: f64 = 1.0;
-/// Transmissions sent again, of all operations, that slow a mount down.
-const SENT_AGAIN: f64 = 0.01;
 
 /// What the busiest mount shows, and what would decide whether it is the
 /// server or the network.

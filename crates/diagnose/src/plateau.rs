@@ -14,45 +14,15 @@
 //! there in the quiet moments, too: where a device that is empty for part of the
 //! time gives that rate as well, the rate is not its end.
 
+use fathom_rules::diagnosis::plateau::{
+    AT_RATE, CONSTANT, HELD, HELD_MOSTLY, LEAST_MOMENTS, LEAST_QUEUE, LEAST_SPREAD, LIKE_BLOCK,
+    LIKE_RATE, NEVER_EMPTY, QUIET_QUEUE, QUIET_SHARE, SAME_BYTES, SAME_RATE, SOME_RATE,
+    THRESHOLD as LEAST_INFLATION,
+};
+
 use crate::load::Samples;
 use crate::recording::DiskMoment;
 use crate::series::Series;
-
-/// Fewer moments with a queue prove nothing.
-const LEAST_MOMENTS: usize = 6;
-/// The longer half of the queues over the shorter one: of queues that are alike
-/// nothing is learnt.
-const LEAST_SPREAD: f64 = 1.5;
-/// Shorter queues are one program that waits for each of its operations.
-const LEAST_QUEUE: f64 = 2.0;
-/// A rate that grows by less than this does not grow.
-const SAME_RATE: f64 = 1.10;
-/// Bytes that grow by less than this do not grow. More than for operations: that
-/// blocks are a little larger in some moments is no matter.
-const SAME_BYTES: f64 = 1.25;
-/// Only moments of like blocks are compared: their means are within two times.
-const LIKE_BLOCK: f64 = std::f64::consts::SQRT_2;
-/// From here on a device is never empty, as the clock ticks count it.
-const NEVER_EMPTY: f64 = 0.8;
-/// With fewer in flight it is empty for part of the time.
-const QUIET_QUEUE: f64 = 0.8;
-/// Moments below this share of the rate are of little demand, and tell nothing of
-/// its pace.
-const SOME_RATE: f64 = 0.5;
-/// Share of all time from which quiet moments say something, and share of these
-/// that has the rate of the plateau where a pace is constant.
-const QUIET_SHARE: f64 = 0.05;
-const CONSTANT: f64 = 0.5;
-/// Rates from this share of the plateau's on are at it, and up to that one like it.
-const AT_RATE: f64 = 0.9;
-const LIKE_RATE: f64 = 1.25;
-/// Waits at the end over quiet ones.
-const LEAST_INFLATION: f64 = 3.0;
-/// A rate that is mostly within this share of the usual one at the plateau is held
-/// by somebody. Not always: a second in which the host itself stood still is no
-/// property of the volume.
-const HELD: f64 = 0.03;
-const HELD_MOSTLY: f64 = 0.66;
 
 /// What a device at its end shows.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,16 +6,12 @@
 
 use jiff::civil::DateTime;
 
+use fathom_rules::diagnosis::test_load::{SAME_TIME, THRESHOLD as CLEARLY_MORE};
+
 use crate::load::{self, Samples};
 use crate::plateau;
 use crate::recording::Recording;
 use crate::series::Series;
-
-/// Recordings that share this part of the shorter one are of the same time.
-const SAME_TIME: f64 = 0.1;
-/// A test that has so many more in flight, or that reaches so many more
-/// operations, asked for more.
-const CLEARLY_MORE: f64 = 1.5;
 
 /// Whether two recordings can be of one host: where both tell its name, it is
 /// the same, with or without its domain.

@@ -4,14 +4,11 @@
 //! wait and all devices are empty, what they wait for was not recorded: a network
 //! mount, a device whose counters stand still, or a limit in front of a device.
 
+use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::unseen_stall::{EMPTY, UNEXPLAINED};
+
 use crate::load;
 use crate::recording::{DiskMoment, Moment, Recording};
-use crate::rules::diagnosis_limit;
-
-/// Tasks wait for this much more of the time than any device has something to do.
-const UNEXPLAINED: f64 = 0.5;
-/// With fewer in flight the devices are empty.
-const EMPTY: f64 = 0.2;
 
 /// Share of the time in which that is so, where devices and waiting tasks were
 /// recorded.
@@ -54,7 +51,7 @@ fn in_use(disk: &DiskMoment) -> Option<f64> {
 
 /// In words, where it lasts.
 pub(crate) fn line(recording: &Recording) -> Option<String> {
-    let share = share(recording).filter(|share| *share >= diagnosis_limit("unseen-stall"))?;
+    let share = share(recording).filter(|share| *share >= diagnosis::unseen_stall::THRESHOLD)?;
     let mut mounts: Vec<&str> = recording
         .moments
         .iter()

@@ -9,22 +9,17 @@ use std::collections::BTreeMap;
 
 use fathom_model::diagnosis::{Answer, Shortage};
 use fathom_model::unit;
+use fathom_rules::diagnosis::doers::{
+    FULL_OF_INTERRUPTS, LEAST_BYTES, MOST_OF_THE_TIME, THRESHOLD as LEAST_SHARE,
+};
 
 use crate::load::{self, seconds};
 use crate::recording::{DoerMoment, Moment, Recording};
 
 /// Lines of evidence.
 const MOST_LINES: usize = 3;
-/// Who does less than this share is not named.
-const LEAST_SHARE: f64 = 0.10;
-/// Less than this is no I/O to speak of, in bytes per second.
-const LEAST_BYTES: f64 = 65_536.0;
 /// A thread that computes without a pause.
 const ONE_CPU: std::ops::RangeInclusive<f64> = 0.90..=1.10;
-/// Share of the time from which it does so all the time.
-const MOST_OF_THE_TIME: f64 = 0.6;
-/// A CPU that has no time for anything but interrupts.
-const FULL_OF_INTERRUPTS: f64 = 0.80;
 
 /// Adds who it was to the evidence, which stays at three lines.
 pub(crate) fn name(

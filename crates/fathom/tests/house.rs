@@ -15,6 +15,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-outputs", 0),
     ("fathom-deadline", 0),
     ("fathom-stats", 0),
+    ("fathom-rules", 0),
     ("fathom-drives", 1),
     ("fathom-plan", 2),
     ("fathom-engine", 2),
@@ -291,9 +292,15 @@ fn nothing_is_left_for_later() {
 
 /// Whether a file belongs to the tests of a crate, not to what is shipped.
 fn is_test(path: &str) -> bool {
-    ["/tests/", "/examples/", "/benches/", "/conformance/"]
-        .iter()
-        .any(|part| path.contains(part))
+    [
+        "/tests/",
+        "/examples/",
+        "/benches/",
+        "/conformance/",
+        "/build/",
+    ]
+    .iter()
+    .any(|part| path.contains(part))
         || path.ends_with("tests.rs")
 }
 

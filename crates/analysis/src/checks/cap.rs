@@ -4,20 +4,17 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v38::{BEYOND, CLOUD_SHARE};
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
-use crate::check_table::TargetKind;
 use crate::company::overlap;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::plateau::plateau;
 use crate::trial::Trial;
 
-const ID: &str = "V38";
-/// A rate beyond this multiple of a limit was not held back by it.
-const BEYOND: f64 = 1.05;
-/// Share of the measure phase at a cloud volume's limit that names it.
-const CLOUD_SHARE: f64 = 0.5;
+const ID: &Rule = check::V38;
 
 /// A declared limit and how much of it was used.
 struct Use {
@@ -31,9 +28,8 @@ pub(super) fn cap(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.kind == TargetKind::Null || trial.data_ops() == 0 {
         return None;
     }
-    let info = |share: f64, text: String| {
-        Outcome::decided(ID, FindingStatus::Info, share, check(ID).info, text)
-    };
+    let info =
+        |share: f64, text: String| Outcome::decided(ID, FindingStatus::Info, share, ID.info, text);
     if let Some(evidence) = evidence(trial) {
         return Some(info(1.0, evidence));
     }
@@ -48,7 +44,7 @@ pub(super) fn cap(facts: &Facts<'_>) -> Option<Outcome> {
         (Some(most), None) => {
             let pass = FindingStatus::Pass;
             let text = format!("{} was not reached", most.text);
-            Outcome::decided(ID, pass, most.share, check(ID).info, text)
+            Outcome::decided(ID, pass, most.share, ID.info, text)
         }
         (None, None) if trial.record.target_before.is_none() => {
             Outcome::not_measured(ID, "the target was not looked at")
@@ -56,14 +52,14 @@ pub(super) fn cap(facts: &Facts<'_>) -> Option<Outcome> {
         (None, None) => {
             let text = "no control group limits the devices, and the rate is no plateau";
             let pass = FindingStatus::Pass;
-            Outcome::decided(ID, pass, 0.0, check(ID).info, text.to_owned())
+            Outcome::decided(ID, pass, 0.0, ID.info, text.to_owned())
         }
     })
 }
 
 /// The evidence that a cap set the rate, with its figure.
 pub(crate) fn evidence(trial: &Trial<'_>) -> Option<String> {
-    let least = check(ID).info.unwrap_or(0.95);
+    let least = check::v38::INFO;
     let mut uses = uses(trial);
     uses.sort_by(|a, b| b.share.total_cmp(&a.share));
     let reached = uses
@@ -85,7 +81,7 @@ pub(crate) fn evidence(trial: &Trial<'_>) -> Option<String> {
 /// The evidence that a limit which somebody declared was met so closely that
 /// nothing else needs to explain the rate.
 pub(crate) fn declared(trial: &Trial<'_>) -> Option<String> {
-    let near = check(ID).at_limit?;
+    let near = check::v38::AT_LIMIT;
     let mut uses = uses(trial);
     uses.retain(|used| (used.share - 1.0).abs() <= near);
     uses.sort_by(|a, b| (a.share - 1.0).abs().total_cmp(&(b.share - 1.0).abs()));

@@ -12,24 +12,20 @@ use fathom_model::sample::Phase;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::SyncOpen;
+use fathom_rules::check::v30::{BESIDES, REQUEST_BYTES};
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
 use crate::activity::{Activity, DeviceCounts};
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-const ID: &str = "V30";
-/// Size from which on a device may split a request.
-const REQUEST_BYTES: u64 = 131_072;
+const ID: &Rule = check::V30;
 /// Size up to which a block is one request wherever it lies.
 const PAGE_BYTES: u64 = 4096;
 /// File systems whose commits are known.
 const JOURNALS: [&str; 4] = ["ext2", "ext3", "ext4", "xfs"];
-/// What metadata written in place, checkpoints of the journal and timers add,
-/// as a share.
-const BESIDES: f64 = 0.1;
 
 /// What counting says.
 pub(super) enum Commits {
@@ -95,14 +91,13 @@ fn commits(trial: &Trial<'_>, activity: &Activity) -> f64 {
 /// Whether flushes are the only explanation for more bytes than the table lets
 /// pass.
 fn hidden_share(trial: &Trial<'_>, activity: &Activity, commits: f64) -> bool {
-    let table = check(ID);
     let moved = activity.written.bytes + activity.written.slack;
     let own = moved * (1.0 + BESIDES) + activity.dirty_before_bytes;
     let open = activity.device_write_bytes - own;
     let total = (activity.device_read_bytes + activity.device_write_bytes).max(1.0);
-    let floor = table.floor_bytes_per_second.unwrap_or(0.0) * activity.seconds;
+    let floor = check::v30::FLOOR_BYTES_PER_SECOND * activity.seconds;
     let one_device = activity.leaves.len() == 1 && trial.workload.mix.write_percent > 0;
-    let limit = table.caveat.unwrap_or(1.0);
+    let limit = check::v30::CAVEAT;
     one_device && commits > 0.0 && open > floor && open / total > limit
 }
 
@@ -156,8 +151,7 @@ fn passes_on(device: &Pair<'_>) -> bool {
 
 /// Requests and flushes that one commit sends to the device.
 fn per_commit(trial: &Trial<'_>) -> Result<(f64, f64), String> {
-    let table = check(ID);
-    let flushes = table.flushes_per_commit.unwrap_or(f64::INFINITY);
+    let flushes = check::v30::FLUSHES_PER_COMMIT;
     if trial.kind == TargetKind::Device {
         return Ok((1.0, flushes));
     }
@@ -174,7 +168,7 @@ fn per_commit(trial: &Trial<'_>) -> Result<(f64, f64), String> {
     if filesystem.options.iter().any(|o| o == "data=journal") {
         return Err("with data=journal the data are in the journal as well".to_owned());
     }
-    Ok((table.writes_per_commit.unwrap_or(f64::INFINITY), flushes))
+    Ok((check::v30::WRITES_PER_COMMIT, flushes))
 }
 
 fn counted(
@@ -183,7 +177,7 @@ fn counted(
     device: &DeviceCounts,
     (commits, (writes_each, flushes_each)): (f64, (f64, f64)),
 ) -> Commits {
-    let (trial, table) = (facts.trial, check(ID));
+    let trial = facts.trial;
     let slack = match activity.written.bytes > 0.0 {
         true => activity.written.slack / activity.written.bytes,
         false => 0.0,
@@ -193,7 +187,7 @@ fn counted(
     let data = activity.writes * requests_per_write(trial);
     let most_writes = (data + commits * writes_each) * uncertain + left_over;
     let most_flushes = commits * flushes_each * uncertain;
-    let floor = table.floor_ops_per_second.unwrap_or(0.0) * activity.seconds;
+    let floor = check::v30::FLOOR_OPS_PER_SECOND * activity.seconds;
     let over = |all: f64, most: f64| {
         let foreign = (all - most).max(0.0);
         let share = if foreign > floor {

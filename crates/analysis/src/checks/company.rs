@@ -1,9 +1,11 @@
 //! V75: did other trials of the run load the host at the same time?
 
+use fathom_rules::{Rule, check};
+
 use super::Facts;
 use crate::outcome::Outcome;
 
-const ID: &str = "V75";
+const ID: &Rule = check::V75;
 
 /// Others that are named.
 const NAMED: usize = 3;

@@ -3,15 +3,15 @@
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_bytes::read_ratio;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
 /// V02: was it in the page cache before the load?
 pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V02";
+    const ID: &Rule = check::V02;
     let trial = facts.trial;
     if !trial.workload.mix.reads() {
         return None;
@@ -68,7 +68,7 @@ pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V03: does it fit into a cache?
 pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V03";
+    const ID: &Rule = check::V03;
     let trial = facts.trial;
     // V77 says what caches mean for operations on files.
     if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
@@ -111,7 +111,7 @@ fn working_set_limit(facts: &Facts<'_>) -> (FindingStatus, &'static str) {
         return (FindingStatus::Info, why);
     }
     if trial.workload.mix.reads() {
-        let proven = check("V01").caveat.unwrap_or(1.0);
+        let proven = check::v01::CAVEAT;
         return match read_ratio(facts) {
             Some(ratio) if ratio >= proven => {
                 (FindingStatus::Info, "V01 shows that the device answered")
@@ -128,7 +128,7 @@ fn working_set_limit(facts: &Facts<'_>) -> (FindingStatus, &'static str) {
 
 /// V04: was it ever written?
 pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V04";
+    const ID: &Rule = check::V04;
     let trial = facts.trial;
     if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
         return None;
@@ -180,7 +180,7 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V06: is there a disk at all?
 pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V06";
+    const ID: &Rule = check::V06;
     let trial = facts.trial;
     if let Some(reason) = trial.artificial() {
         return Some(Outcome::not_measured(ID, reason));
@@ -205,7 +205,7 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
         None => FindingStatus::Pass,
     };
     let evidence = layer.unwrap_or_else(|| format!("the target is {below}"));
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     Some(Outcome::decided(ID, status, measured, threshold, evidence))
 }
 
@@ -268,7 +268,7 @@ pub(crate) fn holes(facts: &Facts<'_>) -> Option<f64> {
     let data = &trial.end()?.data;
     let share = data.unwritten_share.filter(|share| share.is_finite())?;
     let missing = 1.0 - read_ratio(facts)?.min(1.0);
-    let counts = check("V04").invalid.is_some_and(|least| share > least);
+    let counts = share > check::v04::INVALID;
     // Most of what did not come from the device must be holes.
     (counts && trial.workload.mix.reads() && 2.0 * share > missing && missing > 0.0)
         .then_some(share)

@@ -2,18 +2,16 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v01::LEAST_BLOCKS;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::data_set::holes;
 use super::unflushed::unflushed;
 use crate::activity::{Activity, Moved};
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
-const ID: &str = "V01";
-
-/// Operations' worth of data below which a ratio says nothing.
-const LEAST_BLOCKS: f64 = 16.0;
+const ID: &Rule = check::V01;
 
 pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;
@@ -172,7 +170,7 @@ fn outcome(
         100.0 * device / app,
         activity.seconds,
     );
-    let more = match ratio > check("V09").info.unwrap_or(f64::INFINITY) {
+    let more = match ratio > check::v09::INFO {
         true => {
             "; more than the workload moved is no fault here: read-ahead, metadata or others \
                  (V09, V30)"

@@ -2,15 +2,15 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v33::THROTTLED_SHARE;
+use fathom_rules::{Rule, check};
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
 use super::state::{out_of_sight, pass};
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-/// Share of the measure phase spent throttled from which on heat sets the rate.
-const THROTTLED_SHARE: f64 = 0.1;
 const COUNTERS: [&str; 4] = [
     "health_thermal_1_transitions",
     "health_thermal_2_transitions",
@@ -30,7 +30,7 @@ fn throttled_seconds(device: &Pair<'_>) -> Option<u64> {
 
 /// V33: did the drive slow down for heat, or come near to it?
 pub(super) fn thermal(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V33";
+    const ID: &Rule = check::V33;
     let trial = facts.trial;
     if let Some(outcome) = out_of_sight(ID, trial) {
         return outcome;
@@ -49,15 +49,9 @@ pub(super) fn thermal(facts: &Facts<'_>) -> Option<Outcome> {
         );
         let measured = seconds.max(events) as f64;
         let status = FindingStatus::Caveat;
-        return Some(Outcome::decided(
-            ID,
-            status,
-            measured,
-            check(ID).caveat,
-            evidence,
-        ));
+        return Some(Outcome::decided(ID, status, measured, ID.caveat, evidence));
     }
-    let margin = check(ID).margin_celsius.unwrap_or(5.0);
+    let margin = check::v33::MARGIN_CELSIUS;
     let near = devices.iter().find_map(|device| {
         let hottest = device.largest("temperature_celsius")?;
         let warning = device.largest("temperature_warning_celsius")?;
@@ -114,7 +108,7 @@ pub(crate) fn heat_limited(trial: &Trial<'_>) -> Option<String> {
 
 /// V34: worn out, failing, or with new errors?
 pub(super) fn health(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V34";
+    const ID: &Rule = check::V34;
     let trial = facts.trial;
     if let Some(outcome) = out_of_sight(ID, trial) {
         return outcome;
@@ -148,7 +142,7 @@ pub(super) fn health(facts: &Facts<'_>) -> Option<Outcome> {
         ID,
         *worst,
         count,
-        check(ID).caveat,
+        ID.caveat,
         texts.join("; "),
     ))
 }

@@ -3,13 +3,13 @@
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::SyncOpen;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::unflushed::{Unflushed, unflushed, written};
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::{Outcome, grade};
 
-const ID: &str = "V07";
+const ID: &Rule = check::V07;
 
 pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;
@@ -59,7 +59,7 @@ fn written_back(left: &Unflushed, written: u64) -> Outcome {
         left.how,
     );
     let share = left.bytes as f64 / written.max(1) as f64;
-    Outcome::decided(ID, FindingStatus::Info, share, check(ID).info, evidence)
+    Outcome::decided(ID, FindingStatus::Info, share, ID.info, evidence)
 }
 
 fn not_flushed(left: &Unflushed, written: u64) -> Outcome {
@@ -73,14 +73,14 @@ fn not_flushed(left: &Unflushed, written: u64) -> Outcome {
     let share = |bytes: u64| bytes as f64 / written.max(1) as f64;
     let outcome = Outcome::graded(ID, share(left.bytes), evidence);
     // Pages that can be somebody else's do not make the number untrue.
-    match check(ID).grade(share(left.certain)).0 {
+    match grade(ID, share(left.certain)).0 {
         FindingStatus::Invalid => outcome,
         _ => outcome.at_most(FindingStatus::Caveat),
     }
 }
 
 fn pass(evidence: &str) -> Outcome {
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     Outcome::decided(ID, FindingStatus::Pass, 0.0, threshold, evidence.to_owned())
 }
 
@@ -112,7 +112,7 @@ fn direct(facts: &Facts<'_>) -> Outcome {
                  (write back), and nothing flushed it",
                 device.name
             );
-            Outcome::decided(ID, FindingStatus::Info, 0.0, check(ID).info, evidence)
+            Outcome::decided(ID, FindingStatus::Info, 0.0, ID.info, evidence)
         }
         _ => pass("direct writes were acknowledged by the device"),
     }

@@ -5,12 +5,12 @@
 //! finding and does not count.
 
 use fathom_model::verdict::{Finding, FindingStatus};
+use fathom_rules::{Rule, TargetKind, check};
 
-use crate::check_table::{TargetKind, find_check};
 use crate::fold::required;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
-const ID: &str = "V90";
+const ID: &Rule = check::V90;
 
 /// The finding on required checks that could not run; `None` when all could.
 pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding> {
@@ -41,13 +41,13 @@ pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding>
             Some(format!(
                 "{} needs {}",
                 f.id,
-                find_check(&f.id)?.needs.as_ref()?
+                check::TABLE.find(&f.id)?.needs?
             ))
         })
         .collect();
     let remedy = match needs.is_empty() {
-        true => check(ID).remedy.clone(),
-        false => format!("{}. {}", needs.join("; "), check(ID).remedy),
+        true => ID.remedy.to_owned(),
+        false => format!("{}. {}", needs.join("; "), ID.remedy),
     };
     Some(
         Outcome::graded(ID, share, evidence)
@@ -58,11 +58,8 @@ pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding>
 
 /// Whether so much was missing that the others decide nothing.
 pub(crate) fn is_too_little(finding: &Finding) -> bool {
-    let limit = check(ID).undetermined;
-    let share = finding.measured.filter(|_| finding.id == ID);
-    share
-        .zip(limit)
-        .is_some_and(|(share, limit)| share >= limit)
+    let share = finding.measured.filter(|_| finding.id == ID.id);
+    share.is_some_and(|share| share >= check::v90::UNDETERMINED)
 }
 
 #[cfg(test)]
@@ -86,9 +83,9 @@ mod tests {
     #[test]
     fn a_blind_host_never_gives_a_trusted_number() {
         let seeing = RecordBuilder::reads();
-        assert_eq!(seeing.status(ID), None);
+        assert_eq!(seeing.status(ID.id), None);
         assert_eq!(seeing.validity(), Validity::Trusted);
-        let finding = blind(RecordBuilder::reads()).finding(ID).unwrap();
+        let finding = blind(RecordBuilder::reads()).finding(ID.id).unwrap();
         assert_eq!(finding.status, FindingStatus::Caveat);
         assert!(finding.evidence.contains("V01"), "{finding:?}");
         assert!(finding.evidence.contains("V37"), "{finding:?}");
@@ -112,7 +109,7 @@ mod tests {
 
     #[test]
     fn every_required_check_says_what_it_needs() {
-        for check in crate::check_table() {
+        for check in check::TABLE.rules {
             assert_eq!(
                 check.required.is_empty(),
                 check.needs.is_none(),

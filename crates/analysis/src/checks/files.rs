@@ -4,16 +4,15 @@ use fathom_model::OpKind;
 use fathom_model::gluster::{GlusterBrickUse, GlusterUse};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v77::LEAST_INODE_BYTES;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_bytes::names;
 use crate::activity::Activity;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-/// No file system that stores inodes has smaller ones.
-const LEAST_INODE_BYTES: u64 = 128;
 /// Requests of Gluster that look at files.
 const LOOKS: [&str; 9] = [
     "LOOKUP", "STAT", "FSTAT", "OPEN", "OPENDIR", "READ", "READDIR", "READDIRP", "GETXATTR",
@@ -21,7 +20,7 @@ const LOOKS: [&str; 9] = [
 
 /// V77: could this host's caches answer?
 pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V77";
+    const ID: &Rule = check::V77;
     let trial = facts.trial;
     let meta = trial.workload.files_work()?;
     if !meta.only_looks() || trial.artificial().is_some() {
@@ -52,7 +51,7 @@ pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
         }
         Ok((share, text)) => {
             let warm = 1.0 - share;
-            let word = match check(ID).caveat.is_some_and(|limit| warm > limit) {
+            let word = match ID.caveat.is_some_and(|limit| warm > limit) {
                 true => "warm: this host's caches of names, inodes and pages answered",
                 false => "cold: the storage answered",
             };
@@ -98,7 +97,7 @@ fn storage_share(trial: &Trial<'_>) -> Result<(f64, String), String> {
     let share = |read: f64| (read / needed.max(1) as f64).min(1.0) * passes;
     let device = activity.device_read_bytes;
     let own = activity.own_read_bytes.unwrap_or(device);
-    let limit = check("V77").caveat.unwrap_or(0.5);
+    let limit = check::v77::CAVEAT;
     if share(own) < limit && share(device) >= limit {
         return Err(format!(
             "{} read {}, of which this process asked for {} itself",
@@ -140,7 +139,7 @@ fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), String
 
 /// V78: was anything durable when the operation returned?
 pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V78";
+    const ID: &Rule = check::V78;
     let trial = facts.trial;
     let meta = trial.workload.files_work()?;
     if meta.only_looks() || trial.artificial().is_some() || trial.kind == TargetKind::Memory {
@@ -163,7 +162,7 @@ pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
         "{} returned as soon as the change was in memory; the file system writes it later",
         left.join(", ")
     );
-    let limit = check(ID).info;
+    let limit = ID.info;
     Some(Outcome::decided(
         ID,
         FindingStatus::Info,

@@ -3,11 +3,11 @@
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::RateUnit;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::generator_cpu::{CpuBound, busiest_thread, cpu_bound};
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::{Outcome, grade};
 use crate::schedule_lag::longest_unexplained_ns;
 use crate::summary::usable;
 use crate::trial::Trial;
@@ -47,7 +47,7 @@ pub(crate) fn busy_worker(trial: &Trial<'_>) -> Option<f64> {
 
 /// V22: how far below its own limit did the generator work?
 pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V22";
+    const ID: &Rule = check::V22;
     let trial = facts.trial;
     if trial.kind == TargetKind::Null {
         return None;
@@ -59,7 +59,6 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.data_ops() == 0 {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     }
-    let table = check(ID);
     let bound = cpu_bound(trial);
     let cpu = match &bound {
         Some(bound) => Some(bound.text.clone()),
@@ -89,7 +88,7 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
         unit::count(ceiling.min(1e15)),
         cpu.map(|c| format!("; {c}")).unwrap_or_default(),
     );
-    let (status, threshold) = table.grade(share);
+    let (status, threshold) = grade(ID, share);
     match &bound {
         Some(bound) if status < FindingStatus::Caveat => Some(caveat(bound, evidence)),
         _ => Some(Outcome::decided(ID, status, share, threshold, evidence)),
@@ -98,7 +97,7 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V27: did the generator stop?
 pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V27";
+    const ID: &Rule = check::V27;
     let trial = facts.trial;
     if trial.kind == TargetKind::Sim {
         let reason = "a simulated drive runs under a virtual clock";
@@ -113,12 +112,11 @@ pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
     let stopped_ns = stopped.max().unwrap_or(0);
     let longest_ns = stopped_ns.max(longest_unexplained_ns(trial));
     let share = longest_ns as f64 / trial.duration_ns as f64;
-    let table = check(ID);
-    let caveat = table.caveat.unwrap_or(0.1);
+    let caveat = check::v27::CAVEAT;
     let seconds = longest_ns as f64 / 1e9;
     let (status, what) = match seconds >= caveat {
         false => (FindingStatus::Pass, "the longest stop of a worker was"),
-        true if share > table.invalid_share.unwrap_or(1.0) => (
+        true if share > check::v27::INVALID_SHARE => (
             FindingStatus::Invalid,
             "the generator itself stood still for",
         ),

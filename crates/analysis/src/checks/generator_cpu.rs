@@ -2,10 +2,10 @@
 //! of a control group, or one CPU that handled the device's interrupts.
 
 use fathom_model::unit;
+use fathom_rules::check;
 
 use super::generator::busy_worker;
 use crate::above_the_device::interrupt_bound;
-use crate::outcome::check;
 use crate::trial::Trial;
 
 /// One part of the CPU that was used up.
@@ -52,7 +52,7 @@ fn worker(trial: &Trial<'_>) -> Option<CpuBound> {
     if trial.workload.files_work().is_some() {
         return None;
     }
-    let limit = check("V22").busy_thread?;
+    let limit = check::v22::BUSY_THREAD;
     let share = busy_worker(trial).filter(|share| *share > limit)?;
     Some(CpuBound {
         share,
@@ -63,7 +63,7 @@ fn worker(trial: &Trial<'_>) -> Option<CpuBound> {
 
 /// A quota that stopped the workers for a good part of the time.
 fn quota(trial: &Trial<'_>) -> Option<CpuBound> {
-    let limit = check("V22").quota?;
+    let limit = check::v22::QUOTA;
     let load = trial.end()?.host.as_ref()?;
     let quota = load.cpu_quota.as_ref()?;
     let share = quota.throttled_periods as f64 / quota.periods as f64;
@@ -81,7 +81,7 @@ fn quota(trial: &Trial<'_>) -> Option<CpuBound> {
 }
 
 fn interrupts(trial: &Trial<'_>) -> Option<CpuBound> {
-    let limit = check("V22").interrupts?;
+    let limit = check::v22::INTERRUPTS;
     let (share, text) = interrupt_bound(trial, limit)?;
     Some(CpuBound { share, limit, text })
 }

@@ -2,20 +2,14 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v30::{JOURNAL_BYTES_PER_FLUSH, METADATA_SHARE, ROUNDING_BYTES_PER_WRITE};
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::commits;
 use super::device_bytes::names;
 use crate::activity::{Activity, host_observations};
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
-
-/// Bytes of journal and metadata that one flush may cause.
-const JOURNAL_BYTES_PER_FLUSH: f64 = 65_536.0;
-/// Bytes that one write may cause beyond its own: partial pages and blocks.
-const ROUNDING_BYTES_PER_WRITE: f64 = 4096.0;
-/// Share of the written bytes that metadata may add.
-const METADATA_SHARE: f64 = 0.1;
+use crate::outcome::{Outcome, grade};
 
 /// Foreign bytes on the devices of the target.
 struct Foreign {
@@ -28,7 +22,7 @@ struct Foreign {
 
 /// V30: did somebody else use the device?
 pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V30";
+    const ID: &Rule = check::V30;
     if let Some(reason) = facts.trial.artificial() {
         return Some(Outcome::not_measured(ID, reason));
     }
@@ -55,13 +49,13 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, reason));
     }
     let total = (activity.device_read_bytes + activity.device_write_bytes).max(1.0);
-    let floor = check(ID).floor_bytes_per_second.unwrap_or(0.0) * activity.seconds;
+    let floor = check::v30::FLOOR_BYTES_PER_SECOND * activity.seconds;
     let by_bytes = foreign.into_iter().map(|found| {
         let share = match found.bytes > floor {
             true => found.bytes / total,
             false => 0.0,
         };
-        let milder = check(ID).grade(share).0 > found.limit;
+        let milder = grade(ID, share).0 > found.limit;
         let evidence = format!(
             "{} of {} that {} read and wrote over {:.0} s were {} that this run did not cause \
              ({:.1} %){}",
@@ -166,7 +160,7 @@ struct Shortage {
 
 /// V37: did fathom have to wait for a CPU?
 pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V37";
+    const ID: &Rule = check::V37;
     if facts.trial.kind == TargetKind::Sim {
         let reason = "a simulated drive runs under a virtual clock";
         return Some(Outcome::not_measured(ID, reason));
@@ -181,7 +175,6 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
             "the host's CPUs were not observed",
         ));
     }
-    let table = check(ID);
     let percent = |name: &str, share: Option<f64>| match share {
         Some(share) => format!("{name} {:.1} %", 100.0 * share),
         None => format!("{name} not known"),
@@ -193,18 +186,19 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
         percent("workers waited for a CPU", short.run_delay),
     );
     let steal = short.steal.unwrap_or(0.0);
-    let (status, threshold) = table.grade(steal);
+    let (status, threshold) = grade(ID, steal);
     if status >= FindingStatus::Caveat {
         return Some(Outcome::decided(ID, status, steal, threshold, evidence));
     }
-    let over = |share: Option<f64>, limit: Option<f64>| {
-        Some((share?, limit?)).filter(|(share, limit)| share > limit)
-    };
-    if let Some((delay, limit)) = over(short.run_delay, table.run_delay) {
+    if let Some(delay) = short
+        .run_delay
+        .filter(|share| *share > check::v37::RUN_DELAY)
+    {
+        let limit = check::v37::RUN_DELAY;
         let status = FindingStatus::Caveat;
         return Some(Outcome::decided(ID, status, delay, Some(limit), evidence));
     }
-    if let Some((pressure, limit)) = over(short.pressure, table.pressure) {
+    if let Some(pressure) = short.pressure.filter(|share| *share > check::v37::PRESSURE) {
         // Others may wait while the workers do not.
         let status = match short.run_delay {
             Some(_) => FindingStatus::Info,
@@ -214,7 +208,7 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
             ID,
             status,
             pressure,
-            Some(limit),
+            Some(check::v37::PRESSURE),
             evidence,
         ));
     }

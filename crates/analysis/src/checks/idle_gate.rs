@@ -2,13 +2,14 @@
 
 use fathom_model::idle_gate::IdleGate;
 use fathom_model::unit;
+use fathom_rules::{Rule, check};
 
 use super::Facts;
 use crate::outcome::Outcome;
 
 /// V79: the wait for quiet devices, and whether it was given up.
 pub(super) fn busy_before(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V79";
+    const ID: &Rule = check::V79;
     let gate = facts.trial.end()?.gate.as_deref()?;
     if gate.watched.is_empty() {
         return None;

@@ -5,10 +5,10 @@ use fathom_model::run::RunState;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::CacheMode;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::{Outcome, grade};
 use crate::trial::{Trial, data_kinds};
 
 /// Clock sources that are read without a system call and do not run apart
@@ -28,14 +28,13 @@ const GOOD_CLOCKS: [&str; 10] = [
 
 /// V24: can times be believed?
 pub(super) fn clock(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V24";
+    const ID: &Rule = check::V24;
     let trial = facts.trial;
     // The null target may take less than one tick; a virtual clock cannot err.
     if matches!(trial.kind, TargetKind::Null | TargetKind::Sim) {
         let reason = "the times of this target are not those of I/O";
         return Some(Outcome::not_measured(ID, reason));
     }
-    let table = check(ID);
     let source = trial.host.clocksource.as_deref();
     let read_ns = trial.host.clock_read_ns.filter(|ns| ns.is_finite());
     let impossible = trial.end().map(|end| end.engine.impossible_latencies);
@@ -47,9 +46,9 @@ pub(super) fn clock(facts: &Facts<'_>) -> Option<Outcome> {
     }
     let ops = trial.data_ops().max(1);
     let share = impossible.unwrap_or(0) as f64 / ops as f64;
-    let (mut status, threshold) = table.grade(share);
+    let (mut status, threshold) = grade(ID, share);
     let poor = source.is_some_and(|s| !GOOD_CLOCKS.contains(&s));
-    let slow = read_ns.is_some_and(|ns| ns > table.slow_read_ns.unwrap_or(f64::MAX));
+    let slow = read_ns.is_some_and(|ns| ns > check::v24::SLOW_READ_NS);
     if poor || slow {
         status = status.max(FindingStatus::Caveat);
     }
@@ -65,7 +64,7 @@ pub(super) fn clock(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V25: do independent counts agree?
 pub(super) fn unit_identity(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V25";
+    const ID: &Rule = check::V25;
     let trial = facts.trial;
     let worst = data_kinds()
         .filter_map(|kind| identity_error(trial, kind))
@@ -138,7 +137,7 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
 
 /// V26: failed operations.
 pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V26";
+    const ID: &Rule = check::V26;
     let trial = facts.trial;
     if trial.record.samples.is_empty() && trial.end().is_none_or(|end| end.engine.errors.is_empty())
     {
@@ -179,7 +178,7 @@ pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V28: was it the engine and mode that was asked for?
 pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V28";
+    const ID: &Rule = check::V28;
     let trial = facts.trial;
     let Some(end) = trial.end() else {
         return Some(Outcome::not_measured(
@@ -215,7 +214,7 @@ pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
         true => format!("{} ran as asked for", used.name()),
         false => notes.join("; "),
     };
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     Some(Outcome::decided(
         ID,
         status,
@@ -227,7 +226,7 @@ pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V29: did it come to its end?
 pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V29";
+    const ID: &Rule = check::V29;
     let trial = facts.trial;
     let stuck = trial.end().map_or(0, |end| end.engine.stuck.len());
     let measured = match trial.workload.bounds.time_ns {
@@ -266,7 +265,7 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     } else {
         stuck.max(1)
     };
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     let evidence = format!("{text}{because}; {measured}");
     Some(Outcome::decided(
         ID,

@@ -2,14 +2,14 @@
 
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::{Content, Payload};
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_facts::pairs;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const ID: &str = "V05";
+const ID: &Rule = check::V05;
 
 /// V05 from the properties of file system and devices. The probe of the
 /// payload, when there is one, decides over this.
@@ -58,13 +58,7 @@ pub(super) fn compress_dedup(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = format!("{layer}; {what}");
     let measured = 1.0;
-    Some(Outcome::decided(
-        ID,
-        status,
-        measured,
-        check(ID).info,
-        evidence,
-    ))
+    Some(Outcome::decided(ID, status, measured, ID.info, evidence))
 }
 
 /// Whether a good compressor or deduplication makes the payload smaller by a

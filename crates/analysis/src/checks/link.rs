@@ -1,15 +1,15 @@
 //! V35: is the way to the drive as wide and fast as both ends allow?
 
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
 use super::state::pass;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const ID: &str = "V35";
+const ID: &Rule = check::V35;
 
 type Fault = (FindingStatus, String);
 
@@ -41,7 +41,7 @@ pub(super) fn link(facts: &Facts<'_>) -> Option<Outcome> {
         ID,
         *worst,
         count,
-        check(ID).caveat,
+        ID.caveat,
         texts.join("; "),
     ))
 }

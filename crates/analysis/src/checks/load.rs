@@ -5,15 +5,13 @@ use fathom_model::judged::LatencySummary;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::{Arrival, RateUnit};
+use fathom_rules::check::v20::LEAST_OPS_PER_SLOT;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::{Outcome, grade};
 use crate::schedule_lag::longest_unexplained_ns;
 use crate::trial::Trial;
-
-/// Operations per slot below which starting and ending dominate.
-const LEAST_OPS_PER_SLOT: u64 = 20;
 
 /// Queue depth that was kept over the one that was asked for, without the last
 /// second, in which the workers end one by one.
@@ -32,7 +30,7 @@ pub(crate) fn depth_kept(trial: &Trial<'_>) -> Option<f64> {
 
 /// V20: Little's law against the asked-for depth.
 pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V20";
+    const ID: &Rule = check::V20;
     let trial = facts.trial;
     // Operations on files are the worker's own calls: there is no queue.
     let no_queue = trial.workload.files_work().is_some() || trial.kind == TargetKind::Null;
@@ -63,7 +61,7 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
         unit::group(total),
         100.0 * kept,
     );
-    let short = kept < 1.0 && check(ID).grade(kept).0 != FindingStatus::Pass;
+    let short = kept < 1.0 && grade(ID, kept).0 != FindingStatus::Pass;
     if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, short) {
         let evidence = format!("{evidence}; {cost}");
         let remedy = "Submission takes CPU time, during which the operation is not in flight: use \
@@ -169,7 +167,7 @@ pub(crate) fn achieved(trial: &Trial<'_>) -> Option<Achieved> {
 impl Achieved {
     /// Whether the rate was reached within the table's threshold and slack.
     pub(crate) fn reached(&self) -> bool {
-        self.share + self.tolerance >= check("V23").caveat.unwrap_or(0.99)
+        self.share + self.tolerance >= check::v23::CAVEAT
     }
 }
 
@@ -179,7 +177,7 @@ pub(crate) const NOT_REACHED: &str = "the rate was not reached";
 
 /// V23: did the open loop keep its rate, and submit on time?
 pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V23";
+    const ID: &Rule = check::V23;
     let trial = facts.trial;
     if !trial.open_loop() {
         return None;
@@ -187,7 +185,7 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
     let (Some(achieved), true) = (achieved(trial), trial.data_ops() > 0) else {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     };
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     if !achieved.reached() {
         let evidence = format!("{NOT_REACHED}: {}", achieved.text);
         let status = FindingStatus::Caveat;

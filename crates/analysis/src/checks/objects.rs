@@ -2,17 +2,15 @@
 
 use fathom_model::unit;
 use fathom_model::workload::EndpointReport;
+use fathom_rules::check::v84::LEAST_REQUESTS;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
-use crate::check_table::TargetKind;
 use crate::outcome::Outcome;
-
-/// Requests of an endpoint from which on its share says something.
-const LEAST_REQUESTS: u64 = 100;
 
 /// V83: did the load last long enough for caches and compaction?
 pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V83";
+    const ID: &Rule = check::V83;
     let trial = facts.trial;
     trial.workload.requests()?;
     if trial.artificial().is_some() || trial.kind == TargetKind::Null || trial.data_ops() == 0 {
@@ -25,7 +23,7 @@ pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V84: did all endpoints carry their part?
 pub(super) fn endpoints(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V84";
+    const ID: &Rule = check::V84;
     let trial = facts.trial;
     trial.workload.requests()?;
     let all = &trial.end()?.engine.endpoints;

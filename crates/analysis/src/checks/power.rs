@@ -2,15 +2,15 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::state::pass;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
 /// V36: throttled cores, slow governors, deep sleep under light load.
 pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V36";
+    const ID: &Rule = check::V36;
     let trial = facts.trial;
     if trial.kind == TargetKind::Sim {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
             ID,
             status,
             count as f64,
-            check(ID).caveat,
+            ID.caveat,
             evidence,
         ));
     }
@@ -43,7 +43,7 @@ pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
         notes.push("the host runs on battery".to_owned());
     }
     let latency = fact("cpu_idle_latency_us").and_then(|us| us.parse::<f64>().ok());
-    let deep = check(ID).deep_idle_us.unwrap_or(50.0);
+    let deep = check::v36::DEEP_IDLE_US;
     if let Some(us) = latency.filter(|us| *us > deep && trial.total_depth() == 1) {
         notes.push(format!(
             "at one operation at a time the CPU may sleep in between; it wakes within {us:.0} µs"
@@ -63,7 +63,7 @@ pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V39: did the host swap during the load?
 pub(super) fn swapping(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V39";
+    const ID: &Rule = check::V39;
     let trial = facts.trial;
     if trial.kind == TargetKind::Sim {
         return None;

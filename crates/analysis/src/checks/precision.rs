@@ -8,11 +8,12 @@ use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, check};
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 use fathom_stats::student::student_975;
 
 use super::Facts;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::statistics::ratio::{Ratio, longer_for};
 use crate::summary::operation_rate;
 use crate::trial::data_kinds;
@@ -27,7 +28,7 @@ fn rates(facts: &Facts<'_>) -> Vec<(&'static str, Ratio)> {
 
 /// V15: independent seconds.
 pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V15";
+    const ID: &Rule = check::V15;
     let worth = |ratio: &Ratio| ratio.error.map_or(1.0, |e| e.n_effective);
     let rates = rates(facts);
     let worst = rates
@@ -38,7 +39,7 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let n_effective = worth(ratio);
     let seconds = ratio.parts;
-    let least = check(ID).info.unwrap_or(MIN_EFFECTIVE);
+    let least = check::v15::INFO;
     let hint = match n_effective < least {
         true => format!(
             "; no interval is printed; measure {} longer",
@@ -55,7 +56,7 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V63: seconds measured. Below one, start-up and chance make the result.
 pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V63";
+    const ID: &Rule = check::V63;
     let any = OpKind::ALL.into_iter();
     if any
         .map(|kind| facts.trial.total(kind).ops)
@@ -64,7 +65,7 @@ pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     }
     let seconds = facts.trial.duration_seconds();
-    let least = check(ID).own_caveat?;
+    let least = check::v63::OWN_CAVEAT;
     let status = match seconds < least {
         true => FindingStatus::Caveat,
         false => FindingStatus::Pass,
@@ -75,7 +76,7 @@ pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V16: width of the interval.
 pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V16";
+    const ID: &Rule = check::V16;
     let several = facts
         .steadiness
         .as_ref()
@@ -93,7 +94,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, reason));
     };
     let few = ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE);
-    let need = check(ID).info.unwrap_or(0.02);
+    let need = check::v16::INFO;
     let hint = match (few, half > need) {
         (true, _) => " (rough: fewer than ten independent seconds)".to_owned(),
         (false, true) => format!(
@@ -129,7 +130,7 @@ fn judged_half_width(ratio: &Ratio) -> Option<f64> {
 
 /// V17: percentiles that had to be left out.
 pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V17";
+    const ID: &Rule = check::V17;
     let ops = facts.summary.ops.iter().filter(|op| op.ops > 0);
     let missing: Vec<(String, usize)> = ops
         .map(|op| {
@@ -155,7 +156,7 @@ pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
             ID,
             FindingStatus::Pass,
             0.0,
-            check(ID).info,
+            ID.info,
             evidence,
         ));
     }
@@ -165,7 +166,7 @@ pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
         .map(|m| m.0)
         .collect();
     let evidence = format!("too few independent operations for {}", list.join("; "));
-    let threshold = check(ID).info;
+    let threshold = ID.info;
     Some(Outcome::decided(
         ID,
         FindingStatus::Info,

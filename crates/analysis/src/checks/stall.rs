@@ -5,15 +5,14 @@
 
 use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
+use fathom_rules::check::v45::{HELD_UP, LEAST_OPS_PER_SECOND};
+use fathom_rules::{Rule, check};
 
 use super::Facts;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::{Second, Trial, add, data_kinds};
 
-const ID: &str = "V45";
-
-/// A slower load has seconds without a completion by its nature.
-const LEAST_OPS_PER_SECOND: f64 = 10.0;
+const ID: &Rule = check::V45;
 
 /// V45: seconds in which operations were in flight and none came back.
 pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
@@ -71,10 +70,6 @@ fn longest(trial: &Trial<'_>, own: impl Fn(&Second<'_>) -> bool) -> (u64, u64) {
     best
 }
 
-/// An operation that outlasts every measured one by this factor was held up, not
-/// merely queued behind others.
-const HELD_UP: u64 = 4;
-
 /// Start and length of a stop that lasted beyond the measure phase: seen in the
 /// operations that were in flight at its end.
 fn after_the_end(trial: &Trial<'_>) -> Option<(u64, u64)> {
@@ -119,7 +114,7 @@ fn own_stops(trial: &Trial<'_>) -> Vec<(u64, u64)> {
 }
 
 fn own_stop(stop_ns: u64, start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
-    let least_ns = check("V27").caveat.map_or(u64::MAX, |s| (s * 1e9) as u64);
+    let least_ns = (check::v27::CAVEAT * 1e9) as u64;
     (stop_ns >= least_ns).then(|| (start_ns.saturating_sub(stop_ns), end_ns))
 }
 

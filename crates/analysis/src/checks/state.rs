@@ -1,16 +1,16 @@
 //! V31, V32: is something else at work on the storage, and is it whole?
 
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::device_facts::{Pair, pairs};
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::Trial;
 
 /// V31: rebuilds, checks, balances, self-tests.
 pub(super) fn background_job(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V31";
+    const ID: &Rule = check::V31;
     let trial = facts.trial;
     if let Some(outcome) = out_of_sight(ID, trial) {
         return outcome;
@@ -55,7 +55,7 @@ fn job_of(device: &Pair<'_>) -> Option<String> {
 
 /// V32: redundancy lost, paths lost, errors on record.
 pub(super) fn degraded(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V32";
+    const ID: &Rule = check::V32;
     let trial = facts.trial;
     if let Some(outcome) = out_of_sight(ID, trial) {
         return outcome;
@@ -112,7 +112,7 @@ fn filesystem_facts<'a>(trial: &Trial<'a>, name: &'static str) -> impl Iterator<
 
 /// Targets whose storage cannot be seen: `Some(None)` where the check has no
 /// meaning, `Some(outcome)` where it has one and no data.
-pub(super) fn out_of_sight(id: &'static str, trial: &Trial<'_>) -> Option<Option<Outcome>> {
+pub(super) fn out_of_sight(id: &'static Rule, trial: &Trial<'_>) -> Option<Option<Outcome>> {
     match trial.kind {
         TargetKind::Null | TargetKind::Sim | TargetKind::Memory => Some(None),
         TargetKind::Network
@@ -133,8 +133,8 @@ pub(super) fn out_of_sight(id: &'static str, trial: &Trial<'_>) -> Option<Option
 }
 
 /// A pass of a check whose value is a count.
-pub(super) fn pass(id: &'static str, evidence: String) -> Outcome {
-    Outcome::decided(id, FindingStatus::Pass, 0.0, check(id).caveat, evidence)
+pub(super) fn pass(id: &'static Rule, evidence: String) -> Outcome {
+    Outcome::decided(id, FindingStatus::Pass, 0.0, id.caveat, evidence)
 }
 
 #[cfg(test)]

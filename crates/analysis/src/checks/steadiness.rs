@@ -8,10 +8,10 @@ use fathom_model::steadiness::{RungStatus, Steadiness, SteadinessClass};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::Until;
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
 const TOO_SHORT: &str = "the trial is too short to say";
 
@@ -21,7 +21,7 @@ fn steadiness<'a>(facts: &'a Facts<'_>) -> Option<&'a Steadiness> {
 
 /// V10: has the drive left its fresh state?
 pub(super) fn fresh(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V10";
+    const ID: &Rule = check::V10;
     let trial = facts.trial;
     let leaves = trial.leaves();
     let spinning = !leaves.is_empty() && leaves.iter().all(|d| d.rotational == Some(true));
@@ -56,7 +56,7 @@ pub(super) fn fresh(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V11: the standard's rule.
 pub(super) fn snia(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V11";
+    const ID: &Rule = check::V11;
     let steadiness = steadiness(facts)?;
     let rung = steadiness.rung("snia")?;
     let Some(window) = &steadiness.snia else {
@@ -65,9 +65,8 @@ pub(super) fn snia(facts: &Facts<'_>) -> Option<Outcome> {
     if by_position(steadiness) {
         return Some(not_judged_by_position(ID));
     }
-    let table = check(ID);
-    let limit = table.caveat.unwrap_or(0.20);
-    let excursion = table.excursion.unwrap_or(0.10);
+    let limit = check::v11::CAVEAT;
+    let excursion = check::v11::EXCURSION;
     let (status, measured, threshold) = if window.range > limit {
         (FindingStatus::Caveat, window.range, limit)
     } else if window.excursion > excursion {
@@ -87,7 +86,7 @@ pub(super) fn snia(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V12: drift.
 pub(super) fn drift(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V12";
+    const ID: &Rule = check::V12;
     let steadiness = steadiness(facts)?;
     if by_position(steadiness) {
         return Some(not_judged_by_position(ID));
@@ -121,7 +120,7 @@ pub(super) fn drift(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V13: abrupt changes of level.
 pub(super) fn cliff(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V13";
+    const ID: &Rule = check::V13;
     let steadiness = steadiness(facts)?;
     if by_position(steadiness) {
         return Some(not_judged_by_position(ID));
@@ -159,7 +158,7 @@ fn largest_step(steadiness: &Steadiness) -> f64 {
 
 /// V14: two levels without order.
 pub(super) fn bimodal(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V14";
+    const ID: &Rule = check::V14;
     let steadiness = steadiness(facts)?;
     if by_position(steadiness) {
         return Some(not_judged_by_position(ID));
@@ -167,7 +166,7 @@ pub(super) fn bimodal(facts: &Facts<'_>) -> Option<Outcome> {
     if steadiness.class == SteadinessClass::TooShort {
         return Some(Outcome::not_measured(ID, TOO_SHORT));
     }
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     Some(match &steadiness.modes {
         Some(modes) => Outcome::graded(ID, modes.ashman_d, steadiness.sentence.clone()),
         None => Outcome::decided(
@@ -182,12 +181,12 @@ pub(super) fn bimodal(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V19: did the trial end at the state that was asked for?
 pub(super) fn until(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V19";
+    const ID: &Rule = check::V19;
     let until = facts.trial.workload.until?;
     if facts.trial.record.state != RunState::Complete {
         return None;
     }
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     let decided = |status, measured, evidence| {
         Some(Outcome::decided(ID, status, measured, threshold, evidence))
     };
@@ -236,7 +235,7 @@ fn by_position(steadiness: &Steadiness) -> bool {
     steadiness.zones.is_some()
 }
 
-fn not_judged_by_position(id: &str) -> Outcome {
+fn not_judged_by_position(id: &'static Rule) -> Outcome {
     Outcome::not_measured(
         id,
         "a pass over a hard disk: the rate follows the position, not time",

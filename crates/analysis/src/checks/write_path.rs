@@ -4,16 +4,16 @@
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::workload::{Pattern, SyncOpen};
+use fathom_rules::{Rule, TargetKind, check};
 
 use super::Facts;
 use super::commits::carrier;
 use super::device_facts::pairs;
 use crate::activity::Activity;
-use crate::check_table::TargetKind;
-use crate::outcome::{Outcome, check};
+use crate::outcome::{Outcome, grade};
 use crate::trial::Trial;
 
-const ID: &str = "V09";
+const ID: &Rule = check::V09;
 /// A page of the page cache.
 const PAGE_BYTES: u64 = 4096;
 /// What helps where records are smaller than pages.
@@ -30,7 +30,7 @@ pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.data_ops() == 0 {
         return Some(Outcome::not_measured(ID, "no operation completed"));
     }
-    let limit = check(ID).info.unwrap_or(1.1);
+    let limit = check::v09::INFO;
     let ratio = amplification(facts);
     if let Some(block) = partial_page(trial) {
         return Some(partial_pages(facts, block, &ratio));
@@ -83,7 +83,6 @@ fn partial_page(trial: &Trial<'_>) -> Option<u64> {
 fn partial_pages(facts: &Facts<'_>, block: u64, ratio: &Result<f64, String>) -> Outcome {
     let trial = facts.trial;
     let too_soon = flushed_before_full(trial, block);
-    let table = check(ID);
     let reads = bytes_read_to_write(trial);
     let cost = match ratio {
         Ok(ratio) => format!("the device wrote {ratio:.1} bytes for each byte written"),
@@ -100,9 +99,9 @@ fn partial_pages(facts: &Facts<'_>, block: u64, ratio: &Result<f64, String>) -> 
         unit::bytes_exact(PAGE_BYTES),
     );
     let measured = ratio.as_ref().copied().unwrap_or(1.0) + reads.unwrap_or(0.0);
-    let (status, threshold) = table.grade(measured);
+    let (status, threshold) = grade(ID, measured);
     match (too_soon, ratio) {
-        (true, _) => Outcome::decided(ID, FindingStatus::Caveat, measured, table.caveat, evidence)
+        (true, _) => Outcome::decided(ID, FindingStatus::Caveat, measured, ID.caveat, evidence)
             .with_remedy(GATHER),
         (false, Ok(_)) => Outcome::decided(ID, status, measured, threshold, evidence),
         (false, Err(reason)) => Outcome::not_measured(ID, reason.clone()),
@@ -192,7 +191,7 @@ fn misalignment(trial: &Trial<'_>) -> Option<String> {
 /// V44: a file system that is nearly full, or mounted so that writes mean
 /// something else.
 pub(super) fn filesystem_state(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &str = "V44";
+    const ID: &Rule = check::V44;
     let trial = facts.trial;
     let filesystem = trial.filesystem()?;
     let kinds = [TargetKind::File, TargetKind::Network, TargetKind::Stacked];
@@ -208,7 +207,7 @@ pub(super) fn filesystem_state(facts: &Facts<'_>) -> Option<Outcome> {
     let free = filesystem.available_bytes as f64 / filesystem.total_bytes as f64;
     let writes = trial.workload.mix.modifies();
     let meaning = mount_meaning(&filesystem.options, writes);
-    let (mut status, threshold) = check(ID).grade(free);
+    let (mut status, threshold) = grade(ID, free);
     // Reads do not allocate; writes in place hardly do.
     if !writes {
         status = status.min(FindingStatus::Info);

@@ -10,12 +10,10 @@
 //! A difference that is proved to lie within the margin counts as none, even
 //! where it is proved not to be zero.
 
+use fathom_rules::method::comparison::{CLOSED_LEVEL, THRESHOLD as LEVEL};
+
 use super::effect::{Effect, Margin};
 
-/// Error rate of the figures that decide.
-pub(crate) const LEVEL: f64 = 0.05;
-/// Error rate of the other figures while the deciding one does not differ.
-const CLOSED_LEVEL: f64 = 0.01;
 /// More units are not asked for.
 const MOST_UNITS: usize = 1000;
 

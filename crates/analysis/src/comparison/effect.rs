@@ -1,6 +1,7 @@
 //! A mean log ratio with its error: the common currency of paired and
 //! unpaired comparisons.
 
+use fathom_rules::method::comparison::BUCKET_ERROR;
 use fathom_stats::student::{above, quantile, student_975};
 
 /// Differences of logs below this are rounding.
@@ -44,11 +45,6 @@ impl Margin {
         (self.low, self.high)
     }
 }
-
-/// Standard error of the ratio of two latencies that were each rounded to the
-/// middle of a histogram's bucket, 0.4 % wide at most. More pairs do not
-/// lessen it.
-const BUCKET_ERROR: f64 = 0.0016;
 
 impl Effect {
     /// The effect on a latency that comes from a histogram.

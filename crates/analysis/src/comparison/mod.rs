@@ -27,15 +27,14 @@ pub use simulation::{Rates, Simulated, simulate};
 pub(crate) use turns::of_run;
 
 use fathom_model::comparison::{ComparedRow, ComparisonOutcome};
-
-use crate::outcome::check;
+use fathom_rules::check;
 
 /// Pairs below which nothing is decided (V51).
-pub(crate) const LEAST_PAIRS: usize = 6;
+pub(crate) const LEAST_PAIRS: usize = check::v51::CAVEAT as usize;
 
 /// Below this probability the order of a pair matters (V52).
 pub(crate) fn order_level() -> f64 {
-    check("V52").caveat.unwrap_or(0.01)
+    check::v52::CAVEAT
 }
 
 /// The outcome of all rows together.

@@ -8,6 +8,7 @@
 //! pairs contains.
 
 use fathom_model::rng::Rng;
+use fathom_rules::method::comparison::EACH_ORDER;
 use fathom_stats::moments::Moments;
 use fathom_stats::sign_flip;
 
@@ -15,8 +16,6 @@ use super::effect::Effect;
 
 /// Seed of the draws: the same record gives the same judgement.
 const FLIP_SEED: u64 = 0x51_67_4E;
-/// Pairs of each order from which on the order can be told from the spread.
-const EACH_ORDER: usize = 3;
 
 /// One pair: ln(B/A) and which came first.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,6 +5,7 @@ use fathom_model::comparison::{COMPARISON_SCHEMA, ComparedSide, Comparison, Diff
 use fathom_model::judged::{JudgedRun, JudgedTrial, ResultRow};
 use fathom_model::schedule::TrialRole;
 use fathom_model::{Metric, RunState, Validity};
+use fathom_rules::method::comparison::LEAST_UNITS;
 use fathom_stats::moments::mean;
 
 use super::difference::{self, Fields};
@@ -14,10 +15,6 @@ use super::overall;
 use super::standing;
 use super::table::{self, Entry, RowEntries};
 use super::unpaired::{self, RunFigures};
-
-/// Runs or trials of a side below which nothing is decided: a single trial
-/// has its seconds, so one is enough.
-const LEAST_UNITS: usize = 1;
 
 /// How stored runs are compared.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,11 @@
 
 use fathom_model::comparison::{Comparison, Difference, Standing};
 use fathom_model::verdict::{Finding, FindingStatus};
+use fathom_rules::check;
 
 use super::paired::Order;
 use crate::checks::sort;
-use crate::outcome::{Outcome, check};
+use crate::outcome::{Outcome, grade};
 
 /// Differences that a finding names at most.
 const NAMED: usize = 4;
@@ -24,14 +25,14 @@ pub(crate) fn unpaired(interleaved: bool) -> Finding {
         false => FindingStatus::Caveat,
     };
     let sessions = if interleaved { 0.0 } else { 1.0 };
-    Outcome::decided("V50", status, sessions, None, evidence.to_owned()).finding()
+    Outcome::decided(check::V50, status, sessions, None, evidence.to_owned()).finding()
 }
 
 /// V51: pairs of the row that has fewest.
 pub(crate) fn few_pairs(fewest: usize, planned: Option<u32>) -> Finding {
     let of = planned.map_or(String::new(), |p| format!(" of {p} planned"));
     let evidence = format!("{fewest} pairs{of} can be used in the row with the fewest");
-    Outcome::graded("V51", fewest as f64, evidence).finding()
+    Outcome::graded(check::V51, fewest as f64, evidence).finding()
 }
 
 /// What V52 looks at.
@@ -54,7 +55,7 @@ pub(crate) fn order_and_control(moved: &Moved) -> Finding {
             change_text(order.later.exp_m1()),
             p_text(order.p)
         );
-        seen.push((check("V52").grade(order.p).0, order.p, evidence));
+        seen.push((grade(check::V52, order.p).0, order.p, evidence));
     }
     if let Some((p, change, moved)) = moved.control {
         let (status, word) = match moved {
@@ -66,11 +67,11 @@ pub(crate) fn order_and_control(moved: &Moved) -> Finding {
         seen.push((status, p, evidence));
     }
     let Some(worst) = seen.iter().map(|s| s.0).max() else {
-        return Outcome::not_measured("V52", "too few pairs, and no control").finding();
+        return Outcome::not_measured(check::V52, "too few pairs, and no control").finding();
     };
     let p = seen.iter().map(|s| s.1).fold(1.0, f64::min);
     let evidence: Vec<String> = seen.into_iter().map(|s| s.2).collect();
-    Outcome::decided("V52", worst, p, check("V52").caveat, evidence.join("; ")).finding()
+    Outcome::decided(check::V52, worst, p, check::V52.caveat, evidence.join("; ")).finding()
 }
 
 /// V53: differences that nobody declared.
@@ -88,7 +89,7 @@ pub(crate) fn config_diff(undeclared: &[Difference]) -> Finding {
         true => "nothing differs beyond what was declared".to_owned(),
         false => format!("not declared: {}{more}", named.join(", ")),
     };
-    Outcome::graded("V53", undeclared.len() as f64, evidence).finding()
+    Outcome::graded(check::V53, undeclared.len() as f64, evidence).finding()
 }
 
 fn short(text: &str) -> String {

@@ -7,6 +7,7 @@ use fathom_model::comparison::{
 use fathom_model::judged::{JudgedRun, JudgedTrial};
 use fathom_model::schedule::{Purpose, TrialRole};
 use fathom_model::{Metric, RunState, Validity};
+use fathom_rules::method::comparison::CONTROL_SHARE;
 use fathom_stats::moments;
 
 use super::difference::{self, target_fields};
@@ -16,10 +17,6 @@ use super::paired::{self, Order};
 use super::standing::{self, Moved};
 use super::table::{self, Entry, RowEntries};
 use super::{LEAST_PAIRS, order_level, overall};
-
-/// Share of the margin by which the control must change to count as moved: a
-/// smaller change cannot explain a difference that matters.
-const CONTROL_SHARE: f64 = 0.5;
 
 /// The comparison that a run was made for; `None` for any other run.
 pub(crate) fn of_run(run: &JudgedRun) -> Option<Comparison> {

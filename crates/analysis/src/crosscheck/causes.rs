@@ -5,17 +5,11 @@
 use fathom_model::crosscheck::ComparedFigure;
 use fathom_model::unit;
 use fathom_model::workload::{CacheMode, Workload};
+use fathom_rules::method::crosscheck::{BUSY, COSTLIER, SUBMISSION};
 use fathom_stats::moments::mean;
 
 use super::CrossRow;
 use super::figures::Side;
-
-/// CPU time over run time of a worker above which the tool sets the pace.
-const BUSY: f64 = 0.85;
-/// Share of the mean latency above which submission is worth a word.
-const SUBMISSION: f64 = 0.10;
-/// Ratio of CPU times per operation that is worth a word.
-const COSTLIER: f64 = 1.15;
 
 type Pair = (u32, bool, Side, Side);
 

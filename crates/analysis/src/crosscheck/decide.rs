@@ -6,14 +6,13 @@
 //! the others apart, again at 5 %.
 
 use fathom_model::crosscheck::Agreement;
+use fathom_rules::method::crosscheck::THRESHOLD as LEVEL;
 use fathom_stats::student::{above, quantile};
 
 use super::figures::Which;
 use crate::comparison::effect::{Effect, Margin};
 use crate::comparison::{LEAST_PAIRS, holm};
 
-/// Error rate of each claim.
-const LEVEL: f64 = 0.05;
 /// More pairs are not asked for.
 const MOST_PAIRS: usize = 1000;
 

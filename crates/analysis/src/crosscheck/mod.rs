@@ -15,6 +15,7 @@ use fathom_model::fingerprint::Fingerprint;
 use fathom_model::foreign::ForeignJob;
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunState, TrialRecord};
+use fathom_rules::method::crosscheck::BUCKET_ERROR;
 use fathom_stats::moments::mean;
 
 use self::decide::{Test, decide};
@@ -192,11 +193,6 @@ fn tests(row: &Measured, margins: CrossMargins) -> Vec<Test> {
     };
     row.which.iter().map(test).collect()
 }
-
-/// Percentiles come from buckets: of 1/64 in fio, whose middle is reported, so
-/// that a ratio is uncertain by 0.46 % (a uniform error) however many pairs
-/// there are.
-const BUCKET_ERROR: f64 = 0.0046;
 
 fn widened(which: Which, effect: Effect) -> Effect {
     let bucketed = matches!(

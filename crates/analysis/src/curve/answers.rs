@@ -3,11 +3,9 @@
 use fathom_model::curve::{Curve, CurvePoint, HoldingLoad, Sweep};
 use fathom_model::unit;
 use fathom_model::verdict::Validity;
+use fathom_rules::method::curve::{SAME_ZONES, THRESHOLD as PLATEAU};
 
 use super::knee;
-
-/// Ends of a target that differ by less are called the same.
-const SAME_ZONES: f64 = 0.05;
 
 /// The sentences, the most important first.
 pub(super) fn of(curve: &Curve) -> Vec<String> {
@@ -92,7 +90,7 @@ fn block(points: &[CurvePoint]) -> Option<String> {
         .collect();
     let most = rates.iter().map(|r| r.1).fold(0.0, f64::max);
     let from = |share: f64| rates.iter().find(|r| r.1 >= share * most).map(|r| r.0);
-    let (half, full) = (from(0.5)?, from(knee::PLATEAU)?);
+    let (half, full) = (from(0.5)?, from(PLATEAU)?);
     Some(format!(
         "the highest throughput is {}; 95 % of it from blocks of {} on, half from {} on",
         unit::throughput(most),

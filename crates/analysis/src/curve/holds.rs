@@ -9,11 +9,7 @@
 use fathom_model::curve::{CurvePoint, HoldingLoad, Sweep};
 use fathom_model::unit;
 use fathom_model::verdict::{Fit, Validity};
-
-/// Trials that decide where intervals do not.
-pub(super) const ENOUGH_TRIALS: u32 = 3;
-/// A single trial this far from the bound points the way for the search.
-const FAR: f64 = 1.25;
+use fathom_rules::method::curve::{ENOUGH_TRIALS, FAR};
 
 /// Where a point stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

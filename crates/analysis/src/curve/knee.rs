@@ -11,9 +11,7 @@
 use fathom_model::curve::{CurvePoint, Knee};
 use fathom_model::unit;
 use fathom_model::verdict::Validity;
-
-/// Share of the highest rate that counts as all of it.
-pub(super) const PLATEAU: f64 = 0.95;
+use fathom_rules::method::curve::THRESHOLD as PLATEAU;
 
 /// The knee of the closed-loop points, or why there is none.
 pub(super) fn find(points: &[CurvePoint]) -> Result<Knee, String> {

@@ -7,16 +7,10 @@
 //! fall comes out as several levels.
 
 use fathom_model::curve::CurveLevel;
+use fathom_rules::method::curve::{ALPHA, LEAST_POINTS, LEAST_STEP};
 use fathom_stats::student;
 
 use super::series::{NoiseOfMeans, Rates, noise};
-
-/// A step is at least this large.
-const LEAST_STEP: f64 = 0.15;
-/// False steps on a flat curve.
-const ALPHA: f64 = 0.05;
-/// Points below which nothing is said.
-const LEAST_POINTS: usize = 3;
 
 /// The levels of a curve in ascending order; one for a flat curve, none for
 /// too few points.

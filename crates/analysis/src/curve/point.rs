@@ -6,6 +6,7 @@ use fathom_model::judged::{JudgedRun, JudgedTrial, LatencySummary, OpSummary, Re
 use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::{Finding, FindingStatus};
 use fathom_model::workload::RateUnit;
+use fathom_rules::check;
 
 use crate::checks::NOT_REACHED;
 use crate::fitness::sum;
@@ -80,7 +81,11 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
 /// The objection of V23: the rate was not reached, or operations were later
 /// than they took.
 fn lag(trial: &JudgedTrial) -> Option<&Finding> {
-    let lag = trial.verdict.findings.iter().find(|f| f.id == "V23");
+    let lag = trial
+        .verdict
+        .findings
+        .iter()
+        .find(|f| f.id == check::id::V23);
     lag.filter(|f| f.status >= FindingStatus::Caveat)
 }
 

@@ -3,17 +3,11 @@
 //! decide, and a confirmation at the end.
 
 use fathom_model::curve::CurvePoint;
+use fathom_rules::method::curve::{
+    BISECTION_TRIALS, ENOUGH_TRIALS, LEAST_SHARE, MOST_TRIALS, NARROW,
+};
 
-use super::holds::{ENOUGH_TRIALS, Standing, bracket, load, standing};
-
-/// The bracket is narrow enough when its ends are this close.
-const NARROW: f64 = 0.02;
-/// Trials of the bisection at most; confirming adds a few.
-const MOST_TRIALS: u32 = 24;
-/// Trials after which only the answer is still confirmed.
-const BISECTION_TRIALS: u32 = 16;
-/// Nothing is searched below this share of the ceiling.
-const LEAST_SHARE: f64 = 0.01;
+use super::holds::{Standing, bracket, load, standing};
 
 /// What to measure next.
 #[derive(Debug, Clone, Copy, PartialEq)]

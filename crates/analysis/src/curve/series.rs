@@ -7,12 +7,10 @@
 use fathom_model::JudgedRun;
 use fathom_model::curve::CurvePoint;
 use fathom_model::verdict::Validity;
+use fathom_rules::method::curve::LEAST_DEVIATION;
 use fathom_stats::mad::MAD_OF_NORMAL;
 use fathom_stats::moments::{self, Moments};
 use fathom_stats::quantile::nearest_rank;
-
-/// Never believe in less noise than this: rounding of a virtual clock.
-const LEAST_DEVIATION: f64 = 0.002;
 
 /// The trials of one point.
 #[derive(Debug, Clone, PartialEq)]

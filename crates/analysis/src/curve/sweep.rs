@@ -4,29 +4,21 @@ use std::collections::VecDeque;
 
 use fathom_model::curve::{CurvePoint, Sweep};
 use fathom_model::unit;
+use fathom_rules::check::v21::INFO as RISE;
+use fathom_rules::method::curve::{
+    CEILING, FLAT_DOUBLINGS, LEAST_SLOTS, MOST_SLOTS, PASSES, SLOTS,
+};
 
 use super::arrange::{self, CurveOptions, Setting, interleaved};
 use super::holds;
 use super::search::{self, Next};
 
-/// Throughput that grows by less at twice the depth no longer rises (V21).
-const RISE: f64 = 0.05;
-/// Doublings without a rise after which a depth curve ends.
-const FLAT_DOUBLINGS: usize = 2;
-/// A ceiling is taken at the least depth with this share of the highest rate.
-const CEILING: f64 = 0.98;
 /// Loads of a load curve, shares of the ceiling in percent.
 const LOADS: [u32; 12] = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 105];
 /// Loads of a mix map, shares of the highest ceiling in percent.
 const MIX_LOADS: [u32; 8] = [10, 20, 35, 50, 65, 80, 95, 110];
 /// Shares of reads of a mix map.
 const MIXES: [u8; 5] = [100, 75, 50, 25, 0];
-/// An open loop has room for this many times the operations of the ceiling.
-const SLOTS: u64 = 4;
-const LEAST_SLOTS: u64 = 64;
-const MOST_SLOTS: u64 = 1024;
-/// Passes over working sets and positions: they show the noise.
-const PASSES: usize = 2;
 
 /// Chooses points.
 pub(super) trait Plan: Send {

@@ -8,11 +8,12 @@ use fathom_model::fleet::FleetHost;
 use fathom_model::run::{RunRecord, TrialRecord};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, check};
 
 use crate::outcome::Outcome;
 
-const SAME_TARGET: &str = "V43";
-const ALIKE: &str = "V46";
+const SAME_TARGET: &Rule = check::V43;
+const ALIKE: &Rule = check::V46;
 
 /// A fact by its name, in words.
 type Fact<T> = (&'static str, fn(&T) -> String);

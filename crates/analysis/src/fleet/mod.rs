@@ -14,18 +14,17 @@ use fathom_model::judged::ResultRow;
 use fathom_model::run::RunRecord;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Validity};
+use fathom_rules::check::v40::MOST_SKEW_NS;
+use fathom_rules::{Rule, check};
 use fathom_stats::median::median;
 
 use crate::checks;
 use crate::fitness::sum;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const WINDOW: &str = "V40";
-const STRAGGLER: &str = "V41";
-
-/// More between the first host and the last is a caveat.
-const MOST_SKEW_NS: u64 = 10_000_000;
+const WINDOW: &Rule = check::V40;
+const STRAGGLER: &Rule = check::V41;
 
 /// Draws the hosts of a judged run, where there are several.
 pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]) {
@@ -33,7 +32,7 @@ pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord, trials: &[Trial<'_>]
         add(run, traffic::finding(record));
         return;
     }
-    let slow_share = check(STRAGGLER).caveat.unwrap_or(0.0);
+    let slow_share = check::v41::CAVEAT;
     let mut workloads = workloads(run, record);
     for workload in &mut workloads {
         complete(workload, run, trials, slow_share);

@@ -2,12 +2,10 @@
 
 use fathom_model::JudgedRun;
 use fathom_model::fleet::{FleetWorkload, HostFigure};
+use fathom_rules::check::v41::NOTABLE;
 use fathom_stats::median::median;
 
 use crate::trial::Trial;
-
-/// Shares of time that differ by less say nothing.
-const NOTABLE: f64 = 0.1;
 
 /// What happened on one host while it was measured, as shares of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -3,11 +3,12 @@
 
 use fathom_model::host_load::LinkLoad;
 use fathom_model::run::{RunRecord, TrialRecord};
+use fathom_rules::{Rule, check};
 
 use super::alike::is_shared;
 use crate::outcome::Outcome;
 
-const LINK_LOAD: &str = "V42";
+const LINK_LOAD: &Rule = check::V42;
 
 /// The busiest link of all loads. Only where a network is in the way: several
 /// hosts, a file system of a server, or an object store elsewhere.

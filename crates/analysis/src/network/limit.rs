@@ -9,11 +9,11 @@ use fathom_model::network::{
     Direction, EndReport, FlowReport, LoadKind, LoadResult, NetLimit, NetLimitKind, PairReport,
     Protocol,
 };
+use fathom_rules::network;
 use fathom_stats::mad::robust_deviation;
 use fathom_stats::median::median;
 
 use super::evidence::{bits, percent, trip};
-use super::thresholds as threshold;
 
 /// A direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +61,11 @@ impl Seen<'_> {
     /// Whether something holds the rate: the seconds are alike.
     fn is_steady(&self) -> Option<f64> {
         let seconds = self.flow.receiver.bits_each_second();
-        if seconds.len() < threshold::PLATEAU_SECONDS {
+        if seconds.len() < network::rate_limit::LEAST_SECONDS {
             return None;
         }
         let spread = robust_deviation(&seconds)? / median(&seconds)?;
-        (spread <= threshold::PLATEAU_SPREAD).then_some(spread)
+        (spread <= network::rate_limit::THRESHOLD).then_some(spread)
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn limit(report: &PairReport, way: Way) -> Option<NetLimit> {
 
 fn asked(best: Seen<'_>) -> Option<NetLimit> {
     let rate = best.load.spec.rate_bits? as f64;
-    (best.payload >= rate * 0.97).then(|| NetLimit {
+    (best.payload >= rate * network::asked_rate::THRESHOLD).then(|| NetLimit {
         kind: NetLimitKind::AskedRate,
         wire_bits: None,
         evidence: format!("{} of the {} asked for", bits(best.payload), bits(rate)),
@@ -133,7 +133,7 @@ fn link(report: &PairReport, best: Seen<'_>) -> Option<NetLimit> {
         .find_map(|c| c.last_tcp());
     let packet = state.map_or(1500.0, |tcp| f64::from(tcp.path_mtu_bytes)) + 14.0;
     let on_the_wire = best.wire() * (packet + 24.0) / packet;
-    (on_the_wire >= rated * threshold::LINK_SHARE).then(|| NetLimit {
+    (on_the_wire >= rated * network::link::THRESHOLD).then(|| NetLimit {
         kind: NetLimitKind::Link,
         wire_bits: Some(on_the_wire),
         evidence: format!(
@@ -161,7 +161,7 @@ fn cpu(best: Seen<'_>) -> Option<NetLimit> {
         let Some((share, core)) = end.busiest_thread() else {
             continue;
         };
-        if share >= threshold::CPU_SHARE {
+        if share >= network::one_cpu::THRESHOLD {
             let evidence = format!(
                 "a thread of the {name} used {} of its time as CPU, last on core {core}, at {}",
                 percent(share),
@@ -172,7 +172,7 @@ fn cpu(best: Seen<'_>) -> Option<NetLimit> {
             return Some(found(kind, evidence, remedy));
         }
         if let Some(host) = end.host
-            && host.interrupt_share >= threshold::CPU_SHARE
+            && host.interrupt_share >= network::one_cpu::THRESHOLD
         {
             let evidence = format!(
                 "interrupts used {} of core {} of the {name}",
@@ -200,7 +200,9 @@ fn host(best: Seen<'_>) -> Option<NetLimit> {
         (&best.flow.sender, "sender"),
     ];
     ends.into_iter().find_map(|(end, name)| {
-        let host = end.host.filter(|h| h.busy_share >= threshold::HOST_SHARE)?;
+        let host = end
+            .host
+            .filter(|h| h.busy_share >= network::host_cpu::THRESHOLD)?;
         let own = own_share(end);
         let remedy = match own < host.busy_share / 4.0 {
             true => "measure while nothing else runs there",
@@ -252,12 +254,13 @@ fn window(report: &PairReport, best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetL
         .and_then(|idle| idle.kernel_min_us)
         .unwrap_or(least_us);
     let queue = f64::from(now_us) > 2.0 * f64::from(idle_us.min(least_us)) + 500.0;
-    if window.max(buffer) < threshold::WINDOW_SHARE || queue {
+    if window.max(buffer) < network::window::THRESHOLD || queue {
         return None;
     }
     // One stream that is held by its window leaves room for a second one.
     let one = seen.iter().find(|s| s.load.spec.streams == 1)?;
-    let same = best.load.spec.streams > 1 && best.payload < one.payload * threshold::SAME_RATE;
+    let same =
+        best.load.spec.streams > 1 && best.payload < one.payload * network::rate_limit::SAME_RATE;
     if same {
         return None;
     }
@@ -296,7 +299,7 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
         .iter()
         .filter(|other| !std::ptr::eq(other.load, best.load))
         .collect();
-    let is_same = |other: &&&Seen<'_>| best.wire() / other.wire() <= threshold::SAME_RATE;
+    let is_same = |other: &&&Seen<'_>| best.wire() / other.wire() <= network::rate_limit::SAME_RATE;
     let alike: Vec<&str> = others
         .iter()
         .filter(is_same)
@@ -307,7 +310,7 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
     // TCP alone, at one number of streams, may be held by its own window; CPUs
     // that are full of the load hold it as well.
     let own = own_share(&best.flow.sender) + own_share(&best.flow.receiver);
-    if (same == 0 && !datagrams && !queues(best.flow)) || own > threshold::OWN_CPU_SHARE {
+    if (same == 0 && !datagrams && !queues(best.flow)) || own > network::rate_limit::OWN_CPU_SHARE {
         return None;
     }
     let mut evidence = format!(
@@ -340,7 +343,7 @@ fn plateau(best: Seen<'_>, seen: &[Seen<'_>]) -> Option<NetLimit> {
 
 fn loss(best: Seen<'_>) -> Option<NetLimit> {
     let share = best.flow.sender.retransmit_share()?;
-    if share < threshold::LOSS_SHARE {
+    if share < network::loss::THRESHOLD {
         return None;
     }
     let tcp = best

@@ -6,7 +6,6 @@ mod limit;
 mod outliers;
 mod packet_size;
 mod remarks;
-pub mod thresholds;
 
 use fathom_model::network::{MatrixMode, MatrixReport, PairReport};
 

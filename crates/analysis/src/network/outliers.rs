@@ -6,15 +6,9 @@
 //! with the median absolute deviation of all.
 
 use fathom_model::network::{Cell, LinkOutlier, NodeOutlier, Outliers};
+use fathom_rules::network;
 use fathom_stats::mad::robust_deviation;
 use fathom_stats::median::median;
-
-use super::thresholds as threshold;
-
-/// Rounds of the median polish; it settles in two or three.
-const POLISHES: usize = 6;
-/// Hosts from which on what a host adds can be told from what a link does.
-const LEAST_HOSTS: usize = 4;
 
 /// Finds what stands out among `hosts`.
 pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
@@ -30,8 +24,8 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
         return Outliers::default();
     };
     let (mut senders, mut receivers) = (vec![0.0; hosts], vec![0.0; hosts]);
-    if hosts >= LEAST_HOSTS {
-        for _ in 0..POLISHES {
+    if hosts >= network::slow_link::LEAST_HOSTS {
+        for _ in 0..network::slow_link::POLISHES {
             senders = effects(hosts, |host| {
                 let rest = |(from, to, log): &(usize, usize, f64)| {
                     (*from == host).then(|| log - middle - receivers[*to])
@@ -78,7 +72,7 @@ pub(super) fn find(hosts: usize, cells: &[Cell]) -> Outliers {
 pub(super) fn is_confirmed(link: &LinkOutlier, cells: &[Cell]) -> bool {
     let of_link = |cell: &&Cell| (cell.from, cell.to) == (link.from, link.to);
     let cell = cells.iter().find(of_link);
-    cell.is_some_and(|cell| cell.again_bits.len() >= threshold::CONFIRMATIONS)
+    cell.is_some_and(|cell| cell.again_bits.len() >= network::slow_link::CONFIRMATIONS)
 }
 
 /// What each host adds: the median of what is left at its links.
@@ -91,11 +85,11 @@ fn effects(hosts: usize, rests: impl Fn(usize) -> Vec<f64>) -> Vec<f64> {
 fn spread(values: &[f64]) -> f64 {
     robust_deviation(values)
         .unwrap_or(0.0)
-        .max(threshold::LEAST_SPREAD)
+        .max(network::slow_link::LEAST_SPREAD)
 }
 
 fn stands_out(rest: f64, spread: f64) -> bool {
-    rest <= threshold::OUTLIER_RATIO.ln() && -rest >= threshold::OUTLIER_DEVIATIONS * spread
+    rest <= network::slow_link::THRESHOLD.ln() && -rest >= network::slow_link::DEVIATIONS * spread
 }
 
 fn slow_nodes(effects: &[f64], sending: bool) -> Vec<NodeOutlier> {

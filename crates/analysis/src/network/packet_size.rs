@@ -1,9 +1,7 @@
 //! Which packets pass between two hosts, and what that says of their settings.
 
 use fathom_model::network::{HostFacts, MtuFinding, PairReport};
-
-/// Largest packet that is probed, bytes.
-const PROBED_BYTES: u32 = 9000;
+use fathom_rules::network::packet_size::LARGEST_BYTES;
 
 /// What the probes say; `None` when there were none.
 pub(super) fn finding(report: &PairReport) -> Option<MtuFinding> {
@@ -46,7 +44,7 @@ pub(super) fn finding(report: &PairReport) -> Option<MtuFinding> {
                 named(&report.theirs)
             ),
         ),
-        _ if set.is_some_and(|set| path < set.min(PROBED_BYTES)) => (
+        _ if set.is_some_and(|set| path < set.min(LARGEST_BYTES)) => (
             true,
             format!(
                 "both hosts are set to {} bytes, but packets above {path} {silent}: a switch port \
@@ -55,7 +53,7 @@ pub(super) fn finding(report: &PairReport) -> Option<MtuFinding> {
                 set.unwrap_or(0)
             ),
         ),
-        _ if path >= PROBED_BYTES => (
+        _ if path >= LARGEST_BYTES => (
             false,
             "jumbo packets of 9000 bytes pass both ways".to_owned(),
         ),

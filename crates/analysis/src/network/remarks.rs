@@ -3,14 +3,14 @@
 use fathom_model::network::{
     Cell, HostFacts, LinkOutlier, LoadKind, MatrixMode, MatrixReport, NetRemark, PairReport,
 };
+use fathom_rules::{Rule, network};
 use fathom_stats::median::median;
 
 use super::evidence::{bits, percent, trip};
-use super::thresholds as threshold;
 
-fn remark(id: &str, text: String) -> NetRemark {
+fn remark(rule: &Rule, text: String) -> NetRemark {
     NetRemark {
-        id: id.to_owned(),
+        id: rule.id.to_owned(),
         text,
     }
 }
@@ -19,7 +19,7 @@ fn remark(id: &str, text: String) -> NetRemark {
 pub(super) fn of_pair(report: &PairReport) -> Vec<NetRemark> {
     let mut found = Vec::new();
     if let Some(mtu) = report.mtu.as_ref().filter(|mtu| mtu.mismatch) {
-        found.push(remark("packet-size", mtu.explanation.clone()));
+        found.push(remark(network::PACKET_SIZE, mtu.explanation.clone()));
     }
     for host in [&report.ours, &report.theirs] {
         found.extend(of_host(host));
@@ -31,9 +31,9 @@ pub(super) fn of_pair(report: &PairReport) -> Vec<NetRemark> {
     found.extend(counters(report));
     if let Some(clock) = report.clock {
         let off_ms = clock.offset_ns as f64 / 1e6;
-        if off_ms.abs() > threshold::CLOCK_MS {
+        if off_ms.abs() > network::clock::THRESHOLD {
             found.push(remark(
-                "clock",
+                network::CLOCK,
                 format!(
                     "the clock of {} is {off_ms:.0} ms off ours: set both by NTP or PTP",
                     report.theirs.hostname
@@ -51,7 +51,7 @@ fn of_host(host: &HostFacts) -> Vec<NetRemark> {
     };
     if link.duplex.as_deref() == Some("half") {
         found.push(remark(
-            "half-duplex",
+            network::HALF_DUPLEX,
             format!(
                 "{} of {} runs half duplex: collisions cost most of its speed; let both ends of \
                  the cable negotiate",
@@ -59,10 +59,12 @@ fn of_host(host: &HostFacts) -> Vec<NetRemark> {
             ),
         ));
     }
-    let fast = link.speed_bits.is_some_and(|speed| speed >= 10_000_000_000);
+    let fast = link
+        .speed_bits
+        .is_some_and(|speed| speed >= network::single_queue::FAST_BITS);
     if !link.is_virtual && link.receive_queues == 1 && host.cpus > 1 && fast {
         found.push(remark(
-            "single-queue",
+            network::SINGLE_QUEUE,
             format!(
                 "{} of {} has a single receive queue: one core serves all its packets; raise \
                  `ethtool -L {} combined N`, or spread them with RPS",
@@ -84,9 +86,9 @@ fn retransmits(report: &PairReport) -> Option<NetRemark> {
             Some((load, sender.retransmit_share()?, sender.retransmits()))
         })
         .max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (worst.1 >= threshold::RETRANSMIT_REMARK).then(|| {
+    (worst.1 >= network::retransmits::THRESHOLD).then(|| {
         remark(
-            "retransmits",
+            network::RETRANSMITS,
             format!(
                 "{} segments ({}) were sent again with {}: packets are lost on the way or \
                  a queue is full",
@@ -106,9 +108,9 @@ fn bloat(report: &PairReport) -> Option<NetRemark> {
         .filter_map(|load| Some((load, load.loaded.as_ref()?.latency.quantile(0.5)?)))
         .max_by_key(|(_, loaded)| *loaded)?;
     let grown_ms = worst.1.saturating_sub(idle) as f64 / 1e6;
-    (grown_ms > threshold::BLOAT_MS).then(|| {
+    (grown_ms > network::queue::THRESHOLD).then(|| {
         remark(
-            "queue",
+            network::QUEUE,
             format!(
                 "a small request takes {} beside {}, {} without load: a long queue stands before \
                  the bottleneck; fq_codel or a shorter queue there shortens it",
@@ -127,12 +129,12 @@ fn interrupts(report: &PairReport) -> Option<NetRemark> {
         let host = ends.find_map(|end| {
             end.host.filter(|host| {
                 host.cpus > 1
-                    && host.interrupt_share >= threshold::INTERRUPT_SHARE
-                    && host.interrupt_concentration >= threshold::INTERRUPT_CONCENTRATION
+                    && host.interrupt_share >= network::interrupts_on_one_core::CORE_SHARE
+                    && host.interrupt_concentration >= network::interrupts_on_one_core::THRESHOLD
             })
         })?;
         Some(remark(
-            "interrupts-on-one-core",
+            network::INTERRUPTS_ON_ONE_CORE,
             format!(
                 "{} of the interrupt work of a host was on core {}, which spent {} of its time on \
                  it ({}): spread the queues of the network card over the cores",
@@ -152,9 +154,9 @@ fn both_ways(report: &PairReport) -> Option<NetRemark> {
     let alone = |name: &str| report.load(name)?.bits_per_second();
     let better = alone("1 stream there")?.max(alone("1 stream back")?);
     let together = both.bits_per_second()?;
-    (together < better * threshold::BOTH_WAYS_RATIO).then(|| {
+    (together < better * network::both_ways::THRESHOLD).then(|| {
         remark(
-            "both-ways",
+            network::BOTH_WAYS,
             format!(
                 "both ways at once reach {} together, one way alone {}: the directions share \
                  something (a CPU, half duplex, one limit for both)",
@@ -180,7 +182,7 @@ fn counters(report: &PairReport) -> Vec<NetRemark> {
                 .as_ref()
                 .map_or("its link", |link| &link.interface);
             remark(
-                "link-errors",
+                network::LINK_ERRORS,
                 format!(
                     "{link} of {} counted {} receive errors, {} dropped on receive, {} transmit \
                      errors, {} dropped on transmit: see `ethtool -S {link}`",
@@ -200,11 +202,11 @@ pub(super) fn slow_once(cells: &[Cell], name: &dyn Fn(usize) -> String) -> Vec<N
     let slow = |cell: &&Cell| {
         let first = cell.bits_per_second.unwrap_or(0.0);
         let best = cell.best_bits().unwrap_or(0.0);
-        !cell.again_bits.is_empty() && first < threshold::OUTLIER_RATIO * best
+        !cell.again_bits.is_empty() && first < network::slow_link::THRESHOLD * best
     };
     let tell = |cell: &Cell| {
         remark(
-            "slow-once",
+            network::SLOW_ONCE,
             format!(
                 "{} to {} gave {} and, looked at again, {}: something disturbed the first look \
                  (other traffic, a busy host), the way itself is not slow",
@@ -225,7 +227,7 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
     for node in &report.outliers.nodes {
         let verb = if node.sending { "sends" } else { "receives" };
         found.push(remark(
-            "slow-host",
+            network::SLOW_HOST,
             format!(
                 "{} {verb} at {} of the others' rate on all its links: look at its card, cable, \
                  switch port and CPUs",
@@ -236,7 +238,7 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
     }
     for link in &report.outliers.links {
         found.push(remark(
-            "slow-link",
+            network::SLOW_LINK,
             format!(
                 "{} to {} reaches {} of what both reach with others: look at what only this pair \
                  shares (a path between switches, a route, a rule)",
@@ -248,7 +250,7 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
     }
     for link in unconfirmed {
         found.push(remark(
-            "slow-unconfirmed",
+            network::SLOW_UNCONFIRMED,
             format!(
                 "{} to {} reached {} of what both reach with others, in one measurement that \
                  could not be repeated: run `fathom net` again before looking for a cause",
@@ -269,10 +271,10 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
     {
         let received: Vec<f64> = together.sums.iter().map(|sum| sum.received_bits).collect();
         if let Some(each) = median(&received)
-            && each < 0.8 * median_bits
+            && each < network::fabric::THRESHOLD * median_bits
         {
             found.push(remark(
-                "fabric",
+                network::FABRIC,
                 format!(
                     "with all pairs at once a host receives {} in all, a single pair alone {}: \
                      what they share (switch, uplink, CPUs) is the limit",
@@ -288,7 +290,7 @@ pub(super) fn of_matrix(report: &MatrixReport, unconfirmed: &[LinkOutlier]) -> V
 /// All nodes should be alike: the first rule of the cluster guide.
 fn differences(report: &MatrixReport) -> Vec<NetRemark> {
     let mut found = Vec::new();
-    let mut differs = |id: &str, what: &str, value: &dyn Fn(&HostFacts) -> Option<String>| {
+    let mut differs = |rule: &Rule, what: &str, value: &dyn Fn(&HostFacts) -> Option<String>| {
         let values: Vec<Option<String>> = report.facts.iter().map(value).collect();
         let mut kinds = values.clone();
         kinds.sort();
@@ -299,19 +301,22 @@ fn differences(report: &MatrixReport) -> Vec<NetRemark> {
                 .zip(&report.hosts)
                 .map(|(value, host)| format!("{host}: {}", value.as_deref().unwrap_or("unknown")))
                 .collect();
-            found.push(remark(id, format!("{what} differs ({})", shown.join(", "))));
+            found.push(remark(
+                rule,
+                format!("{what} differs ({})", shown.join(", ")),
+            ));
         }
     };
-    differs("mtu-differs", "the MTU", &|host| {
+    differs(network::MTU_DIFFERS, "the MTU", &|host| {
         Some(host.link.as_ref()?.mtu_bytes?.to_string())
     });
-    differs("speed-differs", "the link speed", &|host| {
+    differs(network::SPEED_DIFFERS, "the link speed", &|host| {
         Some(bits(host.link.as_ref()?.speed_bits? as f64))
     });
-    differs("kernel-differs", "the kernel", &|host| {
+    differs(network::KERNEL_DIFFERS, "the kernel", &|host| {
         Some(host.kernel.clone())
     });
-    differs("version-differs", "the version of fathom", &|host| {
+    differs(network::VERSION_DIFFERS, "the version of fathom", &|host| {
         Some(host.fathom.clone())
     });
     found

@@ -4,10 +4,7 @@ use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::scale::{ScaleStudy, ScaledOperation, ScalingLaw};
 use fathom_model::unit;
 use fathom_model::verdict::{Limiter, Validity};
-
-/// Contention lies between 0 and 1 where hosts only wait for one another: an
-/// interval that is wider says nothing.
-const TOO_WIDE: f64 = 1.0;
+use fathom_rules::method::scale::TOO_WIDE;
 
 /// The sentences, by operation.
 pub(super) fn of(study: &ScaleStudy) -> Vec<String> {

@@ -10,25 +10,9 @@
 //! Analysis*, 6.1); they stay honest where the parameter is near the edge and
 //! its error is skewed. A simulation test shows their coverage.
 
+use fathom_rules::method::scale::{LARGEST as MOST, LEAST_COST, LEAST_NUMBERS, NEGATIVE};
 use fathom_stats::moments::mean;
 use fathom_stats::student::student_975;
-
-/// Different numbers of hosts that two parameters and a level need.
-pub(super) const LEAST_NUMBERS: usize = 3;
-
-/// Different numbers of hosts before a best number is named. Three fix the curve
-/// through its two parameters and a level whatever its true shape, so the data
-/// cannot contradict it; two more leave two degrees of freedom that can.
-pub(super) const LEAST_NUMBERS_FOR_PEAK: usize = LEAST_NUMBERS + 2;
-
-/// A parameter this far below 0 is more than rounding of the rates.
-const NEGATIVE: f64 = -1e-3;
-
-/// A cost this close to 0 is none.
-const LEAST_COST: f64 = 1e-6;
-
-/// Parameters beyond this say that the law does not fit.
-const MOST: f64 = 1e4;
 
 /// The law through the rates of some blocks.
 #[derive(Debug, Clone, PartialEq)]

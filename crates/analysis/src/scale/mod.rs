@@ -19,15 +19,15 @@ use fathom_model::scale::{
 };
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Limiter, Validity};
+use fathom_rules::method::scale::{
+    LEAST_NUMBERS, LEAST_NUMBERS_FOR_PEAK, THRESHOLD as LEAST_EFFICIENCY,
+};
 use fathom_stats::moments::Moments;
 use fathom_stats::student::student_975;
 
 use crate::company;
 use crate::set_sum;
 use crate::trial::Trial;
-
-/// Below this efficiency a study has stopped growing with its hosts.
-const LEAST_EFFICIENCY: f64 = 0.8;
 
 /// The parts of one workload that ran at the same time: places of trials.
 type Turn = Vec<usize>;
@@ -249,7 +249,7 @@ fn operation(label: String, kind: OpKind, points: Vec<ScalePoint>) -> ScaledOper
 }
 
 fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
-    if points.len() < law::LEAST_NUMBERS {
+    if points.len() < LEAST_NUMBERS {
         let note = "the law needs three numbers of hosts at least";
         return (None, Some(note.to_owned()));
     }
@@ -276,7 +276,7 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         None => Estimate::point(Unit::Ratio, range.value, "too few blocks for an interval"),
     };
     let (sigma, kappa) = (estimate(fit.sigma), estimate(fit.kappa));
-    let enough = points.len() >= law::LEAST_NUMBERS_FOR_PEAK;
+    let enough = points.len() >= LEAST_NUMBERS_FOR_PEAK;
     let proven = kappa.low.filter(|low| enough && *low > 0.0);
     let peak_hosts = proven.filter(|_| fit.sigma.value >= 0.0).and_then(|_| {
         let most = (1.0 - sigma.value?) / kappa.value?;
@@ -286,7 +286,7 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         (None, _) => Some("more blocks give intervals (--blocks)".to_owned()),
         (_, false) => Some(format!(
             "a best number of hosts needs {} different numbers of hosts, and {} were measured",
-            law::LEAST_NUMBERS_FOR_PEAK,
+            LEAST_NUMBERS_FOR_PEAK,
             points.len()
         )),
         _ => None,

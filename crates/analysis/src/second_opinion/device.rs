@@ -11,17 +11,12 @@ use fathom_model::foreign::{ForeignDevice, ForeignDirection};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v01::{LARGEST_REQUEST_BYTES, SHORTEST_S, UNCOUNTED_S};
+use fathom_rules::{Rule, check};
 
 use super::Entry;
 use super::said::{Counted, EngineWay, Said};
-use crate::outcome::{Outcome, check};
-
-/// Sampling of the counters that may be missing.
-const UNCOUNTED_S: f64 = 0.5;
-/// Shorter runs say nothing against this slack.
-const SHORTEST_S: f64 = 2.0;
-/// More than any request of the block layer carries.
-const LARGEST_REQUEST_BYTES: f64 = 4_194_304.0;
+use crate::outcome::Outcome;
 
 /// Share of the application's work that the devices saw.
 struct Seen {
@@ -35,7 +30,7 @@ struct Seen {
 
 /// V01: bytes or requests of the devices against those of the jobs.
 pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V01";
+    const ID: &Rule = check::V01;
     let said = &entry.said;
     if said.way == EngineWay::Nothing || memory_path(entry).is_some() {
         return None;
@@ -54,7 +49,7 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
     let worst = seen
         .iter()
         .filter_map(|s| s.as_ref().ok())
-        .filter(|s| !s.bound || s.ratio < check(ID).invalid.unwrap_or(0.8))
+        .filter(|s| !s.bound || s.ratio < check::v01::INVALID)
         .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
     if let Some(worst) = worst {
         let limit = match said.direct {
@@ -75,7 +70,7 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
             ID,
             FindingStatus::Caveat,
             f64::NAN,
-            check(ID).caveat,
+            ID.caveat,
             format!(
                 "buffered reads can come from memory, and nothing shows whether they did: {reason}"
             ),
@@ -170,7 +165,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
 
 /// V06: memory, or nothing at all, under the target.
 pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V06";
+    const ID: &Rule = check::V06;
     let evidence = match (entry.said.way, memory_path(entry)) {
         (EngineWay::Nothing, _) => format!(
             "the engine {} moves no data: this is the speed of the tool itself",
@@ -179,7 +174,7 @@ pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
         (_, Some(path)) => format!("{path} lies in memory"),
         _ => return None,
     };
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     Some(Outcome::decided(
         ID,
         FindingStatus::Caveat,
@@ -199,7 +194,7 @@ pub(super) fn memory_path<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
 
 /// V07: written, but was it durable?
 pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V07";
+    const ID: &Rule = check::V07;
     let said = &entry.said;
     let writes = entry
         .job
@@ -219,7 +214,7 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             ID,
             FindingStatus::Pass,
             0.0,
-            check(ID).caveat,
+            ID.caveat,
             evidence,
         ));
     }
@@ -230,7 +225,7 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             ID,
             FindingStatus::Pass,
             0.0,
-            check(ID).caveat,
+            ID.caveat,
             evidence.to_owned(),
         ));
     }
@@ -245,7 +240,7 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             ID,
             FindingStatus::Caveat,
             f64::NAN,
-            check(ID).caveat,
+            ID.caveat,
             format!(
                 "{written} were written to the page cache and never flushed; how much of it \
                  reached the device while the clock ran is not known"

@@ -3,6 +3,7 @@
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::foreign::ForeignDirection;
 use fathom_model::opinion::{StatedFigures, StatedPercentile};
+use fathom_rules::check::v25::LOG_DIFFERS;
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 use fathom_stats::moments::mean;
 
@@ -10,9 +11,6 @@ use super::Entry;
 use super::precision::{needed, percentiles, rate_series, spread_of};
 use super::said::Counted;
 use crate::statistics::ratio::is_too_wide;
-
-/// Log and result further apart than this do not describe the same thing.
-const LOG_DIFFERS: f64 = 0.1;
 
 /// Figures of each direction that did something.
 pub(super) fn of(entry: &Entry<'_>) -> Vec<StatedFigures> {

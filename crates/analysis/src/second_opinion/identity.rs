@@ -3,10 +3,12 @@
 
 use fathom_model::foreign::ForeignDirection;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v25::BIN;
+use fathom_rules::{Rule, check};
 
 use super::said::Counted;
 use super::{Entry, fio_number};
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
 /// Two figures that have to agree.
 struct Pair {
@@ -29,7 +31,7 @@ impl Pair {
 
 /// V25: one quantity, printed several times.
 pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V25";
+    const ID: &Rule = check::V25;
     let pairs: Vec<(&ForeignDirection, Pair)> = entry
         .job
         .directions
@@ -38,7 +40,7 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         .flat_map(|d| pairs(entry, d).into_iter().map(move |pair| (d, pair)))
         .collect();
     if let Some(evidence) = entry.job.directions.iter().find_map(impossible) {
-        let (status, threshold) = (FindingStatus::Invalid, check(ID).invalid);
+        let (status, threshold) = (FindingStatus::Invalid, ID.invalid);
         return Some(Outcome::decided(ID, status, 1.0, threshold, evidence));
     }
     let count = pairs.len();
@@ -50,7 +52,7 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, reason));
     };
     let difference = worst.difference();
-    let evidence = if difference > check(ID).invalid.unwrap_or(0.005) {
+    let evidence = if difference > check::v25::INVALID {
         format!(
             "{}: {}: stated {}, by the other figures {}{}",
             direction.name(),
@@ -64,10 +66,6 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
     };
     Some(Outcome::graded(ID, difference, evidence))
 }
-
-/// Rounding of percentiles by a histogram's bins, as a share: fio's are the
-/// coarsest.
-const BIN: f64 = 0.02;
 
 /// A latency that contradicts the others of its direction.
 fn impossible(direction: &ForeignDirection) -> Option<String> {
@@ -214,7 +212,7 @@ fn block_bytes(entry: &Entry<'_>, d: &ForeignDirection) -> Option<f64> {
 
 /// V71: `KiB` in an option of fio.
 pub(super) fn unit_words(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V71";
+    const ID: &Rule = check::V71;
     let options = &entry.job.options;
     if options.is_empty() || options.get("kb_base").is_some_and(|b| b == "1000") {
         return None;
@@ -242,7 +240,7 @@ pub(super) fn unit_words(entry: &Entry<'_>) -> Option<Outcome> {
         written.join(", ")
     );
     let count = written.len() as f64;
-    let threshold = check(ID).caveat;
+    let threshold = ID.caveat;
     Some(Outcome::decided(
         ID,
         FindingStatus::Caveat,

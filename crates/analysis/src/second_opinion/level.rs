@@ -6,11 +6,12 @@
 use fathom_model::foreign::{ForeignDirection, SeriesKind};
 use fathom_model::steadiness::SteadinessClass;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, check};
 
 use super::Entry;
 use super::precision::rate_series;
 use super::said::Counted;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 use crate::steadiness::{Logged, of_log};
 
 const NO_LOG: &str = "without a log of the rate a mean is all there is";
@@ -35,7 +36,7 @@ fn logged(entry: &Entry<'_>, d: &ForeignDirection) -> Option<Logged> {
 /// The outcome of the direction that comes out worst.
 fn worst(
     entry: &Entry<'_>,
-    id: &'static str,
+    id: &'static Rule,
     outcome: impl Fn(&str, &Logged) -> Outcome,
 ) -> Option<Outcome> {
     let each = entry.job.directions.iter().filter_map(|d| {
@@ -51,7 +52,7 @@ fn worst(
 
 /// V11: the standard's rule over the last five minutes.
 pub(super) fn snia(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V11";
+    const ID: &Rule = check::V11;
     worst(entry, ID, |name, logged| {
         let Some(window) = &logged.snia else {
             let reason = "the rule needs five rounds of one minute";
@@ -67,13 +68,13 @@ pub(super) fn snia(entry: &Entry<'_>) -> Option<Outcome> {
             true => FindingStatus::Pass,
             false => FindingStatus::Caveat,
         };
-        Outcome::decided(ID, status, window.range, check(ID).caveat, evidence)
+        Outcome::decided(ID, status, window.range, ID.caveat, evidence)
     })
 }
 
 /// V12: drift of the last level.
 pub(super) fn drift(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V12";
+    const ID: &Rule = check::V12;
     worst(entry, ID, |name, logged| {
         let Some((change, within)) = logged.drift else {
             return Outcome::not_measured(ID, TOO_SHORT);
@@ -90,13 +91,13 @@ pub(super) fn drift(entry: &Entry<'_>) -> Option<Outcome> {
             "{name}: the last level of the log changes by {:+.1} % over its time{words}",
             100.0 * change
         );
-        Outcome::decided(ID, status, change.abs(), check(ID).caveat, evidence)
+        Outcome::decided(ID, status, change.abs(), ID.caveat, evidence)
     })
 }
 
 /// V13: abrupt changes of level.
 pub(super) fn cliff(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V13";
+    const ID: &Rule = check::V13;
     worst(entry, ID, |name, logged| {
         // The printed mean covers the warm-up as well, so it is not excused.
         let evidence = format!("{name}: {}", logged.sentence);
@@ -106,7 +107,7 @@ pub(super) fn cliff(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V14: two levels without order.
 pub(super) fn bimodal(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V14";
+    const ID: &Rule = check::V14;
     worst(entry, ID, |name, logged| {
         let evidence = format!("{name}: {}", logged.sentence);
         match logged.ashman_d {
@@ -115,7 +116,7 @@ pub(super) fn bimodal(entry: &Entry<'_>) -> Option<Outcome> {
                 ID,
                 FindingStatus::Pass,
                 0.0,
-                check(ID).caveat,
+                ID.caveat,
                 format!("{name}: the log does not go back and forth between two levels"),
             ),
         }

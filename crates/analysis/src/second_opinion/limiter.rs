@@ -2,13 +2,12 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter};
+use fathom_rules::check;
+use fathom_rules::method::named_limiter::LATENCY_BOUND_BYTES;
 
 use super::Entry;
 use super::device::memory_path;
 use super::said::{Counted, EngineWay, has_rate};
-
-/// Largest block for which one operation at a time is ruled by latency.
-const LATENCY_BOUND_BYTES: f64 = 65_536.0;
 
 /// The limiter and its evidence.
 pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> (Limiter, String) {
@@ -20,19 +19,19 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding]) -> (Limiter, String) {
             .unwrap_or_default()
     };
     if entry.said.way == EngineWay::Nothing {
-        return (Limiter::GeneratorCpu, evidence("V06"));
+        return (Limiter::GeneratorCpu, evidence(check::id::V06));
     }
     if memory_path(entry).is_some() {
-        return (Limiter::Memory, evidence("V06"));
+        return (Limiter::Memory, evidence(check::id::V06));
     }
-    if status("V01") == Some(FindingStatus::Invalid) {
-        return (Limiter::Cache, evidence("V01"));
+    if status(check::id::V01) == Some(FindingStatus::Invalid) {
+        return (Limiter::Cache, evidence(check::id::V01));
     }
-    if status("V22") == Some(FindingStatus::Caveat) {
-        return (Limiter::GeneratorCpu, evidence("V22"));
+    if status(check::id::V22) == Some(FindingStatus::Caveat) {
+        return (Limiter::GeneratorCpu, evidence(check::id::V22));
     }
-    if has_rate(entry.job) && status("V23") == Some(FindingStatus::Pass) {
-        return (Limiter::Rate, evidence("V23"));
+    if has_rate(entry.job) && status(check::id::V23) == Some(FindingStatus::Pass) {
+        return (Limiter::Rate, evidence(check::id::V23));
     }
     if let Some(text) = flush(entry) {
         return (Limiter::Flush, text);
@@ -69,12 +68,12 @@ fn depth(entry: &Entry<'_>, findings: &[Finding]) -> Option<String> {
     let direct = said.direct == Some(true) && !has_rate(entry.job);
     let reached = findings
         .iter()
-        .any(|f| f.id == "V01" && f.status == FindingStatus::Pass);
+        .any(|f| f.id == check::id::V01 && f.status == FindingStatus::Pass);
     let small = entry
         .job
         .directions
         .iter()
-        .all(|d| d.bytes.unwrap_or(f64::MAX) / d.ops().max(1.0) <= LATENCY_BOUND_BYTES);
+        .all(|d| d.bytes.unwrap_or(f64::MAX) / d.ops().max(1.0) <= LATENCY_BOUND_BYTES as f64);
     let devices = entry.result.devices.as_deref()?;
     let queue: f64 = devices
         .iter()

@@ -2,13 +2,12 @@
 
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v22::SHORTEST_CPU_S;
+use fathom_rules::{Rule, check};
 
 use super::said::{Counted, EngineWay, has_rate};
 use super::{Entry, fio_number};
-use crate::outcome::{Outcome, check};
-
-/// Runs below this say nothing about shares of CPU time.
-const SHORTEST_CPU_S: f64 = 1.0;
+use crate::outcome::Outcome;
 
 /// Operations in flight by Little's law: rate × mean time, flushes included.
 pub(super) fn in_flight(entry: &Entry<'_>) -> Option<f64> {
@@ -35,7 +34,7 @@ pub(super) fn submission_share(entry: &Entry<'_>) -> Option<f64> {
 
 /// V20: Little's law.
 pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V20";
+    const ID: &Rule = check::V20;
     let said = &entry.said;
     if entry.job.directions.is_empty() || said.way == EngineWay::Nothing || entry.job.sum_of_others
     {
@@ -53,7 +52,7 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
         return Some(Outcome::not_measured(ID, reason));
     };
     let share = submission_share(entry).unwrap_or(0.0);
-    let blocking = check("V62").caveat.unwrap_or(0.5);
+    let blocking = check::v62::CAVEAT;
     if said.way == EngineWay::InFlight
         && depth > 1.0
         && said.direct == Some(false)
@@ -67,7 +66,7 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
             device_queue(entry)
         );
         let measured = said.jobs / asked;
-        let threshold = check(ID).invalid;
+        let threshold = ID.invalid;
         return Some(Outcome::decided(
             ID,
             FindingStatus::Invalid,
@@ -77,7 +76,7 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
         ));
     }
     let ratio = kept / asked;
-    let most = check(ID).impossible.unwrap_or(f64::INFINITY);
+    let most = check::v20::IMPOSSIBLE;
     if ratio > most {
         let evidence = format!(
             "IOPS × mean latency is {kept:.2} operations in flight, and no more than {asked:.0} \
@@ -119,7 +118,7 @@ fn device_queue(entry: &Entry<'_>) -> String {
 
 /// V62: operations that wait before they are submitted.
 pub(super) fn submission_wait(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V62";
+    const ID: &Rule = check::V62;
     let said = &entry.said;
     if said.way == EngineWay::Nothing || said.way == EngineWay::OneAtATime || has_rate(entry.job) {
         return None;
@@ -134,7 +133,7 @@ pub(super) fn submission_wait(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V22: was the tool itself busy?
 pub(super) fn generator_cpu(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V22";
+    const ID: &Rule = check::V22;
     let polled = ["hipri", "sqthread_poll", "thinktime_spin"];
     let way = entry.said.way;
     if way == EngineWay::Nothing || polled.iter().any(|k| entry.job.options.contains_key(*k)) {
@@ -144,7 +143,7 @@ pub(super) fn generator_cpu(entry: &Entry<'_>) -> Option<Outcome> {
         let reason = "the CPU time is not stated, or the run was too short for it";
         return Some(Outcome::not_measured(ID, reason));
     };
-    let limit = check(ID).busy_thread.unwrap_or(0.95);
+    let limit = check::v22::BUSY_THREAD;
     let status = match cpu > limit {
         true => FindingStatus::Caveat,
         false => FindingStatus::Pass,
@@ -188,7 +187,7 @@ fn rates(entry: &Entry<'_>) -> Option<(&'static str, f64, f64)> {
 
 /// V23: was the asked-for rate reached?
 pub(super) fn rate_reached(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V23";
+    const ID: &Rule = check::V23;
     let (name, asked, got) = rates(entry)?;
     let unit = match entry.job.options.contains_key("rate_iops") {
         true => "ops/s",
@@ -205,7 +204,7 @@ pub(super) fn rate_reached(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V67: latencies at a rate that do not count the waiting.
 pub(super) fn rate_latency(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V67";
+    const ID: &Rule = check::V67;
     if !has_rate(entry.job) {
         return None;
     }

@@ -27,8 +27,8 @@ use fathom_model::OPINION_SCHEMA;
 use fathom_model::foreign::{ForeignJob, ForeignResult};
 use fathom_model::opinion::{JobOpinion, Opinion, ResultOpinion};
 use fathom_model::verdict::{Finding, Validity, Verdict};
+use fathom_rules::{TargetKind, check};
 
-use crate::check_table::{TargetKind, find_check};
 use crate::checks::{evidence, sort};
 use crate::fold::{Source, fold, validity};
 use crate::outcome::Outcome;
@@ -153,9 +153,11 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
 
 /// The remedy in words that do not speak of fathom's own options.
 fn for_other_tools(mut finding: Finding) -> Finding {
-    let own = find_check(&finding.id).and_then(|check| check.other_tools.as_ref());
+    let own = check::TABLE
+        .find(&finding.id)
+        .and_then(|check| check.other_tools);
     if let (Some(own), false) = (own, finding.remedy.is_empty()) {
-        finding.remedy.clone_from(own);
+        own.clone_into(&mut finding.remedy);
     }
     finding
 }

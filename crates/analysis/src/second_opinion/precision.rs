@@ -3,6 +3,8 @@
 use fathom_model::foreign::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v63::FEW_SAMPLES;
+use fathom_rules::{Rule, check};
 use fathom_stats::effective_size::{MIN_EFFECTIVE, mean_error};
 use fathom_stats::moments::mean;
 use fathom_stats::order_statistics::least_samples;
@@ -10,11 +12,7 @@ use fathom_stats::student::student_975;
 
 use super::said::Counted;
 use super::{Entry, fio_number};
-use crate::outcome::{Outcome, check};
-
-/// Fewer samples than this are no ground for a caveat (V63 has one for short
-/// runs).
-const FEW_SAMPLES: f64 = 10.0;
+use crate::outcome::Outcome;
 
 /// The series of rates of a direction: operations, or else bytes.
 pub(super) fn rate_series<'a>(
@@ -49,7 +47,7 @@ const NO_LOG: &str = "without a log of the rate only a mean is known";
 
 /// V15: independent intervals in the logs.
 pub(super) fn n_eff(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V15";
+    const ID: &Rule = check::V15;
     let each = entry.job.directions.iter().filter_map(|d| {
         let series = rate_series(entry, d)?;
         Some((d.name(), series.values.len(), spread_of(&series.values)?.1))
@@ -64,7 +62,7 @@ pub(super) fn n_eff(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V16: width of the interval, by logs or at least by samples.
 pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V16";
+    const ID: &Rule = check::V16;
     let by_log = entry.job.directions.iter().filter_map(|d| {
         let series = rate_series(entry, d)?;
         Some((d.name(), spread_of(&series.values)?.0, series.values.len()))
@@ -138,7 +136,7 @@ pub(super) fn needed(percent: f64) -> f64 {
 
 /// V17: printed percentiles that the operations cannot carry.
 pub(super) fn pctl_support(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V17";
+    const ID: &Rule = check::V17;
     let mut stated = 0;
     let mut refused = Vec::new();
     for d in &entry.job.directions {
@@ -174,18 +172,12 @@ pub(super) fn pctl_support(entry: &Entry<'_>) -> Option<Outcome> {
         ),
     };
     let count = refused.len() as f64;
-    Some(Outcome::decided(
-        ID,
-        status,
-        count,
-        check(ID).info,
-        evidence,
-    ))
+    Some(Outcome::decided(ID, status, count, ID.info, evidence))
 }
 
 /// V63: seconds measured.
 pub(super) fn duration(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V63";
+    const ID: &Rule = check::V63;
     let from_log = || {
         let series = entry.job.series.iter();
         let spans = series.map(|s| s.values.len() as f64 * s.interval_ns as f64 / 1e9);
@@ -202,7 +194,7 @@ pub(super) fn duration(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V64: as long as was asked for?
 pub(super) fn full_time(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V64";
+    const ID: &Rule = check::V64;
     let options = &entry.job.options;
     let asked = fio_number::seconds(options.get("runtime").or(options.get("timeout"))?)?;
     let got = entry.said.seconds()?;

@@ -4,21 +4,26 @@
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
+use fathom_rules::{Rule, check};
 
 use super::Entry;
 use super::said::Counted;
-use crate::outcome::{Outcome, check};
+use crate::outcome::Outcome;
 
 /// A finding whose status is decided here and not by its value.
-fn decided(id: &str, status: FindingStatus, measured: f64, evidence: String) -> Outcome {
-    let table = check(id);
-    let threshold = table.caveat.or(table.info).or(table.invalid);
-    Outcome::decided(id, status, measured, threshold, evidence)
+fn decided(
+    check: &'static Rule,
+    status: FindingStatus,
+    measured: f64,
+    evidence: String,
+) -> Outcome {
+    let threshold = check.caveat.or(check.info).or(check.invalid);
+    Outcome::decided(check, status, measured, threshold, evidence)
 }
 
 /// V26: failed operations, also those that were passed over.
 pub(super) fn errors(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V26";
+    const ID: &Rule = check::V26;
     let job = entry.job;
     let ended = job.error.unwrap_or(0);
     let passed_over = job.failures_ignored.unwrap_or(0);
@@ -63,12 +68,12 @@ pub(super) fn errors(entry: &Entry<'_>) -> Option<Outcome> {
 pub(super) fn file(entry: &Entry<'_>) -> Option<Outcome> {
     let damage = &entry.result.damage;
     let evidence = damage.first()?.clone();
-    Some(Outcome::graded("V60", damage.len() as f64, evidence))
+    Some(Outcome::graded(check::V60, damage.len() as f64, evidence))
 }
 
 /// V61: directions without any latency.
 pub(super) fn latency_recorded(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V61";
+    const ID: &Rule = check::V61;
     let worked: Vec<_> = entry
         .job
         .directions
@@ -96,7 +101,7 @@ pub(super) fn latency_recorded(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V65: several jobs in one line.
 pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V65";
+    const ID: &Rule = check::V65;
     if entry.job.sum_of_others {
         let text = "the sum of all clients, over the longest time of any of them";
         return Some(decided(ID, FindingStatus::Info, f64::NAN, text.to_owned()));
@@ -112,7 +117,7 @@ pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
         .zip(whole)
         .map(|(all, whole)| all / whole);
     Some(match kept {
-        Some(kept) if kept < check(ID).caveat.unwrap_or(0.9) => Outcome::graded(
+        Some(kept) if kept < check::v65::CAVEAT => Outcome::graded(
             ID,
             kept,
             format!(
@@ -132,7 +137,7 @@ pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V66: percentiles of completion where submission took long.
 pub(super) fn completion_only(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V66";
+    const ID: &Rule = check::V66;
     let each = entry.job.directions.iter().filter_map(|d| {
         let completion = d
             .completion
@@ -153,7 +158,7 @@ pub(super) fn completion_only(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V68: data that a device can shrink.
 pub(super) fn payload(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V68";
+    const ID: &Rule = check::V68;
     let options = &entry.job.options;
     let on = |key: &str| options.get(key).is_some_and(|v| v != "0");
     let percent = |key: &str| {
@@ -205,12 +210,12 @@ pub(super) fn repeated_blocks(entry: &Entry<'_>) -> Option<Outcome> {
         }
         _ => return None,
     };
-    Some(decided("V69", FindingStatus::Info, 1.0, text))
+    Some(decided(check::V69, FindingStatus::Info, 1.0, text))
 }
 
 /// V70: what the tool itself says about steady state.
 pub(super) fn own_steady_state(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &str = "V70";
+    const ID: &Rule = check::V70;
     let steady = entry.job.steady.as_ref()?;
     let reached = steady
         .reached

@@ -3,6 +3,7 @@
 use fathom_model::op::OpKind;
 use fathom_model::opinion::{Aspect, Holds, Stand};
 use fathom_model::verdict::{Finding, FindingStatus, Validity};
+use fathom_rules::check::id;
 
 use super::Entry;
 use super::device::flushes;
@@ -14,28 +15,52 @@ use super::said::EngineWay;
 const SIDES: [(Aspect, &[&str], &[&str]); 6] = [
     (
         Aspect::Throughput,
-        &["V25"],
+        &[id::V25],
         &[
-            "V01", "V06", "V07", "V26", "V60", "V63", "V65", "V68", "V71",
+            id::V01,
+            id::V06,
+            id::V07,
+            id::V26,
+            id::V60,
+            id::V63,
+            id::V65,
+            id::V68,
+            id::V71,
         ],
     ),
     (
         Aspect::Latency,
-        &["V61"],
-        &["V01", "V06", "V20", "V26", "V60", "V62", "V63"],
+        &[id::V61],
+        &[
+            id::V01,
+            id::V06,
+            id::V20,
+            id::V26,
+            id::V60,
+            id::V62,
+            id::V63,
+        ],
     ),
     (
         Aspect::Percentiles,
-        &["V17"],
-        &["V01", "V06", "V26", "V63", "V66", "V67"],
+        &[id::V17],
+        &[id::V01, id::V06, id::V26, id::V63, id::V66, id::V67],
     ),
-    (Aspect::QueueDepth, &["V20"], &["V62"]),
+    (Aspect::QueueDepth, &[id::V20], &[id::V62]),
     (
         Aspect::Steadiness,
-        &["V16"],
-        &["V63", "V64", "V70", "V11", "V12", "V13", "V14"],
+        &[id::V16],
+        &[
+            id::V63,
+            id::V64,
+            id::V70,
+            id::V11,
+            id::V12,
+            id::V13,
+            id::V14,
+        ],
     ),
-    (Aspect::Durability, &["V07"], &[]),
+    (Aspect::Durability, &[id::V07], &[]),
 ];
 
 /// Each side that the entry has.
@@ -45,11 +70,11 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding], validity: Validity) ->
         .directions
         .iter()
         .any(|d| matches!(d.kind, Some(OpKind::Write) | None));
-    let depth = findings.iter().any(|f| f.id == "V20");
+    let depth = findings.iter().any(|f| f.id == id::V20);
     SIDES
         .iter()
         .filter(|(aspect, _, _)| match aspect {
-            Aspect::Durability => writes && findings.iter().any(|f| f.id == "V07"),
+            Aspect::Durability => writes && findings.iter().any(|f| f.id == id::V07),
             Aspect::QueueDepth => depth,
             _ => true,
         })
@@ -59,7 +84,7 @@ pub(super) fn of(entry: &Entry<'_>, findings: &[Finding], validity: Validity) ->
             stand.holds = stand.holds.max(missing::at_most(entry, *aspect));
             if *aspect == Aspect::Durability && is_never_flushed(entry) {
                 stand.holds = Holds::No;
-                stand.checks = vec!["V07".to_owned()];
+                stand.checks = vec![id::V07.to_owned()];
             }
             // Where too few checks could run for a verdict, nothing is believed.
             if validity == Validity::NotDetermined {
@@ -94,21 +119,23 @@ fn stand(aspect: Aspect, deciding: &[&str], lowering: &[&str], findings: &[Findi
             Some(FindingStatus::Invalid) => Holds::No,
             // At a depth of one the rest of the time went by in the tool;
             // the latencies are right.
-            Some(FindingStatus::Caveat) if (*id, aspect) == ("V20", Aspect::Latency) => continue,
+            Some(FindingStatus::Caveat) if (*id, aspect) == (id::V20, Aspect::Latency) => continue,
             Some(FindingStatus::Caveat) => Holds::WithinLimits,
             // What is only information elsewhere decides on its own side:
             // unsupported percentiles, no latency, a rate without latencies.
-            Some(FindingStatus::Info) if matches!(*id, "V17" | "V61" | "V66" | "V67" | "V16") => {
+            Some(FindingStatus::Info)
+                if matches!(*id, id::V17 | id::V61 | id::V66 | id::V67 | id::V16) =>
+            {
                 Holds::WithinLimits
             }
             _ => continue,
         };
         // Where no latency was recorded there is nothing to believe.
         let answer = match (*id, aspect) {
-            ("V61", Aspect::Latency) => Holds::Unknown,
+            (id::V61, Aspect::Latency) => Holds::Unknown,
             // What nobody flushed is not durable, however much of it was
             // written back by chance.
-            ("V07", Aspect::Durability) => Holds::No,
+            (id::V07, Aspect::Durability) => Holds::No,
             _ => answer,
         };
         checks.push((*id).to_owned());

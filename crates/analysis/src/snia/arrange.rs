@@ -6,6 +6,9 @@ use fathom_model::unit;
 use fathom_model::workload::{
     BlockSizes, Bounds, Distribution, FileLayout, OnError, OpMix, Pattern, Workload,
 };
+use fathom_rules::method::snia::{
+    DISCARD_BYTES, TRACKED_BLOCK, WIPC_BLOCK, WIPC_DEPTH, WSAT_CAPACITIES,
+};
 
 /// Shares of reads of the IOPS test, in the standard's order.
 const IOPS_READS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
@@ -13,24 +16,6 @@ const IOPS_READS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
 const LATENCY_READS: [u8; 3] = [100, 65, 0];
 /// Shares of reads of the throughput test.
 const THROUGHPUT_READS: [u8; 2] = [100, 0];
-/// The block whose random writes are tracked.
-pub(super) const TRACKED_BLOCK: u64 = 4 << 10;
-/// Writes of the preconditioning that every test shares.
-const WIPC_BLOCK: u64 = 128 << 10;
-/// Operations in flight while preconditioning.
-const WIPC_DEPTH: u32 = 32;
-/// A discard at most: the kernel splits it as the device likes.
-const DISCARD_BYTES: u64 = 64 << 20;
-/// What a write saturation test writes at most, in capacities.
-pub(super) const WSAT_CAPACITIES: u64 = 4;
-/// Rounds of a write saturation test at most: a day of minutes.
-pub const WSAT_ROUNDS: u32 = 1440;
-/// Rounds of the other tests at most.
-pub const ROUNDS_MAX: u32 = 25;
-/// Length of a cell of a round.
-pub const ROUND_NS: u64 = 60_000_000_000;
-/// How often the capacity is written first.
-pub const PASSES: u32 = 2;
 
 /// Only discards.
 pub(super) const TRIM: OpMix = OpMix {

@@ -9,14 +9,13 @@ use fathom_model::snia::{
 use fathom_model::unit;
 use fathom_model::verdict::Validity;
 use fathom_model::workload::{CacheMode, Content};
+use fathom_rules::method::snia::{
+    PASSES, RANGE_TOLERANCE_BYTES, ROUND_NS, ROUNDS_MAX, WSAT_CAPACITIES, WSAT_ROUNDS,
+};
 
 use super::Test;
-use super::arrange::{PASSES, ROUND_NS, ROUNDS_MAX, TRIM, WSAT_CAPACITIES, WSAT_ROUNDS, blocks};
+use super::arrange::{TRIM, blocks};
 use crate::trial::{Trial, add};
-
-/// A range that is short by less than this is the whole one: ends that do not
-/// hold a block of 1 MiB.
-const RANGE_TOLERANCE_BYTES: u64 = 2 << 20;
 
 /// Every requirement in the order of the standard.
 pub(super) fn requirements(test: &Test<'_>, parts: &[SniaPart]) -> Vec<SniaRequirement> {

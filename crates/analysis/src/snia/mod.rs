@@ -15,7 +15,7 @@ mod rounds;
 mod saturation;
 mod tracked;
 
-pub use arrange::{PASSES, ROUND_NS, ROUNDS_MAX, SniaOptions, WSAT_ROUNDS, blocks};
+pub use arrange::{SniaOptions, blocks};
 pub use conduct::SniaRounds;
 
 use fathom_model::judged::JudgedTrial;

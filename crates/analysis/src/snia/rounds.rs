@@ -5,8 +5,9 @@ use fathom_model::run::RunState;
 use fathom_model::schedule::TrialRole;
 use fathom_model::snia::{SniaCell, SniaPart, SniaSeries, SniaSettings, SniaTest, WINDOW_ROUNDS};
 use fathom_model::unit;
+use fathom_rules::method::snia::TRACKED_BLOCK;
 
-use super::arrange::{TRACKED_BLOCK, blocks, cells_of_round};
+use super::arrange::{blocks, cells_of_round};
 use super::tracked;
 use crate::steadiness::snia::evaluate;
 use crate::summary::data_latency;

@@ -2,13 +2,11 @@
 
 use fathom_model::schedule::TrialRole;
 use fathom_model::snia::{SniaPart, SniaSeries, SniaSettings, SniaTest, WINDOW_ROUNDS};
+use fathom_rules::method::snia::TOLERANCE_NS;
 
 use super::{rounds, tracked};
 use crate::steadiness::snia::evaluate;
 use crate::trial::{Second, Trial};
-
-/// A quarter of a second short is a whole round of a real clock.
-const TOLERANCE_NS: u64 = 250_000_000;
 
 /// The part of the test, if its trial began.
 pub(super) fn parts(settings: &SniaSettings, trials: &[Trial<'_>]) -> Vec<SniaPart> {

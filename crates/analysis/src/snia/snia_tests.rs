@@ -7,6 +7,7 @@ use fathom_model::schedule::{Purpose, ScheduledTrial, TrialRole};
 use fathom_model::snia::{SniaReport, SniaSettings, SniaTarget, SniaTest};
 use fathom_model::target::Target;
 use fathom_model::workload::{EngineKind, Workload};
+use fathom_rules::method::snia::{PASSES, ROUND_NS, ROUNDS_MAX, WSAT_ROUNDS};
 
 use super::*;
 use crate::test_records::RecordBuilder;

@@ -28,6 +28,7 @@ use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::histogram::{Histogram, bucket_of, bucket_range};
 use fathom_model::judged::{LatencySummary, Percentile};
 use fathom_model::unit;
+use fathom_rules::check::v17::{ENOUGH_SECONDS, LEAST_TRIALS};
 use fathom_stats::effective_size::mean_error;
 use fathom_stats::moments::Moments;
 use fathom_stats::order_statistics::{NORMAL_975, least_samples, order_levels};
@@ -38,12 +39,6 @@ use super::ratio::{Part, is_too_wide, longer_for, over_trials};
 
 /// The percentiles that are reported.
 pub(crate) const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
-
-/// Trials from which their spread says something about a percentile.
-const LEAST_TRIALS: usize = 3;
-
-/// Seconds from which what they say about clustering can be extrapolated.
-const ENOUGH_SECONDS: usize = 30;
 
 /// Latencies of one kind of operation: second by second, of one or more trials.
 pub(crate) struct Latencies<'a> {

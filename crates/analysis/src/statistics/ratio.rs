@@ -7,10 +7,9 @@
 //! what they should.
 
 use fathom_model::estimate::{Estimate, Unit};
+use fathom_rules::check;
 use fathom_stats::effective_size::{MIN_EFFECTIVE, MeanError, mean_error};
 use fathom_stats::student::student_975;
-
-use crate::outcome::check;
 
 /// Numerator and denominator of one second.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -211,8 +210,7 @@ pub(crate) fn over_trials<T: AsRef<[Part]>>(
 
 /// Whether an interval is so wide that it says nothing about the value.
 pub(crate) fn is_too_wide(value: f64, half: f64) -> bool {
-    let limit = check("V16").unprintable;
-    limit.is_some_and(|limit| half > limit * value.abs())
+    half > check::v16::UNPRINTABLE * value.abs()
 }
 
 fn width_text(value: f64, half: f64) -> String {
@@ -226,7 +224,7 @@ fn width_text(value: f64, half: f64) -> String {
 /// where `have` of them gave one of `relative` half width.
 fn trials_for(have: usize, relative: f64) -> usize {
     const MOST: usize = 1000;
-    let limit = check("V16").unprintable.unwrap_or(1.0);
+    let limit = check::v16::UNPRINTABLE;
     let factor = |k: usize| student_975(k as f64 - 1.0) / (k as f64).sqrt();
     let narrow = |k: &usize| relative * factor(*k) / factor(have) <= limit;
     (have + 1..MOST).find(narrow).unwrap_or(MOST)

@@ -3,6 +3,9 @@
 use std::ops::Range;
 
 use fathom_model::steadiness::{SniaWindow, SteadinessClass};
+use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
+use fathom_rules::check::v13::{LEAST_SETTLED_SECONDS, MANY_LEVELS, SETTLED_SHARE};
+use fathom_rules::check::v14::MOST_MODE_CELLS;
 use fathom_stats::change_point::LEAST_SERIES;
 use fathom_stats::drift::{Drift, drift};
 use fathom_stats::effective_size::MIN_EFFECTIVE;
@@ -16,19 +19,6 @@ use super::levels::{Level, levels};
 use super::snia;
 use super::track::Track;
 use crate::statistics::ratio::{Part, Ratio};
-
-/// Change over the window that still counts as none, in either direction.
-pub(crate) const DRIFT_MARGIN: f64 = 0.05;
-/// Seconds that the last level must have lasted to be one.
-pub(crate) const LEAST_LAST_SECONDS: f64 = 30.0;
-/// A last level that is shorter than this has not been reached.
-const LEAST_SETTLED_SECONDS: f64 = 10.0;
-/// So many levels are a search for one.
-const MANY_LEVELS: usize = 4;
-/// The last of many levels must have lasted this share of the time.
-const SETTLED_SHARE: f64 = 0.3;
-/// Modes are looked for in so many seconds at most: the last ones.
-const MOST_MODE_CELLS: usize = 7200;
 
 /// What a track says.
 #[derive(Debug, Clone, PartialEq)]

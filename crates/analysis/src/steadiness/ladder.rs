@@ -4,18 +4,16 @@
 
 use fathom_model::steadiness::{Rung, RungStatus, SteadinessClass};
 use fathom_model::unit;
+use fathom_rules::check::v10::INFO as RANGES_WRITTEN;
+use fathom_rules::check::v11::{CAVEAT as RANGE, EXCURSION, ROUND_SECONDS, ROUNDS};
+use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
+use fathom_rules::check::v13::LEAST_LAST_SECONDS;
+use fathom_rules::check::v16::INFO as PRECISION;
 use fathom_stats::warmup::WarmupCut;
 
-use super::assess::{Assessment, DRIFT_MARGIN, LEAST_LAST_SECONDS};
-use super::snia::{EXCURSION, RANGE, ROUND_SECONDS, ROUNDS};
+use super::assess::Assessment;
 use super::track::Track;
 use super::words::{bytes_words, rate_scale, rate_words};
-
-/// Ranges that must have been written (SNIA workload-independent
-/// preconditioning).
-pub(crate) const RANGES_WRITTEN: f64 = 2.0;
-/// Half width that is asked for when the plan asks for none.
-pub(crate) const PRECISION: f64 = 0.02;
 
 /// What the ladder must know besides the track.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

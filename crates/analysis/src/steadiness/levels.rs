@@ -6,18 +6,12 @@
 
 use std::ops::Range;
 
+use fathom_rules::check::v13::{ABRUPT, LOCAL, NEAR};
 use fathom_stats::change_point::{LEAST_STEP, change_points};
 use fathom_stats::log_rates::log_rates;
 use fathom_stats::moments::{Moments, mean};
 
 use super::track::Track;
-
-/// Cells on each side whose rate is held against the second of the change.
-const NEAR: usize = 30;
-/// Cells on each side that show whether a change is a step or a slope.
-const LOCAL: usize = 10;
-/// A change of which less than this happens at once is a slope.
-const ABRUPT: f64 = 0.6;
 
 /// A part of the trial with one level.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,9 @@
 //! The same questions about a rate that another tool logged.
 
 use fathom_model::steadiness::{SniaWindow, SteadinessClass};
+use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
 
-use super::assess::{DRIFT_MARGIN, assess};
+use super::assess::assess;
 use super::track::{Cell, Track};
 use super::words::sentence;
 

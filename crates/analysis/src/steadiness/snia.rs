@@ -9,17 +9,9 @@
 //! A round is one minute.
 
 use fathom_model::steadiness::SniaWindow;
+use fathom_rules::check::v11::{CAVEAT as RANGE, EXCURSION, ROUND_SECONDS, ROUNDS};
 
 use super::track::Track;
-
-/// Length of a round.
-pub(crate) const ROUND_SECONDS: f64 = 60.0;
-/// Rounds of the measurement window.
-pub(crate) const ROUNDS: usize = 5;
-/// Largest range over the average.
-pub(crate) const RANGE: f64 = 0.20;
-/// Largest excursion of the line over the average.
-pub(crate) const EXCURSION: f64 = 0.10;
 
 /// The last five rounds of a trial; `None` when it is shorter.
 pub(crate) fn window(track: &Track) -> Option<SniaWindow> {

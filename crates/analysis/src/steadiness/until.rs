@@ -12,22 +12,15 @@ use fathom_model::steadiness::SteadinessClass;
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::unit;
 use fathom_model::workload::{Until, Workload};
+use fathom_rules::check::v10::INFO as RANGES_WRITTEN;
+use fathom_rules::check::v11::{ROUND_SECONDS, ROUNDS};
+use fathom_rules::check::v12::CAVEAT as DRIFT_MARGIN;
+use fathom_rules::check::v13::LEAST_LAST_SECONDS;
+use fathom_rules::method::until::{FIRST_SECONDS, FIRST_STEADY_SECONDS, GROWTH, LOOKS};
 
-use super::assess::{Assessment, DRIFT_MARGIN, LEAST_LAST_SECONDS, assess};
-use super::ladder::RANGES_WRITTEN;
+use super::assess::{Assessment, assess};
 use super::settled_rule::SettledRule;
-use super::snia::{ROUND_SECONDS, ROUNDS};
 use super::track::Track;
-
-/// First look for a precision.
-const FIRST_SECONDS: f64 = 30.0;
-/// First look for a steady state, where the bound leaves no time for the five
-/// rounds of the standard's rule.
-const FIRST_STEADY_SECONDS: f64 = 60.0;
-/// From one look to the next.
-const GROWTH: f64 = 1.25;
-/// Looks in a row at which a precision must hold.
-const LOOKS: u32 = 2;
 
 /// Looks at the seconds of a trial and ends it.
 pub(crate) struct UntilRule {

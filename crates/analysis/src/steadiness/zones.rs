@@ -10,6 +10,7 @@ use fathom_model::fingerprint::Fingerprint;
 use fathom_model::run::TrialRecord;
 use fathom_model::steadiness::{Zone, ZoneProfile};
 use fathom_model::workload::Pattern;
+use fathom_rules::method::zones::{END_SHARE, ONE_PASS, THRESHOLD as LEAST_COVERED};
 use fathom_stats::effective_size::MIN_EFFECTIVE;
 
 use super::track::{Cell, Track};
@@ -18,12 +19,6 @@ use crate::trial::Trial;
 
 /// Parts of the range in a profile.
 const ZONES: usize = 20;
-/// Share of the range that a pass must cover to be one.
-const LEAST_COVERED: f64 = 0.5;
-/// A second pass has begun beyond this share of the range.
-const ONE_PASS: f64 = 1.001;
-/// Share of the pass at either end that is compared.
-const END_SHARE: f64 = 0.02;
 
 /// The rate by offset of a sequential pass over most of its range; `None` for
 /// any other trial.

@@ -1,5 +1,4 @@
 use super::*;
-use crate::rules::alarm_rules;
 
 fn readings(quantity: &str, instance: &str, values: &[(f64, f64)]) -> Vec<HostReading> {
     let mut at_seconds = 0.0;
@@ -26,10 +25,10 @@ fn state(readings: &[HostReading], rule: &str) -> Alarm {
 
 #[test]
 fn every_rule_has_a_quantity_and_a_threshold() {
-    for rule in &alarm_rules().rules {
-        assert!(rule.quantity.is_some(), "{}", rule.name);
-        assert!(rule.threshold.is_some(), "{}", rule.name);
-        assert!(!rule.told_by.is_empty(), "{}", rule.name);
+    for rule in TABLE.rules {
+        assert!(rule.quantity.is_some(), "{}", rule.id);
+        assert!(rule.threshold.is_some(), "{}", rule.id);
+        assert!(!rule.told_by.is_empty(), "{}", rule.id);
     }
 }
 
@@ -111,7 +110,7 @@ struct Group {
 #[test]
 fn the_rules_file_is_yaml_with_every_rule_that_has_an_expression() {
     let file: RulesFile = serde_saphyr::from_str(&prometheus_rules()).unwrap();
-    let expected = alarm_rules()
+    let expected = TABLE
         .rules
         .iter()
         .filter(|r| r.prometheus.is_some())
@@ -136,7 +135,7 @@ proptest::proptest! {
         text in "\\PC*(journal_data_size: [0-9]{0,30}\n|\\|)*",
     ) {
         let all = evaluate("x", Vec::new(), &readings("metadata_cpu", "a", &values));
-        proptest::prop_assert_eq!(all.alarms.len(), alarm_rules().rules.len());
+        proptest::prop_assert_eq!(all.alarms.len(), TABLE.rules.len());
         let _ = service_readings(&text).len();
     }
 }

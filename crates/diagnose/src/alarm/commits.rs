@@ -4,12 +4,9 @@
 use std::collections::BTreeMap;
 
 use fathom_model::machine::HostReading;
+use fathom_rules::alarm::commit_latency::{PERCENTILE as SHARE, WINDOW_SECONDS};
 
 use crate::series::Series;
-
-/// A percentile over less would be the worst interval.
-const WINDOW_SECONDS: f64 = 30.0;
-const SHARE: f64 = 0.95;
 
 /// `commit_latency` of each disk whose flushes are told.
 pub(super) fn commit_latencies(readings: &[HostReading]) -> Vec<HostReading> {

@@ -2,8 +2,7 @@
 
 use fathom_model::alarm::AlarmState;
 use fathom_model::machine::HostReading;
-
-use crate::rules::Rule;
+use fathom_rules::Rule;
 
 /// Parts of the time that a rule asks for, over which means are taken.
 const PARTS: f64 = 10.0;

@@ -1,6 +1,6 @@
 //! Alarms over numbers by name, whoever read them.
 //!
-//! The rules are in `alarms.toml`. A rule that asks for a time looks at means
+//! The rules are [`fathom_rules::alarm`]. A rule that asks for a time looks at means
 //! over a tenth of it, so that a single quiet second does not hide five bad
 //! minutes, and fires when they are beyond the threshold at a stretch for that
 //! long. What was seen too shortly to say so is not measurable, and the reason
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 use fathom_model::alarm::{ALARMS_SCHEMA, Alarm, AlarmInstance, AlarmReading, AlarmState, Alarms};
 use fathom_model::machine::HostReading;
-
-use crate::rules::{Rule, alarm_rules};
+use fathom_rules::Rule;
+use fathom_rules::alarm::TABLE;
 
 pub use prometheus::prometheus_rules;
 pub use recorded::readings_of;
@@ -39,12 +39,11 @@ pub fn evaluate(host: &str, sources: Vec<String>, readings: &[HostReading]) -> A
             .or_default()
             .push(reading);
     }
-    let table = alarm_rules();
-    let mut alarms: Vec<Alarm> = table
+    let mut alarms: Vec<Alarm> = TABLE
         .rules
         .iter()
         .map(|rule| {
-            let quantity = rule.quantity.as_deref().unwrap_or("");
+            let quantity = rule.quantity.unwrap_or("");
             alarm(rule, by_quantity.get(quantity))
         })
         .collect();
@@ -60,7 +59,7 @@ pub fn evaluate(host: &str, sources: Vec<String>, readings: &[HostReading]) -> A
         host: host.to_owned(),
         sources,
         seconds,
-        table_version: table.version,
+        table_version: TABLE.version,
         alarms,
     }
 }
@@ -119,17 +118,17 @@ fn alarm(rule: &Rule, instances: Option<&BTreeMap<&str, Vec<&HostReading>>>) -> 
     // Of those that are left the worst: one that is well explains no alarm.
     let reason = reason(rule, state, &judged, short);
     Alarm {
-        rule: rule.name.clone(),
-        title: rule.title.clone(),
-        severity: rule.severity.clone(),
+        rule: rule.id.to_owned(),
+        title: rule.title.to_owned(),
+        severity: rule.gravity().name().to_owned(),
         state,
         reason,
-        unit: rule.unit.clone(),
+        unit: rule.unit.to_owned(),
         threshold: rule.limit(),
         below: rule.below,
         for_seconds: rule.for_seconds,
         instances: judged,
-        remedy: rule.remedy.clone(),
+        remedy: rule.remedy.to_owned(),
     }
 }
 
@@ -157,13 +156,13 @@ fn figure(value: f64) -> String {
 
 fn reason(rule: &Rule, state: AlarmState, judged: &[AlarmInstance], short: Option<f64>) -> String {
     let Some(worst) = judged.first() else {
-        return format!("not told by what was read; it takes: {}", rule.computed);
+        return format!("not told by what was read; it takes: {}", rule.method);
     };
     let name = match worst.name.as_str() {
         "" => String::new(),
         name => format!("{name}: "),
     };
-    let value = shown(worst.value, &rule.unit);
+    let value = shown(worst.value, rule.unit);
     match (state, short) {
         (AlarmState::NotMeasurable, Some(seen)) => format!(
             "{name}{value}, beyond the threshold for {:.0} s; {seen:.0} s were seen, and the rule \

@@ -3,23 +3,23 @@
 
 use std::fmt::Write as _;
 
-use crate::rules::{Rule, alarm_rules};
+use fathom_rules::Rule;
+use fathom_rules::alarm::TABLE;
 
 /// A rules file with a group for each exporter. Rules that no exporter's
 /// metrics can express are named in comments.
 pub fn prometheus_rules() -> String {
-    let table = alarm_rules();
     let mut out = format!(
         "# Written by `fathom alarms --format prometheus` from version {} of its table.\n\
          # The thresholds and their sources: docs/alarms.md.\n",
-        table.version
+        TABLE.version
     );
-    let of = |rule: &Rule| rule.prometheus.as_ref().map(|p| p.exporter.clone());
-    let mut exporters: Vec<String> = table.rules.iter().filter_map(of).collect();
+    let of = |rule: &&Rule| rule.prometheus.map(|p| p.exporter);
+    let mut exporters: Vec<&str> = TABLE.rules.iter().filter_map(of).collect();
     exporters.sort();
     exporters.dedup();
-    for rule in table.rules.iter().filter(|rule| rule.prometheus.is_none()) {
-        let _ = writeln!(out, "# No exporter tells {}: {}", rule.name, rule.title);
+    for rule in TABLE.rules.iter().filter(|rule| rule.prometheus.is_none()) {
+        let _ = writeln!(out, "# No exporter tells {}: {}", rule.id, rule.title);
     }
     out.push_str("groups:\n");
     for exporter in exporters {
@@ -28,10 +28,10 @@ pub fn prometheus_rules() -> String {
             "  - name: fathom-{}\n    rules:",
             exporter.replace('_', "-")
         );
-        for rule in &table.rules {
-            let expression = rule.prometheus.as_ref().filter(|p| p.exporter == exporter);
+        for rule in TABLE.rules {
+            let expression = rule.prometheus.filter(|p| p.exporter == exporter);
             if let Some(expression) = expression {
-                one(&mut out, rule, &expression.expr);
+                one(&mut out, rule, expression.expr);
             }
         }
     }
@@ -40,7 +40,7 @@ pub fn prometheus_rules() -> String {
 
 fn one(out: &mut String, rule: &Rule, expression: &str) {
     let expression = expression.replace("{threshold}", &rule.limit().to_string());
-    let name: String = rule.name.split('-').map(capital).collect();
+    let name: String = rule.id.split('-').map(capital).collect();
     let _ = writeln!(out, "      - alert: Fathom{name}");
     let _ = writeln!(out, "        expr: {}", quoted(&expression));
     if rule.for_seconds > 0 {
@@ -49,12 +49,12 @@ fn one(out: &mut String, rule: &Rule, expression: &str) {
     let _ = writeln!(
         out,
         "        labels:\n          severity: {}",
-        rule.severity
+        rule.gravity().name()
     );
     let _ = writeln!(out, "        annotations:");
-    let _ = writeln!(out, "          summary: {}", quoted(&rule.title));
-    let _ = writeln!(out, "          description: {}", quoted(&rule.detects));
-    let _ = writeln!(out, "          remedy: {}", quoted(&rule.remedy));
+    let _ = writeln!(out, "          summary: {}", quoted(rule.title));
+    let _ = writeln!(out, "          description: {}", quoted(rule.detects));
+    let _ = writeln!(out, "          remedy: {}", quoted(rule.remedy));
 }
 
 fn capital(word: &str) -> String {

@@ -4,6 +4,7 @@
 
 use fathom_model::cluster::{CLUSTER_SCHEMA, ClusterLook, ClusterMember, ClusterOperation};
 use fathom_model::unit::latency;
+use fathom_rules::cluster;
 use fathom_stats::median::median;
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::foreign::takes_too_much;
 
 use super::ceph_operations::steps;
 use super::outlier::high;
-use super::{add, limit, sort};
+use super::{add, sort};
 
 /// OSDs that are looked at.
 pub(super) const OSDS_MAX: usize = 100_000;
@@ -125,9 +126,9 @@ fn health(look: &mut ClusterLook, value: &Value) {
         let summary = check.pointer("/summary/message").and_then(Value::as_str);
         let words = format!("{name}: {}", summary.unwrap_or("no summary"));
         let rule = if name == "SLOW_OPS" {
-            "slow-operations"
+            cluster::SLOW_OPERATIONS
         } else {
-            "health"
+            cluster::HEALTH
         };
         if !look.findings.iter().any(|finding| finding.found == words) {
             add(look, rule, words);
@@ -171,14 +172,14 @@ pub(super) fn busy_groups(value: &Value) -> Vec<(String, u64)> {
 fn own_work(look: &mut ClusterLook, value: &Value) {
     let busy = busy_groups(value);
     let count: u64 = busy.iter().map(|(_, count)| count).sum();
-    if count as f64 > limit("work-of-its-own") {
+    if count as f64 > cluster::work_of_its_own::THRESHOLD {
         let words: Vec<String> = busy.iter().map(|(word, n)| format!("{n} {word}")).collect();
         let all = value
             .pointer("/pgmap/num_pgs")
             .and_then(Value::as_u64)
             .unwrap_or(0);
         let words = format!("of {all} placement groups {}", words.join(", "));
-        add(look, "work-of-its-own", words);
+        add(look, cluster::WORK_OF_ITS_OWN, words);
     }
 }
 
@@ -204,7 +205,7 @@ fn commits(look: &mut ClusterLook, value: &Value) {
     let found = commit_latencies(value);
     let times: Vec<f64> = found.iter().map(|(_, ns)| *ns).collect();
     let middle = median(&times);
-    let slow = high(&times, limit("slow-member"));
+    let slow = high(&times, cluster::slow_member::THRESHOLD);
     for ((id, ns), slow) in found.iter().zip(slow) {
         let times_middle = middle
             .filter(|middle| *middle > 0.0)
@@ -216,20 +217,20 @@ fn commits(look: &mut ClusterLook, value: &Value) {
                 times_middle.unwrap_or(0.0),
                 found.len()
             );
-            add(look, "slow-member", words);
+            add(look, cluster::SLOW_MEMBER, words);
         }
         let member = member(look, &format!("osd.{id}"));
         member.mean_ns = Some(*ns);
         member.times_middle = times_middle;
         member.slow = slow;
     }
-    if let Some(middle) = middle.filter(|ns| ns / 1e9 > limit("commit-latency")) {
+    if let Some(middle) = middle.filter(|ns| ns / 1e9 > cluster::commit_latency::THRESHOLD) {
         let words = format!(
             "half of {} OSDs need {} or more to commit",
             found.len(),
             latency(middle)
         );
-        add(look, "commit-latency", words);
+        add(look, cluster::COMMIT_LATENCY, words);
     }
     if middle == Some(0.0) {
         let words = "ceph osd perf shows 0: nothing was written in its last seconds, or less than \
@@ -269,10 +270,10 @@ pub(super) fn used_shares(value: &Value) -> Vec<(u64, f64)> {
 fn space(look: &mut ClusterLook, value: &Value) {
     for (id, used) in used_shares(value) {
         let name = format!("osd.{id}");
-        if used > limit("osd-full") {
+        if used > cluster::osd_full::THRESHOLD {
             add(
                 look,
-                "osd-full",
+                cluster::OSD_FULL,
                 format!("{name} is {:.0} % full", 100.0 * used),
             );
         }
@@ -314,12 +315,12 @@ fn counters(look: &mut ClusterLook, value: &Value) {
         of("/osd/op_before_dequeue_op_lat").zip(of("/osd/op_latency"))
     {
         let share = if took > 0.0 { waited / took } else { 0.0 };
-        if share > limit("queue-wait") {
+        if share > cluster::queue_wait::THRESHOLD {
             let words = format!(
                 "{:.0} % of the time of {count} operations went by before they left the queue",
                 100.0 * share
             );
-            add(look, "queue-wait", words);
+            add(look, cluster::QUEUE_WAIT, words);
         }
     }
     let number = |pointer: &str| {
@@ -329,13 +330,13 @@ fn counters(look: &mut ClusterLook, value: &Value) {
             .unwrap_or(0.0)
     };
     // One device for all reports everything on it as the database's.
-    if number("/bluefs/slow_used_bytes") > limit("spillover")
+    if number("/bluefs/slow_used_bytes") > cluster::spillover::THRESHOLD
         && number("/bluefs/db_total_bytes") > 0.0
     {
         let bytes = fathom_model::unit::bytes_exact(number("/bluefs/slow_used_bytes") as u64);
         add(
             look,
-            "spillover",
+            cluster::SPILLOVER,
             format!("{bytes} of the database are on the slow device"),
         );
     }

@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use fathom_model::cluster::{ClusterLook, OperationStep};
 use fathom_model::unit::latency;
+use fathom_rules::cluster;
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-use super::{add, limit};
+use super::add;
 
 /// Operations and events that are looked at.
 const OPERATIONS_MAX: usize = 100_000;
@@ -67,19 +68,19 @@ pub(super) fn steps(look: &mut ClusterLook, value: &Value) {
         .iter()
         .filter(|step| step.name.starts_with("queued_for_pg"));
     let queued: f64 = queued.map(|step| step.share).sum();
-    if queued > limit("queue-wait") {
+    if queued > cluster::queue_wait::THRESHOLD {
         let words = format!(
             "{:.0} % of the time of the {count} slowest operations went by in the OSD's queue",
             100.0 * queued
         );
-        add(look, "queue-wait", words);
+        add(look, cluster::QUEUE_WAIT, words);
     }
-    if longest > limit("slow-operations") {
+    if longest > cluster::slow_operations::THRESHOLD {
         let words = format!(
             "an operation took {}: {longest_words}",
             latency(longest * 1e9)
         );
-        add(look, "slow-operations", words);
+        add(look, cluster::SLOW_OPERATIONS, words);
     } else if count > 0 {
         look.notes.push(format!(
             "the slowest of {count} operations took {}: {longest_words}",

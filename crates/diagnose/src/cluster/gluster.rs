@@ -6,15 +6,13 @@ use fathom_model::cluster::{
     BrickLoad, CLUSTER_SCHEMA, ClusterLook, ClusterMember, ClusterOperation, SizeCount,
 };
 use fathom_model::unit::latency;
+use fathom_rules::cluster;
+use fathom_rules::cluster::slow_member::CALLS_LEAST;
+use fathom_rules::cluster::small_writes::SMALL_BYTES;
 use fathom_stats::median::median;
 
 use super::outlier::high;
-use super::{add, limit, sort};
-
-/// Fewer calls of an operation are not compared between bricks.
-const CALLS_LEAST: u64 = 100;
-/// Writes smaller than this are small.
-const SMALL_BYTES: u64 = 4096;
+use super::{add, sort};
 
 /// Judges what the bricks of a volume did.
 pub fn judge_bricks(sources: Vec<String>, bricks: &[BrickLoad]) -> ClusterLook {
@@ -38,12 +36,12 @@ pub fn judge_bricks(sources: Vec<String>, bricks: &[BrickLoad]) -> ClusterLook {
         .find(|operation| operation.name == "LOOKUP");
     let lookups = lookups.map_or(0, |operation| operation.calls);
     let share = lookups as f64 / calls.max(1) as f64;
-    if share > limit("lookup-share") {
+    if share > cluster::lookup_share::THRESHOLD {
         let words = format!(
             "{lookups} of {calls} operations ({:.0} %) are lookups",
             100.0 * share
         );
-        add(&mut look, "lookup-share", words);
+        add(&mut look, cluster::LOOKUP_SHARE, words);
     }
     let all: u64 = look.writes.iter().map(|size| size.count).sum();
     let small = look
@@ -52,12 +50,12 @@ pub fn judge_bricks(sources: Vec<String>, bricks: &[BrickLoad]) -> ClusterLook {
         .filter(|size| size.from_bytes < SMALL_BYTES);
     let small: u64 = small.map(|size| size.count).sum();
     let share = small as f64 / all.max(1) as f64;
-    if share > limit("small-writes") {
+    if share > cluster::small_writes::THRESHOLD {
         let words = format!(
             "{small} of {all} writes ({:.0} %) are smaller than 4 KiB",
             100.0 * share
         );
-        add(&mut look, "small-writes", words);
+        add(&mut look, cluster::SMALL_WRITES, words);
     }
     for member in look.members.clone().iter().filter(|member| member.slow) {
         let words = format!(
@@ -66,7 +64,7 @@ pub fn judge_bricks(sources: Vec<String>, bricks: &[BrickLoad]) -> ClusterLook {
             member.times_middle.unwrap_or(0.0),
             latency(member.mean_ns.unwrap_or(0.0))
         );
-        add(&mut look, "slow-member", words);
+        add(&mut look, cluster::SLOW_MEMBER, words);
     }
     if calls == 0 {
         look.notes
@@ -142,7 +140,7 @@ fn members(bricks: &[BrickLoad]) -> Vec<ClusterMember> {
     };
     let ratios: Vec<Option<f64>> = bricks.iter().map(ratio).collect();
     let known: Vec<f64> = ratios.iter().copied().flatten().collect();
-    let mut slow = high(&known, limit("slow-member")).into_iter();
+    let mut slow = high(&known, cluster::slow_member::THRESHOLD).into_iter();
     bricks
         .iter()
         .zip(ratios)

@@ -1,5 +1,6 @@
 //! Dumps of storage clusters, judged: Gluster's volume profile and what Ceph
-//! prints as JSON. The rules are in `cluster.toml`.
+//! prints as JSON. The rules are
+//! [`fathom_rules::cluster`].
 
 mod anonymous;
 mod ceph;
@@ -9,8 +10,7 @@ mod gluster;
 mod outlier;
 
 use fathom_model::cluster::{ClusterFinding, ClusterLook};
-
-use crate::rules::{Rule, cluster_rules};
+use fathom_rules::Rule;
 
 pub use anonymous::anonymised_cluster;
 pub use ceph::{CephDump, judge_ceph, parse_ceph};
@@ -18,23 +18,14 @@ pub use ceph_readings::ceph_readings;
 pub use gluster::judge_bricks;
 
 /// Adds what a rule found.
-fn add(look: &mut ClusterLook, rule: &str, found: String) {
-    if let Some(rule) = cluster_rules().find(rule) {
-        look.findings.push(ClusterFinding {
-            rule: rule.name.clone(),
-            severity: rule.severity.clone(),
-            found,
-            remedy: rule.remedy.clone(),
-            source: rule.source.clone(),
-        });
-    }
-}
-
-/// The threshold of a rule.
-fn limit(rule: &str) -> f64 {
-    cluster_rules()
-        .find(rule)
-        .map_or(f64::INFINITY, Rule::limit)
+fn add(look: &mut ClusterLook, rule: &Rule, found: String) {
+    look.findings.push(ClusterFinding {
+        rule: rule.id.to_owned(),
+        severity: rule.gravity().name().to_owned(),
+        found,
+        remedy: rule.remedy.to_owned(),
+        source: rule.source.to_owned(),
+    });
 }
 
 /// The gravest first.

@@ -1,13 +1,9 @@
 //! Which of several values stands out, by their median and the median distance
 //! from it, which one bad value does not move (Iglewicz and Hoaglin 1993).
 
+use fathom_rules::cluster::slow_member::{FEWEST, Z_MOST};
 use fathom_stats::mad::{mad, modified_z_score};
 use fathom_stats::median::median;
-
-/// Fewer values have no middle that means anything.
-const FEWEST: usize = 3;
-/// The bound of the modified z-score in the cited book.
-const Z_MOST: f64 = 3.5;
 
 /// Whether each value is larger than the others by `factor` and by the score.
 pub(super) fn high(values: &[f64], factor: f64) -> Vec<bool> {

@@ -2,12 +2,12 @@
 //! answer.
 
 use fathom_model::diagnosis::{Answer, Shortage};
+use fathom_rules::diagnosis;
 
 use super::{Decision, Facts, IO_WAIT, LASTING, not_proven, per_second};
 use crate::hung_device::Hang;
 use crate::load;
 use crate::plateau;
-use crate::rules::diagnosis_limit;
 use crate::silent_mounts;
 use crate::unseen_stall;
 
@@ -125,7 +125,7 @@ impl Facts<'_> {
             _ => format!("there are only {samples} samples, which show no more than a glance"),
         };
         let advice = "a longer recording: at least ten minutes, under the load that is slow";
-        let few = (samples as f64) < diagnosis_limit("least-evidence");
+        let few = (samples as f64) < diagnosis::least_evidence::THRESHOLD;
         few.then(|| (line, advice.to_owned()))
     }
 }

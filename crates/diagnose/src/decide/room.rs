@@ -2,21 +2,14 @@
 
 use fathom_model::diagnosis::{DiskLoad, Shortage};
 use fathom_model::unit;
+use fathom_rules::diagnosis;
+use fathom_rules::diagnosis::room::{
+    ALWAYS_ONE, ONE_IN_FLIGHT, QUIET_QUEUE, THRESHOLD as ROOM, USED_QUEUE,
+};
 
 use super::{Facts, HALF, IO_WAIT, LASTING, per_second, three};
 use crate::load;
 use crate::recording::DiskMoment;
-use crate::rules::diagnosis_limit;
-
-/// A load whose peak stays below this share of the ceiling has room.
-const ROOM: f64 = 0.70;
-/// A device that holds so little in its queue 95 % of the time is hardly used.
-const QUIET_QUEUE: f64 = 0.2;
-/// One operation after the other: usually about one in flight, never two.
-const USED_QUEUE: f64 = 0.5;
-const ONE_IN_FLIGHT: f64 = 1.2;
-/// From here on there is one in flight nearly all the time.
-const ALWAYS_ONE: f64 = 0.8;
 
 impl Facts<'_> {
     /// The volume has room, as its ceiling shows.
@@ -61,7 +54,7 @@ impl Facts<'_> {
     /// Whether an operation takes long on average, where its time is known.
     fn is_slow(&self) -> Option<bool> {
         let wait_ms = self.disk?.wait_ms?;
-        Some(wait_ms >= diagnosis_limit("slow-device"))
+        Some(wait_ms >= diagnosis::slow_device::THRESHOLD)
     }
 
     /// That the devices were not at their end while something else was short.

@@ -2,8 +2,9 @@
 
 use fathom_model::stack::{Stack, StackDevice, Stripe};
 use fathom_model::unit::bytes_exact;
+use fathom_rules::stack;
 
-use super::{Findings, landings, limit};
+use super::{Findings, landings};
 
 /// Blocks of file systems that loop devices lie on.
 const PAGE_BYTES: u64 = 4096;
@@ -31,12 +32,12 @@ fn alignment(stack: &Stack, found: &mut Findings) {
             continue;
         };
         let off = offset.checked_rem(physical).unwrap_or(0);
-        if off as f64 > limit("misaligned") {
+        if off as f64 > stack::misaligned::THRESHOLD {
             // The layer that a user can move is the last partition on the way.
             let at = landing.way.last().unwrap_or(&landing.device);
             let way = landing.way.join(" > ");
             found.add(
-                "misaligned",
+                stack::MISALIGNED,
                 at,
                 format!(
                     "begins at {offset} of {}, which is {off} bytes into a physical block of \
@@ -54,12 +55,12 @@ fn alignment(stack: &Stack, found: &mut Findings) {
     for device in &stack.devices {
         let words = match device.alignment_offset_bytes {
             Some(-1) => "is misaligned, says the kernel".to_owned(),
-            Some(off) if off as f64 > limit("misaligned") => {
+            Some(off) if off as f64 > stack::misaligned::THRESHOLD => {
                 format!("begins {off} bytes off the drive's blocks, says the kernel")
             }
             _ => continue,
         };
-        found.add("misaligned", &device.facts.name, words);
+        found.add(stack::MISALIGNED, &device.facts.name, words);
     }
 }
 
@@ -76,14 +77,14 @@ fn blocks(stack: &Stack, device: &StackDevice, found: &mut Findings) {
             "blocks of the file system have {block} bytes, those of the drive {physical}: most \
              writes make it read first"
         );
-        found.add("small-blocks", &facts.name, words);
+        found.add(stack::SMALL_BLOCKS, &facts.name, words);
     }
     if facts.below.is_empty() && logical < physical {
         let words = format!(
             "takes blocks of {logical} bytes and writes {physical}: smaller direct writes make \
              it read first"
         );
-        found.add("emulated-sectors", &facts.name, words);
+        found.add(stack::EMULATED_SECTORS, &facts.name, words);
     }
 }
 
@@ -94,14 +95,14 @@ fn loops(device: &StackDevice, found: &mut Findings) {
     }
     if fact("dio") == Some("0") {
         let words = "reads and writes its file through the page cache, so data are cached twice";
-        found.add("loop-page-cache", &device.facts.name, words.to_owned());
+        found.add(stack::LOOP_PAGE_CACHE, &device.facts.name, words.to_owned());
     }
     let offset: u64 = fact("offset")
         .and_then(|text| text.parse().ok())
         .unwrap_or(0);
-    if (offset % PAGE_BYTES) as f64 > limit("loop-offset") {
+    if (offset % PAGE_BYTES) as f64 > stack::loop_offset::THRESHOLD {
         let words = format!("begins at {offset} of its file, inside a block of {PAGE_BYTES} bytes");
-        found.add("loop-offset", &device.facts.name, words);
+        found.add(stack::LOOP_OFFSET, &device.facts.name, words);
     }
 }
 
@@ -120,21 +121,21 @@ fn discards(stack: &Stack, device: &StackDevice, found: &mut Findings) {
     let stops = facts.discard_max_bytes == Some(0) && facts.kind != "partition";
     if stops && facts.kind != "loop" && facts.below.iter().any(|name| able(name)) {
         let words = format!("passes no discards on to {}", facts.below.join(", "));
-        found.add("discard-blocked", &facts.name, words);
+        found.add(stack::DISCARD_BLOCKED, &facts.name, words);
     }
     if let Some(off) = device.discard_alignment_bytes
-        && off as f64 > limit("discard-misaligned")
+        && off as f64 > stack::discard_misaligned::THRESHOLD
     {
         let words = format!("discards are {off} bytes off their unit");
-        found.add("discard-misaligned", &facts.name, words);
+        found.add(stack::DISCARD_MISALIGNED, &facts.name, words);
     }
 }
 
 fn paths(device: &StackDevice, found: &mut Findings) {
     let paths = device.facts.below.len();
-    if device.layer == "multipath" && (paths as f64) < limit("multipath-one-path") {
+    if device.layer == "multipath" && (paths as f64) < stack::multipath_one_path::THRESHOLD {
         let words = format!("has {paths} path");
-        found.add("multipath-one-path", &device.facts.name, words);
+        found.add(stack::MULTIPATH_ONE_PATH, &device.facts.name, words);
     }
 }
 
@@ -143,7 +144,7 @@ fn array(device: &StackDevice, found: &mut Findings) {
     let missing: u64 = missing.and_then(|text| text.parse().ok()).unwrap_or(0);
     if missing > 0 {
         let words = format!("has lost {missing} of its members");
-        found.add("array-degraded", &device.facts.name, words);
+        found.add(stack::ARRAY_DEGRADED, &device.facts.name, words);
     }
     if device
         .facts
@@ -157,7 +158,7 @@ fn array(device: &StackDevice, found: &mut Findings) {
             bytes_exact(ahead.unwrap_or(0)),
             bytes_exact(stripe.map_or(0, Stripe::width_bytes))
         );
-        found.add("read-ahead-small", &device.facts.name, words);
+        found.add(stack::READ_AHEAD_SMALL, &device.facts.name, words);
     }
 }
 
@@ -176,7 +177,7 @@ fn links(stack: &Stack, found: &mut Findings) {
                 "runs at {} GT/s x{} and could run at {} GT/s x{}",
                 now.0, now.1, most.0, most.1
             );
-            found.add("link-below-rated", &controller.name, words);
+            found.add(stack::LINK_BELOW_RATED, &controller.name, words);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with the way layers lie on one another.
 //!
-//! The rules and their thresholds are in `stack.toml`. Alignment is followed
+//! The rules and their thresholds are [`fathom_rules::stack`]. Alignment is followed
 //! through the whole stack: where the first byte of the target lies on each
 //! device below, as far as that can be told.
 
@@ -10,8 +10,7 @@ mod mounts;
 mod striping;
 
 use fathom_model::stack::{Gravity, Stack, StackFinding};
-
-use crate::rules::{Rule, stack_rules};
+use fathom_rules::{Rule, Severity};
 
 pub use landing::{Landing, landings};
 
@@ -31,31 +30,23 @@ struct Findings(Vec<StackFinding>);
 
 impl Findings {
     /// Adds what a rule found. A rule speaks once of one place.
-    fn add(&mut self, rule: &str, at: &str, found: String) {
-        let Some(rule) = stack_rules().find(rule) else {
-            return;
-        };
-        if self.0.iter().any(|f| f.rule == rule.name && f.at == at) {
+    fn add(&mut self, rule: &Rule, at: &str, found: String) {
+        if self.0.iter().any(|f| f.rule == rule.id && f.at == at) {
             return;
         }
         self.0.push(StackFinding {
-            rule: rule.name.clone(),
-            gravity: match rule.severity.as_str() {
-                "critical" => Gravity::Danger,
-                "warning" => Gravity::Costs,
-                _ => Gravity::Note,
+            rule: rule.id.to_owned(),
+            gravity: match rule.gravity() {
+                Severity::Critical => Gravity::Danger,
+                Severity::Warning => Gravity::Costs,
+                Severity::Info => Gravity::Note,
             },
             at: at.to_owned(),
             found,
-            remedy: rule.remedy.clone(),
-            source: rule.source.clone(),
+            remedy: rule.remedy.to_owned(),
+            source: rule.source.to_owned(),
         });
     }
-}
-
-/// The threshold of a rule of stacks.
-fn limit(rule: &str) -> f64 {
-    stack_rules().find(rule).map_or(f64::INFINITY, Rule::limit)
 }
 
 #[cfg(test)]

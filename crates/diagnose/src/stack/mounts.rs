@@ -2,8 +2,9 @@
 
 use fathom_model::stack::{MountServer, Stack};
 use fathom_model::unit::bytes_exact;
+use fathom_rules::stack;
 
-use super::{Findings, limit};
+use super::Findings;
 
 pub(super) fn judge(stack: &Stack, found: &mut Findings) {
     let Some(filesystem) = &stack.filesystem else {
@@ -20,16 +21,16 @@ pub(super) fn judge(stack: &Stack, found: &mut Findings) {
             "mounted without barriers, and the cache of {} is write back",
             device.facts.name
         );
-        found.add("nobarrier", at, words);
+        found.add(stack::NOBARRIER, at, words);
     }
     if filesystem.kind == "overlay" {
         let words = "the first write to a file copies all of it to the upper layer".to_owned();
-        found.add("union", at, words);
+        found.add(stack::UNION, at, words);
     } else if stack.devices.is_empty() && stack.server.is_none() {
         let why = filesystem.facts.get("virtual_reason");
         let why = why.map_or("nothing tells which", String::as_str);
         found.add(
-            "no-device",
+            stack::NO_DEVICE,
             at,
             format!("no block device of this host is below: {why}"),
         );
@@ -40,14 +41,14 @@ pub(super) fn judge(stack: &Stack, found: &mut Findings) {
 }
 
 fn of_server(server: &MountServer, at: &str, has: &dyn Fn(&str) -> bool, found: &mut Findings) {
-    let least = limit("nfs-small-requests");
+    let least = stack::nfs_small_requests::THRESHOLD;
     for (name, bytes) in [("reads", server.read_bytes), ("writes", server.write_bytes)] {
         if let Some(bytes) = bytes.filter(|bytes| (*bytes as f64) < least) {
             let words = format!(
                 "{name} go to the server in requests of at most {}",
                 bytes_exact(bytes)
             );
-            found.add("nfs-small-requests", at, words);
+            found.add(stack::NFS_SMALL_REQUESTS, at, words);
         }
     }
     if server.protocol != "nfs" {
@@ -55,7 +56,7 @@ fn of_server(server: &MountServer, at: &str, has: &dyn Fn(&str) -> bool, found: 
     }
     if server.transport.as_deref() == Some("udp") {
         found.add(
-            "nfs-udp",
+            stack::NFS_UDP,
             at,
             format!("{} is reached over UDP", server.server),
         );
@@ -66,17 +67,17 @@ fn of_server(server: &MountServer, at: &str, has: &dyn Fn(&str) -> bool, found: 
     let told: Vec<&str> = told.collect();
     if !told.is_empty() {
         found.add(
-            "nfs-no-cache",
+            stack::NFS_NO_CACHE,
             at,
             format!("mounted with {}", told.join(", ")),
         );
     }
     if has("soft") && has("rw") {
-        found.add("nfs-soft", at, "mounted soft and writable".to_owned());
+        found.add(stack::NFS_SOFT, at, "mounted soft and writable".to_owned());
     }
     let one = server.connections.is_none_or(|count| count < 2);
     if one && server.transport.as_deref() == Some("tcp") {
         let words = format!("one TCP connection to {}", server.server);
-        found.add("nfs-one-connection", at, words);
+        found.add(stack::NFS_ONE_CONNECTION, at, words);
     }
 }

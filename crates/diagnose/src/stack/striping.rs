@@ -2,8 +2,9 @@
 
 use fathom_model::stack::{FilesystemLayout, Stack, StackDevice, Stripe};
 use fathom_model::unit::bytes_exact;
+use fathom_rules::stack;
 
-use super::{Findings, landings, limit};
+use super::{Findings, landings};
 
 pub(super) fn judge(stack: &Stack, found: &mut Findings) {
     for landing in landings(stack) {
@@ -27,7 +28,7 @@ pub(super) fn judge(stack: &Stack, found: &mut Findings) {
                 stripe.members,
                 bytes_exact(stripe.width_bytes())
             );
-            found.add("parity-read-modify-write", &device.facts.name, words);
+            found.add(stack::PARITY_READ_MODIFY_WRITE, &device.facts.name, words);
         }
     }
 }
@@ -44,14 +45,18 @@ fn begins(
         false => (stripe.chunk_bytes, "chunk"),
     };
     let off = offset.checked_rem(unit).unwrap_or(0);
-    if off as f64 > limit("stripe-offset") {
+    if off as f64 > stack::stripe_offset::THRESHOLD {
         let words = format!(
             "begins {} into a {what} of {} of {}",
             bytes_exact(off),
             bytes_exact(unit),
             device.facts.name
         );
-        found.add("stripe-offset", above.unwrap_or(&device.facts.name), words);
+        found.add(
+            stack::STRIPE_OFFSET,
+            above.unwrap_or(&device.facts.name),
+            words,
+        );
     }
 }
 
@@ -79,7 +84,7 @@ fn believes(
     match (layout.stripe_unit_bytes, layout.stripe_width_bytes) {
         (None, None) if stripe.parity => {
             found.add(
-                "stripe-unknown",
+                stack::STRIPE_UNKNOWN,
                 &at,
                 format!("knows of no stripe, and {of_array}"),
             );
@@ -94,7 +99,7 @@ fn believes(
                     told(unit),
                     told(width)
                 );
-                found.add("stripe-mismatch", &at, words);
+                found.add(stack::STRIPE_MISMATCH, &at, words);
             }
         }
     }

@@ -13,9 +13,8 @@ use fathom_model::machine::{
     HostReading, MachineNode, MachineUse, ResourceUse, USE_SCHEMA, UseFigure,
 };
 
+use fathom_rules::alarm;
 use known::{CORE, CPU, Column, DISK, INTERFACE, Known, MEMORY, NETWORK, STORAGE};
-
-use crate::rules::alarm_rules;
 
 /// The table from what was read, with the picture.
 pub fn use_table(
@@ -119,10 +118,8 @@ fn resource(
 fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<UseFigure> {
     let (quantity, _, title, unit, how) = *known;
     let value = mean(readings, quantity, instance)?;
-    let rules = alarm_rules().rules.iter();
-    let rule = rules
-        .clone()
-        .find(|rule| rule.quantity.as_deref() == Some(quantity));
+    let rules = alarm::TABLE.rules.iter();
+    let rule = rules.clone().find(|rule| rule.quantity == Some(quantity));
     let threshold = rule.and_then(|rule| rule.threshold);
     let below = rule.is_some_and(|rule| rule.below);
     Some(UseFigure {
@@ -135,7 +132,7 @@ fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<Use
         unit: unit.to_owned(),
         how: how.to_owned(),
         threshold,
-        source: rule.map(|rule| format!("alarm {}: {}", rule.name, rule.source)),
+        source: rule.map(|rule| format!("alarm {}: {}", rule.id, rule.source)),
         beyond: threshold.is_some_and(|limit| match below {
             true => value < limit,
             false => value > limit,

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fathom_diagnose::alarm::{evaluate, prometheus_rules};
-use fathom_diagnose::rules::{Rule, alarm_rules};
-use fathom_diagnose::threshold;
 use fathom_model::alarm::{AlarmState, Alarms as Found};
 use fathom_observe::Sysroot;
 use fathom_observe::machine::{MachineWatch, read_smart, read_states};
 use fathom_report::alarms as report;
-use fathom_report::table::wrap;
+use fathom_rules::{Rule, alarm, threshold};
 
+use super::explain::describe;
 use super::numbers::numbers;
 use super::watched::{host_name, watch};
 use crate::exit::Exit;
@@ -183,54 +182,30 @@ fn of_files(command: &Alarms) -> Result<Found, String> {
 }
 
 fn list() -> String {
-    let width = alarm_rules()
-        .rules
-        .iter()
-        .map(|rule| rule.name.len())
-        .max()
-        .unwrap_or(0);
-    let line = |rule: &Rule| {
+    let rules = alarm::TABLE.rules;
+    let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let line = |rule: &&Rule| {
         format!(
             "{:<width$}  {:<8}  {}\n",
-            rule.name,
-            rule.severity,
+            rule.id,
+            rule.gravity().name(),
             threshold(rule)
         )
     };
-    let mut text: String = alarm_rules().rules.iter().map(line).collect();
+    let mut text: String = rules.iter().map(line).collect();
     text += "\n`fathom alarms explain NAME` says what one finds and what to do about it.\n";
     text
 }
 
 fn explain(name: &str) -> anyhow::Result<Exit> {
-    let Some(rule) = alarm_rules().find(name) else {
-        let known = alarm_rules().rules.iter().map(|rule| rule.name.as_str());
+    let Some(rule) = alarm::TABLE.find(name) else {
+        let known = alarm::TABLE.rules.iter().map(|rule| rule.id);
         present::complain(&format!(
             "there is no alarm '{name}'{}; `fathom alarms list` lists them",
             fathom_model::nearest::did_you_mean(name, known)
         ));
         return Ok(Exit::Usage);
     };
-    let mut text = format!("{} ({}): {}\n", rule.name, rule.severity, rule.title);
-    for (heading, body) in [
-        ("What it finds", rule.detects.clone()),
-        ("How", rule.computed.clone()),
-        ("Told by", rule.told_by.join(", ")),
-        ("Threshold", threshold(rule)),
-        ("What to do", rule.remedy.clone()),
-        ("Source", rule.source.clone()),
-    ] {
-        text += &format!("\n{heading}\n");
-        for line in wrap(&body, WIDTH - 2) {
-            text += &format!("  {line}\n");
-        }
-    }
-    if let Some(prometheus) = &rule.prometheus {
-        let expression = prometheus
-            .expr
-            .replace("{threshold}", &rule.threshold.unwrap_or(0.0).to_string());
-        text += &format!("\nPrometheus ({})\n  {expression}\n", prometheus.exporter);
-    }
-    present::write_stdout(&text)?;
+    present::write_stdout(&describe(rule))?;
     Ok(Exit::Success)
 }

@@ -1,99 +1,178 @@
-//! `fathom explain`: what a check means and what to do about it.
+//! `fathom explain`: what a rule means and what to do about it.
 
 use clap::Args;
-use fathom_analysis::{Check, check_table, check_table_version, find_check, suggest_checks};
 use fathom_report::table::wrap;
+use fathom_rules::{Parameter, Rule, TABLES, figure, find, suggest, threshold};
 
 use crate::exit::Exit;
 use crate::present;
 
-/// Explain a check: what it detects, how, its thresholds and what to do.
+/// Explain a rule: what it detects, how, its thresholds and what to do.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all checks"
+    after_help = "Examples:\n  fathom explain V01\n  fathom explain          lists all rules"
 )]
 pub(crate) struct Explain {
-    /// Id or name of the check.
-    pub(crate) check: Option<String>,
+    /// Id or name of the rule: of a check, an alarm, a remark, a decision.
+    pub(crate) rule: Option<String>,
 }
 
 /// Columns of an explanation.
 const WIDTH: usize = 80;
 
 pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
-    let Some(name) = &explain.check else {
+    let Some(name) = &explain.rule else {
         present::write_stdout(&list())?;
         return Ok(Exit::Success);
     };
-    match find_check(name) {
-        Some(check) => {
-            present::write_stdout(&describe(check))?;
-            Ok(Exit::Success)
-        }
-        None => {
-            let nearest: Vec<String> = suggest_checks(name)
-                .iter()
-                .map(|check| format!("{} {}", check.id, check.name))
-                .collect();
-            let hint = match nearest.is_empty() {
-                true => String::new(),
-                false => format!("; did you mean {}?", nearest.join(" or ")),
-            };
-            present::complain(&format!(
-                "there is no check '{name}'{hint}; `fathom explain` lists them all"
-            ));
-            Ok(Exit::Usage)
-        }
+    let found = find(name);
+    if !found.is_empty() {
+        let texts: Vec<String> = found.into_iter().map(describe).collect();
+        present::write_stdout(&texts.join("\n"))?;
+        return Ok(Exit::Success);
+    }
+    let nearest: Vec<String> = suggest(name).into_iter().map(heading).collect();
+    let hint = match nearest.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", nearest.join(" or ")),
+    };
+    present::complain(&format!(
+        "there is no rule '{name}'{hint}; `fathom explain` lists them all"
+    ));
+    Ok(Exit::Usage)
+}
+
+/// The id, with the name where that is another.
+fn heading(rule: &Rule) -> String {
+    match rule.id == rule.name {
+        true => rule.id.to_owned(),
+        false => format!("{} {}", rule.id, rule.name),
     }
 }
 
 fn list() -> String {
-    let line = |check: &Check| format!("{:<4} {:<22} {}\n", check.id, check.name, check.title);
-    let mut text: String = check_table().iter().map(line).collect();
-    text += "\n`fathom explain ID` says how a check works and what to do about it.\n";
+    let line = |rule: &&Rule| match rule.id == rule.name {
+        true => format!("{:<27} {}\n", rule.id, rule.title),
+        false => format!("{:<4} {:<22} {}\n", rule.id, rule.name, rule.title),
+    };
+    let mut text = String::new();
+    for table in TABLES {
+        let lines: String = table.rules.iter().map(line).collect();
+        text += &format!("{}\n{lines}\n", table.title);
+    }
+    text += "`fathom explain ID` says how a rule works and what to do about it.\n";
     text
 }
 
-fn describe(check: &Check) -> String {
-    let mut text = format!("{} {}: {}\n", check.id, check.name, check.title);
+/// Everything that the table says of a rule.
+pub(crate) fn describe(rule: &Rule) -> String {
+    let severity = rule
+        .severity
+        .map(|severity| format!(" ({})", severity.name()));
+    let mut text = format!(
+        "{}{}: {}\n",
+        heading(rule),
+        severity.unwrap_or_default(),
+        rule.title
+    );
     for (heading, body) in [
-        ("What it finds", check.detects.clone()),
-        ("How", check.computed.clone()),
-        ("Thresholds", thresholds(check)),
-        ("What to do", check.remedy.clone()),
-        ("Source", check.source.clone()),
+        ("What it finds", rule.detects.to_owned()),
+        ("How", rule.method.to_owned()),
+        ("Told by", rule.told_by.join(", ")),
+        ("Thresholds", thresholds(rule)),
+        ("Other numbers", parameters(rule)),
+        ("What to do", rule.remedy.to_owned()),
+        ("Source", rule.source.to_owned()),
     ] {
+        if body.is_empty() {
+            continue;
+        }
         text += &format!("\n{heading}\n");
-        for line in wrap(&body, WIDTH - 2) {
+        for line in body.lines().flat_map(|line| wrap(line, WIDTH - 2)) {
             text += &format!("  {line}\n");
         }
     }
-    text += &format!(
-        "\nTable version {}, check since fathom {}\n",
-        check_table_version(),
-        check.since
-    );
+    if let Some(prometheus) = &rule.prometheus {
+        let limit = rule.threshold.unwrap_or(0.0).to_string();
+        let expression = prometheus.expr.replace("{threshold}", &limit);
+        text += &format!("\nPrometheus ({})\n  {expression}\n", prometheus.exporter);
+    }
+    let table = TABLES.iter().find(|table| table.name == rule.table);
+    if let (Some(table), Some(since)) = (table, rule.since) {
+        text += &format!(
+            "\nTable version {}, check since fathom {since}\n",
+            table.version
+        );
+    }
     text
 }
 
-fn thresholds(check: &Check) -> String {
-    let word = if check.below { "below" } else { "above" };
-    let unit = &check.unit;
+fn thresholds(rule: &Rule) -> String {
+    if rule.axis.is_none() {
+        return threshold(rule);
+    }
+    let word = if rule.below { "below" } else { "above" };
+    let unit = &rule.unit;
     let parts: Vec<String> = [
-        ("noted", check.info),
-        ("a caveat", check.caveat),
-        ("invalid", check.invalid),
+        ("noted", rule.info),
+        ("a caveat", rule.caveat),
+        ("invalid", rule.invalid),
     ]
     .into_iter()
     .filter_map(|(what, limit)| limit.map(|limit| format!("{word} {limit} ({unit}): {what}")))
     .chain(
-        check
-            .upper
+        rule.upper
             .map(|limit| format!("above {limit} ({unit}): a caveat")),
     )
     .collect();
-    match parts.is_empty() {
-        true => format!("none: a fact ({unit})"),
-        false => parts.join("; "),
+    parts.join("; ")
+}
+
+/// Each on a line, with its source where that is not the one of the rule.
+fn parameters(rule: &Rule) -> String {
+    let line = |parameter: &Parameter| {
+        let source = match parameter.source == rule.source {
+            true => String::new(),
+            false => format!(" ({})", parameter.source),
+        };
+        format!("{}: {}{source}", parameter.means, figure(parameter))
+    };
+    let lines: Vec<String> = rule.parameters.iter().map(line).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_listed_and_explained() {
+        let list = list();
+        for rule in TABLES.iter().flat_map(|table| table.rules) {
+            assert!(
+                list.lines().any(|line| line.starts_with(rule.id)),
+                "{}",
+                rule.id
+            );
+            let texts: Vec<String> = find(rule.id).into_iter().map(describe).collect();
+            let text = texts.concat();
+            assert!(text.contains(rule.title), "{text}");
+            for heading in ["What it finds", "How", "Thresholds", "What to do", "Source"] {
+                assert!(
+                    text.contains(&format!("\n{heading}\n  ")),
+                    "{heading}: {text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn further_numbers_come_with_unit_and_source() {
+        let text = describe(fathom_rules::network::RATE_LIMIT);
+        let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(
+            text.contains("reach the same rate: 1.06 times (fathom"),
+            "{text}"
+        );
     }
 }

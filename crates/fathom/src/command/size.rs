@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use fathom_analysis::sizing::{BOND_SHARE, Links, NodeSize, Redundancy, RedundancyCost, node_size};
+use fathom_analysis::sizing::{Links, NodeSize, Redundancy, RedundancyCost, node_size};
 use fathom_model::estimate::Unit;
 use fathom_model::network::{MatrixReport, PairReport};
 use fathom_model::unit;
 use fathom_report::table::{Align, Table, wrap};
+use fathom_rules::method::sizing::BOND_SHARE;
 use fathom_stats::median::median;
 
 use crate::exit::Exit;

@@ -33,6 +33,15 @@ fn explain_teaches_each_check_and_suggests_the_nearest() {
     bench
         .fathom(["explain", "app_vs_device_bytes"])
         .expect_status(0);
+    for (id, words) in [
+        ("rate-limit", "token buckets"),
+        ("plateau", "Longer queues bring no more"),
+        ("link-below-rated", "A PCIe link is slower"),
+    ] {
+        let text = bench.fathom(["explain", id]);
+        text.expect_status(0);
+        assert!(text.stdout.contains(words), "{}", text.stdout);
+    }
     bench
         .fathom(["explain", "APP_VS_DEVICE_BYTE"])
         .expect_status(2)

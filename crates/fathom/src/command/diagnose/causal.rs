@@ -8,13 +8,14 @@ use std::io::{IsTerminal, stderr};
 
 use bench::HeldBack;
 use clap::Args;
-use fathom_diagnose::causal::{CausalDesign, CausalSubject, LEAST_BLOCKS, causal_test, experiment};
+use fathom_diagnose::causal::{CausalDesign, CausalSubject, causal_test, experiment};
 use fathom_diagnose::only_limits_of;
 use fathom_diagnose::recording::Recording;
 use fathom_fleet::Interrupt;
 use fathom_model::diagnosis::{CausalTest, CeilingUse, Diagnosis};
 use fathom_model::unit;
 use fathom_observe::{GroupLimit, Sysroot};
+use fathom_rules::diagnosis::smaller_volume::LEAST_BLOCKS;
 use progress::Progress;
 
 use super::{Diagnose, consent};

@@ -2,10 +2,11 @@
 
 use std::os::unix::fs::FileTypeExt;
 
-use fathom_analysis::snia::{PASSES, ROUNDS_MAX, WSAT_ROUNDS, blocks};
+use fathom_analysis::snia::blocks;
 use fathom_model::snia::{SniaSettings, SniaTarget, SniaTest};
 use fathom_model::{Target, unit};
 use fathom_observe::Sysroot;
+use fathom_rules::method::snia::{PASSES, ROUNDS_MAX, WSAT_ROUNDS};
 
 use super::arguments::{Common, YesNo};
 use crate::command::curve::least_block;

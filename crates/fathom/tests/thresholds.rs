@@ -1,0 +1,266 @@
+//! Thresholds are data, in the tables of `crates/rules`.
+//!
+//! A number in the code of a decision has no source that a reader can look up, and
+//! `fathom explain` does not know it. So constants with a number of their own are
+//! rejected in the crates that decide.
+
+// A test panics where it must.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::TokenStream;
+use syn::visit::Visit;
+use syn::{Attribute, Expr, Lit, Type};
+
+/// The crates that decide.
+const DECIDING: [&str; 2] = ["crates/analysis/src", "crates/diagnose/src"];
+
+/// Numbers that judge nothing: units and sizes of formats, bounds of memory, of
+/// searches and of what is printed, seeds, and inputs of simulations.
+const NO_DECISION: &[(&str, &[&str])] = &[
+    ("crates/analysis/src/accuracy.rs", &["BLOCK_BYTES", "LEVEL"]),
+    (
+        "crates/analysis/src/charts.rs",
+        &["CELLS_PER_DECADE", "MOST_COLUMNS", "MOST_ROWS"],
+    ),
+    ("crates/analysis/src/checks/commits.rs", &["PAGE_BYTES"]),
+    ("crates/analysis/src/checks/company.rs", &["NAMED"]),
+    ("crates/analysis/src/checks/write_path.rs", &["PAGE_BYTES"]),
+    ("crates/analysis/src/comparison/decide.rs", &["MOST_UNITS"]),
+    ("crates/analysis/src/comparison/difference.rs", &["MOST"]),
+    ("crates/analysis/src/comparison/effect.rs", &["ROUNDING"]),
+    ("crates/analysis/src/comparison/paired.rs", &["FLIP_SEED"]),
+    ("crates/analysis/src/comparison/standing.rs", &["NAMED"]),
+    (
+        "crates/analysis/src/coverage.rs",
+        &["LEVEL", "MEDIAN_NS", "VARIATION", "WITHIN"],
+    ),
+    ("crates/analysis/src/crosscheck/decide.rs", &["MOST_PAIRS"]),
+    ("crates/analysis/src/fleet/alike.rs", &["NAMED"]),
+    ("crates/analysis/src/fold.rs", &["MOST_LABELS"]),
+    ("crates/analysis/src/set_sum.rs", &["NAMED", "SECOND_NS"]),
+    (
+        "crates/analysis/src/statistics/cells.rs",
+        &["BOOTSTRAP_SEED", "LOGIT_STEP", "MAX_GROUPS", "RESAMPLES"],
+    ),
+    ("crates/analysis/src/statistics/ratio.rs", &["MOST"]),
+    (
+        "crates/analysis/src/steadiness/words.rs",
+        &["MOST_LEVELS", "SMALL_BLOCK_BYTES"],
+    ),
+    ("crates/analysis/src/steadiness/zones.rs", &["ZONES"]),
+    ("crates/diagnose/src/alarm/service.rs", &["LINES_MAX"]),
+    ("crates/diagnose/src/anonymous.rs", &["DATE_DIGITS"]),
+    ("crates/diagnose/src/causal.rs", &["MOST_LINES"]),
+    ("crates/diagnose/src/cluster/anonymous.rs", &["VALUES_MAX"]),
+    ("crates/diagnose/src/cluster/ceph.rs", &["OSDS_MAX"]),
+    (
+        "crates/diagnose/src/cluster/ceph_operations.rs",
+        &["EVENTS_MAX", "OPERATIONS_MAX"],
+    ),
+    (
+        "crates/diagnose/src/cluster/ceph_readings.rs",
+        &["SINCE_START_SECONDS"],
+    ),
+    ("crates/diagnose/src/decide/evidence.rs", &["MOST_NAMED"]),
+    ("crates/diagnose/src/foreign/fields.rs", &["KIB", "SECTOR"]),
+    (
+        "crates/diagnose/src/foreign/mod.rs",
+        &[
+            "MOST_BYTES",
+            "MOST_DISKS",
+            "MOST_LINES",
+            "MOST_VALUES_BYTES",
+        ],
+    ),
+    ("crates/diagnose/src/foreign/repair.rs", &["MOST_DEPTH"]),
+    ("crates/diagnose/src/foreign/sadf.rs", &["PAGE_BYTES"]),
+    (
+        "crates/diagnose/src/foreign/sar_text.rs",
+        &["DAY_SECONDS", "PAGE_BYTES", "ROWS_MAX"],
+    ),
+    ("crates/diagnose/src/load.rs", &["UNKNOWN_SECONDS"]),
+    (
+        "crates/diagnose/src/stack/landing.rs",
+        &["DEPTH_MAX", "WAYS_MAX"],
+    ),
+    ("crates/diagnose/src/stack/layers.rs", &["PAGE_BYTES"]),
+    ("crates/diagnose/src/who.rs", &["MOST_LINES"]),
+];
+
+/// Numbers that still wait for their row, by file. The list may only shrink: new
+/// ones belong into a table at once.
+const WAITING: &[(&str, usize)] = &[("crates/diagnose/src/alarm/crossed.rs", 2)];
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().unwrap()
+}
+
+/// The Rust files below a folder.
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Files of tests, which their modules leave out of the product.
+fn is_test_file(path: &str) -> bool {
+    let names = ["tests.rs", "/test_records.rs", "/judge_properties.rs"];
+    names.iter().any(|name| path.ends_with(name))
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let path = attribute.path();
+        path.is_ident("test")
+            || path.is_ident("cfg")
+                && attribute
+                    .parse_args::<TokenStream>()
+                    .is_ok_and(|tokens| tokens.to_string().split(' ').any(|word| word == "test"))
+    })
+}
+
+/// Names of constants of a number, with a literal in their value.
+#[derive(Default)]
+struct Numbers {
+    found: Vec<String>,
+}
+
+impl Numbers {
+    fn look(&mut self, name: &syn::Ident, ty: &Type, value: &Expr) {
+        let mut literals = Literals::default();
+        literals.visit_expr(value);
+        if is_number(ty) && literals.any {
+            self.found.push(name.to_string());
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Numbers {
+    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
+        if !is_test(&module.attrs) {
+            syn::visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        if !is_test(&function.attrs) {
+            syn::visit::visit_item_fn(self, function);
+        }
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        self.look(&item.ident, &item.ty, &item.expr);
+    }
+
+    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
+        self.look(&item.ident, &item.ty, &item.expr);
+    }
+
+    fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
+        self.look(&item.ident, &item.ty, &item.expr);
+    }
+}
+
+#[derive(Default)]
+struct Literals {
+    any: bool,
+}
+
+impl<'ast> Visit<'ast> for Literals {
+    fn visit_lit(&mut self, literal: &'ast Lit) {
+        self.any |= matches!(literal, Lit::Int(_) | Lit::Float(_));
+    }
+}
+
+fn is_number(ty: &Type) -> bool {
+    const NUMBERS: [&str; 14] = [
+        "f64", "f32", "u8", "u16", "u32", "u64", "u128", "usize", "i16", "i32", "i64", "i128",
+        "isize", "Duration",
+    ];
+    match ty {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| NUMBERS.iter().any(|number| last.ident == number)),
+        _ => false,
+    }
+}
+
+fn numbers(text: &str) -> Vec<String> {
+    let mut numbers = Numbers::default();
+    numbers.visit_file(&syn::parse_file(text).unwrap());
+    numbers.found
+}
+
+#[test]
+fn numbers_that_decide_stand_in_the_tables() {
+    let root = root();
+    let mut files = Vec::new();
+    for folder in DECIDING {
+        rust_files(&root.join(folder), &mut files);
+    }
+    let allowed: BTreeMap<&str, &[&str]> = NO_DECISION.iter().copied().collect();
+    let waiting: BTreeMap<&str, usize> = WAITING.iter().copied().collect();
+    let (mut used, mut left) = (BTreeMap::new(), BTreeMap::new());
+    for path in files {
+        let name = path.strip_prefix(&root).unwrap().to_string_lossy();
+        if is_test_file(&name) {
+            continue;
+        }
+        let found = numbers(&fs::read_to_string(&path).unwrap());
+        let allowed = allowed.get(name.as_ref()).copied().unwrap_or_default();
+        let (known, new): (Vec<String>, Vec<String>) = found
+            .into_iter()
+            .partition(|constant| allowed.contains(&constant.as_str()));
+        let most = waiting.get(name.as_ref()).copied().unwrap_or(0);
+        assert!(
+            new.len() <= most,
+            "{name} has {} as constants of its own: numbers that decide are parameters of a rule \
+             in crates/rules/tables",
+            new.join(", ")
+        );
+        if !known.is_empty() {
+            used.insert(name.to_string(), known.len());
+        }
+        if !new.is_empty() {
+            left.insert(name.to_string(), new.len());
+        }
+    }
+    let listed = |(name, names): &(&str, &[&str])| ((*name).to_owned(), names.len());
+    let listed: BTreeMap<String, usize> = NO_DECISION.iter().map(listed).collect();
+    assert_eq!(used, listed, "shorten NO_DECISION");
+    let waiting = WAITING
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count));
+    assert_eq!(left, waiting.collect(), "fewer wait: shorten WAITING");
+}
+
+#[test]
+fn constants_of_numbers_are_recognised() {
+    for (text, count) in [
+        ("const LEAST: f64 = 0.5;", 1),
+        ("pub(crate) const MOST: usize = LEAST + 2;", 1),
+        ("fn a() { const HALF: f64 = 1.0 / 2.0; }", 1),
+        (
+            "impl A { const WAIT: std::time::Duration = Duration::from_secs(1); }",
+            1,
+        ),
+        ("static LIMIT: u64 = 1 << 20;", 1),
+        ("const LEAST: usize = check::v51::CAVEAT as usize;", 0),
+        ("const NAMES: [&str; 2] = [\"a\", \"b\"];", 0),
+        ("#[cfg(test)] mod tests { const LEAST: f64 = 0.5; }", 0),
+    ] {
+        assert_eq!(numbers(text).len(), count, "{text}");
+    }
+}
