@@ -25,7 +25,7 @@ use crate::outcome::Outcome;
 use crate::plateau::may_be_capped;
 use crate::trial::{Trial, add, data_kinds};
 
-const ID: &Rule = check::V21;
+const RULE: &Rule = check::V21;
 
 /// One trial of a run for comparison with others.
 pub(crate) struct Member<'a> {
@@ -80,7 +80,7 @@ impl Knee {
             Limiter::QueueDepth => FindingStatus::Info,
             _ => FindingStatus::Pass,
         };
-        Outcome::decided(ID, status, self.growth, Some(knee()), self.text.clone())
+        Outcome::decided(RULE, status, self.growth, Some(knee()), self.text.clone())
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn not_measured(trial: &Trial<'_>, probed: bool) -> Option<Outcome> {
                 "no trial at another depth tells: run it at twice the depth, or allow the probe"
             }
         };
-        Outcome::not_measured(ID, reason)
+        Outcome::not_measured(RULE, reason)
     })
 }
 

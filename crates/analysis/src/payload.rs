@@ -13,7 +13,7 @@ use crate::knee::second_rates;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const ID: &Rule = check::V05;
+const RULE: &Rule = check::V05;
 
 /// The outcome for each trial whose row was probed.
 pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usize, Outcome)> {
@@ -81,7 +81,7 @@ fn outcome(trial: &Trial<'_>, ratio: f64) -> Outcome {
         (true, false) => FindingStatus::Info,
         (true, true) => FindingStatus::Invalid,
     };
-    Outcome::decided(ID, status, ratio, Some(limit), evidence)
+    Outcome::decided(RULE, status, ratio, Some(limit), evidence)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use fathom_rules::{Rule, TargetKind, check};
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-const ID: &Rule = check::V08;
+const RULE: &Rule = check::V08;
 
 /// The outcome for each trial that reads, against the first trial of its row or
 /// against its own first pass.
@@ -42,8 +42,8 @@ pub(crate) fn outcomes(trials: &[Trial<'_>], judged: &[JudgedTrial]) -> Vec<(usi
         found.push((
             index,
             match worst {
-                Some((ratio, evidence)) => Outcome::graded(ID, ratio, evidence),
-                None => Outcome::not_measured(ID, reason(trial, first.is_some())),
+                Some((ratio, evidence)) => Outcome::graded(RULE, ratio, evidence),
+                None => Outcome::not_measured(RULE, reason(trial, first.is_some())),
             },
         ));
     }

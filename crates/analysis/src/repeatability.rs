@@ -14,7 +14,7 @@ use crate::checks;
 use crate::fold::{Source, fold};
 use crate::outcome::Outcome;
 
-const ID: &Rule = check::V18;
+const RULE: &Rule = check::V18;
 
 /// The finding on the trials of one row; `None` when none of them measured
 /// anything.
@@ -29,7 +29,7 @@ pub(crate) fn of_row(trials: &[&JudgedTrial]) -> Option<Finding> {
             1 => "one trial: how much repetitions differ is not known".to_owned(),
             _ => format!("{k} trials: too few to say how much repetitions differ"),
         };
-        return Some(Outcome::not_measured(ID, evidence).finding());
+        return Some(Outcome::not_measured(RULE, evidence).finding());
     }
     let moments = Moments::of(&rates)?;
     let (mean, variation) = (moments.mean, moments.variation()?);
@@ -42,7 +42,7 @@ pub(crate) fn of_row(trials: &[&JudgedTrial]) -> Option<Finding> {
         100.0 * (lowest / mean - 1.0),
         100.0 * (highest / mean - 1.0),
     );
-    Some(Outcome::graded(ID, variation, evidence).finding())
+    Some(Outcome::graded(RULE, variation, evidence).finding())
 }
 
 /// The rate that stands for a trial: of its last level, where it has several.
@@ -118,7 +118,12 @@ mod tests {
             trial.spec.row = 0;
         }
         let judged = crate::judge(&record);
-        let of = |v: &Verdict| v.findings.iter().find(|f| f.id == ID.id).map(|f| f.status);
+        let of = |v: &Verdict| {
+            v.findings
+                .iter()
+                .find(|f| f.id == RULE.id)
+                .map(|f| f.status)
+        };
         assert_eq!(of(&judged.verdict), of(&judged.rows[0].verdict));
         (of(&judged.verdict).unwrap(), judged.verdict.validity)
     }

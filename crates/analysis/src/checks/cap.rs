@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 use crate::plateau::plateau;
 use crate::trial::Trial;
 
-const ID: &Rule = check::V38;
+const RULE: &Rule = check::V38;
 
 /// A declared limit and how much of it was used.
 struct Use {
@@ -28,8 +28,9 @@ pub(super) fn cap(facts: &Facts<'_>) -> Option<Outcome> {
     if trial.kind == TargetKind::Null || trial.data_ops() == 0 {
         return None;
     }
-    let info =
-        |share: f64, text: String| Outcome::decided(ID, FindingStatus::Info, share, ID.info, text);
+    let info = |share: f64, text: String| {
+        Outcome::decided(RULE, FindingStatus::Info, share, RULE.info, text)
+    };
     if let Some(evidence) = evidence(trial) {
         return Some(info(1.0, evidence));
     }
@@ -44,15 +45,15 @@ pub(super) fn cap(facts: &Facts<'_>) -> Option<Outcome> {
         (Some(most), None) => {
             let pass = FindingStatus::Pass;
             let text = format!("{} was not reached", most.text);
-            Outcome::decided(ID, pass, most.share, ID.info, text)
+            Outcome::decided(RULE, pass, most.share, RULE.info, text)
         }
         (None, None) if trial.record.target_before.is_none() => {
-            Outcome::not_measured(ID, "the target was not looked at")
+            Outcome::not_measured(RULE, "the target was not looked at")
         }
         (None, None) => {
             let text = "no control group limits the devices, and the rate is no plateau";
             let pass = FindingStatus::Pass;
-            Outcome::decided(ID, pass, 0.0, ID.info, text.to_owned())
+            Outcome::decided(RULE, pass, 0.0, RULE.info, text.to_owned())
         }
     })
 }

@@ -21,7 +21,7 @@ use crate::activity::{Activity, DeviceCounts};
 use crate::outcome::Outcome;
 use crate::trial::{Trial, add};
 
-const ID: &Rule = check::V30;
+const RULE: &Rule = check::V30;
 /// Size up to which a block is one request wherever it lies.
 const PAGE_BYTES: u64 = 4096;
 /// File systems whose commits are known.
@@ -62,7 +62,7 @@ pub(super) fn weigh(by_bytes: Outcome, commits: Commits) -> Outcome {
     match commits {
         Commits::NotAsked => by_bytes,
         Commits::Unknown(reason) => match by_bytes.status() {
-            FindingStatus::Pass => Outcome::not_measured(ID, reason),
+            FindingStatus::Pass => Outcome::not_measured(RULE, reason),
             _ => by_bytes,
         },
         Commits::Counted(by_count, text) if by_count.status() < FindingStatus::Caveat => {
@@ -231,7 +231,7 @@ fn counted(
                 .map_or("an unknown number of".to_owned(), unit::count),
         ),
     };
-    let outcome = Outcome::graded(ID, share, evidence).at_most(FindingStatus::Caveat);
+    let outcome = Outcome::graded(RULE, share, evidence).at_most(FindingStatus::Caveat);
     Commits::Counted(outcome, text)
 }
 

@@ -5,7 +5,7 @@ use fathom_rules::{Rule, check};
 use super::Facts;
 use crate::outcome::Outcome;
 
-const ID: &Rule = check::V75;
+const RULE: &Rule = check::V75;
 
 /// Others that are named.
 const NAMED: usize = 3;
@@ -32,5 +32,5 @@ pub(super) fn together(facts: &Facts<'_>) -> Option<Outcome> {
          not what it would do alone",
         names.join(", ")
     );
-    Some(Outcome::graded(ID, others as f64, evidence))
+    Some(Outcome::graded(RULE, others as f64, evidence))
 }

@@ -11,23 +11,23 @@ use crate::outcome::Outcome;
 
 /// V02: was it in the page cache before the load?
 pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V02;
+    const RULE: &Rule = check::V02;
     let trial = facts.trial;
     if !trial.workload.mix.reads() {
         return None;
     }
     if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if trial.kind == TargetKind::Memory {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the target itself is in memory (see V06)",
         ));
     }
     let Some(end) = trial.end() else {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the trial did not reach its report",
         ));
     };
@@ -38,7 +38,7 @@ pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
         if direct {
             let evidence = "direct reads bypass the page cache".to_owned();
             return Some(Outcome::decided(
-                ID,
+                RULE,
                 FindingStatus::Pass,
                 0.0,
                 None,
@@ -46,7 +46,7 @@ pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
             ));
         }
         let reason = method.unwrap_or("the residence of the data in memory could not be read");
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let evidence = format!(
         "{:.1} % of {} was in the page cache before the load{}{}",
@@ -59,7 +59,7 @@ pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
             ""
         },
     );
-    let outcome = Outcome::graded(ID, share, evidence);
+    let outcome = Outcome::graded(RULE, share, evidence);
     Some(match direct {
         true => outcome.at_most(FindingStatus::Info),
         false => outcome,
@@ -68,29 +68,29 @@ pub(super) fn page_cache_resident(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V03: does it fit into a cache?
 pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V03;
+    const RULE: &Rule = check::V03;
     let trial = facts.trial;
     // V77 says what caches mean for operations on files.
     if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
         return None;
     }
     if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if trial.kind == TargetKind::Memory {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the target itself is in memory (see V06)",
         ));
     }
     if trial.data_ops() == 0 {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
     let active = trial.end().map_or(0, |end| end.data.active_bytes);
     let memory = trial.host.memory_bytes;
     if active == 0 || memory == 0 {
         let reason = "the size of the data set or of the memory is not known";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let ratio = active as f64 / memory as f64;
     let (limit, why) = working_set_limit(facts);
@@ -100,7 +100,7 @@ pub(super) fn working_set(facts: &Facts<'_>) -> Option<Outcome> {
         ratio,
         unit::bytes(memory),
     );
-    Some(Outcome::graded(ID, ratio, evidence).at_most(limit))
+    Some(Outcome::graded(RULE, ratio, evidence).at_most(limit))
 }
 
 /// How bad a small data set can be for this workload, and why.
@@ -128,17 +128,17 @@ fn working_set_limit(facts: &Facts<'_>) -> (FindingStatus, &'static str) {
 
 /// V04: was it ever written?
 pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V04;
+    const RULE: &Rule = check::V04;
     let trial = facts.trial;
     if trial.workload.files_work().is_some() || trial.workload.store().is_some() {
         return None;
     }
     if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let Some(end) = trial.end() else {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the trial did not reach its report",
         ));
     };
@@ -148,7 +148,7 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
         if data.active_bytes > 0 && data.prepared_bytes >= data.active_bytes {
             let evidence = format!("fathom wrote all {} before", unit::bytes(data.active_bytes));
             return Some(Outcome::decided(
-                ID,
+                RULE,
                 FindingStatus::Pass,
                 0.0,
                 None,
@@ -157,7 +157,7 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
         }
         let reason = data.unwritten_method.as_deref();
         let reason = reason.unwrap_or("it cannot be told whether the data were ever written");
-        return reads.then(|| Outcome::not_measured(ID, reason));
+        return reads.then(|| Outcome::not_measured(RULE, reason));
     };
     let method = data.unwritten_method.as_deref();
     let evidence = format!(
@@ -171,7 +171,7 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
             "; first writes also allocate"
         },
     );
-    let outcome = Outcome::graded(ID, share, evidence);
+    let outcome = Outcome::graded(RULE, share, evidence);
     Some(match reads {
         true => outcome,
         false => outcome.at_most(FindingStatus::Info),
@@ -180,16 +180,16 @@ pub(super) fn sparse_unwritten(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V06: is there a disk at all?
 pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V06;
+    const RULE: &Rule = check::V06;
     let trial = facts.trial;
     if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let filesystem = trial.filesystem().map(|f| f.kind.as_str());
     let layer = match (trial.kind, filesystem) {
         (TargetKind::Unknown | TargetKind::ObjectStore, _) => {
             let reason = "what lies below the target is not known";
-            return Some(Outcome::not_measured(ID, reason));
+            return Some(Outcome::not_measured(RULE, reason));
         }
         (TargetKind::Memory | TargetKind::Network | TargetKind::Stacked, Some(kind)) => {
             Some(format!("{kind}: {}", layer_reason(facts)))
@@ -205,8 +205,10 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
         None => FindingStatus::Pass,
     };
     let evidence = layer.unwrap_or_else(|| format!("the target is {below}"));
-    let threshold = ID.caveat;
-    Some(Outcome::decided(ID, status, measured, threshold, evidence))
+    let threshold = RULE.caveat;
+    Some(Outcome::decided(
+        RULE, status, measured, threshold, evidence,
+    ))
 }
 
 /// Why the file system is not a disk: in the words of the fingerprint, which

@@ -11,7 +11,7 @@ use super::unflushed::unflushed;
 use crate::activity::{Activity, Moved};
 use crate::outcome::Outcome;
 
-const ID: &Rule = check::V01;
+const RULE: &Rule = check::V01;
 
 pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;
@@ -23,23 +23,23 @@ pub(super) fn app_vs_device_bytes(facts: &Facts<'_>) -> Option<Outcome> {
         return None;
     }
     if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if trial.kind == TargetKind::Memory {
         let reason = "the target is in memory: there is no device (see V06)";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let activity = match &facts.activity {
         Ok(activity) => activity,
-        Err(reason) => return Some(Outcome::not_measured(ID, reason.clone())),
+        Err(reason) => return Some(Outcome::not_measured(RULE, reason.clone())),
     };
     if let Some(reason) = cannot_be_told_apart(facts) {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let outcomes = [read_side(facts, activity), write_side(facts, activity)];
     let worst = outcomes.into_iter().flatten().max_by_key(Outcome::status);
     Some(worst.unwrap_or_else(|| {
-        Outcome::not_measured(ID, "too few operations to compare with the device")
+        Outcome::not_measured(RULE, "too few operations to compare with the device")
     }))
 }
 
@@ -177,7 +177,7 @@ fn outcome(
         }
         false => "",
     };
-    Outcome::graded(ID, ratio, evidence + more)
+    Outcome::graded(RULE, ratio, evidence + more)
 }
 
 /// Device names for a sentence.

@@ -30,9 +30,9 @@ fn throttled_seconds(device: &Pair<'_>) -> Option<u64> {
 
 /// V33: did the drive slow down for heat, or come near to it?
 pub(super) fn thermal(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V33;
+    const RULE: &Rule = check::V33;
     let trial = facts.trial;
-    if let Some(outcome) = out_of_sight(ID, trial) {
+    if let Some(outcome) = out_of_sight(RULE, trial) {
         return outcome;
     }
     let devices = pairs(trial);
@@ -49,7 +49,13 @@ pub(super) fn thermal(facts: &Facts<'_>) -> Option<Outcome> {
         );
         let measured = seconds.max(events) as f64;
         let status = FindingStatus::Caveat;
-        return Some(Outcome::decided(ID, status, measured, ID.caveat, evidence));
+        return Some(Outcome::decided(
+            RULE,
+            status,
+            measured,
+            RULE.caveat,
+            evidence,
+        ));
     }
     let margin = check::v33::MARGIN_CELSIUS;
     let near = devices.iter().find_map(|device| {
@@ -61,7 +67,13 @@ pub(super) fn thermal(facts: &Facts<'_>) -> Option<Outcome> {
     if let Some((name, hottest, warning)) = near {
         let evidence = format!("{name} had {hottest} °C; it warns at {warning} °C");
         let status = FindingStatus::Caveat;
-        return Some(Outcome::decided(ID, status, hottest as f64, None, evidence));
+        return Some(Outcome::decided(
+            RULE,
+            status,
+            hottest as f64,
+            None,
+            evidence,
+        ));
     }
     let hottest = devices
         .iter()
@@ -69,9 +81,9 @@ pub(super) fn thermal(facts: &Facts<'_>) -> Option<Outcome> {
         .max();
     let counted = devices.iter().any(|d| throttled_seconds(d).is_some());
     Some(match (hottest, counted) {
-        (Some((celsius, name)), _) => pass(ID, format!("{name} had {celsius} °C at most")),
-        (None, true) => pass(ID, "the drives counted no throttling".to_owned()),
-        (None, false) => Outcome::not_measured(ID, unread(&devices, "temperature")),
+        (Some((celsius, name)), _) => pass(RULE, format!("{name} had {celsius} °C at most")),
+        (None, true) => pass(RULE, "the drives counted no throttling".to_owned()),
+        (None, false) => Outcome::not_measured(RULE, unread(&devices, "temperature")),
     })
 }
 
@@ -108,9 +120,9 @@ pub(crate) fn heat_limited(trial: &Trial<'_>) -> Option<String> {
 
 /// V34: worn out, failing, or with new errors?
 pub(super) fn health(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V34;
+    const RULE: &Rule = check::V34;
     let trial = facts.trial;
-    if let Some(outcome) = out_of_sight(ID, trial) {
+    if let Some(outcome) = out_of_sight(RULE, trial) {
         return outcome;
     }
     let devices = pairs(trial);
@@ -119,7 +131,7 @@ pub(super) fn health(facts: &Facts<'_>) -> Option<Outcome> {
         .filter(|device| device.fact("health_critical_warning").is_some())
         .collect();
     if known.is_empty() {
-        return Some(Outcome::not_measured(ID, unread(&devices, "health page")));
+        return Some(Outcome::not_measured(RULE, unread(&devices, "health page")));
     }
     let faults = known.iter().flat_map(|device| faults_of(device));
     let mut faults: Vec<(FindingStatus, String)> = faults.collect();
@@ -134,15 +146,15 @@ pub(super) fn health(facts: &Facts<'_>) -> Option<Outcome> {
             "{}: no warning; {used} % of the endurance used",
             names.join(", ")
         );
-        return Some(pass(ID, evidence));
+        return Some(pass(RULE, evidence));
     };
     let texts: Vec<&str> = faults.iter().map(|(_, text)| text.as_str()).collect();
     let count = faults.len() as f64;
     Some(Outcome::decided(
-        ID,
+        RULE,
         *worst,
         count,
-        ID.caveat,
+        RULE.caveat,
         texts.join("; "),
     ))
 }

@@ -9,7 +9,7 @@ use super::Facts;
 use super::unflushed::{Unflushed, unflushed, written};
 use crate::outcome::{Outcome, grade};
 
-const ID: &Rule = check::V07;
+const RULE: &Rule = check::V07;
 
 pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;
@@ -17,15 +17,15 @@ pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
         return None;
     }
     if let Some(reason) = trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if trial.kind == TargetKind::Memory {
         let reason = "data in memory are never durable (see V06)";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let written = written(trial);
     if written == 0 {
-        return Some(Outcome::not_measured(ID, "nothing was written"));
+        return Some(Outcome::not_measured(RULE, "nothing was written"));
     }
     let sync = &trial.workload.sync;
     let end = trial.end();
@@ -40,7 +40,7 @@ pub(super) fn durability(facts: &Facts<'_>) -> Option<Outcome> {
     }
     let Some(left) = unflushed(trial) else {
         let reason = "there was no flush, and the dirty bytes at the end are not known";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let outcome = not_flushed(&left, written);
     match outcome.status() {
@@ -59,7 +59,7 @@ fn written_back(left: &Unflushed, written: u64) -> Outcome {
         left.how,
     );
     let share = left.bytes as f64 / written.max(1) as f64;
-    Outcome::decided(ID, FindingStatus::Info, share, ID.info, evidence)
+    Outcome::decided(RULE, FindingStatus::Info, share, RULE.info, evidence)
 }
 
 fn not_flushed(left: &Unflushed, written: u64) -> Outcome {
@@ -71,17 +71,23 @@ fn not_flushed(left: &Unflushed, written: u64) -> Outcome {
         left.how,
     );
     let share = |bytes: u64| bytes as f64 / written.max(1) as f64;
-    let outcome = Outcome::graded(ID, share(left.bytes), evidence);
+    let outcome = Outcome::graded(RULE, share(left.bytes), evidence);
     // Pages that can be somebody else's do not make the number untrue.
-    match grade(ID, share(left.certain)).0 {
+    match grade(RULE, share(left.certain)).0 {
         FindingStatus::Invalid => outcome,
         _ => outcome.at_most(FindingStatus::Caveat),
     }
 }
 
 fn pass(evidence: &str) -> Outcome {
-    let threshold = ID.caveat;
-    Outcome::decided(ID, FindingStatus::Pass, 0.0, threshold, evidence.to_owned())
+    let threshold = RULE.caveat;
+    Outcome::decided(
+        RULE,
+        FindingStatus::Pass,
+        0.0,
+        threshold,
+        evidence.to_owned(),
+    )
 }
 
 fn final_flush(facts: &Facts<'_>, flush_ns: u64) -> Outcome {
@@ -96,7 +102,7 @@ fn final_flush(facts: &Facts<'_>, flush_ns: u64) -> Outcome {
         unit::span(flush_ns),
         100.0 * share,
     );
-    Outcome::graded(ID, share, evidence).at_most(FindingStatus::Info)
+    Outcome::graded(RULE, share, evidence).at_most(FindingStatus::Info)
 }
 
 /// Direct writes are at the device, but may be in its volatile cache.
@@ -112,7 +118,7 @@ fn direct(facts: &Facts<'_>) -> Outcome {
                  (write back), and nothing flushed it",
                 device.name
             );
-            Outcome::decided(ID, FindingStatus::Info, 0.0, ID.info, evidence)
+            Outcome::decided(RULE, FindingStatus::Info, 0.0, RULE.info, evidence)
         }
         _ => pass("direct writes were acknowledged by the device"),
     }

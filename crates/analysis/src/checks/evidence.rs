@@ -10,7 +10,7 @@ use fathom_rules::{Rule, TargetKind, check};
 use crate::fold::required;
 use crate::outcome::Outcome;
 
-const ID: &Rule = check::V90;
+const RULE: &Rule = check::V90;
 
 /// The finding on required checks that could not run; `None` when all could.
 pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding> {
@@ -46,11 +46,11 @@ pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding>
         })
         .collect();
     let remedy = match needs.is_empty() {
-        true => ID.remedy.to_owned(),
-        false => format!("{}. {}", needs.join("; "), ID.remedy),
+        true => RULE.remedy.to_owned(),
+        false => format!("{}. {}", needs.join("; "), RULE.remedy),
     };
     Some(
-        Outcome::graded(ID, share, evidence)
+        Outcome::graded(RULE, share, evidence)
             .with_remedy(remedy)
             .finding(),
     )
@@ -58,7 +58,7 @@ pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding>
 
 /// Whether so much was missing that the others decide nothing.
 pub(crate) fn is_too_little(finding: &Finding) -> bool {
-    let share = finding.measured.filter(|_| finding.id == ID.id);
+    let share = finding.measured.filter(|_| finding.id == RULE.id);
     share.is_some_and(|share| share >= check::v90::UNDETERMINED)
 }
 
@@ -83,9 +83,9 @@ mod tests {
     #[test]
     fn a_blind_host_never_gives_a_trusted_number() {
         let seeing = RecordBuilder::reads();
-        assert_eq!(seeing.status(ID.id), None);
+        assert_eq!(seeing.status(RULE.id), None);
         assert_eq!(seeing.validity(), Validity::Trusted);
-        let finding = blind(RecordBuilder::reads()).finding(ID.id).unwrap();
+        let finding = blind(RecordBuilder::reads()).finding(RULE.id).unwrap();
         assert_eq!(finding.status, FindingStatus::Caveat);
         assert!(finding.evidence.contains("V01"), "{finding:?}");
         assert!(finding.evidence.contains("V37"), "{finding:?}");

@@ -20,7 +20,7 @@ const LOOKS: [&str; 9] = [
 
 /// V77: could this host's caches answer?
 pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V77;
+    const RULE: &Rule = check::V77;
     let trial = facts.trial;
     let meta = trial.workload.files_work()?;
     if !meta.only_looks() || trial.artificial().is_some() {
@@ -28,7 +28,7 @@ pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
     }
     if trial.kind == TargetKind::Memory {
         let reason = "the target itself is in memory (see V06)";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let data = trial.end().map(|end| &end.data);
     let dropped = data.is_some_and(|data| data.cached_share == Some(0.0));
@@ -38,7 +38,7 @@ pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
             "cold: the caches were dropped before the load ({})",
             method.unwrap_or("the whole machine's")
         );
-        return Some(Outcome::graded(ID, 0.0, evidence));
+        return Some(Outcome::graded(RULE, 0.0, evidence));
     }
     let note = match trial.workload.drop_cache {
         true => "; the caches could not be dropped",
@@ -47,15 +47,15 @@ pub(super) fn client_cache(facts: &Facts<'_>) -> Option<Outcome> {
     Some(match storage_share(trial) {
         Err(reason) => {
             let text = format!("whether this host's caches answered is not known: {reason}{note}");
-            Outcome::not_measured(ID, text)
+            Outcome::not_measured(RULE, text)
         }
         Ok((share, text)) => {
             let warm = 1.0 - share;
-            let word = match ID.caveat.is_some_and(|limit| warm > limit) {
+            let word = match RULE.caveat.is_some_and(|limit| warm > limit) {
                 true => "warm: this host's caches of names, inodes and pages answered",
                 false => "cold: the storage answered",
             };
-            Outcome::graded(ID, warm, format!("{word}; {text}{note}"))
+            Outcome::graded(RULE, warm, format!("{word}; {text}{note}"))
         }
     })
 }
@@ -139,7 +139,7 @@ fn asked_of_bricks(asked: &GlusterUse, ops: u64) -> Result<(f64, String), String
 
 /// V78: was anything durable when the operation returned?
 pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V78;
+    const RULE: &Rule = check::V78;
     let trial = facts.trial;
     let meta = trial.workload.files_work()?;
     if meta.only_looks() || trial.artificial().is_some() || trial.kind == TargetKind::Memory {
@@ -156,15 +156,15 @@ pub(super) fn durable(facts: &Facts<'_>) -> Option<Outcome> {
         .collect();
     if left.is_empty() {
         let evidence = "every file was flushed before it was closed".to_owned();
-        return Some(Outcome::graded(ID, 0.0, evidence));
+        return Some(Outcome::graded(RULE, 0.0, evidence));
     }
     let evidence = format!(
         "{} returned as soon as the change was in memory; the file system writes it later",
         left.join(", ")
     );
-    let limit = ID.info;
+    let limit = RULE.info;
     Some(Outcome::decided(
-        ID,
+        RULE,
         FindingStatus::Info,
         1.0,
         limit,

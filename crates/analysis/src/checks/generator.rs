@@ -47,17 +47,17 @@ pub(crate) fn busy_worker(trial: &Trial<'_>) -> Option<f64> {
 
 /// V22: how far below its own limit did the generator work?
 pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V22;
+    const RULE: &Rule = check::V22;
     let trial = facts.trial;
     if trial.kind == TargetKind::Null {
         return None;
     }
     if trial.kind == TargetKind::Sim {
         let reason = "a simulated drive runs under a virtual clock";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if trial.data_ops() == 0 {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
     let bound = cpu_bound(trial);
     let cpu = match &bound {
@@ -66,14 +66,14 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let caveat = |bound: &CpuBound, evidence: String| {
         let limit = Some(bound.limit);
-        Outcome::decided(ID, FindingStatus::Caveat, bound.share, limit, evidence)
+        Outcome::decided(RULE, FindingStatus::Caveat, bound.share, limit, evidence)
     };
     let Some(share) = share_of_ceiling(trial) else {
         let known = cpu.map(|c| format!(" ({c})")).unwrap_or_default();
         return Some(match &bound {
             Some(bound) => caveat(bound, bound.text.clone()),
             None => Outcome::not_measured(
-                ID,
+                RULE,
                 format!("the ceiling of the generator is not known for this load{known}"),
             ),
         });
@@ -88,23 +88,23 @@ pub(super) fn ceiling(facts: &Facts<'_>) -> Option<Outcome> {
         unit::count(ceiling.min(1e15)),
         cpu.map(|c| format!("; {c}")).unwrap_or_default(),
     );
-    let (status, threshold) = grade(ID, share);
+    let (status, threshold) = grade(RULE, share);
     match &bound {
         Some(bound) if status < FindingStatus::Caveat => Some(caveat(bound, evidence)),
-        _ => Some(Outcome::decided(ID, status, share, threshold, evidence)),
+        _ => Some(Outcome::decided(RULE, status, share, threshold, evidence)),
     }
 }
 
 /// V27: did the generator stop?
 pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V27;
+    const RULE: &Rule = check::V27;
     let trial = facts.trial;
     if trial.kind == TargetKind::Sim {
         let reason = "a simulated drive runs under a virtual clock";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if trial.duration_ns == 0 {
-        return Some(Outcome::not_measured(ID, "nothing was measured"));
+        return Some(Outcome::not_measured(RULE, "nothing was measured"));
     }
     let stopped = trial
         .measured()
@@ -131,7 +131,7 @@ pub(super) fn stall(facts: &Facts<'_>) -> Option<Outcome> {
         100.0 * share
     );
     Some(Outcome::decided(
-        ID,
+        RULE,
         status,
         seconds,
         Some(caveat),

@@ -22,22 +22,22 @@ struct Foreign {
 
 /// V30: did somebody else use the device?
 pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V30;
+    const RULE: &Rule = check::V30;
     if let Some(reason) = facts.trial.artificial() {
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if facts.trial.kind == TargetKind::Memory {
         let reason = "the target is in memory: there is no device (see V06)";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if facts.trial.workload.files_work().is_some() {
         let reason = "what operations on files make a file system read and write of its own \
                       (inodes, directories, its journal) is not known";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let activity = match &facts.activity {
         Ok(activity) => activity,
-        Err(reason) => return Some(Outcome::not_measured(ID, reason.clone())),
+        Err(reason) => return Some(Outcome::not_measured(RULE, reason.clone())),
     };
     let mut foreign: Vec<Foreign> = Vec::new();
     foreign.extend(foreign_reads(facts, activity));
@@ -46,7 +46,7 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
     if foreign.is_empty() {
         let reason = "own and foreign I/O cannot be told apart here: several devices or a cache \
                       multiply what the workload causes";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let total = (activity.device_read_bytes + activity.device_write_bytes).max(1.0);
     let floor = check::v30::FLOOR_BYTES_PER_SECOND * activity.seconds;
@@ -55,7 +55,7 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
             true => found.bytes / total,
             false => 0.0,
         };
-        let milder = grade(ID, share).0 > found.limit;
+        let milder = grade(RULE, share).0 > found.limit;
         let evidence = format!(
             "{} of {} that {} read and wrote over {:.0} s were {} that this run did not cause \
              ({:.1} %){}",
@@ -67,7 +67,7 @@ pub(super) fn foreign_io(facts: &Facts<'_>) -> Option<Outcome> {
             100.0 * found.bytes / total,
             if milder { found.why } else { "" },
         );
-        let outcome = Outcome::graded(ID, share, evidence).at_most(found.limit);
+        let outcome = Outcome::graded(RULE, share, evidence).at_most(found.limit);
         (share, outcome)
     });
     let worst = by_bytes.max_by(|a, b| {
@@ -160,18 +160,18 @@ struct Shortage {
 
 /// V37: did fathom have to wait for a CPU?
 pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V37;
+    const RULE: &Rule = check::V37;
     if facts.trial.kind == TargetKind::Sim {
         let reason = "a simulated drive runs under a virtual clock";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     if facts.trial.duration_ns == 0 || facts.trial.data_ops() == 0 {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
     let short = shortage(facts);
     if short.steal.is_none() && short.pressure.is_none() && short.run_delay.is_none() {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the host's CPUs were not observed",
         ));
     }
@@ -186,9 +186,9 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
         percent("workers waited for a CPU", short.run_delay),
     );
     let steal = short.steal.unwrap_or(0.0);
-    let (status, threshold) = grade(ID, steal);
+    let (status, threshold) = grade(RULE, steal);
     if status >= FindingStatus::Caveat {
-        return Some(Outcome::decided(ID, status, steal, threshold, evidence));
+        return Some(Outcome::decided(RULE, status, steal, threshold, evidence));
     }
     if let Some(delay) = short
         .run_delay
@@ -196,7 +196,7 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
     {
         let limit = check::v37::RUN_DELAY;
         let status = FindingStatus::Caveat;
-        return Some(Outcome::decided(ID, status, delay, Some(limit), evidence));
+        return Some(Outcome::decided(RULE, status, delay, Some(limit), evidence));
     }
     if let Some(pressure) = short.pressure.filter(|share| *share > check::v37::PRESSURE) {
         // Others may wait while the workers do not.
@@ -205,14 +205,14 @@ pub(super) fn contention(facts: &Facts<'_>) -> Option<Outcome> {
             None => FindingStatus::Caveat,
         };
         return Some(Outcome::decided(
-            ID,
+            RULE,
             status,
             pressure,
             Some(check::v37::PRESSURE),
             evidence,
         ));
     }
-    Some(Outcome::decided(ID, status, steal, threshold, evidence))
+    Some(Outcome::decided(RULE, status, steal, threshold, evidence))
 }
 
 fn shortage(facts: &Facts<'_>) -> Shortage {

@@ -9,7 +9,7 @@ use crate::outcome::Outcome;
 
 /// V79: the wait for quiet devices, and whether it was given up.
 pub(super) fn busy_before(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V79;
+    const RULE: &Rule = check::V79;
     let gate = facts.trial.end()?.gate.as_deref()?;
     if gate.watched.is_empty() {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn busy_before(facts: &Facts<'_>) -> Option<Outcome> {
         true => gate.longest_queue(),
         false => 0.0,
     };
-    Some(Outcome::graded(ID, measured, evidence))
+    Some(Outcome::graded(RULE, measured, evidence))
 }
 
 /// The busy devices with their queues.

@@ -28,25 +28,25 @@ const GOOD_CLOCKS: [&str; 10] = [
 
 /// V24: can times be believed?
 pub(super) fn clock(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V24;
+    const RULE: &Rule = check::V24;
     let trial = facts.trial;
     // The null target may take less than one tick; a virtual clock cannot err.
     if matches!(trial.kind, TargetKind::Null | TargetKind::Sim) {
         let reason = "the times of this target are not those of I/O";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let source = trial.host.clocksource.as_deref();
     let read_ns = trial.host.clock_read_ns.filter(|ns| ns.is_finite());
     let impossible = trial.end().map(|end| end.engine.impossible_latencies);
     if source.is_none() && read_ns.is_none() && impossible.is_none() {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "nothing is known about the clock",
         ));
     }
     let ops = trial.data_ops().max(1);
     let share = impossible.unwrap_or(0) as f64 / ops as f64;
-    let (mut status, threshold) = grade(ID, share);
+    let (mut status, threshold) = grade(RULE, share);
     let poor = source.is_some_and(|s| !GOOD_CLOCKS.contains(&s));
     let slow = read_ns.is_some_and(|ns| ns > check::v24::SLOW_READ_NS);
     if poor || slow {
@@ -59,20 +59,20 @@ pub(super) fn clock(facts: &Facts<'_>) -> Option<Outcome> {
         cost.unwrap_or_default(),
         unit::group(impossible.unwrap_or(0)),
     );
-    Some(Outcome::decided(ID, status, share, threshold, evidence))
+    Some(Outcome::decided(RULE, status, share, threshold, evidence))
 }
 
 /// V25: do independent counts agree?
 pub(super) fn unit_identity(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V25;
+    const RULE: &Rule = check::V25;
     let trial = facts.trial;
     let worst = data_kinds()
         .filter_map(|kind| identity_error(trial, kind))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let Some((error, evidence)) = worst else {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     };
-    Some(Outcome::graded(ID, error, evidence))
+    Some(Outcome::graded(RULE, error, evidence))
 }
 
 /// Whether operations of a kind have no block size: those on whole files and
@@ -137,11 +137,11 @@ fn identity_error(trial: &Trial<'_>, kind: OpKind) -> Option<(f64, String)> {
 
 /// V26: failed operations.
 pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V26;
+    const RULE: &Rule = check::V26;
     let trial = facts.trial;
     if trial.record.samples.is_empty() && trial.end().is_none_or(|end| end.engine.errors.is_empty())
     {
-        return Some(Outcome::not_measured(ID, "nothing was measured"));
+        return Some(Outcome::not_measured(RULE, "nothing was measured"));
     }
     let mut errors = ErrorCounts::default();
     // A final flush that failed lies in the settle phase.
@@ -155,7 +155,7 @@ pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
     let count = errors.total().max(logged);
     if count == 0 {
         let evidence = "no operation failed".to_owned();
-        return Some(Outcome::graded(ID, 0.0, evidence));
+        return Some(Outcome::graded(RULE, 0.0, evidence));
     }
     let classes: Vec<String> = errors
         .iter()
@@ -173,22 +173,22 @@ pub(super) fn io_errors(facts: &Facts<'_>) -> Option<Outcome> {
             .map(|e| format!("; the first: {}", e.message))
             .unwrap_or_default(),
     );
-    Some(Outcome::graded(ID, count as f64, evidence))
+    Some(Outcome::graded(RULE, count as f64, evidence))
 }
 
 /// V28: was it the engine and mode that was asked for?
 pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V28;
+    const RULE: &Rule = check::V28;
     let trial = facts.trial;
     let Some(end) = trial.end() else {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the trial did not reach its report",
         ));
     };
     let report = &end.engine;
     let Some(used) = report.used else {
-        return Some(Outcome::not_measured(ID, "the engine did not report"));
+        return Some(Outcome::not_measured(RULE, "the engine did not report"));
     };
     let requested = report.requested.unwrap_or(trial.workload.engine);
     let lost_direct =
@@ -214,9 +214,9 @@ pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
         true => format!("{} ran as asked for", used.name()),
         false => notes.join("; "),
     };
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     Some(Outcome::decided(
-        ID,
+        RULE,
         status,
         notes.len() as f64,
         threshold,
@@ -226,7 +226,7 @@ pub(super) fn engine_fallback(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V29: did it come to its end?
 pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V29;
+    const RULE: &Rule = check::V29;
     let trial = facts.trial;
     let stuck = trial.end().map_or(0, |end| end.engine.stuck.len());
     let measured = match trial.workload.bounds.time_ns {
@@ -265,10 +265,10 @@ pub(super) fn incomplete(facts: &Facts<'_>) -> Option<Outcome> {
     } else {
         stuck.max(1)
     };
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     let evidence = format!("{text}{because}; {measured}");
     Some(Outcome::decided(
-        ID,
+        RULE,
         status,
         count as f64,
         threshold,

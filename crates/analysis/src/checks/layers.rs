@@ -9,7 +9,7 @@ use super::device_facts::pairs;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const ID: &Rule = check::V05;
+const RULE: &Rule = check::V05;
 
 /// V05 from the properties of file system and devices. The probe of the
 /// payload, when there is one, decides over this.
@@ -20,7 +20,7 @@ pub(super) fn compress_dedup(facts: &Facts<'_>) -> Option<Outcome> {
         return None;
     }
     if trial.record.target_before.is_none() {
-        return Some(Outcome::not_measured(ID, "the target was not looked at"));
+        return Some(Outcome::not_measured(RULE, "the target was not looked at"));
     }
     let layer = layer(trial);
     let compressible = is_compressible(&trial.workload.payload);
@@ -36,10 +36,10 @@ pub(super) fn compress_dedup(facts: &Facts<'_>) -> Option<Outcome> {
                 let evidence = "no layer of this host compresses or removes duplicates, and the \
                                 payload does not compress";
                 let pass = FindingStatus::Pass;
-                return Some(Outcome::decided(ID, pass, 0.0, None, evidence.to_owned()));
+                return Some(Outcome::decided(RULE, pass, 0.0, None, evidence.to_owned()));
             }
         };
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let writes = trial.workload.mix.modifies();
     let (status, what) = match (compressible, writes) {
@@ -58,7 +58,9 @@ pub(super) fn compress_dedup(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = format!("{layer}; {what}");
     let measured = 1.0;
-    Some(Outcome::decided(ID, status, measured, ID.info, evidence))
+    Some(Outcome::decided(
+        RULE, status, measured, RULE.info, evidence,
+    ))
 }
 
 /// Whether a good compressor or deduplication makes the payload smaller by a

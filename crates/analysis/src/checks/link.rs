@@ -9,7 +9,7 @@ use super::state::pass;
 use crate::outcome::Outcome;
 use crate::trial::Trial;
 
-const ID: &Rule = check::V35;
+const RULE: &Rule = check::V35;
 
 type Fault = (FindingStatus, String);
 
@@ -29,19 +29,19 @@ pub(super) fn link(facts: &Facts<'_>) -> Option<Outcome> {
     faults.extend(network(trial, &mut seen));
     if seen.is_empty() {
         let reason = "no link of the devices under the target shows its speed";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     faults.sort_by_key(|(status, _)| std::cmp::Reverse(*status));
     let Some((worst, _)) = faults.first() else {
-        return Some(pass(ID, seen.join(", ")));
+        return Some(pass(RULE, seen.join(", ")));
     };
     let texts: Vec<&str> = faults.iter().map(|(_, text)| text.as_str()).collect();
     let count = faults.len() as f64;
     Some(Outcome::decided(
-        ID,
+        RULE,
         *worst,
         count,
-        ID.caveat,
+        RULE.caveat,
         texts.join("; "),
     ))
 }

@@ -30,7 +30,7 @@ pub(crate) fn depth_kept(trial: &Trial<'_>) -> Option<f64> {
 
 /// V20: Little's law against the asked-for depth.
 pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V20;
+    const RULE: &Rule = check::V20;
     let trial = facts.trial;
     // Operations on files are the worker's own calls: there is no queue.
     let no_queue = trial.workload.files_work().is_some() || trial.kind == TargetKind::Null;
@@ -40,11 +40,11 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
     let enough = trial.total_depth().saturating_mul(LEAST_OPS_PER_SLOT);
     if trial.data_ops() < enough {
         let reason = "too few operations to tell what depth was kept";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let Some(kept) = depth_kept(trial) else {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "operations in flight were not recorded",
         ));
     };
@@ -61,14 +61,14 @@ pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
         unit::group(total),
         100.0 * kept,
     );
-    let short = kept < 1.0 && grade(ID, kept).0 != FindingStatus::Pass;
+    let short = kept < 1.0 && grade(RULE, kept).0 != FindingStatus::Pass;
     if let (Some(cost), None, true) = (submission_cost(trial, kept), busy_otherwise, short) {
         let evidence = format!("{evidence}; {cost}");
         let remedy = "Submission takes CPU time, during which the operation is not in flight: use \
                       more workers with a smaller depth each; look at V22.";
-        return Some(Outcome::graded(ID, kept, evidence).with_remedy(remedy));
+        return Some(Outcome::graded(RULE, kept, evidence).with_remedy(remedy));
     }
-    let outcome = Outcome::graded(ID, kept, evidence);
+    let outcome = Outcome::graded(RULE, kept, evidence);
     Some(match busy_otherwise {
         Some(_) if kept < 1.0 => outcome.at_most(FindingStatus::Info),
         _ => outcome,
@@ -177,20 +177,20 @@ pub(crate) const NOT_REACHED: &str = "the rate was not reached";
 
 /// V23: did the open loop keep its rate, and submit on time?
 pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V23;
+    const RULE: &Rule = check::V23;
     let trial = facts.trial;
     if !trial.open_loop() {
         return None;
     }
     let (Some(achieved), true) = (achieved(trial), trial.data_ops() > 0) else {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     };
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     if !achieved.reached() {
         let evidence = format!("{NOT_REACHED}: {}", achieved.text);
         let status = FindingStatus::Caveat;
         return Some(Outcome::decided(
-            ID,
+            RULE,
             status,
             achieved.share,
             threshold,
@@ -205,7 +205,7 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
         };
         let evidence = format!("{}; {lag}", achieved.text);
         return Some(Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Info,
             share,
             threshold,
@@ -233,7 +233,7 @@ pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {
         unit::latency(lag),
         unit::latency(service)
     );
-    Some(Outcome::decided(ID, status, share, threshold, evidence))
+    Some(Outcome::decided(RULE, status, share, threshold, evidence))
 }
 
 fn p99(latency: &LatencySummary) -> Option<f64> {

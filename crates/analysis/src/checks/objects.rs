@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 
 /// V83: did the load last long enough for caches and compaction?
 pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V83;
+    const RULE: &Rule = check::V83;
     let trial = facts.trial;
     trial.workload.requests()?;
     if trial.artificial().is_some() || trial.kind == TargetKind::Null || trial.data_ops() == 0 {
@@ -18,12 +18,12 @@ pub(super) fn seconds(facts: &Facts<'_>) -> Option<Outcome> {
     }
     let seconds = trial.duration_seconds();
     let evidence = format!("the store was under load for {seconds:.0} s");
-    Some(Outcome::graded(ID, seconds, evidence))
+    Some(Outcome::graded(RULE, seconds, evidence))
 }
 
 /// V84: did all endpoints carry their part?
 pub(super) fn endpoints(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V84;
+    const RULE: &Rule = check::V84;
     let trial = facts.trial;
     trial.workload.requests()?;
     let all = &trial.end()?.engine.endpoints;
@@ -37,7 +37,7 @@ pub(super) fn endpoints(facts: &Facts<'_>) -> Option<Outcome> {
             "{total} requests to {} endpoints are too few to compare them",
             all.len()
         );
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let least = all.iter().min_by_key(|one| one.requests)?;
     let others = (total - least.requests) as f64 / (all.len() - 1) as f64;
@@ -54,7 +54,7 @@ pub(super) fn endpoints(facts: &Facts<'_>) -> Option<Outcome> {
         unit::group(least.failed),
         least.endpoint,
     );
-    Some(Outcome::graded(ID, ratio, evidence))
+    Some(Outcome::graded(RULE, ratio, evidence))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::outcome::Outcome;
 
 /// V36: throttled cores, slow governors, deep sleep under light load.
 pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V36;
+    const RULE: &Rule = check::V36;
     let trial = facts.trial;
     if trial.kind == TargetKind::Sim {
         return None;
@@ -23,10 +23,10 @@ pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
         let evidence = format!("CPUs throttled themselves for heat {count} times in the trial");
         let status = FindingStatus::Caveat;
         return Some(Outcome::decided(
-            ID,
+            RULE,
             status,
             count as f64,
-            ID.caveat,
+            RULE.caveat,
             evidence,
         ));
     }
@@ -52,28 +52,37 @@ pub(super) fn power(facts: &Facts<'_>) -> Option<Outcome> {
     if !notes.is_empty() {
         let status = FindingStatus::Info;
         let count = notes.len() as f64;
-        return Some(Outcome::decided(ID, status, count, None, notes.join("; ")));
+        return Some(Outcome::decided(
+            RULE,
+            status,
+            count,
+            None,
+            notes.join("; "),
+        ));
     }
     let known = governor.is_some() || throttles.is_some() || latency.is_some();
     Some(match known {
-        true => pass(ID, format!("governor {}", governor.unwrap_or("not known"))),
-        false => Outcome::not_measured(ID, "this host does not show how it saves power"),
+        true => pass(
+            RULE,
+            format!("governor {}", governor.unwrap_or("not known")),
+        ),
+        false => Outcome::not_measured(RULE, "this host does not show how it saves power"),
     })
 }
 
 /// V39: did the host swap during the load?
 pub(super) fn swapping(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V39;
+    const RULE: &Rule = check::V39;
     let trial = facts.trial;
     if trial.kind == TargetKind::Sim {
         return None;
     }
     let Some(load) = trial.end().and_then(|end| end.host.as_ref()) else {
-        return Some(Outcome::not_measured(ID, "the host was not observed"));
+        return Some(Outcome::not_measured(RULE, "the host was not observed"));
     };
     let (Some(came), Some(went)) = (load.swap_in_bytes, load.swap_out_bytes) else {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the host does not count its swapping",
         ));
     };
@@ -84,7 +93,7 @@ pub(super) fn swapping(facts: &Facts<'_>) -> Option<Outcome> {
         unit::bytes(came),
         unit::bytes(went)
     );
-    Some(Outcome::graded(ID, rate, evidence))
+    Some(Outcome::graded(RULE, rate, evidence))
 }
 
 #[cfg(test)]

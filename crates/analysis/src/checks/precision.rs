@@ -28,14 +28,14 @@ fn rates(facts: &Facts<'_>) -> Vec<(&'static str, Ratio)> {
 
 /// V15: independent seconds.
 pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V15;
+    const RULE: &Rule = check::V15;
     let worth = |ratio: &Ratio| ratio.error.map_or(1.0, |e| e.n_effective);
     let rates = rates(facts);
     let worst = rates
         .iter()
         .min_by(|a, b| worth(&a.1).total_cmp(&worth(&b.1)));
     let Some((kind, ratio)) = worst else {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     };
     let n_effective = worth(ratio);
     let seconds = ratio.parts;
@@ -51,18 +51,18 @@ pub(super) fn n_eff(facts: &Facts<'_>) -> Option<Outcome> {
         1 => format!("{kind}: a single second was measured{hint}"),
         _ => format!("{kind}: {seconds} seconds are worth {n_effective:.1} independent ones{hint}"),
     };
-    Some(Outcome::graded(ID, n_effective, evidence).at_most(FindingStatus::Info))
+    Some(Outcome::graded(RULE, n_effective, evidence).at_most(FindingStatus::Info))
 }
 
 /// V63: seconds measured. Below one, start-up and chance make the result.
 pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V63;
+    const RULE: &Rule = check::V63;
     let any = OpKind::ALL.into_iter();
     if any
         .map(|kind| facts.trial.total(kind).ops)
         .all(|ops| ops == 0)
     {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
     let seconds = facts.trial.duration_seconds();
     let least = check::v63::OWN_CAVEAT;
@@ -71,19 +71,25 @@ pub(super) fn duration(facts: &Facts<'_>) -> Option<Outcome> {
         false => FindingStatus::Pass,
     };
     let evidence = format!("measured for {}", unit::span(facts.trial.duration_ns));
-    Some(Outcome::decided(ID, status, seconds, Some(least), evidence))
+    Some(Outcome::decided(
+        RULE,
+        status,
+        seconds,
+        Some(least),
+        evidence,
+    ))
 }
 
 /// V16: width of the interval.
 pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V16;
+    const RULE: &Rule = check::V16;
     let several = facts
         .steadiness
         .as_ref()
         .filter(|s| s.has_no_single_rate() || s.zones.is_some());
     if several.is_some() {
         let reason = "no one rate describes it; its levels are shown instead";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let widths = rates(facts).into_iter().filter_map(|(kind, ratio)| {
         let half = judged_half_width(&ratio)? / ratio.value.abs();
@@ -91,7 +97,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
     });
     let Some((kind, ratio, half)) = widths.max_by(|a, b| a.2.total_cmp(&b.2)) else {
         let reason = "one interval or none: there is no spread to look at";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let few = ratio.error.is_some_and(|e| e.n_effective < MIN_EFFECTIVE);
     let need = check::v16::INFO;
@@ -112,7 +118,7 @@ pub(super) fn ci_width(facts: &Facts<'_>) -> Option<Outcome> {
         "{kind}: the 95 % interval is ± {:.1} % of the mean{hint}",
         100.0 * half
     );
-    Some(Outcome::graded(ID, half, evidence))
+    Some(Outcome::graded(RULE, half, evidence))
 }
 
 /// The printed half width, or a rough one where none is printed: with so few
@@ -130,7 +136,7 @@ fn judged_half_width(ratio: &Ratio) -> Option<f64> {
 
 /// V17: percentiles that had to be left out.
 pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V17;
+    const RULE: &Rule = check::V17;
     let ops = facts.summary.ops.iter().filter(|op| op.ops > 0);
     let missing: Vec<(String, usize)> = ops
         .map(|op| {
@@ -147,16 +153,16 @@ pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
         })
         .collect();
     if missing.is_empty() {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
     let count: usize = missing.iter().map(|m| m.1).sum();
     if count == 0 {
         let evidence = "every percentile has enough operations behind it".to_owned();
         return Some(Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Pass,
             0.0,
-            ID.info,
+            RULE.info,
             evidence,
         ));
     }
@@ -166,9 +172,9 @@ pub(super) fn pctl_support(facts: &Facts<'_>) -> Option<Outcome> {
         .map(|m| m.0)
         .collect();
     let evidence = format!("too few independent operations for {}", list.join("; "));
-    let threshold = ID.info;
+    let threshold = RULE.info;
     Some(Outcome::decided(
-        ID,
+        RULE,
         FindingStatus::Info,
         count as f64,
         threshold,

@@ -12,7 +12,7 @@ use super::Facts;
 use crate::outcome::Outcome;
 use crate::trial::{Second, Trial, add, data_kinds};
 
-const ID: &Rule = check::V45;
+const RULE: &Rule = check::V45;
 
 /// V45: seconds in which operations were in flight and none came back.
 pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
@@ -21,7 +21,7 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
     let usual = trial.data_ops() as f64 / seconds;
     if !usual.is_finite() || usual < LEAST_OPS_PER_SECOND {
         let reason = "too few operations a second to tell a stop from a pause between two";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let within = longest(trial, |_| false);
     let (from_ns, length_ns) = match after_the_end(trial) {
@@ -41,7 +41,7 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
             unit::span(from_ns),
         ),
     };
-    Some(Outcome::graded(ID, stopped, evidence))
+    Some(Outcome::graded(RULE, stopped, evidence))
 }
 
 /// Start and length of the longest time of whole seconds without a completion

@@ -10,9 +10,9 @@ use crate::trial::Trial;
 
 /// V31: rebuilds, checks, balances, self-tests.
 pub(super) fn background_job(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V31;
+    const RULE: &Rule = check::V31;
     let trial = facts.trial;
-    if let Some(outcome) = out_of_sight(ID, trial) {
+    if let Some(outcome) = out_of_sight(RULE, trial) {
         return outcome;
     }
     let mut jobs: Vec<String> = pairs(trial).iter().filter_map(job_of).collect();
@@ -26,13 +26,13 @@ pub(super) fn background_job(facts: &Facts<'_>) -> Option<Outcome> {
     );
     if jobs.is_empty() && trial.filesystem().is_some_and(|f| f.kind == "zfs") {
         let reason = "a scrub or resilver of ZFS shows only to its own tools (zpool status)";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     }
     let evidence = match jobs.is_empty() {
         true => "no rebuild, check, balance or self-test showed before or after".to_owned(),
         false => format!("at work during the trial: {}", jobs.join(", ")),
     };
-    Some(Outcome::graded(ID, jobs.len() as f64, evidence))
+    Some(Outcome::graded(RULE, jobs.len() as f64, evidence))
 }
 
 fn job_of(device: &Pair<'_>) -> Option<String> {
@@ -55,9 +55,9 @@ fn job_of(device: &Pair<'_>) -> Option<String> {
 
 /// V32: redundancy lost, paths lost, errors on record.
 pub(super) fn degraded(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V32;
+    const RULE: &Rule = check::V32;
     let trial = facts.trial;
-    if let Some(outcome) = out_of_sight(ID, trial) {
+    if let Some(outcome) = out_of_sight(RULE, trial) {
         return outcome;
     }
     let devices = pairs(trial);
@@ -67,7 +67,7 @@ pub(super) fn degraded(facts: &Facts<'_>) -> Option<Outcome> {
         true => "every array, path and file system that shows its state is whole".to_owned(),
         false => faults.join(", "),
     };
-    Some(Outcome::graded(ID, faults.len() as f64, evidence))
+    Some(Outcome::graded(RULE, faults.len() as f64, evidence))
 }
 
 fn fault_of(device: &Pair<'_>) -> Option<String> {

@@ -21,7 +21,7 @@ fn steadiness<'a>(facts: &'a Facts<'_>) -> Option<&'a Steadiness> {
 
 /// V10: has the drive left its fresh state?
 pub(super) fn fresh(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V10;
+    const RULE: &Rule = check::V10;
     let trial = facts.trial;
     let leaves = trial.leaves();
     let spinning = !leaves.is_empty() && leaves.iter().all(|d| d.rotational == Some(true));
@@ -42,7 +42,7 @@ pub(super) fn fresh(facts: &Facts<'_>) -> Option<Outcome> {
     let rung = steadiness(facts).and_then(|s| s.rung("bytes"));
     let Some((rung, ratio)) = rung.and_then(|r| Some((r, r.measured?))) else {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the size of the written range is not known",
         ));
     };
@@ -51,19 +51,19 @@ pub(super) fn fresh(facts: &Facts<'_>) -> Option<Outcome> {
         _ => "; read it as the rate of a fresh drive (burst)",
     };
     let evidence = format!("{}{label}", rung.evidence);
-    Some(Outcome::graded(ID, ratio, evidence))
+    Some(Outcome::graded(RULE, ratio, evidence))
 }
 
 /// V11: the standard's rule.
 pub(super) fn snia(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V11;
+    const RULE: &Rule = check::V11;
     let steadiness = steadiness(facts)?;
     let rung = steadiness.rung("snia")?;
     let Some(window) = &steadiness.snia else {
-        return Some(Outcome::not_measured(ID, rung.evidence.clone()));
+        return Some(Outcome::not_measured(RULE, rung.evidence.clone()));
     };
     if by_position(steadiness) {
-        return Some(not_judged_by_position(ID));
+        return Some(not_judged_by_position(RULE));
     }
     let limit = check::v11::CAVEAT;
     let excursion = check::v11::EXCURSION;
@@ -76,7 +76,7 @@ pub(super) fn snia(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = rung.evidence.clone();
     Some(Outcome::decided(
-        ID,
+        RULE,
         status,
         measured,
         Some(threshold),
@@ -86,17 +86,17 @@ pub(super) fn snia(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V12: drift.
 pub(super) fn drift(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V12;
+    const RULE: &Rule = check::V12;
     let steadiness = steadiness(facts)?;
     if by_position(steadiness) {
-        return Some(not_judged_by_position(ID));
+        return Some(not_judged_by_position(RULE));
     }
     let rung = steadiness.rung("drift")?;
     if steadiness.class == SteadinessClass::TooShort {
-        return Some(Outcome::not_measured(ID, TOO_SHORT));
+        return Some(Outcome::not_measured(RULE, TOO_SHORT));
     }
     let Some((furthest, margin)) = rung.measured.zip(rung.threshold) else {
-        return Some(Outcome::not_measured(ID, rung.evidence.clone()));
+        return Some(Outcome::not_measured(RULE, rung.evidence.clone()));
     };
     // Wholly outside of the margin it drifts; across it, it is not known.
     let drifts = steadiness.class == SteadinessClass::Drifting;
@@ -110,7 +110,7 @@ pub(super) fn drift(facts: &Facts<'_>) -> Option<Outcome> {
     };
     let evidence = format!("{}{words}", rung.evidence);
     Some(Outcome::decided(
-        ID,
+        RULE,
         status,
         furthest,
         Some(margin),
@@ -120,16 +120,16 @@ pub(super) fn drift(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V13: abrupt changes of level.
 pub(super) fn cliff(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V13;
+    const RULE: &Rule = check::V13;
     let steadiness = steadiness(facts)?;
     if by_position(steadiness) {
-        return Some(not_judged_by_position(ID));
+        return Some(not_judged_by_position(RULE));
     }
     if steadiness.class == SteadinessClass::TooShort {
-        return Some(Outcome::not_measured(ID, TOO_SHORT));
+        return Some(Outcome::not_measured(RULE, TOO_SHORT));
     }
     let step = largest_step(steadiness);
-    let outcome = Outcome::graded(ID, step, steadiness.sentence.clone());
+    let outcome = Outcome::graded(RULE, step, steadiness.sentence.clone());
     Some(match steadiness.class {
         // Its levels are shown in place of the mean, and it came to one.
         SteadinessClass::WarmupThenFlat => outcome.at_most(FindingStatus::Info),
@@ -158,19 +158,19 @@ fn largest_step(steadiness: &Steadiness) -> f64 {
 
 /// V14: two levels without order.
 pub(super) fn bimodal(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V14;
+    const RULE: &Rule = check::V14;
     let steadiness = steadiness(facts)?;
     if by_position(steadiness) {
-        return Some(not_judged_by_position(ID));
+        return Some(not_judged_by_position(RULE));
     }
     if steadiness.class == SteadinessClass::TooShort {
-        return Some(Outcome::not_measured(ID, TOO_SHORT));
+        return Some(Outcome::not_measured(RULE, TOO_SHORT));
     }
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     Some(match &steadiness.modes {
-        Some(modes) => Outcome::graded(ID, modes.ashman_d, steadiness.sentence.clone()),
+        Some(modes) => Outcome::graded(RULE, modes.ashman_d, steadiness.sentence.clone()),
         None => Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Pass,
             0.0,
             threshold,
@@ -181,14 +181,16 @@ pub(super) fn bimodal(facts: &Facts<'_>) -> Option<Outcome> {
 
 /// V19: did the trial end at the state that was asked for?
 pub(super) fn until(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V19;
+    const RULE: &Rule = check::V19;
     let until = facts.trial.workload.until?;
     if facts.trial.record.state != RunState::Complete {
         return None;
     }
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     let decided = |status, measured, evidence| {
-        Some(Outcome::decided(ID, status, measured, threshold, evidence))
+        Some(Outcome::decided(
+            RULE, status, measured, threshold, evidence,
+        ))
     };
     if let Some(reason) = facts.trial.end().and_then(|end| end.reason.clone()) {
         return decided(FindingStatus::Pass, 0.0, reason);

@@ -13,7 +13,7 @@ use crate::activity::Activity;
 use crate::outcome::{Outcome, grade};
 use crate::trial::Trial;
 
-const ID: &Rule = check::V09;
+const RULE: &Rule = check::V09;
 /// A page of the page cache.
 const PAGE_BYTES: u64 = 4096;
 /// What helps where records are smaller than pages.
@@ -28,7 +28,7 @@ pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
         return None;
     }
     if trial.data_ops() == 0 {
-        return Some(Outcome::not_measured(ID, "no operation completed"));
+        return Some(Outcome::not_measured(RULE, "no operation completed"));
     }
     let limit = check::v09::INFO;
     let ratio = amplification(facts);
@@ -44,7 +44,7 @@ pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
         let status = FindingStatus::Caveat;
         let evidence = format!("{fault}{share}");
         return Some(Outcome::decided(
-            ID,
+            RULE,
             status,
             measured,
             Some(limit),
@@ -52,13 +52,13 @@ pub(super) fn host_write_amplification(facts: &Facts<'_>) -> Option<Outcome> {
         ));
     }
     Some(match ratio {
-        Err(reason) => Outcome::not_measured(ID, reason),
+        Err(reason) => Outcome::not_measured(RULE, reason),
         Ok(ratio) => {
             let evidence = format!(
                 "the device wrote {ratio:.2} bytes for each byte that was written; the blocks \
                  fit the device's"
             );
-            Outcome::graded(ID, ratio, evidence).at_most(FindingStatus::Info)
+            Outcome::graded(RULE, ratio, evidence).at_most(FindingStatus::Info)
         }
     })
 }
@@ -99,12 +99,12 @@ fn partial_pages(facts: &Facts<'_>, block: u64, ratio: &Result<f64, String>) -> 
         unit::bytes_exact(PAGE_BYTES),
     );
     let measured = ratio.as_ref().copied().unwrap_or(1.0) + reads.unwrap_or(0.0);
-    let (status, threshold) = grade(ID, measured);
+    let (status, threshold) = grade(RULE, measured);
     match (too_soon, ratio) {
-        (true, _) => Outcome::decided(ID, FindingStatus::Caveat, measured, ID.caveat, evidence)
+        (true, _) => Outcome::decided(RULE, FindingStatus::Caveat, measured, RULE.caveat, evidence)
             .with_remedy(GATHER),
-        (false, Ok(_)) => Outcome::decided(ID, status, measured, threshold, evidence),
-        (false, Err(reason)) => Outcome::not_measured(ID, reason.clone()),
+        (false, Ok(_)) => Outcome::decided(RULE, status, measured, threshold, evidence),
+        (false, Err(reason)) => Outcome::not_measured(RULE, reason.clone()),
     }
 }
 
@@ -191,7 +191,7 @@ fn misalignment(trial: &Trial<'_>) -> Option<String> {
 /// V44: a file system that is nearly full, or mounted so that writes mean
 /// something else.
 pub(super) fn filesystem_state(facts: &Facts<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V44;
+    const RULE: &Rule = check::V44;
     let trial = facts.trial;
     let filesystem = trial.filesystem()?;
     let kinds = [TargetKind::File, TargetKind::Network, TargetKind::Stacked];
@@ -200,14 +200,14 @@ pub(super) fn filesystem_state(facts: &Facts<'_>) -> Option<Outcome> {
     }
     if filesystem.total_bytes == 0 {
         return Some(Outcome::not_measured(
-            ID,
+            RULE,
             "the size of the file system is not known",
         ));
     }
     let free = filesystem.available_bytes as f64 / filesystem.total_bytes as f64;
     let writes = trial.workload.mix.modifies();
     let meaning = mount_meaning(&filesystem.options, writes);
-    let (mut status, threshold) = grade(ID, free);
+    let (mut status, threshold) = grade(RULE, free);
     // Reads do not allocate; writes in place hardly do.
     if !writes {
         status = status.min(FindingStatus::Info);
@@ -224,7 +224,7 @@ pub(super) fn filesystem_state(facts: &Facts<'_>) -> Option<Outcome> {
         if notes.is_empty() { "" } else { "; " },
         notes.join("; "),
     );
-    Some(Outcome::decided(ID, status, free, threshold, evidence))
+    Some(Outcome::decided(RULE, status, free, threshold, evidence))
 }
 
 /// Mount options that change what a write or flush means.

@@ -30,7 +30,7 @@ struct Seen {
 
 /// V01: bytes or requests of the devices against those of the jobs.
 pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V01;
+    const RULE: &Rule = check::V01;
     let said = &entry.said;
     if said.way == EngineWay::Nothing || memory_path(entry).is_some() {
         return None;
@@ -58,7 +58,7 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
             Some(true) if !worst.in_bytes => FindingStatus::Caveat,
             _ => FindingStatus::Invalid,
         };
-        return Some(Outcome::graded(ID, worst.ratio, worst.text.clone()).at_most(limit));
+        return Some(Outcome::graded(RULE, worst.ratio, worst.text.clone()).at_most(limit));
     }
     let reason = seen.into_iter().find_map(Result::err);
     let reason = reason.unwrap_or_else(|| {
@@ -67,15 +67,15 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
     let cached = said.direct == Some(false) && kinds.contains(&OpKind::Read);
     Some(match cached {
         true => Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Caveat,
             f64::NAN,
-            ID.caveat,
+            RULE.caveat,
             format!(
                 "buffered reads can come from memory, and nothing shows whether they did: {reason}"
             ),
         ),
-        false => Outcome::not_measured(ID, reason),
+        false => Outcome::not_measured(RULE, reason),
     })
 }
 
@@ -165,7 +165,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
 
 /// V06: memory, or nothing at all, under the target.
 pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V06;
+    const RULE: &Rule = check::V06;
     let evidence = match (entry.said.way, memory_path(entry)) {
         (EngineWay::Nothing, _) => format!(
             "the engine {} moves no data: this is the speed of the tool itself",
@@ -174,9 +174,9 @@ pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
         (_, Some(path)) => format!("{path} lies in memory"),
         _ => return None,
     };
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     Some(Outcome::decided(
-        ID,
+        RULE,
         FindingStatus::Caveat,
         1.0,
         threshold,
@@ -194,7 +194,7 @@ pub(super) fn memory_path<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
 
 /// V07: written, but was it durable?
 pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V07;
+    const RULE: &Rule = check::V07;
     let said = &entry.said;
     let writes = entry
         .job
@@ -206,15 +206,15 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
     }
     let Some(direct) = said.direct else {
         let reason = "the options are not stated, so neither direct nor a flush is known";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     if let Some(flush) = flushes(entry) {
         let evidence = format!("flushed by {flush}");
         return Some(Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Pass,
             0.0,
-            ID.caveat,
+            RULE.caveat,
             evidence,
         ));
     }
@@ -222,10 +222,10 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
         let evidence = "direct writes, never flushed: a volatile write cache of the device may \
                         hold them";
         return Some(Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Pass,
             0.0,
-            ID.caveat,
+            RULE.caveat,
             evidence.to_owned(),
         ));
     }
@@ -234,13 +234,13 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
         Ok(seen) if !seen.bound || seen.ratio < 1.0 => {
             let left = (1.0 - seen.ratio).max(0.0);
             let evidence = format!("buffered and never flushed; {}", seen.text);
-            Outcome::graded(ID, left, evidence)
+            Outcome::graded(RULE, left, evidence)
         }
         _ => Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Caveat,
             f64::NAN,
-            ID.caveat,
+            RULE.caveat,
             format!(
                 "{written} were written to the page cache and never flushed; how much of it \
                  reached the device while the clock ran is not known"

@@ -31,7 +31,7 @@ impl Pair {
 
 /// V25: one quantity, printed several times.
 pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V25;
+    const RULE: &Rule = check::V25;
     let pairs: Vec<(&ForeignDirection, Pair)> = entry
         .job
         .directions
@@ -40,8 +40,8 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         .flat_map(|d| pairs(entry, d).into_iter().map(move |pair| (d, pair)))
         .collect();
     if let Some(evidence) = entry.job.directions.iter().find_map(impossible) {
-        let (status, threshold) = (FindingStatus::Invalid, ID.invalid);
-        return Some(Outcome::decided(ID, status, 1.0, threshold, evidence));
+        let (status, threshold) = (FindingStatus::Invalid, RULE.invalid);
+        return Some(Outcome::decided(RULE, status, 1.0, threshold, evidence));
     }
     let count = pairs.len();
     let Some((direction, worst)) = pairs
@@ -49,7 +49,7 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         .max_by(|a, b| a.1.difference().total_cmp(&b.1.difference()))
     else {
         let reason = "too few figures are stated to compare any";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let difference = worst.difference();
     let evidence = if difference > check::v25::INVALID {
@@ -64,7 +64,7 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
     } else {
         format!("{count} pairs of printed figures agree within rounding")
     };
-    Some(Outcome::graded(ID, difference, evidence))
+    Some(Outcome::graded(RULE, difference, evidence))
 }
 
 /// A latency that contradicts the others of its direction.
@@ -212,7 +212,7 @@ fn block_bytes(entry: &Entry<'_>, d: &ForeignDirection) -> Option<f64> {
 
 /// V71: `KiB` in an option of fio.
 pub(super) fn unit_words(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V71;
+    const RULE: &Rule = check::V71;
     let options = &entry.job.options;
     if options.is_empty() || options.get("kb_base").is_some_and(|b| b == "1000") {
         return None;
@@ -240,9 +240,9 @@ pub(super) fn unit_words(entry: &Entry<'_>) -> Option<Outcome> {
         written.join(", ")
     );
     let count = written.len() as f64;
-    let threshold = ID.caveat;
+    let threshold = RULE.caveat;
     Some(Outcome::decided(
-        ID,
+        RULE,
         FindingStatus::Caveat,
         count,
         threshold,

@@ -52,11 +52,11 @@ fn worst(
 
 /// V11: the standard's rule over the last five minutes.
 pub(super) fn snia(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V11;
-    worst(entry, ID, |name, logged| {
+    const RULE: &Rule = check::V11;
+    worst(entry, RULE, |name, logged| {
         let Some(window) = &logged.snia else {
             let reason = "the rule needs five rounds of one minute";
-            return Outcome::not_measured(ID, reason);
+            return Outcome::not_measured(RULE, reason);
         };
         let evidence = format!(
             "{name}: over the last five minutes of the log the range is {:.1} % and the line moves \
@@ -68,16 +68,16 @@ pub(super) fn snia(entry: &Entry<'_>) -> Option<Outcome> {
             true => FindingStatus::Pass,
             false => FindingStatus::Caveat,
         };
-        Outcome::decided(ID, status, window.range, ID.caveat, evidence)
+        Outcome::decided(RULE, status, window.range, RULE.caveat, evidence)
     })
 }
 
 /// V12: drift of the last level.
 pub(super) fn drift(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V12;
-    worst(entry, ID, |name, logged| {
+    const RULE: &Rule = check::V12;
+    worst(entry, RULE, |name, logged| {
         let Some((change, within)) = logged.drift else {
-            return Outcome::not_measured(ID, TOO_SHORT);
+            return Outcome::not_measured(RULE, TOO_SHORT);
         };
         let (status, words) = match (logged.class == SteadinessClass::Drifting, within) {
             (true, _) => (FindingStatus::Caveat, ""),
@@ -91,32 +91,32 @@ pub(super) fn drift(entry: &Entry<'_>) -> Option<Outcome> {
             "{name}: the last level of the log changes by {:+.1} % over its time{words}",
             100.0 * change
         );
-        Outcome::decided(ID, status, change.abs(), ID.caveat, evidence)
+        Outcome::decided(RULE, status, change.abs(), RULE.caveat, evidence)
     })
 }
 
 /// V13: abrupt changes of level.
 pub(super) fn cliff(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V13;
-    worst(entry, ID, |name, logged| {
+    const RULE: &Rule = check::V13;
+    worst(entry, RULE, |name, logged| {
         // The printed mean covers the warm-up as well, so it is not excused.
         let evidence = format!("{name}: {}", logged.sentence);
-        Outcome::graded(ID, logged.step, evidence)
+        Outcome::graded(RULE, logged.step, evidence)
     })
 }
 
 /// V14: two levels without order.
 pub(super) fn bimodal(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V14;
-    worst(entry, ID, |name, logged| {
+    const RULE: &Rule = check::V14;
+    worst(entry, RULE, |name, logged| {
         let evidence = format!("{name}: {}", logged.sentence);
         match logged.ashman_d {
-            Some(d) => Outcome::graded(ID, d, evidence),
+            Some(d) => Outcome::graded(RULE, d, evidence),
             None => Outcome::decided(
-                ID,
+                RULE,
                 FindingStatus::Pass,
                 0.0,
-                ID.caveat,
+                RULE.caveat,
                 format!("{name}: the log does not go back and forth between two levels"),
             ),
         }

@@ -34,7 +34,7 @@ pub(super) fn submission_share(entry: &Entry<'_>) -> Option<f64> {
 
 /// V20: Little's law.
 pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V20;
+    const RULE: &Rule = check::V20;
     let said = &entry.said;
     if entry.job.directions.is_empty() || said.way == EngineWay::Nothing || entry.job.sum_of_others
     {
@@ -45,11 +45,11 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
         return None;
     }
     let (Some(asked), Some(depth)) = (said.asked_depth(), said.depth) else {
-        return Some(Outcome::not_measured(ID, "the queue depth is not stated"));
+        return Some(Outcome::not_measured(RULE, "the queue depth is not stated"));
     };
     let Some(kept) = in_flight(entry) else {
         let reason = "Little's law needs a mean latency, and none was recorded";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let share = submission_share(entry).unwrap_or(0.0);
     let blocking = check::v62::CAVEAT;
@@ -66,9 +66,9 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
             device_queue(entry)
         );
         let measured = said.jobs / asked;
-        let threshold = ID.invalid;
+        let threshold = RULE.invalid;
         return Some(Outcome::decided(
-            ID,
+            RULE,
             FindingStatus::Invalid,
             measured,
             threshold,
@@ -83,7 +83,7 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
              were allowed: one of the figures is false"
         );
         let invalid = FindingStatus::Invalid;
-        return Some(Outcome::decided(ID, invalid, ratio, Some(most), evidence));
+        return Some(Outcome::decided(RULE, invalid, ratio, Some(most), evidence));
     }
     let evidence = format!(
         "{kept:.2} of {asked:.0} operations were in flight on average (IOPS × mean latency)"
@@ -91,13 +91,13 @@ pub(super) fn little(entry: &Entry<'_>) -> Option<Outcome> {
     Some(if said.way == EngineWay::OneAtATime && depth > 1.0 {
         let engine = said.engine.as_deref().unwrap_or_default();
         let evidence = format!("{evidence}; {engine} works on one at a time whatever iodepth says");
-        Outcome::graded(ID, ratio, evidence)
+        Outcome::graded(RULE, ratio, evidence)
     } else if depth <= 1.0 {
         // The rest of the time went by in the tool: that is V22's affair, and
         // the depth is one all the same.
-        Outcome::graded(ID, ratio, evidence).at_most(FindingStatus::Caveat)
+        Outcome::graded(RULE, ratio, evidence).at_most(FindingStatus::Caveat)
     } else {
-        Outcome::graded(ID, ratio, evidence)
+        Outcome::graded(RULE, ratio, evidence)
     })
 }
 
@@ -118,7 +118,7 @@ fn device_queue(entry: &Entry<'_>) -> String {
 
 /// V62: operations that wait before they are submitted.
 pub(super) fn submission_wait(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V62;
+    const RULE: &Rule = check::V62;
     let said = &entry.said;
     if said.way == EngineWay::Nothing || said.way == EngineWay::OneAtATime || has_rate(entry.job) {
         return None;
@@ -128,12 +128,12 @@ pub(super) fn submission_wait(entry: &Entry<'_>) -> Option<Outcome> {
         "submission took {:.0} % of the time of each job",
         100.0 * share.min(1.0)
     );
-    Some(Outcome::graded(ID, share, evidence))
+    Some(Outcome::graded(RULE, share, evidence))
 }
 
 /// V22: was the tool itself busy?
 pub(super) fn generator_cpu(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V22;
+    const RULE: &Rule = check::V22;
     let polled = ["hipri", "sqthread_poll", "thinktime_spin"];
     let way = entry.said.way;
     if way == EngineWay::Nothing || polled.iter().any(|k| entry.job.options.contains_key(*k)) {
@@ -141,7 +141,7 @@ pub(super) fn generator_cpu(entry: &Entry<'_>) -> Option<Outcome> {
     }
     let Some(cpu) = cpu_share(entry) else {
         let reason = "the CPU time is not stated, or the run was too short for it";
-        return Some(Outcome::not_measured(ID, reason));
+        return Some(Outcome::not_measured(RULE, reason));
     };
     let limit = check::v22::BUSY_THREAD;
     let status = match cpu > limit {
@@ -154,7 +154,7 @@ pub(super) fn generator_cpu(entry: &Entry<'_>) -> Option<Outcome> {
         "the job used"
     };
     let evidence = format!("{each} {:.0} % of a CPU", 100.0 * cpu);
-    Some(Outcome::decided(ID, status, cpu, Some(limit), evidence))
+    Some(Outcome::decided(RULE, status, cpu, Some(limit), evidence))
 }
 
 /// CPU time of a job over its running time.
@@ -187,7 +187,7 @@ fn rates(entry: &Entry<'_>) -> Option<(&'static str, f64, f64)> {
 
 /// V23: was the asked-for rate reached?
 pub(super) fn rate_reached(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V23;
+    const RULE: &Rule = check::V23;
     let (name, asked, got) = rates(entry)?;
     let unit = match entry.job.options.contains_key("rate_iops") {
         true => "ops/s",
@@ -199,12 +199,12 @@ pub(super) fn rate_reached(entry: &Entry<'_>) -> Option<Outcome> {
         unit::count(asked),
         100.0 * got / asked
     );
-    Some(Outcome::graded(ID, got / asked, evidence))
+    Some(Outcome::graded(RULE, got / asked, evidence))
 }
 
 /// V67: latencies at a rate that do not count the waiting.
 pub(super) fn rate_latency(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V67;
+    const RULE: &Rule = check::V67;
     if !has_rate(entry.job) {
         return None;
     }
@@ -225,5 +225,5 @@ pub(super) fn rate_latency(entry: &Entry<'_>) -> Option<Outcome> {
          to wait behind the longest one ({}) do not show",
         unit::latency(longest)
     );
-    Some(Outcome::graded(ID, share, evidence))
+    Some(Outcome::graded(RULE, share, evidence))
 }

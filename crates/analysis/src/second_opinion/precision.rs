@@ -47,22 +47,22 @@ const NO_LOG: &str = "without a log of the rate only a mean is known";
 
 /// V15: independent intervals in the logs.
 pub(super) fn n_eff(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V15;
+    const RULE: &Rule = check::V15;
     let each = entry.job.directions.iter().filter_map(|d| {
         let series = rate_series(entry, d)?;
         Some((d.name(), series.values.len(), spread_of(&series.values)?.1))
     });
     let Some((name, count, n)) = each.min_by(|a, b| a.2.total_cmp(&b.2)) else {
-        return Some(Outcome::not_measured(ID, NO_LOG));
+        return Some(Outcome::not_measured(RULE, NO_LOG));
     };
     let evidence =
         format!("{name}: {count} intervals of the log are worth {n:.1} independent ones");
-    Some(Outcome::graded(ID, n, evidence))
+    Some(Outcome::graded(RULE, n, evidence))
 }
 
 /// V16: width of the interval, by logs or at least by samples.
 pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V16;
+    const RULE: &Rule = check::V16;
     let by_log = entry.job.directions.iter().filter_map(|d| {
         let series = rate_series(entry, d)?;
         Some((d.name(), spread_of(&series.values)?.0, series.values.len()))
@@ -72,7 +72,7 @@ pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
             "{name}: the 95 % interval by the log is ± {:.1} % of the mean",
             100.0 * half
         );
-        let outcome = Outcome::graded(ID, half, evidence);
+        let outcome = Outcome::graded(RULE, half, evidence);
         return Some(match (count as f64) < FEW_SAMPLES {
             true => outcome.at_most(FindingStatus::Info),
             false => outcome,
@@ -83,13 +83,13 @@ pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
         Some((d.name(), half, samples))
     });
     let Some((name, half, samples)) = by_samples.max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return Some(Outcome::not_measured(ID, NO_LOG));
+        return Some(Outcome::not_measured(RULE, NO_LOG));
     };
     let evidence = format!(
         "{name}: at least ± {:.1} % by the spread of {samples:.0} samples, were they independent",
         100.0 * half
     );
-    let outcome = Outcome::graded(ID, half, evidence);
+    let outcome = Outcome::graded(RULE, half, evidence);
     Some(match samples < FEW_SAMPLES || entry.said.merged {
         true => outcome.at_most(FindingStatus::Info),
         false => outcome,
@@ -136,7 +136,7 @@ pub(super) fn needed(percent: f64) -> f64 {
 
 /// V17: printed percentiles that the operations cannot carry.
 pub(super) fn pctl_support(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V17;
+    const RULE: &Rule = check::V17;
     let mut stated = 0;
     let mut refused = Vec::new();
     for d in &entry.job.directions {
@@ -156,7 +156,7 @@ pub(super) fn pctl_support(entry: &Entry<'_>) -> Option<Outcome> {
         }
     }
     if stated == 0 {
-        return Some(Outcome::not_measured(ID, "no percentiles are stated"));
+        return Some(Outcome::not_measured(RULE, "no percentiles are stated"));
     }
     let (status, evidence) = match refused.is_empty() {
         true => (
@@ -172,12 +172,12 @@ pub(super) fn pctl_support(entry: &Entry<'_>) -> Option<Outcome> {
         ),
     };
     let count = refused.len() as f64;
-    Some(Outcome::decided(ID, status, count, ID.info, evidence))
+    Some(Outcome::decided(RULE, status, count, RULE.info, evidence))
 }
 
 /// V63: seconds measured.
 pub(super) fn duration(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V63;
+    const RULE: &Rule = check::V63;
     let from_log = || {
         let series = entry.job.series.iter();
         let spans = series.map(|s| s.values.len() as f64 * s.interval_ns as f64 / 1e9);
@@ -186,15 +186,15 @@ pub(super) fn duration(entry: &Entry<'_>) -> Option<Outcome> {
     Some(match entry.said.seconds().or_else(from_log) {
         Some(seconds) => {
             let evidence = format!("measured for {}", unit::span((seconds * 1e9) as u64));
-            Outcome::graded(ID, seconds, evidence)
+            Outcome::graded(RULE, seconds, evidence)
         }
-        None => Outcome::not_measured(ID, "the duration is not stated"),
+        None => Outcome::not_measured(RULE, "the duration is not stated"),
     })
 }
 
 /// V64: as long as was asked for?
 pub(super) fn full_time(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V64;
+    const RULE: &Rule = check::V64;
     let options = &entry.job.options;
     let asked = fio_number::seconds(options.get("runtime").or(options.get("timeout"))?)?;
     let got = entry.said.seconds()?;
@@ -203,7 +203,7 @@ pub(super) fn full_time(entry: &Entry<'_>) -> Option<Outcome> {
         return None;
     }
     let outcome = Outcome::graded(
-        ID,
+        RULE,
         got / asked,
         format!("ran for {got:.1} of {asked:.0} s that were asked for"),
     );

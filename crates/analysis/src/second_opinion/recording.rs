@@ -23,7 +23,7 @@ fn decided(
 
 /// V26: failed operations, also those that were passed over.
 pub(super) fn errors(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V26;
+    const RULE: &Rule = check::V26;
     let job = entry.job;
     let ended = job.error.unwrap_or(0);
     let passed_over = job.failures_ignored.unwrap_or(0);
@@ -53,15 +53,15 @@ pub(super) fn errors(entry: &Entry<'_>) -> Option<Outcome> {
     if parts.is_empty() {
         if let Some(ignored) = job.options.get("ignore_error") {
             let text = format!("no failure is stated, but ignore_error={ignored} would hide some");
-            return Some(decided(ID, FindingStatus::Info, 0.0, text));
+            return Some(decided(RULE, FindingStatus::Info, 0.0, text));
         }
         return Some(match job.error.or(job.failures_ignored.map(|_| 0)) {
-            Some(_) => Outcome::graded(ID, 0.0, "no failed operations are stated".to_owned()),
-            None => Outcome::not_measured(ID, "whether operations failed is not stated"),
+            Some(_) => Outcome::graded(RULE, 0.0, "no failed operations are stated".to_owned()),
+            None => Outcome::not_measured(RULE, "whether operations failed is not stated"),
         });
     }
     let count = (passed_over as f64 + dropped).max(1.0);
-    Some(Outcome::graded(ID, count, parts.join("; ")))
+    Some(Outcome::graded(RULE, count, parts.join("; ")))
 }
 
 /// V60: what of the file could not be read.
@@ -73,7 +73,7 @@ pub(super) fn file(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V61: directions without any latency.
 pub(super) fn latency_recorded(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V61;
+    const RULE: &Rule = check::V61;
     let worked: Vec<_> = entry
         .job
         .directions
@@ -96,15 +96,20 @@ pub(super) fn latency_recorded(entry: &Entry<'_>) -> Option<Outcome> {
         (false, Some(key)) => format!("{key} switched latencies off: {}", without.join(", ")),
         (false, None) => format!("no latency was recorded: {}", without.join(", ")),
     };
-    Some(Outcome::graded(ID, without.len() as f64, evidence))
+    Some(Outcome::graded(RULE, without.len() as f64, evidence))
 }
 
 /// V65: several jobs in one line.
 pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V65;
+    const RULE: &Rule = check::V65;
     if entry.job.sum_of_others {
         let text = "the sum of all clients, over the longest time of any of them";
-        return Some(decided(ID, FindingStatus::Info, f64::NAN, text.to_owned()));
+        return Some(decided(
+            RULE,
+            FindingStatus::Info,
+            f64::NAN,
+            text.to_owned(),
+        ));
     }
     if !entry.said.merged {
         return None;
@@ -118,7 +123,7 @@ pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
         .map(|(all, whole)| all / whole);
     Some(match kept {
         Some(kept) if kept < check::v65::CAVEAT => Outcome::graded(
-            ID,
+            RULE,
             kept,
             format!(
                 "{jobs:.0} jobs as one, on average at work for {:.0} % of the time of the slowest: \
@@ -127,7 +132,7 @@ pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
             ),
         ),
         _ => decided(
-            ID,
+            RULE,
             FindingStatus::Info,
             kept.unwrap_or(f64::NAN),
             format!("{jobs:.0} jobs as one: how they differ cannot be seen"),
@@ -137,7 +142,7 @@ pub(super) fn jobs_as_one(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V66: percentiles of completion where submission took long.
 pub(super) fn completion_only(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V66;
+    const RULE: &Rule = check::V66;
     let each = entry.job.directions.iter().filter_map(|d| {
         let completion = d
             .completion
@@ -153,12 +158,12 @@ pub(super) fn completion_only(entry: &Entry<'_>) -> Option<Outcome> {
         "{name}: the percentiles are of completion; the mean of the whole latency is {:.1} % longer",
         100.0 * share.max(0.0)
     );
-    Some(Outcome::graded(ID, share, evidence))
+    Some(Outcome::graded(RULE, share, evidence))
 }
 
 /// V68: data that a device can shrink.
 pub(super) fn payload(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V68;
+    const RULE: &Rule = check::V68;
     let options = &entry.job.options;
     let on = |key: &str| options.get(key).is_some_and(|v| v != "0");
     let percent = |key: &str| {
@@ -185,7 +190,7 @@ pub(super) fn payload(entry: &Entry<'_>) -> Option<Outcome> {
         .directions
         .iter()
         .any(|d| d.kind == Some(OpKind::Write));
-    let outcome = Outcome::graded(ID, share, text);
+    let outcome = Outcome::graded(RULE, share, text);
     Some(if writes {
         outcome
     } else {
@@ -215,7 +220,7 @@ pub(super) fn repeated_blocks(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// V70: what the tool itself says about steady state.
 pub(super) fn own_steady_state(entry: &Entry<'_>) -> Option<Outcome> {
-    const ID: &Rule = check::V70;
+    const RULE: &Rule = check::V70;
     let steady = entry.job.steady.as_ref()?;
     let reached = steady
         .reached
@@ -223,8 +228,8 @@ pub(super) fn own_steady_state(entry: &Entry<'_>) -> Option<Outcome> {
         .map(|r| format!(", last value {r}"));
     let rule = format!("{}{}", steady.rule, reached.unwrap_or_default());
     Some(match steady.attained {
-        Some(true) => Outcome::graded(ID, 0.0, format!("its own rule was met: {rule}")),
-        Some(false) => Outcome::graded(ID, 1.0, format!("its own rule was never met: {rule}")),
-        None => Outcome::not_measured(ID, "whether its own rule was met is not stated"),
+        Some(true) => Outcome::graded(RULE, 0.0, format!("its own rule was met: {rule}")),
+        Some(false) => Outcome::graded(RULE, 1.0, format!("its own rule was never met: {rule}")),
+        None => Outcome::not_measured(RULE, "whether its own rule was met is not stated"),
     })
 }
