@@ -5,13 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_model::{ErrorClass, OpKind};
+use fathom_model::OpKind;
+use fathom_s3::{Access, Body, Ended, Fault, FaultKind, Hub, Method, Request, Sink, encode};
 
-use super::access::Access;
-use super::encode;
-use super::hub::{Ended, Hub};
-use super::lane::Fault;
-use super::request::{Body, Method, Request, Sink};
+use super::advice;
 use crate::Error;
 use crate::arena::BufferView;
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
@@ -66,7 +63,7 @@ impl BlockStore {
         });
         match asked {
             Ok(end) => Ok(hub.kept(end.lane).to_vec()),
-            Err(fault) => Err(Error::Workload(fault.text)),
+            Err(fault) => Err(Error::Workload(advice::told(&fault))),
         }
     }
 }
@@ -140,13 +137,13 @@ impl Blocks {
 
 /// The number that stands for a fault, whose class is found again from it.
 fn errno_of(fault: &Fault) -> i32 {
-    match (fault.class, fault.status) {
+    match (fault.kind, fault.status) {
         (_, 401 | 403) => libc::EACCES,
         (_, 507) => libc::ENOSPC,
-        (ErrorClass::SlowDown, _) => libc::EUSERS,
-        (ErrorClass::Reset, _) => libc::ECONNRESET,
-        (ErrorClass::Timeout, _) => libc::ETIMEDOUT,
-        (ErrorClass::Refused, _) => libc::EBADRQC,
+        (FaultKind::SlowDown, _) => libc::EUSERS,
+        (FaultKind::Reset, _) => libc::ECONNRESET,
+        (FaultKind::Timeout, _) => libc::ETIMEDOUT,
+        (FaultKind::Refused, _) => libc::EBADRQC,
         _ => libc::EPROTO,
     }
 }

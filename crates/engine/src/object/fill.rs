@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use fathom_model::OpKind;
+use fathom_s3::{Ended, Hub};
 
-use super::advice::advised;
+use super::advice::{advised, told};
 use super::ask::{Ask, Asker};
-use super::hub::{Ended, Hub};
 use super::picker::Task;
 use super::shelf::Taken;
 use super::work::Work;
@@ -210,7 +210,7 @@ impl Filling<'_> {
             Err(fault) if making.tries >= TRIES || fault.status / 100 == 4 => {
                 return Err(Error::Workload(format!(
                     "the objects that are to be read could not be made in bucket '{bucket}': {}",
-                    advised(&fault.text)
+                    advised(&told(&fault))
                 )));
             }
             Err(_) => {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::hub::Hub;
+use fathom_s3::Hub;
+
 use super::work::Work;
 use super::worker::{Parts, Worker};
 use crate::Error;

@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, OpKind};
+use fathom_s3::{Ended, is_whole, xml};
 
 use super::advice::advised;
 use super::ask::{Ask, PartTag};
-use super::hub::Ended;
-use super::lane::Fault;
-use super::listing::is_whole;
+use super::fault::Fault;
 use super::worker::Worker;
-use super::xml;
 use crate::worker::{Cause, EndReason, Failure};
 
 impl Worker {
@@ -24,6 +22,7 @@ impl Worker {
             return;
         };
         let outcome = std::mem::replace(&mut end.outcome, Ok(()));
+        let outcome = outcome.map_err(Fault::from);
         let outcome = outcome.and_then(|()| self.read_answer(slot, &ask, &end));
         self.tally(&outcome, &end);
         if let Err(fault) = &outcome
@@ -51,13 +50,7 @@ impl Worker {
 
     /// Whether the answer says what it should; keeps what later requests need.
     fn read_answer(&mut self, slot: usize, ask: &Ask, end: &Ended) -> Result<(), Fault> {
-        let wrong = |class, text: String| {
-            Err(Fault {
-                class,
-                status: 0,
-                text,
-            })
-        };
+        let wrong = |class, text: String| Err(Fault { class, text });
         let expected = self.sent[end.lane].expected;
         if let Some(at) = end.differs_at {
             let text = format!("what was read is not what was put, within 64 KiB after byte {at}");

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use fathom_model::OpKind;
 use fathom_model::sample::Phase;
+use fathom_s3::{Ended, Hub};
 
 use super::ask::{Ask, Asker};
-use super::hub::{Ended, Hub};
 use super::picker::{Draw, Picker, Task};
 use super::shelf::Range;
 use super::slot::{Sent, Slot};
