@@ -6,8 +6,8 @@ use super::fault::Fault;
 /// A request that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The lane that is free again.
-    pub lane: usize,
+    /// The connection that is free again, by its place in the pool.
+    pub connection: usize,
     /// Whether it succeeded.
     pub outcome: Result<(), Fault>,
     /// When it was started.

@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice, Read, Write};
 
 use super::http2::{Role, Session};
-use super::reply::Reply;
+use super::response::Response;
 use super::xml;
 
 /// Reads an answer in pieces of a size, with and without a body, and looks at the
@@ -24,21 +24,21 @@ pub fn read_reply(bytes: &[u8], piece: usize, without_body: bool) {
 type Taken = (u16, Vec<u8>, usize);
 
 fn taken(bytes: &[u8], piece: usize, without_body: bool) -> Result<Taken, &'static str> {
-    let mut reply = Reply::new();
-    reply.begin(without_body, true);
+    let mut response = Response::new();
+    response.begin(without_body, true);
     let (mut body, mut used) = (Vec::new(), 0);
     for part in bytes.chunks(piece.max(1)) {
-        let now = reply
+        let now = response
             .take(part, |_, piece| body.extend_from_slice(piece))
             .map_err(|malformed| malformed.0)?;
         assert!(now <= part.len(), "more than what came");
         used += now;
-        if reply.is_complete() {
+        if response.is_complete() {
             break;
         }
     }
-    let _ = (reply.take_checksums(), reply.ends_with_connection());
-    Ok((reply.status, body, used))
+    let _ = (response.take_checksums(), response.ends_with_connection());
+    Ok((response.status, body, used))
 }
 
 /// A connection on which these bytes come, in pieces, whatever is sent.
@@ -99,14 +99,14 @@ fn sent(session: &mut Session, wire: &mut Wire<'_>, head: &[u8], body: &[u8]) ->
 }
 
 fn answered(session: &mut Session, wire: &mut Wire<'_>) -> bool {
-    let mut reply = Reply::new();
-    reply.begin(false, true);
+    let mut response = Response::new();
+    response.begin(false, true);
     let mut buffer = [0; 4096];
-    while !reply.is_complete() {
+    while !response.is_complete() {
         let Ok(got @ 1..) = session.receive(&mut buffer, wire) else {
             return false;
         };
-        if reply.take(&buffer[..got], |_, _| {}).is_err() {
+        if response.take(&buffer[..got], |_, _| {}).is_err() {
             return false;
         }
     }

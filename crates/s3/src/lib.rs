@@ -1,6 +1,6 @@
 //! A client of object stores, made for load, and a store in memory to test it.
 //!
-//! The client has nonblocking connections on one epoll ([`Hub`]): one thread
+//! The client has nonblocking connections on one epoll ([`ConnectionPool`]): one thread
 //! keeps many requests in flight, and the caller sees when each began, when its
 //! answer began and when it had all of it. Requests are signed by hand, answers
 //! read as they come, and bodies sent from where they are ([`Payload`]).
@@ -14,6 +14,8 @@
 mod access;
 mod any_certificate;
 mod checksum;
+mod connection;
+mod connection_pool;
 mod credentials;
 mod date;
 mod digests;
@@ -27,8 +29,6 @@ mod framing;
 #[doc(hidden)]
 pub mod fuzzing;
 mod http2;
-mod hub;
-mod lane;
 mod link;
 mod list_query;
 mod listing;
@@ -36,26 +36,26 @@ mod md5;
 mod payload;
 mod printable;
 mod region;
-mod reply;
 mod request;
+mod response;
 mod server;
 mod settings;
 mod sign;
-mod single;
+mod single_request;
 mod tls;
-mod wire;
+mod transport;
 pub mod xml;
 
 pub use self::access::Access;
 pub use self::any_certificate::AnyCertificate;
 pub use self::checksum::Checksum;
+pub use self::connection_pool::ConnectionPool;
 pub use self::credentials::{Credentials, Found, KeySource};
 pub use self::date::Stamp;
 pub use self::endpoint::{Endpoint, EndpointAddress};
 pub use self::error::{EndpointError, EndpointProblem, Error};
 pub use self::events::{Connected, Ended};
 pub use self::fault::{Fault, FaultKind, Hint};
-pub use self::hub::Hub;
 pub use self::list_query::{VERSION_BEHIND, list_query};
 pub use self::listing::{
     Broken, Entry, Listed, Listing, MOST_ENTRIES, is_below, is_whole, page_of,

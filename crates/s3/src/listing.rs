@@ -11,8 +11,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use super::access::Access;
+use super::connection_pool::ConnectionPool;
 use super::fault::Fault;
-use super::hub::Hub;
 use super::list_query::{VERSION_BEHIND, list_query};
 use super::printable::shown;
 use super::request::{Method, Request, Sink};
@@ -153,14 +153,14 @@ impl<'p> Listing<'p> {
     /// Why the listing does not come to its end.
     pub fn page(
         &mut self,
-        hub: &mut Hub,
+        pool: &mut ConnectionPool,
         access: &Access,
         stops: &dyn Fn() -> bool,
     ) -> Result<Option<Vec<Entry>>, Broken> {
         if self.over {
             return Ok(None);
         }
-        let document = self.ask(hub, access, stops)?;
+        let document = self.ask(pool, access, stops)?;
         is_whole(&document).map_err(Broken::Wrong)?;
         let ordered = !access.bucket.ends_with(UNORDERED);
         let entries = self.entries(&document, ordered).map_err(Broken::Wrong)?;
@@ -170,7 +170,7 @@ impl<'p> Listing<'p> {
 
     fn ask(
         &self,
-        hub: &mut Hub,
+        pool: &mut ConnectionPool,
         access: &Access,
         stops: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, Broken> {
@@ -188,7 +188,7 @@ impl<'p> Listing<'p> {
                 );
             }
         }
-        page_of(hub, access, &query, stops)
+        page_of(pool, access, &query, stops)
     }
 
     /// Parameters in the order in which they are signed.
@@ -278,7 +278,7 @@ impl<'p> Listing<'p> {
 /// # Errors
 /// [`Broken::Fault`] or [`Broken::Stopped`].
 pub fn page_of(
-    hub: &mut Hub,
+    pool: &mut ConnectionPool,
     access: &Access,
     query: &[u8],
     stops: &dyn Fn() -> bool,
@@ -292,9 +292,9 @@ pub fn page_of(
         body: super::request::Body::None,
         sink: Sink::Keep,
     };
-    let asked = hub.ask_unless(request, stops);
+    let asked = pool.ask_unless(request, stops);
     match asked {
-        Ok(end) => Ok(hub.kept(end.lane).to_vec()),
+        Ok(end) => Ok(pool.kept(end.connection).to_vec()),
         Err(_) if stops() => Err(Broken::Stopped),
         Err(fault) => Err(Broken::Fault(fault)),
     }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fathom_model::OpKind;
-use fathom_s3::{Access, Body, Ended, Fault, FaultKind, Hub, Method, Request, Sink, encode};
+use fathom_s3::{
+    Access, Body, ConnectionPool, Ended, Fault, FaultKind, Method, Request, Sink, encode,
+};
 
 use super::advice;
 use crate::Error;
@@ -50,7 +52,7 @@ impl BlockStore {
 
     /// Reads one block by itself.
     pub(crate) fn read(&self, file: usize, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
-        let mut hub = Hub::new(&self.access, 1, 0)?;
+        let mut hub = ConnectionPool::new(&self.access, 1, 0)?;
         let mut path = Vec::new();
         self.path(&mut path, file, offset, length);
         let asked = hub.ask(Request {
@@ -62,7 +64,7 @@ impl BlockStore {
             sink: Sink::Keep,
         });
         match asked {
-            Ok(end) => Ok(hub.kept(end.lane).to_vec()),
+            Ok(end) => Ok(hub.kept(end.connection).to_vec()),
             Err(fault) => Err(Error::Workload(advice::told(&fault))),
         }
     }
@@ -72,7 +74,7 @@ impl BlockStore {
 #[derive(Debug)]
 pub(crate) struct Blocks {
     store: Arc<BlockStore>,
-    hub: Hub,
+    hub: ConnectionPool,
     buffers: BufferView,
     first_file: usize,
     /// What each lane carries.
@@ -97,7 +99,7 @@ impl Blocks {
         slots: u32,
     ) -> Result<Blocks, Error> {
         let lanes = slots as usize;
-        let mut hub = Hub::new(&store.access, lanes, worker as usize * lanes)?;
+        let mut hub = ConnectionPool::new(&store.access, lanes, worker as usize * lanes)?;
         if !store.access.store.no_keep_alive {
             hub.connect_all(&|| false)?;
         }
@@ -119,7 +121,7 @@ impl Blocks {
         let length = op.len as usize;
         match (&end.outcome, op.kind) {
             (Ok(()), OpKind::Read) => {
-                let kept = self.hub.kept(end.lane);
+                let kept = self.hub.kept(end.connection);
                 let got = kept.len().min(length);
                 // SAFETY: the buffer has at least as many bytes as the
                 // operation and belongs to the engine until it was reaped.
@@ -236,7 +238,7 @@ impl Engine for Blocks {
         let mut ended = std::mem::take(&mut self.ended);
         self.hub.poll(timeout_ns, timeout_ns.is_some(), &mut ended);
         for end in ended.drain(..) {
-            if let Some((op, buffer)) = self.lanes[end.lane].take() {
+            if let Some((op, buffer)) = self.lanes[end.connection].take() {
                 let result = self.result(&end, &op, buffer);
                 let slot = op.slot;
                 out.push(Completion { slot, result });

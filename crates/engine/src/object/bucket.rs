@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use fathom_model::workload::ObjectStore;
-use fathom_s3::{Access, Body, Hub, Method, Request, Sink};
+use fathom_s3::{Access, Body, ConnectionPool, Method, Request, Sink};
 
 use super::access;
 use super::advice::{advised, told};
@@ -16,7 +16,7 @@ use crate::Error;
 /// When the store cannot be reached, or refuses.
 pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(access::find(store, bucket, 0)?);
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     match ask(&mut hub, &access, Method::Head) {
         Ok(()) => return Ok(false),
         Err((404, _)) => {}
@@ -38,7 +38,7 @@ pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
 /// When the store cannot be reached.
 pub fn remove_empty_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(access::find(store, bucket, 0)?);
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     match ask(&mut hub, &access, Method::Delete) {
         Ok(()) => Ok(true),
         Err((400.., _)) => Ok(false),
@@ -57,7 +57,7 @@ fn refused(access: &Access, doing: &str, text: &str) -> Error {
 
 /// A request to the bucket itself; the status, or 0 without one, and the words
 /// of a failure.
-fn ask(hub: &mut Hub, access: &Access, method: Method) -> Result<(), (u16, String)> {
+fn ask(hub: &mut ConnectionPool, access: &Access, method: Method) -> Result<(), (u16, String)> {
     let path = access.bucket_path();
     hub.ask(Request {
         method,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fathom_model::workload::ObjectStore;
-use fathom_s3::{Access, Broken, Entry, Hub, Listed, Listing, MOST_ENTRIES};
+use fathom_s3::{Access, Broken, ConnectionPool, Entry, Listed, Listing, MOST_ENTRIES};
 
 use super::access;
 use super::advice::{advised, told};
@@ -77,7 +77,7 @@ fn find(
     let (bucket, prefix) = parts_of(target);
     let access = Arc::new(access::find(&patient(store, false), &bucket, 0)?);
     reach::answers(&access, &|| hooks.stop_requested())?;
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
     let start = format!("{prefix}fathom-");
     for what in [Listed::Objects, Listed::Versions, Listed::Uploads] {

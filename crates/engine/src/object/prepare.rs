@@ -5,8 +5,8 @@ use fathom_model::rng::{derive_seed, splitmix64};
 use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
 use fathom_model::{Job, Target};
 use fathom_s3::{
-    Access, Broken, Hub, Listed, Listing, StoreServer, encode, is_below, is_whole, list_query,
-    page_of, shown, xml,
+    Access, Broken, ConnectionPool, Listed, Listing, StoreServer, encode, is_below, is_whole,
+    list_query, page_of, shown, xml,
 };
 
 use super::access;
@@ -80,7 +80,7 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     let place = format!("{run}{}/{shape:08x}", job.file_prefix);
     let access = access::find(store, &bucket, derive_seed(job.run_tag, u64::from(shape)))?;
     let access = std::sync::Arc::new(access);
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     hub.connect_all(&|| hooks.stop_requested())?;
     let foreign = holds_others(&mut hub, &access, &prefix, hooks)?;
     if prefix.is_empty() && foreign && !job.destructive && !object.existing {
@@ -160,7 +160,7 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
 /// tells. Shows as well that the bucket is there and may be read, and that the
 /// store lists what it was asked for.
 fn holds_others(
-    hub: &mut Hub,
+    hub: &mut ConnectionPool,
     access: &Access,
     prefix: &str,
     hooks: &dyn PrepareHooks,
@@ -205,7 +205,7 @@ pub(super) fn unlisted(access: &Access, broken: Broken) -> Error {
 
 /// Everything that is there below a prefix, as far as memory allows.
 fn existing(
-    hub: &mut Hub,
+    hub: &mut ConnectionPool,
     access: &Access,
     prefix: &str,
     notes: &mut Vec<String>,

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use fathom_model::workload::ObjectStore;
 use fathom_model::{Job, OpKind, Target};
-use fathom_s3::{Fault, FaultKind, Hub};
+use fathom_s3::{ConnectionPool, Fault, FaultKind};
 
 use super::advice;
 use super::ask::{Ask, Asker};
@@ -29,7 +29,7 @@ const LONGEST_WAIT_NS: u64 = 100_000_000;
 /// A bucket that is asked one request at a time.
 pub struct ObjectProbe {
     work: Work,
-    hub: Hub,
+    hub: ConnectionPool,
     asker: Asker,
     clock: HostClock,
     opened_ns: u64,
@@ -67,7 +67,7 @@ impl ObjectProbe {
             Err(error) if noting.makes => return Err(undone(job, target, error)),
             Err(error) => return Err(error),
         };
-        let mut hub = Hub::single(&work.access)?;
+        let mut hub = ConnectionPool::single(&work.access)?;
         if let Err(error) = hub.connect_all(&|| noting.stop_requested()) {
             return Err(undone(job, target, error.into()));
         }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use fathom_model::workload::ObjectStore;
 use fathom_model::{Job, Target};
 use fathom_s3::{
-    Access, Body, Broken, Ended, Fault, FaultKind, Hub, Method, Request, Sink, list_query,
+    Access, Body, Broken, ConnectionPool, Ended, Fault, FaultKind, Method, Request, Sink,
+    list_query,
 };
 
 use super::access;
@@ -70,7 +71,7 @@ pub(crate) fn lets_in(
         return Ok(());
     }
     // Without a body an answer gives no reason; that to a listing has one.
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     let mut query = Vec::new();
     list_query(&mut query, prefix, ("", false), 1, true);
     let listed = ask(&mut hub, &access, (Method::Get, &query), stops);
@@ -89,7 +90,7 @@ pub(crate) fn lets_in(
 pub(crate) fn answers(access: &Arc<Access>, stops: &dyn Fn() -> bool) -> Result<bool, Error> {
     let mut shown = true;
     for (place, endpoint) in access.endpoints.iter().enumerate() {
-        let mut hub = Hub::new(access, 1, place)?;
+        let mut hub = ConnectionPool::new(access, 1, place)?;
         hub.limit(FIRST_ANSWER_NS, HANDSHAKE_NS);
         match ask(&mut hub, access, (Method::Head, b""), stops) {
             Ok(_) => {}
@@ -114,7 +115,7 @@ fn unanswered(endpoint: &str, fault: &Fault) -> Error {
 }
 
 fn ask(
-    hub: &mut Hub,
+    hub: &mut ConnectionPool,
     access: &Access,
     (method, query): (Method, &[u8]),
     stops: &dyn Fn() -> bool,

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use fathom_model::workload::ObjectStore;
 use fathom_s3::{
-    Access, Body, Broken, Entry, Fault, Hub, Listed, Listing, Method, Request, Sink, encode, md5,
-    shown, xml,
+    Access, Body, Broken, ConnectionPool, Entry, Fault, Listed, Listing, Method, Request, Sink,
+    encode, md5, shown, xml,
 };
 
 use super::access;
@@ -120,7 +120,7 @@ pub fn keep_objects_of_run(
 ) -> Result<(), Error> {
     let (bucket, prefix) = parts_of(target);
     let access = Arc::new(access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     let key = format!("{}{KEPT}", prefix_of_run(&prefix, run_tag));
     let path = access.path_of(&key);
     let request = Request {
@@ -162,7 +162,7 @@ pub(super) fn remove_below(
 ) -> Result<Removal, Error> {
     let (bucket, _) = parts_of(target);
     let access = Arc::new(access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
-    let hub = Hub::single(&access)?;
+    let hub = ConnectionPool::single(&access)?;
     let mut remover = Remover {
         hub,
         access,
@@ -215,7 +215,7 @@ struct Round {
 
 /// A removal under way.
 struct Remover<'r> {
-    hub: Hub,
+    hub: ConnectionPool,
     access: Arc<Access>,
     own: &'r OwnKeys,
     /// Keys and versions that are believed at most.
@@ -375,7 +375,7 @@ impl Remover<'_> {
             Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
             Err(fault) => return Err(Early::failed("removing objects", &fault)),
         };
-        let document = self.hub.kept(end.lane);
+        let document = self.hub.kept(end.connection);
         let mut codes = xml::elements(document, "Error")
             .map(|error| xml::text(error, "Code").unwrap_or_default());
         let code = codes.find(|code| !GONE.contains(&code.as_str()));

@@ -5,11 +5,11 @@ use std::net::TcpStream;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed};
 use std::time::{Duration, Instant};
 
-use super::asked::Asked;
-use super::hostile;
-use super::kept::{Answer, Kept};
+use super::listing_fault;
+use super::objects::{Objects, Response};
+use super::request::Request;
 use super::script::Action;
-use super::wire::Wire;
+use super::transport::Transport;
 use super::{Kind, Shared};
 
 /// Bytes that a head has at most.
@@ -21,7 +21,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 
 /// A connection.
 pub(super) struct Connection<'s> {
-    stream: Wire,
+    stream: Transport,
     shared: &'s Shared,
     /// What was received and not used yet.
     held: Vec<u8>,
@@ -34,7 +34,7 @@ impl<'s> Connection<'s> {
     /// A connection that was accepted; `None` when TLS cannot be had on it.
     pub(super) fn new(stream: TcpStream, shared: &'s Shared) -> Option<Connection<'s>> {
         let _ = stream.set_nodelay(true);
-        let stream = Wire::over(stream, shared.tls.as_ref()).ok()?;
+        let stream = Transport::over(stream, shared.tls.as_ref()).ok()?;
         let zeros = match shared.kind {
             Kind::Null(bytes) => vec![0; bytes.min(1 << 20) as usize],
             Kind::Store(_) => Vec::new(),
@@ -65,7 +65,7 @@ impl<'s> Connection<'s> {
         };
         let head = String::from_utf8_lossy(&self.held[..end]).into_owned();
         self.held.drain(..end);
-        let Some(mut asked) = Asked::read(&head) else {
+        let Some(mut request) = Request::read(&head) else {
             self.stream.write_all(
                 b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
             )?;
@@ -73,14 +73,14 @@ impl<'s> Connection<'s> {
         };
         self.shared.requests.fetch_add(1, Relaxed);
         if matches!(self.shared.kind, Kind::Store(_)) {
-            self.shared.log.signed(&asked.key_id);
+            self.shared.log.signed(&request.key_id);
         }
         let came = Instant::now();
-        if asked.expects {
+        if request.expects {
             self.stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
-        let body = self.body(asked.length)?;
-        let (delay, action) = self.shared.script.next(asked.name(), asked.kind());
+        let body = self.body(request.length)?;
+        let (delay, action) = self.shared.script.next(request.name(), request.kind());
         wait_until(came + delay);
         if let Some(action) = action {
             self.shared.log.did(action);
@@ -92,55 +92,55 @@ impl<'s> Connection<'s> {
                 return Ok(false);
             }
             Some(Action::Status(status)) => {
-                let answer = Answer::error(status, "Scripted");
-                self.answer(&asked, &answer, None)?;
-                return Ok(!asked.closes);
+                let answer = Response::error(status, "Scripted");
+                self.answer(&request, &answer, None)?;
+                return Ok(!request.closes);
             }
             _ => {}
         }
         match &self.shared.kind {
-            Kind::Null(bytes) => self.null(&asked, *bytes)?,
-            Kind::Store(kept) => {
-                let answer = self.of_store(kept, &mut asked, body, action);
+            Kind::Null(bytes) => self.null(&request, *bytes)?,
+            Kind::Store(objects) => {
+                let answer = self.of_store(objects, &mut request, body, action);
                 self.shared.answering.fetch_add(1, AcqRel);
-                let sent = self.answer(&asked, &answer, action);
+                let sent = self.answer(&request, &answer, action);
                 let whole = answer.status / 100 == 2 && action != Some(Action::Truncate);
                 if whole && sent.is_ok() {
-                    self.shared.log.delivered(asked.name(), came.elapsed());
+                    self.shared.log.delivered(request.name(), came.elapsed());
                 }
                 self.shared.answering.fetch_sub(1, AcqRel);
                 sent?;
             }
         }
-        Ok(!asked.closes && action != Some(Action::Truncate))
+        Ok(!request.closes && action != Some(Action::Truncate))
     }
 
     /// The answer of a store that keeps something, or behaves as if it did.
     fn of_store(
         &self,
-        kept: &Kept,
-        asked: &mut Asked,
+        objects: &Objects,
+        request: &mut Request,
         body: Vec<u8>,
         action: Option<Action>,
-    ) -> Answer {
-        let Some(body) = asked.unframed(body) else {
-            return Answer::error(400, "IncompleteBody");
+    ) -> Response {
+        let Some(body) = request.unframed(body) else {
+            return Response::error(400, "IncompleteBody");
         };
-        let removals = asked.removals(&body);
+        let removals = request.removals(&body);
         let removes = !removals.is_empty();
         self.shared.log.removes(removals);
         match action {
-            Some(Action::Pretend) if removes && asked.method == "DELETE" => Answer::status(204),
+            Some(Action::Pretend) if removes && request.method == "DELETE" => Response::status(204),
             Some(Action::Pretend) if removes => {
-                Answer::document("<DeleteResult></DeleteResult>".to_owned())
+                Response::document("<DeleteResult></DeleteResult>".to_owned())
             }
-            Some(Action::List(kind)) if asked.name() == "LIST" => {
-                hostile::list(kind, asked, kept, self.shared.requests.load(Relaxed))
+            Some(Action::List(kind)) if request.name() == "LIST" => {
+                listing_fault::list(kind, request, objects, self.shared.requests.load(Relaxed))
             }
-            Some(Action::Redirect) => hostile::redirect(),
-            Some(Action::WrongRegion) => hostile::wrong_region(),
-            Some(Action::BadBucket) => Answer::error(400, "InvalidBucketName"),
-            _ => kept.answer(asked, body),
+            Some(Action::Redirect) => listing_fault::redirect(),
+            Some(Action::WrongRegion) => listing_fault::wrong_region(),
+            Some(Action::BadBucket) => Response::error(400, "InvalidBucketName"),
+            _ => objects.answer(request, body),
         }
     }
 
@@ -198,8 +198,13 @@ impl<'s> Connection<'s> {
         Ok(body)
     }
 
-    fn answer(&mut self, asked: &Asked, answer: &Answer, action: Option<Action>) -> io::Result<()> {
-        let head = asked.method == "HEAD";
+    fn answer(
+        &mut self,
+        request: &Request,
+        answer: &Response,
+        action: Option<Action>,
+    ) -> io::Result<()> {
+        let head = request.method == "HEAD";
         self.out.clear();
         write!(
             self.out,
@@ -241,17 +246,17 @@ impl<'s> Connection<'s> {
     }
 
     /// The answer of a store that takes no time.
-    fn null(&mut self, asked: &Asked, bytes: u64) -> io::Result<()> {
+    fn null(&mut self, request: &Request, bytes: u64) -> io::Result<()> {
         self.out.clear();
-        let listed = asked.query.contains("list-type") || asked.query.contains("versions");
-        let (length, body): (u64, &[u8]) = match asked.method.as_str() {
-            "GET" if !listed && !asked.query.contains("tagging") => (
-                asked
+        let listed = request.query.contains("list-type") || request.query.contains("versions");
+        let (length, body): (u64, &[u8]) = match request.method.as_str() {
+            "GET" if !listed && !request.query.contains("tagging") => (
+                request
                     .range
                     .map_or(bytes, |(from, to)| to.saturating_sub(from) + 1),
                 b"",
             ),
-            "POST" if asked.query.starts_with("uploads") => {
+            "POST" if request.query.starts_with("uploads") => {
                 let body = b"<R><UploadId>null</UploadId></R>";
                 (body.len() as u64, body)
             }

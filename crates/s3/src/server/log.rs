@@ -52,7 +52,7 @@ impl Log {
         lock(&self.signers).clone()
     }
 
-    /// Somebody asked to remove these, as `bucket/key`.
+    /// A request to remove these, as `bucket/key`.
     pub(super) fn removes(&self, mut keys: Vec<String>) {
         let mut all = lock(&self.removals);
         keys.truncate(MOST_REMOVALS.saturating_sub(all.len()));

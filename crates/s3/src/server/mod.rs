@@ -7,16 +7,16 @@
 //! others: it listens on the loopback interface unless told otherwise. A script
 //! makes it slow, failing or rude.
 
-mod asked;
 mod connection;
-mod hostile;
-mod kept;
+mod listing_fault;
 mod log;
+mod objects;
+mod request;
 mod script;
+mod transport;
 mod versions;
-mod wire;
 
-pub use hostile::ListingFault;
+pub use listing_fault::ListingFault;
 pub use script::{Action, Rule, Script};
 
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use connection::Connection;
-use kept::Kept;
 use log::Log;
+use objects::Objects;
 
 /// Connections at the same time at most.
 const MOST_CONNECTIONS: usize = 4096;
@@ -40,7 +40,7 @@ const LOG_WAIT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 enum Kind {
     /// Keeps what is put.
-    Store(Box<Kept>),
+    Store(Box<Objects>),
     /// Keeps nothing; a GET brings so many bytes.
     Null(u64),
 }
@@ -75,8 +75,8 @@ impl StoreServer {
     /// # Errors
     /// When the address cannot be had.
     pub fn start(address: SocketAddr, most_bytes: u64, script: Script) -> io::Result<StoreServer> {
-        let kept = Box::new(Kept::new(most_bytes));
-        StoreServer::listen(address, Kind::Store(kept), script, None)
+        let objects = Box::new(Objects::new(most_bytes));
+        StoreServer::listen(address, Kind::Store(objects), script, None)
     }
 
     /// The same over TLS 1.3, with a certificate (its own first, then those
@@ -90,9 +90,9 @@ impl StoreServer {
         script: Script,
         (chain, key): (Vec<Vec<u8>>, Vec<u8>),
     ) -> io::Result<StoreServer> {
-        let kept = Box::new(Kept::new(most_bytes));
-        let config = wire::server_config(chain, key)?;
-        StoreServer::listen(address, Kind::Store(kept), script, Some(config))
+        let objects = Box::new(Objects::new(most_bytes));
+        let config = transport::server_config(chain, key)?;
+        StoreServer::listen(address, Kind::Store(objects), script, Some(config))
     }
 
     /// A store that keeps nothing and answers every GET with `bytes` bytes.
@@ -148,8 +148,8 @@ impl StoreServer {
 
     /// From now on every bucket keeps the versions of its objects.
     pub fn keep_versions(&self) {
-        if let Kind::Store(kept) = &self.shared.kind {
-            kept.keep_versions();
+        if let Kind::Store(objects) = &self.shared.kind {
+            objects.keep_versions();
         }
     }
 
@@ -184,26 +184,26 @@ impl StoreServer {
     /// Keys that it holds, in order, as `bucket/key`.
     pub fn keys(&self) -> Vec<String> {
         match &self.shared.kind {
-            Kind::Store(kept) => kept.keys(),
+            Kind::Store(objects) => objects.keys(),
             Kind::Null(_) => Vec::new(),
         }
     }
 
     /// Puts an object there as somebody else would, as `bucket/key`.
     pub fn plant(&self, path: &str, bytes: &[u8]) {
-        if let Kind::Store(kept) = &self.shared.kind {
-            kept.plant(path, bytes);
+        if let Kind::Store(objects) = &self.shared.kind {
+            objects.plant(path, bytes);
         }
     }
 
     /// Begins an upload as somebody else would, of `bucket/key`.
     pub fn plant_upload(&self, path: &str) {
-        if let Kind::Store(kept) = &self.shared.kind {
-            kept.plant_upload(path);
+        if let Kind::Store(objects) = &self.shared.kind {
+            objects.plant_upload(path);
         }
     }
 
-    /// What it was asked to remove, as `bucket/key`, whether or not it did.
+    /// What requests were to remove, as `bucket/key`, whether or not it did.
     pub fn removals(&self) -> Vec<String> {
         self.shared.log.removals()
     }
@@ -211,7 +211,7 @@ impl StoreServer {
     /// Uploads that were begun and not ended.
     pub fn uploads(&self) -> usize {
         match &self.shared.kind {
-            Kind::Store(kept) => kept.uploads(),
+            Kind::Store(objects) => objects.uploads(),
             Kind::Null(_) => 0,
         }
     }

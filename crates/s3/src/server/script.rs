@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::hostile::ListingFault;
+use super::listing_fault::ListingFault;
 use super::lock;
 
 /// What is done to a request.

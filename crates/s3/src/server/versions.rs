@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use super::objects::{Response, escaped, key_of, start_of};
+use super::request::Request;
 use crate::checksum::Checksum;
-
-use super::asked::Asked;
-use super::kept::{Answer, escaped, key_of, start_of};
 
 /// An object, or a version of one.
 #[derive(Debug, Clone, Default)]
@@ -78,12 +77,12 @@ impl Versions {
     }
 
     /// A page of versions, the latest of each key first.
-    pub(super) fn list(&self, asked: &Asked) -> Answer {
-        let start = start_of(asked);
-        let most = asked.number("max-keys").unwrap_or(1000);
-        let marker = asked.parameter("key-marker").unwrap_or_default();
-        let marker = format!("{}/{marker}", asked.path.trim_end_matches('/'));
-        let after = asked.parameter("version-id-marker").unwrap_or_default();
+    pub(super) fn list(&self, request: &Request) -> Response {
+        let start = start_of(request);
+        let most = request.number("max-keys").unwrap_or(1000);
+        let marker = request.parameter("key-marker").unwrap_or_default();
+        let marker = format!("{}/{marker}", request.path.trim_end_matches('/'));
+        let after = request.parameter("version-id-marker").unwrap_or_default();
         let (mut text, mut count, mut next) = (String::new(), 0, String::new());
         let below = self.all.range(start.clone()..);
         'all: for (path, versions) in below.take_while(|(path, _)| path.starts_with(&start)) {
@@ -91,7 +90,7 @@ impl Versions {
             if *path < marker || (skips && after.is_empty()) {
                 continue;
             }
-            let key = escaped(key_of(path, asked).unwrap_or_default());
+            let key = escaped(key_of(path, request).unwrap_or_default());
             for version in versions.iter().rev() {
                 if skips {
                     skips = version.id != after;
@@ -117,7 +116,7 @@ impl Versions {
         }
         let truncated = count == most && most > 0;
         let next = if truncated { next.as_str() } else { "" };
-        Answer::document(format!(
+        Response::document(format!(
             "<ListVersionsResult><IsTruncated>{truncated}</IsTruncated>{next}{text}\
              </ListVersionsResult>"
         ))

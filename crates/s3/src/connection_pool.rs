@@ -1,7 +1,7 @@
 //! All connections of one worker, on one epoll: many requests in flight, one
 //! thread.
 //!
-//! A lane carries one request at a time over one connection that stays open.
+//! Each carries one request at a time, and stays open between two of them.
 //! A request is made ready (its head written and signed) before it is started;
 //! what is timed is sending, waiting and receiving, and whatever connecting was
 //! needed.
@@ -14,10 +14,10 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::Access;
+use super::connection::{Connection, State, Step};
 use super::digests;
 use super::events::{Connected, Ended};
 use super::fault::Fault;
-use super::lane::{Lane, State, Step};
 use super::link::{Link, must_wait};
 use super::request::{Body, Method, Request, Writer};
 use crate::Error;
@@ -32,12 +32,12 @@ const DEADLINE_CHECK_NS: std::ops::RangeInclusive<u64> = 1_000_000..=50_000_000;
 const DONT_WAIT_NS: u64 = 0;
 
 /// The connections of one worker.
-pub struct Hub {
+pub struct ConnectionPool {
     access: Arc<Access>,
     epoll: OwnedFd,
     /// Of each endpoint: it signs with that one's keys.
     writers: Vec<Writer>,
-    lanes: Vec<Lane>,
+    connections: Vec<Connection>,
     scratch: Vec<u8>,
     events: Vec<epoll::Event>,
     now: fn() -> u64,
@@ -52,29 +52,33 @@ pub struct Hub {
     timeout_ns: u64,
 }
 
-impl std::fmt::Debug for Hub {
+impl std::fmt::Debug for ConnectionPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Hub({} lanes)", self.lanes.len())
+        write!(f, "ConnectionPool({} connections)", self.connections.len())
     }
 }
 
-impl Hub {
-    /// A hub of `lanes` connections; the endpoints take turns from `first` on.
+impl ConnectionPool {
+    /// A pool of so many `connections`; the endpoints take turns from `first` on.
     ///
     /// # Errors
     /// When the kernel gives no epoll.
-    pub fn new(access: &Arc<Access>, lanes: usize, first: usize) -> Result<Hub, Error> {
+    pub fn new(
+        access: &Arc<Access>,
+        connections: usize,
+        first: usize,
+    ) -> Result<ConnectionPool, Error> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| Error::Epoll(errno.into()))?;
         let endpoints = access.endpoints.len();
         let keys = access.keys.iter().map(|found| found.credentials.as_ref());
         let writer = |keys| Writer::new(&access.store, keys, &access.bucket);
-        Ok(Hub {
+        Ok(ConnectionPool {
             writers: keys.map(writer).collect(),
             access: Arc::clone(access),
             epoll,
-            lanes: (0..lanes)
-                .map(|n| Lane::new((first + n) % endpoints))
+            connections: (0..connections)
+                .map(|n| Connection::new((first + n) % endpoints))
                 .collect(),
             scratch: vec![0; SCRATCH_BYTES],
             events: Vec::with_capacity(EVENTS),
@@ -90,13 +94,13 @@ impl Hub {
     }
 
     /// How many connections it has.
-    pub fn lanes(&self) -> usize {
-        self.lanes.len()
+    pub fn connections(&self) -> usize {
+        self.connections.len()
     }
 
-    /// To which of the endpoints a lane connects.
-    pub fn endpoint_of(&self, lane: usize) -> usize {
-        self.lanes[lane].endpoint
+    /// To which of the endpoints a connection goes.
+    pub fn endpoint_of(&self, connection: usize) -> usize {
+        self.connections[connection].endpoint
     }
 
     /// Connections made since the last call.
@@ -104,35 +108,38 @@ impl Hub {
         self.connected.drain(..)
     }
 
-    /// The body of the answer that a lane got last, if it was kept.
-    pub fn kept(&self, lane: usize) -> &[u8] {
-        &self.lanes[lane].kept
+    /// The body of the answer that a connection got last, if it was kept.
+    pub fn kept(&self, connection: usize) -> &[u8] {
+        &self.connections[connection].kept
     }
 
-    /// Entity tag and version of the answer that a lane got last.
-    pub fn tags(&self, lane: usize) -> (&str, &str) {
-        let reply = &self.lanes[lane].reply;
-        (&reply.etag, &reply.version)
+    /// Entity tag and version of the answer that a connection got last.
+    pub fn tags(&self, connection: usize) -> (&str, &str) {
+        let response = &self.connections[connection].response;
+        (&response.etag, &response.version)
     }
 
-    /// The checksum that the request of a lane was sent with.
-    pub fn checksum(&self, lane: usize) -> Option<&str> {
-        self.lanes[lane].checksum.as_deref()
+    /// The checksum that the request of a connection was sent with.
+    pub fn checksum(&self, connection: usize) -> Option<&str> {
+        self.connections[connection].checksum.as_deref()
     }
 
-    /// Makes the connections of all lanes and waits for them, unless `stops` says
+    /// Makes all connections and waits for them, unless `stops` says
     /// that nobody does any more.
     ///
     /// # Errors
     /// When one cannot be made in the store's time, and when nobody waits.
     pub fn connect_all(&mut self, stops: &dyn Fn() -> bool) -> Result<(), Error> {
         let mut ended = Vec::new();
-        for lane in 0..self.lanes.len() {
-            self.lanes[lane].has_request = false;
-            self.connect(lane);
+        for connection in 0..self.connections.len() {
+            self.connections[connection].has_request = false;
+            self.connect(connection);
         }
         loop {
-            let waiting = self.lanes.iter().any(|lane| lane.state != State::Idle);
+            let waiting = self
+                .connections
+                .iter()
+                .any(|connection| connection.state != State::Idle);
             ended.append(&mut self.early);
             if let Some(failed) = ended
                 .iter()
@@ -153,37 +160,37 @@ impl Hub {
         }
     }
 
-    /// Writes the head of a request for a lane that has none under way.
+    /// Writes the head of a request for a connection that has none under way.
     /// Gives the body that it sent before, whose memory can be used again.
-    pub fn make_ready(&mut self, lane: usize, request: Request<'_>) -> Option<Body> {
+    pub fn make_ready(&mut self, connection: usize, request: Request<'_>) -> Option<Body> {
         let payload = &*self.access.payload;
-        let lane = &mut self.lanes[lane];
-        let endpoint = &self.access.endpoints[lane.endpoint];
-        let writer = &mut self.writers[lane.endpoint];
+        let connection = &mut self.connections[connection];
+        let endpoint = &self.access.endpoints[connection.endpoint];
+        let writer = &mut self.writers[connection.endpoint];
         let kind = writer.checksum();
         let sum = kind.and_then(|kind| digests::checksum(kind, &request, payload));
         let framing = writer.framing(request.body.length(), sum.as_deref());
         let hashes = writer.hashes_payload() && framing.is_none();
         let hash = hashes.then(|| digests::payload_hash(&request.body, payload));
         let known = (hash.as_deref(), sum.as_deref(), framing.as_ref());
-        writer.write(&request, endpoint, known, &mut lane.head);
-        lane.framing = framing;
-        lane.checksum = sum;
+        writer.write(&request, endpoint, known, &mut connection.head);
+        connection.framing = framing;
+        connection.checksum = sum;
         let without_body = request.method == Method::Head;
-        lane.begin(request.body, request.sink, without_body)
+        connection.begin(request.body, request.sink, without_body)
     }
 
     /// Starts the request that was made ready.
     pub fn start(&mut self, at: usize, now_ns: u64) {
-        let lane = &mut self.lanes[at];
-        lane.start_ns = now_ns;
-        lane.deadline_ns = now_ns.saturating_add(self.timeout_ns);
-        lane.has_request = true;
-        if lane.link.is_none() {
+        let connection = &mut self.connections[at];
+        connection.start_ns = now_ns;
+        connection.deadline_ns = now_ns.saturating_add(self.timeout_ns);
+        connection.has_request = true;
+        if connection.link.is_none() {
             self.connect(at);
             return;
         }
-        lane.state = State::Sending;
+        connection.state = State::Sending;
         self.go_on(at);
     }
 
@@ -193,29 +200,29 @@ impl Hub {
     }
 
     fn connect(&mut self, at: usize) {
-        let lane = &mut self.lanes[at];
-        let endpoint = &self.access.endpoints[lane.endpoint];
+        let connection = &mut self.connections[at];
+        let endpoint = &self.access.endpoints[connection.endpoint];
         let addresses = &endpoint.addresses;
-        let address = addresses[(at + lane.generation as usize) % addresses.len()];
-        lane.generation = lane.generation.wrapping_add(1);
-        lane.began_ns = (self.now)();
-        if !lane.has_request {
-            lane.deadline_ns = lane.began_ns.saturating_add(self.timeout_ns);
+        let address = addresses[(at + connection.generation as usize) % addresses.len()];
+        connection.generation = connection.generation.wrapping_add(1);
+        connection.began_ns = (self.now)();
+        if !connection.has_request {
+            connection.deadline_ns = connection.began_ns.saturating_add(self.timeout_ns);
         }
         let tls = self.access.tls.as_ref().filter(|_| endpoint.tls);
         let tls = tls.map(|config| (config, endpoint.host.as_str()));
         let begun = Link::begin(address, tls, self.access.store.http2);
-        lane.state = State::Connecting;
+        connection.state = State::Connecting;
         let registered = begun.and_then(|link| {
-            let data = EventData::new_u64(u64::from(lane.generation) << 32 | at as u64);
+            let data = EventData::new_u64(u64::from(connection.generation) << 32 | at as u64);
             let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP;
             epoll::add(&self.epoll, link.fd(), data, flags)?;
             Ok(link)
         });
         match registered {
             Ok(link) => {
-                lane.link = Some(link);
-                lane.wants_out = true;
+                connection.link = Some(link);
+                connection.wants_out = true;
             }
             Err(error) => {
                 let fault = Fault::of_io(&error, "connecting");
@@ -242,9 +249,9 @@ impl Hub {
             let data = event.data.u64();
             let (at, generation) = (data as u32 as usize, (data >> 32) as u32);
             if self
-                .lanes
+                .connections
                 .get(at)
-                .is_some_and(|lane| lane.generation == generation)
+                .is_some_and(|connection| connection.generation == generation)
             {
                 self.happened(at);
             }
@@ -279,12 +286,12 @@ impl Hub {
     }
 
     fn look_at_deadlines(&mut self, now_ns: u64) {
-        for at in 0..self.lanes.len() {
-            let lane = &self.lanes[at];
-            let shakes = lane.state == State::Handshaking;
-            let since_ns = lane.began_ns.saturating_add(lane.connect_ns);
-            if lane.state != State::Idle && now_ns >= lane.deadline_ns {
-                let fault = Fault::timeout(lane.doing());
+        for at in 0..self.connections.len() {
+            let connection = &self.connections[at];
+            let shakes = connection.state == State::Handshaking;
+            let since_ns = connection.began_ns.saturating_add(connection.connect_ns);
+            if connection.state != State::Idle && now_ns >= connection.deadline_ns {
+                let fault = Fault::timeout(connection.doing());
                 self.end(at, Err(fault));
             } else if shakes && now_ns.saturating_sub(since_ns) >= self.handshake_ns {
                 self.end(at, Err(Fault::no_tls(self.handshake_ns)));
@@ -292,69 +299,73 @@ impl Hub {
         }
     }
 
-    /// The socket of a lane is ready for something.
+    /// The socket of a connection is ready for something.
     fn happened(&mut self, at: usize) {
-        let lane = &mut self.lanes[at];
-        if lane.state == State::Idle {
+        let connection = &mut self.connections[at];
+        if connection.state == State::Idle {
             // TLS may have something to say; anything else is the end of a
             // connection that nobody uses now.
-            let Some(link) = &mut lane.link else { return };
+            let Some(link) = &mut connection.link else {
+                return;
+            };
             let said = link.receive(&mut self.scratch);
             let stays = said.is_err_and(|error| must_wait(&error)) && !link.is_leaving();
             if !stays {
-                lane.link = None;
+                connection.link = None;
             }
             return;
         }
         self.go_on(at);
     }
 
-    /// Goes on with a lane as far as it goes.
+    /// Goes on with a connection as far as possible.
     fn go_on(&mut self, at: usize) {
         loop {
-            let lane = &mut self.lanes[at];
-            let step = match lane.state {
+            let connection = &mut self.connections[at];
+            let step = match connection.state {
                 State::Idle => return,
                 State::Connecting => self.connecting(at),
                 State::Handshaking => self.handshaking(at),
-                State::Sending => lane
+                State::Sending => connection
                     .send(&*self.access.payload)
                     .map_err(|error| Fault::of_io(&error, "sending")),
                 State::Receiving => {
-                    lane.receive(&mut self.scratch, &*self.access.payload, self.now)
+                    connection.receive(&mut self.scratch, &*self.access.payload, self.now)
                 }
             };
-            let lane = &mut self.lanes[at];
+            let connection = &mut self.connections[at];
             match step {
                 Ok(Step::Wait) => {
-                    let out = lane.waits_to_send();
+                    let out = connection.waits_to_send();
                     return self.watch(at, out);
                 }
-                Ok(Step::Done) => match lane.state {
-                    State::Connecting => lane.state = State::Handshaking,
-                    State::Handshaking if lane.has_request => lane.state = State::Sending,
+                Ok(Step::Done) => match connection.state {
+                    State::Connecting => connection.state = State::Handshaking,
+                    State::Handshaking if connection.has_request => {
+                        connection.state = State::Sending;
+                    }
                     State::Handshaking => {
-                        lane.state = State::Idle;
+                        connection.state = State::Idle;
                         return self.watch(at, false);
                     }
                     State::Sending => {
-                        lane.state = State::Receiving;
+                        connection.state = State::Receiving;
                         return self.watch(at, false);
                     }
                     _ => {
-                        let outcome = self.lanes[at].judge();
+                        let outcome = self.connections[at].judge();
                         return self.end(at, outcome);
                     }
                 },
                 Err(fault) => {
                     // A store that refuses a body may answer and end the
                     // connection before it has all of it.
-                    let answered = lane.state == State::Sending && self.answered_early(at);
+                    let answered = connection.state == State::Sending && self.answered_early(at);
                     let outcome = match answered {
-                        true => self.lanes[at].judge(),
+                        true => self.connections[at].judge(),
                         false => Err(fault),
                     };
-                    self.lanes[at].reply.closes = true;
+                    self.connections[at].response.closes = true;
                     return self.end(at, outcome);
                 }
             }
@@ -362,21 +373,21 @@ impl Hub {
     }
 
     fn answered_early(&mut self, at: usize) -> bool {
-        let lane = &mut self.lanes[at];
-        lane.state = State::Receiving;
-        let step = lane.receive(&mut self.scratch, &*self.access.payload, self.now);
-        step == Ok(Step::Done) && lane.reply.status >= 300
+        let connection = &mut self.connections[at];
+        connection.state = State::Receiving;
+        let step = connection.receive(&mut self.scratch, &*self.access.payload, self.now);
+        step == Ok(Step::Done) && connection.response.status >= 300
     }
 
     fn connecting(&mut self, at: usize) -> Result<Step, Fault> {
         let now_ns = (self.now)();
-        let lane = &mut self.lanes[at];
-        let Some(link) = &lane.link else {
+        let connection = &mut self.connections[at];
+        let Some(link) = &connection.link else {
             return Ok(Step::Wait);
         };
         match link.is_connected() {
             Ok(()) => {
-                lane.connect_ns = now_ns.saturating_sub(lane.began_ns).max(1);
+                connection.connect_ns = now_ns.saturating_sub(connection.began_ns).max(1);
                 Ok(Step::Done)
             }
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(Step::Wait),
@@ -385,8 +396,8 @@ impl Hub {
     }
 
     fn handshaking(&mut self, at: usize) -> Result<Step, Fault> {
-        let lane = &mut self.lanes[at];
-        let Some(link) = &mut lane.link else {
+        let connection = &mut self.connections[at];
+        let Some(link) = &mut connection.link else {
             return Ok(Step::Wait);
         };
         match link.shake_hands() {
@@ -395,30 +406,34 @@ impl Hub {
             Err(error) => return Err(Fault::of_io(&error, "setting up TLS")),
         }
         if link.has_tls() {
-            let since_ns = lane.began_ns + lane.connect_ns;
-            lane.handshake_ns = (self.now)().saturating_sub(since_ns).max(1);
+            let since_ns = connection.began_ns + connection.connect_ns;
+            connection.handshake_ns = (self.now)().saturating_sub(since_ns).max(1);
         }
         self.connected.push(Connected {
-            endpoint: lane.endpoint,
-            connect_ns: lane.connect_ns,
-            handshake_ns: lane.handshake_ns,
+            endpoint: connection.endpoint,
+            connect_ns: connection.connect_ns,
+            handshake_ns: connection.handshake_ns,
         });
         Ok(Step::Done)
     }
 
-    /// Has the socket watched for what the lane waits for.
+    /// Has the socket watched for what the connection waits for.
     fn watch(&mut self, at: usize, out: bool) {
-        let lane = &mut self.lanes[at];
-        let Some(link) = lane.link.as_ref().filter(|_| lane.wants_out != out) else {
+        let connection = &mut self.connections[at];
+        let Some(link) = connection
+            .link
+            .as_ref()
+            .filter(|_| connection.wants_out != out)
+        else {
             return;
         };
         let mut flags = EventFlags::IN | EventFlags::RDHUP;
         if out {
             flags |= EventFlags::OUT;
         }
-        let data = EventData::new_u64(u64::from(lane.generation) << 32 | at as u64);
+        let data = EventData::new_u64(u64::from(connection.generation) << 32 | at as u64);
         match epoll::modify(&self.epoll, link.fd(), data, flags) {
-            Ok(()) => lane.wants_out = out,
+            Ok(()) => connection.wants_out = out,
             Err(errno) => {
                 let fault = Fault::of_io(&errno.into(), "waiting");
                 self.end(at, Err(fault));
@@ -426,41 +441,42 @@ impl Hub {
         }
     }
 
-    /// The lane is free again.
+    /// The connection is free again.
     fn end(&mut self, at: usize, outcome: Result<(), Fault>) {
-        let lane = &mut self.lanes[at];
-        let end_ns = match (&outcome, lane.last_byte_ns) {
+        let connection = &mut self.connections[at];
+        let end_ns = match (&outcome, connection.last_byte_ns) {
             (Ok(()), taken_ns) if taken_ns > 0 => taken_ns,
             _ => (self.now)(),
         };
         // Nobody may have looked at the clock when its time was over.
-        let late = lane.has_request && end_ns > lane.deadline_ns;
+        let late = connection.has_request && end_ns > connection.deadline_ns;
         let outcome = match outcome {
             Ok(()) if late => Err(Fault::timeout("receiving the answer")),
             outcome => outcome,
         };
         let answered = outcome.is_ok() || outcome.as_ref().is_err_and(|fault| fault.status > 0);
-        let leaves = lane.reply.closes || lane.link.as_ref().is_some_and(Link::is_leaving);
+        let leaves =
+            connection.response.closes || connection.link.as_ref().is_some_and(Link::is_leaving);
         if !answered || leaves || self.access.store.no_keep_alive {
-            lane.link = None;
+            connection.link = None;
         }
-        lane.state = State::Idle;
-        if lane.has_request || outcome.is_err() {
+        connection.state = State::Idle;
+        if connection.has_request || outcome.is_err() {
             self.early.push(Ended {
-                lane: at,
+                connection: at,
                 outcome,
-                start_ns: lane.start_ns,
-                first_byte_ns: lane.first_byte_ns,
+                start_ns: connection.start_ns,
+                first_byte_ns: connection.first_byte_ns,
                 end_ns,
-                received: lane.received,
-                differs_at: lane.differs_at,
-                checksums: lane.reply.take_checksums(),
+                received: connection.received,
+                differs_at: connection.differs_at,
+                checksums: connection.response.take_checksums(),
             });
         }
-        lane.has_request = false;
+        connection.has_request = false;
     }
 
-    /// Gives up the request of a lane.
+    /// Gives up the request of a connection.
     pub(crate) fn give_up(&mut self, at: usize) {
         self.end(at, Err(Fault::given_up()));
     }

@@ -32,7 +32,7 @@ enum Left {
 
 /// One answer under way.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct Response {
     left: Left,
     /// The head, or the line of a chunk, as far as it came.
     held: Vec<u8>,
@@ -56,9 +56,9 @@ pub(crate) struct Reply {
     sum: Option<(Sum, String)>,
 }
 
-impl Reply {
-    pub(crate) fn new() -> Reply {
-        Reply {
+impl Response {
+    pub(crate) fn new() -> Response {
+        Response {
             left: Left::Head,
             held: Vec::with_capacity(1024),
             status: 0,
@@ -113,11 +113,11 @@ impl Reply {
         mut to: impl FnMut(u16, &[u8]),
     ) -> Result<usize, Malformed> {
         let mut at = 0;
-        let mut body = |reply: &mut Reply, piece: &[u8]| {
-            if let Some((sum, _)) = &mut reply.sum {
+        let mut body = |response: &mut Response, piece: &[u8]| {
+            if let Some((sum, _)) = &mut response.sum {
                 sum.update(piece);
             }
-            to(reply.status, piece);
+            to(response.status, piece);
         };
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -314,15 +314,15 @@ mod tests {
 
     /// Reads `bytes` in pieces; status, body and what was left over.
     fn read(bytes: &[u8], piece: usize) -> Result<(u16, Vec<u8>, usize), Malformed> {
-        let mut reply = Reply::new();
+        let mut response = Response::new();
         let (mut body, mut used) = (Vec::new(), 0);
         for piece in bytes.chunks(piece.max(1)) {
-            used += reply.take(piece, |_, part| body.extend_from_slice(part))?;
-            if reply.is_complete() {
+            used += response.take(piece, |_, part| body.extend_from_slice(part))?;
+            if response.is_complete() {
                 break;
             }
         }
-        Ok((reply.status, body, bytes.len() - used))
+        Ok((response.status, body, bytes.len() - used))
     }
 
     #[test]
@@ -343,19 +343,22 @@ mod tests {
 
     #[test]
     fn facts_of_the_head_are_kept() {
-        let mut reply = Reply::new();
+        let mut response = Response::new();
         let head = b"HTTP/1.1 200 OK\r\nETag: \"abc\"\r\nx-amz-version-id: v1\r\n\
             connection: close\r\ncontent-length: 7\r\n\r\n";
-        reply.begin(true, false);
-        reply.take(head, |_, _| {}).unwrap();
-        assert!(reply.is_complete() && reply.closes);
-        assert_eq!((reply.etag.as_str(), reply.version.as_str()), ("abc", "v1"));
-        assert_eq!(reply.length, Some(7));
-        reply.begin(false, false);
-        reply
+        response.begin(true, false);
+        response.take(head, |_, _| {}).unwrap();
+        assert!(response.is_complete() && response.closes);
+        assert_eq!(
+            (response.etag.as_str(), response.version.as_str()),
+            ("abc", "v1")
+        );
+        assert_eq!(response.length, Some(7));
+        response.begin(false, false);
+        response
             .take(b"HTTP/1.1 200 OK\r\n\r\nuntil", |_, _| {})
             .unwrap();
-        assert!(reply.ends_with_connection());
+        assert!(response.ends_with_connection());
     }
 
     #[test]

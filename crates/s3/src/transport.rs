@@ -5,13 +5,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
-
 /// A connection's bytes.
-pub(crate) struct Wire {
+pub(crate) struct Transport {
     tcp: TcpStream,
     tls: Option<Box<rustls::ClientConnection>>,
 }
@@ -38,12 +37,12 @@ fn begin_tcp(address: SocketAddr) -> io::Result<TcpStream> {
     }
 }
 
-impl Wire {
+impl Transport {
     /// Begins a connection.
     pub(crate) fn begin(
         address: SocketAddr,
         tls: Option<(&Arc<ClientConfig>, &str)>,
-    ) -> io::Result<Wire> {
+    ) -> io::Result<Transport> {
         let tls = match tls {
             None => None,
             Some((config, host)) => {
@@ -52,7 +51,7 @@ impl Wire {
                 Some(Box::new(made.map_err(io::Error::other)?))
             }
         };
-        Ok(Wire {
+        Ok(Transport {
             tcp: begin_tcp(address)?,
             tls,
         })
@@ -162,13 +161,13 @@ impl Wire {
     }
 }
 
-impl Read for Wire {
+impl Read for Transport {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.receive(buffer)
     }
 }
 
-impl Write for Wire {
+impl Write for Transport {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.send(&[IoSlice::new(bytes)])
     }

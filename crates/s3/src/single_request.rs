@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::access::Access;
+use super::connection_pool::ConnectionPool;
 use super::events::Ended;
 use super::fault::Fault;
-use super::hub::Hub;
 use super::request::Request;
 use crate::Error;
 
@@ -14,15 +14,15 @@ use crate::Error;
 /// something else, and would do so until the time of the request is over.
 const HANDSHAKE_NS: u64 = 5_000_000_000;
 
-impl Hub {
-    /// A hub of one connection.
+impl ConnectionPool {
+    /// A pool of one connection.
     ///
     /// # Errors
     /// When the kernel gives no epoll.
-    pub fn single(access: &Arc<Access>) -> Result<Hub, Error> {
-        let mut hub = Hub::new(access, 1, 0)?;
-        hub.limit(u64::MAX, HANDSHAKE_NS);
-        Ok(hub)
+    pub fn single(access: &Arc<Access>) -> Result<ConnectionPool, Error> {
+        let mut pool = ConnectionPool::new(access, 1, 0)?;
+        pool.limit(u64::MAX, HANDSHAKE_NS);
+        Ok(pool)
     }
 
     /// One request by itself, from beginning to end.

@@ -13,7 +13,7 @@ use crate::http2::{PREFACE, Role, Session};
 use crate::link::HTTP2;
 
 /// The connection.
-pub(super) struct Wire {
+pub(super) struct Transport {
     bytes: Bytes,
     speaks: Speaks,
 }
@@ -48,8 +48,11 @@ pub(super) fn server_config(chain: Vec<Vec<u8>>, key: Vec<u8>) -> io::Result<Arc
     Ok(Arc::new(config))
 }
 
-impl Wire {
-    pub(super) fn over(stream: TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Wire> {
+impl Transport {
+    pub(super) fn over(
+        stream: TcpStream,
+        tls: Option<&Arc<ServerConfig>>,
+    ) -> io::Result<Transport> {
         let bytes = match tls {
             None => Bytes::Plain(stream),
             Some(config) => {
@@ -57,7 +60,7 @@ impl Wire {
                 Bytes::Tls(Box::new(StreamOwned::new(made, stream)))
             }
         };
-        Ok(Wire {
+        Ok(Transport {
             bytes,
             speaks: Speaks::Unknown,
         })
@@ -90,7 +93,7 @@ impl Wire {
     }
 }
 
-impl Read for Wire {
+impl Read for Transport {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if matches!(self.speaks, Speaks::Unknown) {
             self.listen()?;
@@ -102,7 +105,7 @@ impl Read for Wire {
     }
 }
 
-impl Write for Wire {
+impl Write for Transport {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         match &mut self.speaks {
             Speaks::Http2(session) => session.send(&[IoSlice::new(buffer)], &mut self.bytes),

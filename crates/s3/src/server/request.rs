@@ -1,12 +1,11 @@
 //! A request to the store in memory, as it was understood.
 
 use crate::checksum::{Checksum, Sum};
-
 use crate::{encode, framing, xml};
 
 /// A request as it was understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct Request {
     pub(super) method: String,
     /// Decoded, without the leading `/`.
     pub(super) path: String,
@@ -33,20 +32,20 @@ pub(super) struct Asked {
     pub(super) key_id: String,
 }
 
-impl Asked {
+impl Request {
     /// Reads a head.
-    pub(super) fn read(head: &str) -> Option<Asked> {
+    pub(super) fn read(head: &str) -> Option<Request> {
         let mut lines = head.split("\r\n");
         let mut first = lines.next()?.split(' ');
         let (method, target) = (first.next()?, first.next()?);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         let decode =
             |text: &str| String::from_utf8_lossy(&encode::unpercent(text.as_bytes())).into_owned();
-        let mut asked = Asked {
+        let mut request = Request {
             method: method.to_owned(),
             path: decode(path).trim_start_matches('/').to_owned(),
             query: query.to_owned(),
-            ..Asked::default()
+            ..Request::default()
         };
         for line in lines {
             let Some((name, value)) = line.split_once(':') else {
@@ -54,25 +53,25 @@ impl Asked {
             };
             let value = value.trim();
             match name.to_ascii_lowercase().as_str() {
-                "content-length" => asked.length = value.parse().ok()?,
+                "content-length" => request.length = value.parse().ok()?,
                 "transfer-encoding" => return None,
-                "connection" => asked.closes = value.eq_ignore_ascii_case("close"),
-                "expect" => asked.expects = true,
-                "range" => asked.range = range(value),
-                "x-amz-decoded-content-length" => asked.framed = Some(value.parse().ok()?),
-                "x-amz-checksum-mode" => asked.wants_checksum = value == "ENABLED",
-                "x-amz-checksum-algorithm" => asked.algorithm = Checksum::of_name(value),
-                name if name.starts_with("x-amz-checksum-") => asked.expect(name, value),
-                "authorization" => asked.key_id = key_id(value),
-                "x-amz-bypass-governance-retention" => asked.bypasses = value == "true",
+                "connection" => request.closes = value.eq_ignore_ascii_case("close"),
+                "expect" => request.expects = true,
+                "range" => request.range = range(value),
+                "x-amz-decoded-content-length" => request.framed = Some(value.parse().ok()?),
+                "x-amz-checksum-mode" => request.wants_checksum = value == "ENABLED",
+                "x-amz-checksum-algorithm" => request.algorithm = Checksum::of_name(value),
+                name if name.starts_with("x-amz-checksum-") => request.expect(name, value),
+                "authorization" => request.key_id = key_id(value),
+                "x-amz-bypass-governance-retention" => request.bypasses = value == "true",
                 "x-amz-copy-source" => {
-                    asked.copy_source = Some(decode(value).trim_start_matches('/').to_owned());
+                    request.copy_source = Some(decode(value).trim_start_matches('/').to_owned());
                 }
                 _ => {}
             }
-            asked.is_s3 |= name.to_ascii_lowercase().starts_with("x-amz-");
+            request.is_s3 |= name.to_ascii_lowercase().starts_with("x-amz-");
         }
-        Some(asked)
+        Some(request)
     }
 
     fn expect(&mut self, header: &str, value: &str) {
@@ -129,12 +128,12 @@ impl Asked {
     }
 
     /// The request without a parameter of its query.
-    pub(super) fn without(&self, name: &str) -> Asked {
+    pub(super) fn without(&self, name: &str) -> Request {
         let parts = self.query.split('&');
         let others: Vec<&str> = parts
             .filter(|part| part.split('=').next() != Some(name))
             .collect();
-        Asked {
+        Request {
             query: others.join("&"),
             ..self.clone()
         }

@@ -1,4 +1,4 @@
-//! One connection's worth of work: a request under way.
+//! One connection and the request that it carries.
 
 use std::io::{self, IoSlice};
 
@@ -7,8 +7,8 @@ use super::framing::{Framing, Stretch};
 use super::link::{Link, must_wait};
 use super::payload::{Payload, Piece};
 use super::region;
-use super::reply::Reply;
 use super::request::{Body, Sink};
+use super::response::Response;
 use super::xml;
 
 /// Pieces that are handed over by one call.
@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 16 << 20;
 /// Bytes of the answer to a failed request that are kept.
 const MOST_COMPLAINT: usize = 4 << 10;
 
-/// How far a lane has come.
+/// How far a connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// Nothing is under way; there may be a connection.
@@ -38,8 +38,8 @@ pub(crate) enum Step {
     Done,
 }
 
-/// A lane.
-pub(crate) struct Lane {
+/// A connection, or the place of one that is to be made.
+pub(crate) struct Connection {
     pub(crate) endpoint: usize,
     pub(crate) link: Option<Link>,
     pub(crate) state: State,
@@ -57,7 +57,7 @@ pub(crate) struct Lane {
     pub(crate) checksum: Option<String>,
     pub(crate) sink: Sink,
     sent: u64,
-    pub(crate) reply: Reply,
+    pub(crate) response: Response,
     /// The body of the answer, if it is kept.
     pub(crate) kept: Vec<u8>,
     pub(crate) received: u64,
@@ -73,9 +73,9 @@ pub(crate) struct Lane {
     pub(crate) deadline_ns: u64,
 }
 
-impl Lane {
-    pub(crate) fn new(endpoint: usize) -> Lane {
-        Lane {
+impl Connection {
+    pub(crate) fn new(endpoint: usize) -> Connection {
+        Connection {
             endpoint,
             link: None,
             state: State::Idle,
@@ -88,7 +88,7 @@ impl Lane {
             checksum: None,
             sink: Sink::Discard,
             sent: 0,
-            reply: Reply::new(),
+            response: Response::new(),
             kept: Vec::new(),
             received: 0,
             differs_at: None,
@@ -109,7 +109,7 @@ impl Lane {
         self.sink = sink;
         self.sent = 0;
         let sums = matches!(self.sink, Sink::Check { .. } | Sink::Sum);
-        self.reply.begin(without_body, sums);
+        self.response.begin(without_body, sums);
         self.kept.clear();
         self.received = 0;
         self.differs_at = None;
@@ -120,7 +120,7 @@ impl Lane {
         Some(before)
     }
 
-    /// What the lane is busy with, in words.
+    /// What the connection is busy with, in words.
     pub(crate) fn doing(&self) -> &'static str {
         match self.state {
             State::Idle => "waiting",
@@ -190,7 +190,7 @@ impl Lane {
                 Err(error) => return Err(Fault::of_io(&error, self.doing())),
             };
             if got == 0 {
-                if self.reply.ends_with_connection() {
+                if self.response.ends_with_connection() {
                     return Ok(Step::Done);
                 }
                 let end = io::Error::from(io::ErrorKind::UnexpectedEof);
@@ -203,7 +203,7 @@ impl Lane {
             }
             let buffered = link.has_buffered();
             self.take(&scratch[..got], payload)?;
-            if self.reply.is_complete() {
+            if self.response.is_complete() {
                 return Ok(Step::Done);
             }
             // A buffer that was not filled was all there is: the socket says
@@ -216,7 +216,7 @@ impl Lane {
 
     /// What a complete answer means.
     pub(crate) fn judge(&self) -> Result<(), Fault> {
-        let status = self.reply.status;
+        let status = self.response.status;
         if matches!(status, 200..=299) {
             return Ok(());
         }
@@ -227,13 +227,13 @@ impl Lane {
             text.push_str(", ");
             text.extend(part.chars().filter(|c| !c.is_control()).take(200));
         }
-        let region = region::named(status, &self.reply.region, &self.kept);
+        let region = region::named(status, &self.response.region, &self.kept);
         Err(Fault::of_status(status, text, region))
     }
 
     fn take(&mut self, bytes: &[u8], payload: &dyn Payload) -> Result<(), Fault> {
-        let Lane {
-            reply,
+        let Connection {
+            response,
             sink,
             kept,
             received,
@@ -241,7 +241,7 @@ impl Lane {
             ..
         } = self;
         let mut too_long = false;
-        let taken = reply.take(bytes, |status, part| {
+        let taken = response.take(bytes, |status, part| {
             if status >= 300 {
                 let room = MOST_COMPLAINT.saturating_sub(kept.len());
                 kept.extend_from_slice(&part[..part.len().min(room)]);
@@ -266,7 +266,7 @@ impl Lane {
             Err(malformed) => Err(Fault::malformed(malformed.0.to_owned())),
             // Something follows that nobody asked for.
             Ok(taken) if taken < bytes.len() => {
-                self.reply.closes = true;
+                self.response.closes = true;
                 Ok(())
             }
             Ok(_) => Ok(()),

@@ -4,44 +4,43 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
-use crate::checksum::Checksum;
-
-use super::asked::Asked;
 use super::lock;
+use super::request::Request;
 use super::versions::{Object, Versions};
+use crate::checksum::Checksum;
 use crate::md5::md5;
 use crate::{encode, xml};
 
 /// An answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     /// Lines, each with its end.
     pub(super) headers: String,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
-    pub(super) fn status(status: u16) -> Answer {
-        Answer {
+impl Response {
+    pub(super) fn status(status: u16) -> Response {
+        Response {
             status,
-            ..Answer::default()
+            ..Response::default()
         }
     }
 
-    pub(super) fn document(text: String) -> Answer {
-        Answer {
+    pub(super) fn document(text: String) -> Response {
+        Response {
             status: 200,
             body: text.into_bytes(),
-            ..Answer::default()
+            ..Response::default()
         }
     }
 
-    pub(super) fn error(status: u16, code: &str) -> Answer {
-        Answer {
+    pub(super) fn error(status: u16, code: &str) -> Response {
+        Response {
             status,
             body: format!("<Error><Code>{code}</Code></Error>").into_bytes(),
-            ..Answer::default()
+            ..Response::default()
         }
     }
 }
@@ -71,14 +70,14 @@ struct State {
 
 /// What the store holds.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct Objects {
     state: Mutex<State>,
     most_bytes: u64,
 }
 
-impl Kept {
-    pub(super) fn new(most_bytes: u64) -> Kept {
-        Kept {
+impl Objects {
+    pub(super) fn new(most_bytes: u64) -> Objects {
+        Objects {
             state: Mutex::new(State::default()),
             most_bytes,
         }
@@ -119,83 +118,83 @@ impl Kept {
     }
 
     /// Carries out a request. A bucket is made by its first object.
-    pub(super) fn answer(&self, asked: &Asked, body: Vec<u8>) -> Answer {
+    pub(super) fn answer(&self, request: &Request, body: Vec<u8>) -> Response {
         let mut state = lock(&self.state);
-        let of_bucket = !asked.path.trim_end_matches('/').contains('/');
-        let has = |name: &str| asked.parameter(name).is_some();
-        match asked.method.as_str() {
-            "POST" if has("delete") => delete_many(&mut state, asked, &body),
-            "PUT" if has("retention") => keep(&mut state, asked, &body),
-            "POST" if has("uploads") => begin(&mut state, asked),
-            "POST" if has("uploadId") => complete(&mut state, asked, &body),
-            "GET" if has("uploads") => list_uploads(&state, asked),
+        let of_bucket = !request.path.trim_end_matches('/').contains('/');
+        let has = |name: &str| request.parameter(name).is_some();
+        match request.method.as_str() {
+            "POST" if has("delete") => delete_many(&mut state, request, &body),
+            "PUT" if has("retention") => keep(&mut state, request, &body),
+            "POST" if has("uploads") => begin(&mut state, request),
+            "POST" if has("uploadId") => complete(&mut state, request, &body),
+            "GET" if has("uploads") => list_uploads(&state, request),
             "GET" if has("versions") => match &state.versions {
-                Some(versions) => versions.list(asked),
-                None => list(&state, asked, true),
+                Some(versions) => versions.list(request),
+                None => list(&state, request, true),
             },
-            "GET" if has("tagging") => match state.tags.get(&asked.path) {
-                Some(tags) => Answer {
+            "GET" if has("tagging") => match state.tags.get(&request.path) {
+                Some(tags) => Response {
                     status: 200,
                     body: tags.clone(),
-                    ..Answer::default()
+                    ..Response::default()
                 },
-                None => Answer::document("<Tagging><TagSet/></Tagging>".to_owned()),
+                None => Response::document("<Tagging><TagSet/></Tagging>".to_owned()),
             },
-            "GET" if of_bucket && has("list-type") => list(&state, asked, false),
-            "HEAD" if of_bucket => Answer::status(200),
-            "GET" | "HEAD" => get(&state, asked),
+            "GET" if of_bucket && has("list-type") => list(&state, request, false),
+            "HEAD" if of_bucket => Response::status(200),
+            "GET" | "HEAD" => get(&state, request),
             "PUT" if has("tagging") => {
-                state.tags.insert(asked.path.clone(), body);
-                Answer::status(200)
+                state.tags.insert(request.path.clone(), body);
+                Response::status(200)
             }
-            "PUT" if of_bucket && (asked.is_s3 || asked.length == 0) => Answer::status(200),
-            "PUT" if !asked.has_checksum(&body) => Answer::error(400, "BadDigest"),
-            "PUT" => self.put(&mut state, asked, body),
+            "PUT" if of_bucket && (request.is_s3 || request.length == 0) => Response::status(200),
+            "PUT" if !request.has_checksum(&body) => Response::error(400, "BadDigest"),
+            "PUT" => self.put(&mut state, request, body),
             "DELETE" if has("uploadId") => {
-                let upload = asked.parameter("uploadId").unwrap_or_default();
+                let upload = request.parameter("uploadId").unwrap_or_default();
                 state.uploads.remove(&upload);
-                Answer::status(204)
+                Response::status(204)
             }
-            "DELETE" => delete(&mut state, asked),
-            _ => Answer::error(405, "MethodNotAllowed"),
+            "DELETE" => delete(&mut state, request),
+            _ => Response::error(405, "MethodNotAllowed"),
         }
     }
 
-    fn put(&self, state: &mut State, asked: &Asked, body: Vec<u8>) -> Answer {
+    fn put(&self, state: &mut State, request: &Request, body: Vec<u8>) -> Response {
         let mut object = Object {
-            checksum: asked.checksum.clone(),
+            checksum: request.checksum.clone(),
             bytes: Arc::new(body),
             version: String::new(),
         };
-        if let Some(source) = &asked.copy_source {
+        if let Some(source) = &request.copy_source {
             match state.objects.get(source) {
                 Some(found) => object = found.clone(),
-                None => return Answer::error(404, "NoSuchKey"),
+                None => return Response::error(404, "NoSuchKey"),
             }
         }
         let bytes = object.bytes.len() as u64;
         if state.bytes + bytes > self.most_bytes {
-            return Answer::error(507, "InsufficientStorage");
+            return Response::error(507, "InsufficientStorage");
         }
         let etag = etag(&object.bytes);
-        let mut answer = match asked.copy_source {
-            Some(_) => Answer::document(format!(
+        let mut answer = match request.copy_source {
+            Some(_) => Response::document(format!(
                 "<CopyObjectResult><ETag>{etag}</ETag></CopyObjectResult>"
             )),
-            None => Answer::status(200),
+            None => Response::status(200),
         };
         answer.headers = format!("etag: \"{etag}\"\r\n");
-        if let Some(upload) = asked.parameter("uploadId") {
-            let part = asked.parameter("partNumber").and_then(|n| n.parse().ok());
+        if let Some(upload) = request.parameter("uploadId") {
+            let part = request.parameter("partNumber").and_then(|n| n.parse().ok());
             let Some((upload, part)) = state.uploads.get_mut(&upload).zip(part) else {
-                return Answer::error(404, "NoSuchUpload");
+                return Response::error(404, "NoSuchUpload");
             };
             let bytes = Arc::unwrap_or_clone(object.bytes);
             let sum = object.checksum.map(|(_, sum)| sum);
             upload.parts.insert(part, (bytes, sum));
             return answer;
         }
-        let version = insert(state, &asked.path, object);
+        let version = insert(state, &request.path, object);
         answer.headers += &version_header(&version);
         answer
     }
@@ -231,25 +230,25 @@ fn etag(body: &[u8]) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn get(state: &State, asked: &Asked) -> Answer {
-    let found = match asked.parameter("versionId") {
-        None => state.objects.get(&asked.path),
+fn get(state: &State, request: &Request) -> Response {
+    let found = match request.parameter("versionId") {
+        None => state.objects.get(&request.path),
         Some(id) => {
             let versions = state.versions.as_ref();
-            versions.and_then(|versions| versions.get(&asked.path, &id))
+            versions.and_then(|versions| versions.get(&request.path, &id))
         }
     };
     let Some(object) = found else {
-        return Answer::error(404, "NoSuchKey");
+        return Response::error(404, "NoSuchKey");
     };
     let version = version_header(&object.version);
     let mut headers = format!("etag: \"{}\"\r\n{version}", etag(&object.bytes));
-    let Some((from, to)) = asked.range else {
-        if let Some((kind, sum)) = object.checksum.as_ref().filter(|_| asked.wants_checksum) {
+    let Some((from, to)) = request.range else {
+        if let Some((kind, sum)) = object.checksum.as_ref().filter(|_| request.wants_checksum) {
             let name = String::from_utf8_lossy(kind.header());
             headers += &format!("{name}: {sum}\r\n");
         }
-        return Answer {
+        return Response {
             status: 200,
             headers,
             body: object.bytes.to_vec(),
@@ -257,43 +256,43 @@ fn get(state: &State, asked: &Asked) -> Answer {
     };
     let length = object.bytes.len() as u64;
     if from >= length {
-        return Answer::error(416, "InvalidRange");
+        return Response::error(416, "InvalidRange");
     }
     let to = to.min(length - 1);
-    Answer {
+    Response {
         status: 206,
         headers: format!("{headers}content-range: bytes {from}-{to}/{length}\r\n"),
         body: object.bytes[from as usize..=to as usize].to_vec(),
     }
 }
 
-fn keep(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
+fn keep(state: &mut State, request: &Request, body: &[u8]) -> Response {
     let asks = xml::text(body, "Mode").is_some() && xml::text(body, "RetainUntilDate").is_some();
-    match (state.objects.contains_key(&asked.path), asks) {
-        (false, _) => Answer::error(404, "NoSuchKey"),
-        (_, false) => Answer::error(400, "MalformedXML"),
+    match (state.objects.contains_key(&request.path), asks) {
+        (false, _) => Response::error(404, "NoSuchKey"),
+        (_, false) => Response::error(400, "MalformedXML"),
         (true, true) => {
-            state.locked.insert(asked.path.clone());
-            Answer::status(200)
+            state.locked.insert(request.path.clone());
+            Response::status(200)
         }
     }
 }
 
-fn delete(state: &mut State, asked: &Asked) -> Answer {
-    let id = asked.parameter("versionId");
-    if state.locked.contains(&asked.path) && !asked.bypasses && id.is_none() {
-        return Answer::error(403, "AccessDenied");
+fn delete(state: &mut State, request: &Request) -> Response {
+    let id = request.parameter("versionId");
+    if state.locked.contains(&request.path) && !request.bypasses && id.is_none() {
+        return Response::error(403, "AccessDenied");
     }
-    let mut answer = Answer::status(204);
+    let mut answer = Response::status(204);
     if let Some(id) = id {
         answer.headers = version_header(&id);
-        remove_version(state, &asked.path, &id);
+        remove_version(state, &request.path, &id);
         return answer;
     }
-    match remove(state, &asked.path) {
+    match remove(state, &request.path) {
         Some(marker) => answer.headers = version_header(&marker),
-        None if asked.is_s3 => {}
-        None => return Answer::error(404, "NoSuchKey"),
+        None if request.is_s3 => {}
+        None => return Response::error(404, "NoSuchKey"),
     }
     answer
 }
@@ -324,12 +323,12 @@ fn remove_version(state: &mut State, path: &str, id: &str) {
     }
 }
 
-fn delete_many(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
+fn delete_many(state: &mut State, request: &Request, body: &[u8]) -> Response {
     let mut refused = String::new();
     for object in xml::elements(body, "Object") {
         let key = xml::text(object, "Key").unwrap_or_default();
-        let path = format!("{}/{key}", asked.path.trim_end_matches('/'));
-        if state.locked.contains(&path) && !asked.bypasses {
+        let path = format!("{}/{key}", request.path.trim_end_matches('/'));
+        if state.locked.contains(&path) && !request.bypasses {
             let key = escaped(&key);
             refused += &format!("<Error><Key>{key}</Key><Code>AccessDenied</Code></Error>");
             continue;
@@ -341,29 +340,29 @@ fn delete_many(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
             }
         }
     }
-    Answer::document(format!("<DeleteResult>{refused}</DeleteResult>"))
+    Response::document(format!("<DeleteResult>{refused}</DeleteResult>"))
 }
 
-fn begin(state: &mut State, asked: &Asked) -> Answer {
+fn begin(state: &mut State, request: &Request) -> Response {
     state.next_upload += 1;
     let upload = format!("upload-{}", state.next_upload);
     let entry = Upload {
-        path: asked.path.clone(),
-        checksum: asked.algorithm,
+        path: request.path.clone(),
+        checksum: request.algorithm,
         ..Upload::default()
     };
     state.uploads.insert(upload.clone(), entry);
-    Answer::document(format!(
+    Response::document(format!(
         "<InitiateMultipartUploadResult><UploadId>{upload}</UploadId></InitiateMultipartUploadResult>"
     ))
 }
 
 /// Puts the parts together. Those of an upload with checksums are named with
 /// theirs, as they were sent.
-fn complete(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
-    let name = asked.parameter("uploadId").unwrap_or_default();
+fn complete(state: &mut State, request: &Request, body: &[u8]) -> Response {
+    let name = request.parameter("uploadId").unwrap_or_default();
     let Some(upload) = state.uploads.get(&name) else {
-        return Answer::error(404, "NoSuchUpload");
+        return Response::error(404, "NoSuchUpload");
     };
     if let Some(kind) = upload.checksum {
         let element = format!("Checksum{}", kind.algorithm());
@@ -372,11 +371,11 @@ fn complete(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
             .collect();
         let sent = upload.parts.values().map(|(_, sum)| sum);
         if !sent.eq(named.iter()) || named.contains(&None) {
-            return Answer::error(400, "InvalidPart");
+            return Response::error(400, "InvalidPart");
         }
     }
     let Some(upload) = state.uploads.remove(&name) else {
-        return Answer::error(404, "NoSuchUpload");
+        return Response::error(404, "NoSuchUpload");
     };
     let whole: Vec<u8> = upload
         .parts
@@ -388,20 +387,20 @@ fn complete(state: &mut State, asked: &Asked, body: &[u8]) -> Answer {
         ..Object::default()
     };
     let version = insert(state, &upload.path, object);
-    let mut answer = Answer::document(
+    let mut answer = Response::document(
         "<CompleteMultipartUploadResult></CompleteMultipartUploadResult>".to_owned(),
     );
     answer.headers = version_header(&version);
     answer
 }
 
-fn list_uploads(state: &State, asked: &Asked) -> Answer {
-    let start = start_of(asked);
+fn list_uploads(state: &State, request: &Request) -> Response {
+    let start = start_of(request);
     let mut text = "<ListMultipartUploadsResult>".to_owned();
     let mut uploads: Vec<_> = state.uploads.iter().collect();
     uploads.sort_by(|(one, a), (other, b)| (&a.path, one).cmp(&(&b.path, other)));
     for (upload, Upload { path, .. }) in uploads {
-        if let Some(key) = key_of(path, asked).filter(|_| path.starts_with(&start)) {
+        if let Some(key) = key_of(path, request).filter(|_| path.starts_with(&start)) {
             let _ = write!(
                 text,
                 "<Upload><Key>{}</Key><UploadId>{upload}</UploadId></Upload>",
@@ -410,17 +409,17 @@ fn list_uploads(state: &State, asked: &Asked) -> Answer {
         }
     }
     text += "</ListMultipartUploadsResult>";
-    Answer::document(text)
+    Response::document(text)
 }
 
 /// `BUCKET/PREFIX` of a listing.
-pub(super) fn start_of(asked: &Asked) -> String {
-    let prefix = asked.parameter("prefix").unwrap_or_default();
-    format!("{}/{prefix}", asked.path.trim_end_matches('/'))
+pub(super) fn start_of(request: &Request) -> String {
+    let prefix = request.parameter("prefix").unwrap_or_default();
+    format!("{}/{prefix}", request.path.trim_end_matches('/'))
 }
 
-pub(super) fn key_of<'p>(path: &'p str, asked: &Asked) -> Option<&'p str> {
-    path.strip_prefix(asked.path.trim_end_matches('/'))?
+pub(super) fn key_of<'p>(path: &'p str, request: &Request) -> Option<&'p str> {
+    path.strip_prefix(request.path.trim_end_matches('/'))?
         .strip_prefix('/')
 }
 
@@ -431,17 +430,17 @@ pub(super) fn escaped(text: &str) -> String {
 }
 
 /// A page of keys or versions; tokens are the last key of the page before.
-fn list(state: &State, asked: &Asked, versions: bool) -> Answer {
-    let start = start_of(asked);
-    let most = asked.number("max-keys").unwrap_or(1000);
+fn list(state: &State, request: &Request, versions: bool) -> Response {
+    let start = start_of(request);
+    let most = request.number("max-keys").unwrap_or(1000);
     let marker = if versions {
         "key-marker"
     } else {
         "continuation-token"
     };
-    let after = asked.parameter(marker).filter(|token| !token.is_empty());
-    let after = after.map(|token| format!("{}/{token}", asked.path.trim_end_matches('/')));
-    let folds = asked.parameter("delimiter").is_some();
+    let after = request.parameter(marker).filter(|token| !token.is_empty());
+    let after = after.map(|token| format!("{}/{token}", request.path.trim_end_matches('/')));
+    let folds = request.parameter("delimiter").is_some();
     let (mut text, mut count, mut last) = (String::new(), 0, String::new());
     let mut folded = String::new();
     let mut truncated = false;
@@ -464,7 +463,7 @@ fn list(state: &State, asked: &Asked, versions: bool) -> Answer {
         if let Some(group) = group {
             group.clone_into(&mut folded);
         }
-        let shown = key_of(group.unwrap_or(path), asked).unwrap_or_default();
+        let shown = key_of(group.unwrap_or(path), request).unwrap_or_default();
         text += &entry(shown, group.is_some(), versions, object.bytes.len());
         shown.clone_into(&mut last);
         // The next page begins behind all that was folded.
@@ -484,7 +483,7 @@ fn list(state: &State, asked: &Asked, versions: bool) -> Answer {
     } else {
         "ListBucketResult"
     };
-    Answer::document(format!(
+    Response::document(format!(
         "<{root}><IsTruncated>{truncated}</IsTruncated>{next}{text}</{root}>"
     ))
 }

@@ -4,8 +4,8 @@
 
 use std::fmt::Write;
 
-use super::asked::Asked;
-use super::kept::{Answer, Kept, escaped};
+use super::objects::{Objects, Response, escaped};
+use super::request::Request;
 
 /// Keys of a page that is made up.
 const PAGE: u64 = 5;
@@ -13,13 +13,13 @@ const PAGE: u64 = 5;
 const ENDLESS_PAGE: u64 = 1000;
 /// Bytes of an answer that is too long: more than a client has to keep.
 const HUGE_BYTES: usize = 40 << 20;
-/// The run that made-up keys are of where none was asked for.
+/// The run that made-up keys are of where the prefix names none.
 const RUN: &str = "0123456789abcdef";
 
 /// What is wrong with a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListingFault {
-    /// It lists everything, whatever prefix was asked for.
+    /// It lists everything, whatever the prefix is.
     IgnorePrefix,
     /// It lists what lies below another prefix.
     OtherPrefix,
@@ -43,7 +43,7 @@ pub enum ListingFault {
     OddKeys,
     /// Keys descend.
     Unordered,
-    /// Keys are percent-encoded though nobody asked for that.
+    /// Keys are percent-encoded though the client did not ask for it.
     Encoded,
     /// A page of a web server.
     Html,
@@ -79,53 +79,58 @@ impl ListingFault {
 }
 
 /// The answer to a listing; `number` is another for each request.
-pub(super) fn list(kind: ListingFault, asked: &Asked, kept: &Kept, number: u64) -> Answer {
-    let prefix = asked.parameter("prefix").unwrap_or_default();
+pub(super) fn list(
+    kind: ListingFault,
+    request: &Request,
+    objects: &Objects,
+    number: u64,
+) -> Response {
+    let prefix = request.parameter("prefix").unwrap_or_default();
     let own = |n: u64| own_key(&prefix, n);
     let plain = |keys: Vec<String>| keys.into_iter().map(|key| (key, 7)).collect::<Vec<_>>();
     let first = || plain((0..PAGE).map(own).collect());
     match kind {
-        ListingFault::IgnorePrefix => kept.answer(&asked.without("prefix"), Vec::new()),
-        ListingFault::OtherPrefix => page(asked, &plain(elsewhere()), None),
-        ListingFault::RepeatToken => page(asked, &first(), Some("again")),
-        ListingFault::RepeatPage => page(asked, &first(), Some(&format!("page-{number}"))),
-        ListingFault::NeverShrink => page(asked, &first(), None),
+        ListingFault::IgnorePrefix => objects.answer(&request.without("prefix"), Vec::new()),
+        ListingFault::OtherPrefix => page(request, &plain(elsewhere()), None),
+        ListingFault::RepeatToken => page(request, &first(), Some("again")),
+        ListingFault::RepeatPage => page(request, &first(), Some(&format!("page-{number}"))),
+        ListingFault::NeverShrink => page(request, &first(), None),
         ListingFault::NegativeSizes => {
             let keys: Vec<_> = (0..PAGE).map(|n| (own(n), -7)).collect();
-            page(asked, &keys, None)
+            page(request, &keys, None)
         }
         ListingFault::Endless => {
             let from = ["continuation-token", "key-marker"];
-            let from = from.iter().find_map(|name| asked.parameter(name));
+            let from = from.iter().find_map(|name| request.parameter(name));
             let from = from.and_then(|token| token.rsplit('/').next()?.parse().ok());
             let from: u64 = from.map_or(0, |last: u64| last + 1);
             let keys = plain((from..from + ENDLESS_PAGE).map(own).collect());
-            page(asked, &keys, Some(&own(from + ENDLESS_PAGE - 1)))
+            page(request, &keys, Some(&own(from + ENDLESS_PAGE - 1)))
         }
-        ListingFault::EmptyPages => page(asked, &[], Some(&format!("page-{number}"))),
+        ListingFault::EmptyPages => page(request, &[], Some(&format!("page-{number}"))),
         ListingFault::CutOff => {
-            let mut answer = page(asked, &first(), None);
+            let mut answer = page(request, &first(), None);
             answer.body.truncate(answer.body.len() / 2);
             answer
         }
         ListingFault::Huge => {
-            let mut answer = page(asked, &first(), None);
+            let mut answer = page(request, &first(), None);
             answer.body.resize(HUGE_BYTES, b' ');
             answer
         }
-        ListingFault::OddKeys => page(asked, &plain(odd_keys(&own(0))), None),
-        ListingFault::Unordered => page(asked, &plain((0..PAGE).rev().map(own).collect()), None),
+        ListingFault::OddKeys => page(request, &plain(odd_keys(&own(0))), None),
+        ListingFault::Unordered => page(request, &plain((0..PAGE).rev().map(own).collect()), None),
         ListingFault::Encoded => {
             let encode = |n| own(n).replace('/', "%2F").replace('f', "%66");
-            page(asked, &plain((0..PAGE).map(encode).collect()), None)
+            page(request, &plain((0..PAGE).map(encode).collect()), None)
         }
-        ListingFault::Html => Answer::document("<html><body>It works!</body></html>".to_owned()),
+        ListingFault::Html => Response::document("<html><body>It works!</body></html>".to_owned()),
     }
 }
 
 /// Where a bucket of another region is.
-pub(super) fn redirect() -> Answer {
-    let mut answer = Answer::error(301, "PermanentRedirect");
+pub(super) fn redirect() -> Response {
+    let mut answer = Response::error(301, "PermanentRedirect");
     answer.headers =
         "location: http://127.0.0.1:1/elsewhere\r\nx-amz-bucket-region: eu-central-1\r\n"
             .to_owned();
@@ -133,11 +138,11 @@ pub(super) fn redirect() -> Answer {
 }
 
 /// What AWS says of a signature for another region.
-pub(super) fn wrong_region() -> Answer {
+pub(super) fn wrong_region() -> Response {
     let text = "<Error><Code>AuthorizationHeaderMalformed</Code><Message>The authorization header \
                 is malformed; the region 'us-east-1' is wrong; expecting 'eu-central-1'</Message>\
                 <Region>eu-central-1</Region></Error>";
-    Answer {
+    Response {
         status: 400,
         body: text.as_bytes().to_vec(),
         headers: "x-amz-bucket-region: eu-central-1\r\n".to_owned(),
@@ -182,9 +187,9 @@ fn own_key(prefix: &str, number: u64) -> String {
     format!("{prefix}{below}{number:012}")
 }
 
-/// A page of whatever kind of listing was asked for.
-fn page(asked: &Asked, keys: &[(String, i64)], next: Option<&str>) -> Answer {
-    let asks = |name: &str| asked.parameter(name).is_some();
+/// A page of any kind of listing.
+fn page(request: &Request, keys: &[(String, i64)], next: Option<&str>) -> Response {
+    let asks = |name: &str| request.parameter(name).is_some();
     let (root, entry, more, token) = match (asks("versions"), asks("uploads")) {
         (true, _) => (
             "ListVersionsResult",
@@ -212,5 +217,5 @@ fn page(asked: &Asked, keys: &[(String, i64)], next: Option<&str>) -> Answer {
         );
     }
     let _ = write!(text, "</{root}>");
-    Answer::document(text)
+    Response::document(text)
 }
