@@ -2,63 +2,13 @@
 //! CRC-32 (ISO 3309), CRC-32C (Castagnoli, RFC 3720), CRC-64/NVME (NVM Express
 //! base specification), SHA-1 and SHA-256, as headers of S3 carry them.
 //!
-//! The CRCs take eight bytes at a time from tables ("slicing by eight"). They are
-//! computed before a request is started, like everything else that is not the
-//! store's work; those of answers while they come.
+//! They are computed before a request is started, like everything else that is
+//! not the store's work; those of answers while they come.
 
+use crc_fast::CrcAlgorithm;
 use ring::digest;
 
 use super::encode;
-
-type Tables = [[u64; 256]; 8];
-
-static CRC32: Tables = tables(0xEDB8_8320);
-static CRC32C: Tables = tables(0x82F6_3B78);
-static CRC64NVME: Tables = tables(0x9A6C_9329_AC4B_C9B5);
-
-/// Tables of a reflected polynomial; one of 32 bits lies in the lower half.
-const fn tables(polynomial: u64) -> Tables {
-    let mut all = [[0; 256]; 8];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut value = byte as u64;
-        let mut bit = 0;
-        while bit < 8 {
-            let rest = if value & 1 == 1 { polynomial } else { 0 };
-            value = value >> 1 ^ rest;
-            bit += 1;
-        }
-        all[0][byte] = value;
-        byte += 1;
-    }
-    let mut table = 1;
-    while table < 8 {
-        let mut byte = 0;
-        while byte < 256 {
-            let before = all[table - 1][byte];
-            all[table][byte] = before >> 8 ^ all[0][(before & 0xFF) as usize];
-            byte += 1;
-        }
-        table += 1;
-    }
-    all
-}
-
-fn crc(tables: &Tables, mut value: u64, bytes: &[u8]) -> u64 {
-    let (eights, rest) = bytes.as_chunks::<8>();
-    for eight in eights {
-        let first = value.to_le_bytes();
-        let mut next = 0;
-        for (at, byte) in eight.iter().enumerate() {
-            next ^= tables[7 - at][usize::from(byte ^ first[at])];
-        }
-        value = next;
-    }
-    for byte in rest {
-        value = value >> 8 ^ tables[0][usize::from(value as u8 ^ byte)];
-    }
-    value
-}
 
 /// A checksum of what is put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,8 +72,8 @@ impl Checksum {
 
 /// A checksum under way.
 pub(crate) enum Sum {
-    Crc32(&'static Tables, u32),
-    Crc64(u64),
+    /// A CRC, and the bytes that it has.
+    Crc(Box<crc_fast::Digest>, usize),
     Sha(Box<digest::Context>),
 }
 
@@ -135,11 +85,12 @@ impl std::fmt::Debug for Sum {
 
 impl Sum {
     pub(crate) fn new(kind: Checksum) -> Sum {
+        let crc = |algorithm, bytes| Sum::Crc(Box::new(crc_fast::Digest::new(algorithm)), bytes);
         let sha = |algorithm| Sum::Sha(Box::new(digest::Context::new(algorithm)));
         match kind {
-            Checksum::Crc32 => Sum::Crc32(&CRC32, u32::MAX),
-            Checksum::Crc32c => Sum::Crc32(&CRC32C, u32::MAX),
-            Checksum::Crc64nvme => Sum::Crc64(u64::MAX),
+            Checksum::Crc32 => crc(CrcAlgorithm::Crc32IsoHdlc, 4),
+            Checksum::Crc32c => crc(CrcAlgorithm::Crc32Iscsi, 4),
+            Checksum::Crc64nvme => crc(CrcAlgorithm::Crc64Nvme, 8),
             Checksum::Sha1 => sha(&digest::SHA1_FOR_LEGACY_USE_ONLY),
             Checksum::Sha256 => sha(&digest::SHA256),
         }
@@ -147,8 +98,7 @@ impl Sum {
 
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
-            Sum::Crc32(tables, value) => *value = crc(tables, u64::from(*value), bytes) as u32,
-            Sum::Crc64(value) => *value = crc(&CRC64NVME, *value, bytes),
+            Sum::Crc(crc, _) => crc.update(bytes),
             Sum::Sha(context) => context.update(bytes),
         }
     }
@@ -156,8 +106,10 @@ impl Sum {
     /// As headers have it.
     pub(crate) fn text(self) -> String {
         match self {
-            Sum::Crc32(_, value) => encode::base64(&(!value).to_be_bytes()),
-            Sum::Crc64(value) => encode::base64(&(!value).to_be_bytes()),
+            Sum::Crc(crc, bytes) => {
+                let value = crc.finalize().to_be_bytes();
+                encode::base64(&value[value.len() - bytes..])
+            }
             Sum::Sha(context) => encode::base64(context.finish().as_ref()),
         }
     }

@@ -1,5 +1,7 @@
 //! The moment of a request, as SigV4 writes it.
 
+use jiff::Timestamp;
+
 /// A moment in UTC: `20130524T000000Z`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
@@ -10,23 +12,11 @@ pub struct Stamp {
 impl Stamp {
     /// Of a moment after 1970.
     pub(crate) fn of(unix_seconds: u64) -> Stamp {
-        let (year, month, day) = civil(unix_seconds / 86_400);
-        let second = unix_seconds % 86_400;
         let mut text = *b"00000000T000000Z";
-        let parts = [
-            (0, 4, year),
-            (4, 2, month),
-            (6, 2, day),
-            (9, 2, second / 3600),
-            (11, 2, second / 60 % 60),
-            (13, 2, second % 60),
-        ];
-        for (at, width, value) in parts {
-            let mut value = value;
-            for digit in text[at..at + width].iter_mut().rev() {
-                *digit = b'0' + (value % 10) as u8;
-                value /= 10;
-            }
+        let written = moment(unix_seconds).strftime("%Y%m%dT%H%M%SZ").to_string();
+        // Years have four digits until 9999.
+        if written.len() == text.len() {
+            text.copy_from_slice(written.as_bytes());
         }
         Stamp { text, unix_seconds }
     }
@@ -52,17 +42,8 @@ impl Stamp {
     /// This many seconds from now on, as documents have it:
     /// `YYYY-MM-DDTHH:MM:SSZ`.
     pub fn in_document(seconds_ahead: u64) -> String {
-        let stamp = Stamp::of(unix_seconds() + seconds_ahead);
-        let part = |from: usize, to: usize| String::from_utf8_lossy(&stamp.text[from..to]);
-        format!(
-            "{}-{}-{}T{}:{}:{}Z",
-            part(0, 4),
-            part(4, 6),
-            part(6, 8),
-            part(9, 11),
-            part(11, 13),
-            part(13, 15)
-        )
+        let then = moment(unix_seconds().saturating_add(seconds_ahead));
+        then.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }
 
     /// `YYYYMMDD`.
@@ -79,18 +60,10 @@ fn unix_seconds() -> u64 {
     now.map_or(0, |since| since.as_secs())
 }
 
-/// Year, month and day of a number of days since 1970-01-01, after Howard
-/// Hinnant's `civil_from_days`.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let of_era = shifted % 146_097;
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, day)
+/// The moment so many seconds after 1970.
+fn moment(unix_seconds: u64) -> Timestamp {
+    let seconds = i64::try_from(unix_seconds).unwrap_or(i64::MAX);
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]

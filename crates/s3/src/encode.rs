@@ -1,6 +1,5 @@
 //! Bytes as text: percent encoding as AWS signs it, hexadecimal, base64.
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
 const UPPER_HEX: &[u8; 16] = b"0123456789ABCDEF";
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -50,10 +49,10 @@ fn digit(byte: u8) -> Option<u8> {
 
 /// Appends `bytes` in lower-case hexadecimal.
 pub fn hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    for byte in bytes {
-        out.push(HEX[usize::from(byte >> 4)]);
-        out.push(HEX[usize::from(byte & 15)]);
-    }
+    let start = out.len();
+    out.resize(start + 2 * bytes.len(), b'0');
+    // It fails only where the length is another one.
+    let _ = hex::encode_to_slice(bytes, &mut out[start..]);
 }
 
 /// `bytes` in base64, padded.
