@@ -1,7 +1,7 @@
 //! Answers of object stores: HTTP/1.1 in pieces, HTTP/2, and their XML.
 #![no_main]
 
-use fathom_engine::object::fuzzing::{read_http2, read_reply, read_xml};
+use fathom_s3::fuzzing::{read_http2, read_reply, read_xml};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

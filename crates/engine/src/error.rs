@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::object::advice::told_of;
+
 /// What helps against an error of the system that few have met.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
@@ -72,9 +74,30 @@ pub enum Error {
     /// The simulated drive cannot be built.
     #[error(transparent)]
     Drive(#[from] fathom_drives::Error),
+    /// The object store cannot be reached.
+    #[error("{}", told_of(.0))]
+    ObjectStore(fathom_s3::Error),
     /// The user asked to stop.
     #[error("stopped on request")]
     Stopped,
+}
+
+impl From<fathom_s3::Error> for Error {
+    fn from(error: fathom_s3::Error) -> Error {
+        match error {
+            fathom_s3::Error::Stopped => Error::Stopped,
+            fathom_s3::Error::File {
+                action,
+                path,
+                source,
+            } => Error::Io {
+                action,
+                path,
+                source,
+            },
+            other => Error::ObjectStore(other),
+        }
+    }
 }
 
 impl Error {

@@ -6,7 +6,6 @@
 //! lock and no log in any worker; nothing here is asynchronous in Rust's sense.
 
 mod affinity;
-mod any_certificate;
 mod arena;
 mod ceiling;
 mod clock;
@@ -34,7 +33,6 @@ pub mod payload;
 pub mod prepare;
 pub mod verify;
 
-pub use any_certificate::AnyCertificate;
 pub use ceiling::measure_ceiling;
 pub use clock::calibrate_clock;
 pub use error::Error;

@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-stats", 0),
     ("fathom-rules", 0),
     ("fathom-drives", 1),
+    ("fathom-s3", 1),
     ("fathom-plan", 2),
     ("fathom-engine", 2),
     ("fathom-observe", 2),

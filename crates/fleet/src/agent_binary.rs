@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 
 use ring::digest;
 
-use crate::token::hex;
-
 /// Said by a host that wants the binary; the system follows.
 pub(crate) const NEED: &str = "fathom-need ";
 
@@ -42,7 +40,7 @@ impl AgentBinary {
                 }
             }
         }
-        let whole_hash = hex(context.finish().as_ref());
+        let whole_hash = hex::encode(context.finish().as_ref());
         Ok(AgentBinary {
             path: path.to_owned(),
             bytes,

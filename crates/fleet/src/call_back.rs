@@ -23,7 +23,7 @@ use crate::credentials::{new_key, unsigned};
 use crate::frame::{FrameReader, FrameWriter};
 use crate::session;
 use crate::tls::{self, Binding};
-use crate::token::{hex, unhex};
+use crate::token::unhex;
 use crate::transport::Transport;
 use crate::wire::PROTOCOL;
 
@@ -76,7 +76,11 @@ impl Invitation {
     /// The text for the environment of the agents. Whoever has it can join
     /// this one run.
     pub(crate) fn reveal(&self) -> String {
-        format!("{};{}", self.addresses.join(","), hex(&self.secret.0))
+        format!(
+            "{};{}",
+            self.addresses.join(","),
+            hex::encode(&self.secret.0)
+        )
     }
 }
 
@@ -95,7 +99,7 @@ impl Secret {
 
     fn prove(&self, who: &str, binding: &Binding, host: &str) -> String {
         let tag = hmac::sign(&self.key(), &said(who, binding, host));
-        hex(tag.as_ref())
+        hex::encode(tag.as_ref())
     }
 
     fn proves(&self, proof: &str, who: &str, binding: &Binding, host: &str) -> bool {

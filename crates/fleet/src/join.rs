@@ -13,7 +13,7 @@ use crate::credentials::{AgentKeys, CoordinatorKeys, new_key, unsigned};
 use crate::frame::{FrameReader, FrameWriter};
 use crate::host_list::HostName;
 use crate::tls;
-use crate::token::{JoinToken, Prover, hex, unhex};
+use crate::token::{JoinToken, Prover, unhex};
 use crate::wire::{Greeting, PROTOCOL};
 
 /// What the agent says first. The first two fields are those of a greeting.
@@ -127,7 +127,7 @@ impl Waiting {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             token: self.token.number.clone(),
-            public_key: hex(public_key),
+            public_key: hex::encode(public_key),
             proof: self.token.proof(Prover::Agent, &binding, public_key),
         };
         writer.send(&request).map_err(|error| error.to_string())?;

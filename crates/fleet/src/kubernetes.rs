@@ -19,7 +19,6 @@ use crate::call_back::{CALL_BACK_VARIABLE, Invitation};
 use crate::host_list::{HostName, parse_hosts};
 use crate::launched::Launched;
 use crate::starter::Starter;
-use crate::token::hex;
 use crate::wire::clean;
 
 /// Time for pods to be scheduled, images to be pulled, agents to start.
@@ -229,7 +228,7 @@ impl Job {
         let mut random = [0; 5];
         ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut random)
             .map_err(|_| "the system gives no random numbers".to_owned())?;
-        let name = format!("fathom-{}", hex(&random));
+        let name = format!("fathom-{}", hex::encode(random));
         let namespace = match (
             &options.namespace,
             manifest["metadata"]["namespace"].as_str(),

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use fathom_deadline::paths;
-use fathom_engine::object::{EndpointAddress, endpoints_of, own_endpoint};
+use fathom_engine::object::{endpoints_of, own_endpoint};
 use fathom_model::workload::{ObjectStore, Peer, PeerProtocol};
 use fathom_model::{ScheduledTrial, Target};
+use fathom_s3::EndpointAddress;
 
 use crate::network::{Network, Owner};
 
@@ -90,7 +91,8 @@ impl Policy {
     fn check_endpoints(&self, store: &ObjectStore) -> Result<(), String> {
         let own = own_endpoint(&store.region).and_then(|name| name.parse().ok());
         for name in endpoints_of(store) {
-            let address: EndpointAddress = name.parse()?;
+            let address = name.parse::<EndpointAddress>();
+            let address = address.map_err(|error| error.to_string())?;
             if own.as_ref() != Some(&address) && !self.endpoints.contains(&address) {
                 return Err(format!(
                     "{address} is not among the S3 endpoints that the owner of this host allows; \

@@ -45,9 +45,9 @@ impl FromStr for JoinToken {
         };
         let rest = text.trim().strip_prefix(PREFIX).ok_or_else(wrong)?;
         let (number, secret) = rest.split_once('-').ok_or_else(wrong)?;
-        let hex =
+        let is_hex =
             |part: &str, chars| part.len() == chars && part.bytes().all(|b| b.is_ascii_hexdigit());
-        if !hex(number, NUMBER_CHARS) || !hex(secret, SECRET_CHARS) {
+        if !is_hex(number, NUMBER_CHARS) || !is_hex(secret, SECRET_CHARS) {
             return Err(wrong());
         }
         Ok(JoinToken {
@@ -56,6 +56,9 @@ impl FromStr for JoinToken {
         })
     }
 }
+
+/// Characters of a text in hexadecimal at most.
+const MOST_HEX_CHARS: usize = 1024;
 
 /// Who proves that it knows the secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +76,7 @@ impl JoinToken {
     /// Proof of knowing the secret, for one connection and one key.
     pub(crate) fn proof(&self, who: Prover, binding: &Binding, public_key: &[u8]) -> String {
         let tag = hmac::sign(&self.key(), &message(who, binding, public_key));
-        hex(tag.as_ref())
+        hex::encode(tag.as_ref())
     }
 
     /// Whether the other side knows the secret.
@@ -126,8 +129,8 @@ impl CoordinatorKeys {
             .map_err(|_| "the system gives no random numbers".to_owned())?;
         let (number, secret) = random.split_at(NUMBER_CHARS / 2);
         let token = JoinToken {
-            number: hex(number),
-            secret: hex(secret),
+            number: hex::encode(number),
+            secret: hex::encode(secret),
         };
         let valid_ns = u64::try_from(valid_for.as_nanos()).unwrap_or(u64::MAX);
         let kept = Kept {
@@ -167,18 +170,10 @@ impl CoordinatorKeys {
     }
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
+/// The bytes of a text in hexadecimal; others send it, so it is short or refused.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || text.len() > 1024 || !text.is_ascii() {
-        return None;
-    }
-    let pairs = (0..text.len()).step_by(2);
-    pairs
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
-        .collect()
+    let short = text.len() <= MOST_HEX_CHARS;
+    short.then(|| hex::decode(text).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
 //! "Did you mean": the nearest valid name to a mistyped one.
 
+use strsim::osa_distance;
+
 /// The candidate nearest to `name`, if it is near enough to be what the user
-/// meant: one edit per three letters, at least one.
+/// meant: one edit per three letters, at least one. An
+/// edit is a letter inserted, deleted or replaced, or two neighbours swapped.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = plain(name);
-    if wanted.is_empty() || wanted.len() > 64 {
+    let letters = wanted.chars().count();
+    if letters == 0 || letters > 64 {
         return None;
     }
-    let limit = (wanted.len() / 3).max(1);
+    let limit = (letters / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&wanted, &plain(candidate)), candidate))
+        .map(|candidate| (osa_distance(&wanted, &plain(candidate)), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
@@ -23,31 +27,11 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
 }
 
 /// Spelling without what people mix up: case, `-` and `_`.
-fn plain(name: &str) -> Vec<char> {
+fn plain(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '-' | '_' | ' '))
         .flat_map(char::to_lowercase)
         .collect()
-}
-
-/// Edits between two words: insert, delete, replace, swap of neighbours
-/// (optimal string alignment; Boytsov 2011, section 2).
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replace = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replace.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = last;
-        last = row;
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]
@@ -74,7 +58,7 @@ mod tests {
 
     #[test]
     fn distance_counts_a_swap_as_one() {
-        let d = |a: &str, b: &str| distance(&plain(a), &plain(b));
+        let d = |a: &str, b: &str| osa_distance(&plain(a), &plain(b));
         assert_eq!(d("abcd", "abdc"), 1);
         assert_eq!(d("kitten", "sitting"), 3);
         assert_eq!(d("", "abc"), 3);

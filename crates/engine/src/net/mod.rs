@@ -7,7 +7,6 @@
 //! connection makes blocking calls on large buffers; nothing is locked or
 //! allocated between two seconds. [`mtu`] finds out which packets pass.
 
-mod beginning;
 mod datagrams;
 mod guide;
 pub mod mtu;
@@ -19,7 +18,6 @@ mod socket;
 mod stream;
 mod work;
 
-pub(crate) use beginning::begin_tcp;
 pub use guide::{Part, Work};
 pub use socket::{
     SocketOptions, bind_udp, congestion_of, connect_tcp, listen_tcp, prepare_tcp, prepare_udp,

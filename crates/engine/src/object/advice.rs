@@ -1,5 +1,7 @@
 //! What to do about what a store or the way to it said.
 
+use fathom_s3::{Error, Fault, Hint};
+
 /// Signs in a message, and what helps.
 const KNOWN: [(&str, &str); 12] = [
     ("NoSuchBucket", "make the bucket first, or name another"),
@@ -50,6 +52,38 @@ const KNOWN: [(&str, &str); 12] = [
         "what listens there does not speak TLS; try http:// in --endpoint",
     ),
 ];
+
+/// What happened to a request, and what its hint means to somebody who types
+/// commands.
+pub(super) fn told(fault: &Fault) -> String {
+    let text = &fault.text;
+    match &fault.hint {
+        None => text.clone(),
+        Some(Hint::Region(region)) => {
+            format!("{text}; the bucket is in another region: add --s3-region {region}")
+        }
+        Some(Hint::NoTls) => {
+            format!("{text}; if what listens there does not speak TLS, write http:// in --endpoint")
+        }
+    }
+}
+
+/// An error of the client, and what helps where that is known.
+pub(crate) fn told_of(error: &Error) -> String {
+    match error {
+        Error::NoConnection { endpoints, fault } => format!(
+            "no connection to {}: {}",
+            endpoints.join(" or "),
+            advised(&told(fault))
+        ),
+        Error::NoAuthorities => format!("{error}; name a file with --ca-file"),
+        Error::NoKeys { .. } => {
+            format!("{error}, or name a file with --credentials-file; --anonymous signs nothing")
+        }
+        Error::Lookup { .. } => advised(&error.to_string()),
+        _ => error.to_string(),
+    }
+}
 
 /// `text`, and what helps where that is known.
 pub(super) fn advised(text: &str) -> String {

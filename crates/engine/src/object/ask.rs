@@ -1,16 +1,11 @@
 //! From what is to be done with an object to the request for it.
 
 use fathom_model::OpKind;
-use fathom_model::workload::ObjectChecksum;
+use fathom_s3::{Body, Checksum, Method, Request, Sink, Stamp, encode, list_query, md5, xml};
 
-use super::checksum;
-use super::date::Stamp;
-use super::encode;
 use super::names::Names;
 use super::picker::Task;
-use super::request::{Body, Method, Request, Sink};
 use super::work::Work;
-use super::xml;
 
 /// One request of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,7 +145,7 @@ impl Asker {
             }
             OpKind::DeleteMany => {
                 method = Method::Post;
-                self.path = Names::bucket_path(&work.access.bucket, work.access.store.virtual_host);
+                self.path = work.access.bucket_path();
                 self.query.extend_from_slice(b"delete=");
                 (header, body) = self.summed(batch(work, rank, task));
                 sink = Sink::Keep;
@@ -171,7 +166,7 @@ impl Asker {
 
     /// A document with the header of its checksum, which S3 wants.
     fn summed(&mut self, document: Vec<u8>) -> (Option<&'static [u8]>, Body) {
-        self.text = encode::base64(&super::md5::md5(&document)).into_bytes();
+        self.text = encode::base64(&md5(&document)).into_bytes();
         (Some(b"content-md5"), Body::Bytes(document))
     }
 
@@ -205,7 +200,7 @@ impl Asker {
         token: &str,
         with: impl FnOnce(Request<'_>),
     ) -> Expected {
-        self.path = Names::bucket_path(&work.access.bucket, work.access.store.virtual_host);
+        self.path = work.access.bucket_path();
         let listed = work.names.listed(rank);
         let delimiter = work.work.delimiter;
         let keys = work.work.page_keys;
@@ -292,52 +287,6 @@ impl Asker {
     }
 }
 
-/// Stands between key and version in the place where a listing goes on.
-pub(super) const VERSION_BEHIND: char = '\0';
-
-/// The query of a page of keys, or of versions.
-pub(super) fn list_query(
-    query: &mut Vec<u8>,
-    prefix: &str,
-    (token, versions): (&str, bool),
-    keys: u32,
-    delimiter: bool,
-) {
-    // Of versions a page may end between two of one key.
-    let (token, version) = match versions {
-        true => token.split_once(VERSION_BEHIND).unwrap_or((token, "")),
-        false => (token, ""),
-    };
-    query.clear();
-    if !versions && !token.is_empty() {
-        query.extend_from_slice(b"continuation-token=");
-        encode::percent(query, token.as_bytes(), false);
-        query.push(b'&');
-    }
-    if delimiter {
-        query.extend_from_slice(b"delimiter=%2F&");
-    }
-    if versions && !token.is_empty() {
-        query.extend_from_slice(b"key-marker=");
-        encode::percent(query, token.as_bytes(), false);
-        query.push(b'&');
-    }
-    if !versions {
-        query.extend_from_slice(b"list-type=2&");
-    }
-    query.extend_from_slice(b"max-keys=");
-    encode::decimal(query, u64::from(keys));
-    query.extend_from_slice(b"&prefix=");
-    encode::percent(query, prefix.as_bytes(), false);
-    if versions && !version.is_empty() {
-        query.extend_from_slice(b"&version-id-marker=");
-        encode::percent(query, version.as_bytes(), false);
-    }
-    if versions {
-        query.extend_from_slice(b"&versions=");
-    }
-}
-
 fn moved(bytes: u64) -> Expected {
     Expected {
         bytes,
@@ -406,12 +355,12 @@ fn delete_list(keys: impl Iterator<Item = String>) -> Vec<u8> {
     list
 }
 
-fn completion(parts: &[PartTag], kind: Option<ObjectChecksum>) -> Vec<u8> {
+fn completion(parts: &[PartTag], kind: Option<Checksum>) -> Vec<u8> {
     let mut list = b"<CompleteMultipartUpload>".to_vec();
     for (at, part) in parts.iter().enumerate() {
         list.extend_from_slice(b"<Part>");
         if let (Some(kind), Some(sum)) = (kind, &part.checksum) {
-            let name = checksum::algorithm(kind);
+            let name = kind.algorithm();
             list.extend_from_slice(format!("<Checksum{name}>{sum}</Checksum{name}>").as_bytes());
         }
         list.extend_from_slice(b"<PartNumber>");
@@ -429,22 +378,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_are_sorted_as_they_are_signed() {
-        let mut query = Vec::new();
-        list_query(&mut query, "a/b", ("x=", false), 7, true);
-        let text = String::from_utf8(query.clone()).unwrap();
-        let expected = "continuation-token=x%3D&delimiter=%2F&list-type=2&max-keys=7&prefix=a%2Fb";
-        assert_eq!(text, expected);
-        list_query(&mut query, "a", ("k", true), 7, false);
-        let text = String::from_utf8(query.clone()).unwrap();
-        assert_eq!(text, "key-marker=k&max-keys=7&prefix=a&versions=");
-        list_query(&mut query, "a", ("k\0v", true), 7, false);
-        let text = String::from_utf8(query).unwrap();
-        let expected = "key-marker=k&max-keys=7&prefix=a&version-id-marker=v&versions=";
-        assert_eq!(text, expected);
-    }
-
-    #[test]
     fn documents_are_what_the_store_reads() {
         let list = delete_list(["a&b".to_owned()].into_iter());
         assert_eq!(xml::text(&list, "Key").as_deref(), Some("a&b"));
@@ -452,7 +385,7 @@ mod tests {
             etag: etag.to_owned(),
             checksum: sum.map(str::to_owned),
         };
-        let kind = Some(ObjectChecksum::Crc32c);
+        let kind = Some(Checksum::Crc32c);
         let parts = completion(&[part("e1", Some("s1=")), part("e2", None)], kind);
         assert_eq!(xml::text(&parts, "ChecksumCRC32C").as_deref(), Some("s1="));
         let tags: Vec<_> = xml::elements(&parts, "ETag").map(xml::unescape).collect();

@@ -5,13 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_model::{ErrorClass, OpKind};
+use fathom_model::OpKind;
+use fathom_s3::{
+    Access, Body, ConnectionPool, Ended, Fault, FaultKind, Method, Request, Sink, encode,
+};
 
-use super::access::Access;
-use super::encode;
-use super::hub::{Ended, Hub};
-use super::lane::Fault;
-use super::request::{Body, Method, Request, Sink};
+use super::advice;
 use crate::Error;
 use crate::arena::BufferView;
 use crate::engine::{Broken, Capabilities, Completion, Engine, MAX_DEPTH, Op, Queued};
@@ -53,7 +52,7 @@ impl BlockStore {
 
     /// Reads one block by itself.
     pub(crate) fn read(&self, file: usize, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
-        let mut hub = Hub::new(&self.access, 1, 0)?;
+        let mut hub = ConnectionPool::new(&self.access, 1, 0)?;
         let mut path = Vec::new();
         self.path(&mut path, file, offset, length);
         let asked = hub.ask(Request {
@@ -65,8 +64,8 @@ impl BlockStore {
             sink: Sink::Keep,
         });
         match asked {
-            Ok(end) => Ok(hub.kept(end.lane).to_vec()),
-            Err(fault) => Err(Error::Workload(fault.text)),
+            Ok(end) => Ok(hub.kept(end.connection).to_vec()),
+            Err(fault) => Err(Error::Workload(advice::told(&fault))),
         }
     }
 }
@@ -75,7 +74,7 @@ impl BlockStore {
 #[derive(Debug)]
 pub(crate) struct Blocks {
     store: Arc<BlockStore>,
-    hub: Hub,
+    hub: ConnectionPool,
     buffers: BufferView,
     first_file: usize,
     /// What each lane carries.
@@ -100,7 +99,7 @@ impl Blocks {
         slots: u32,
     ) -> Result<Blocks, Error> {
         let lanes = slots as usize;
-        let mut hub = Hub::new(&store.access, lanes, worker as usize * lanes)?;
+        let mut hub = ConnectionPool::new(&store.access, lanes, worker as usize * lanes)?;
         if !store.access.store.no_keep_alive {
             hub.connect_all(&|| false)?;
         }
@@ -122,7 +121,7 @@ impl Blocks {
         let length = op.len as usize;
         match (&end.outcome, op.kind) {
             (Ok(()), OpKind::Read) => {
-                let kept = self.hub.kept(end.lane);
+                let kept = self.hub.kept(end.connection);
                 let got = kept.len().min(length);
                 // SAFETY: the buffer has at least as many bytes as the
                 // operation and belongs to the engine until it was reaped.
@@ -140,13 +139,13 @@ impl Blocks {
 
 /// The number that stands for a fault, whose class is found again from it.
 fn errno_of(fault: &Fault) -> i32 {
-    match (fault.class, fault.status) {
+    match (fault.kind, fault.status) {
         (_, 401 | 403) => libc::EACCES,
         (_, 507) => libc::ENOSPC,
-        (ErrorClass::SlowDown, _) => libc::EUSERS,
-        (ErrorClass::Reset, _) => libc::ECONNRESET,
-        (ErrorClass::Timeout, _) => libc::ETIMEDOUT,
-        (ErrorClass::Refused, _) => libc::EBADRQC,
+        (FaultKind::SlowDown, _) => libc::EUSERS,
+        (FaultKind::Reset, _) => libc::ECONNRESET,
+        (FaultKind::Timeout, _) => libc::ETIMEDOUT,
+        (FaultKind::Refused, _) => libc::EBADRQC,
         _ => libc::EPROTO,
     }
 }
@@ -239,7 +238,7 @@ impl Engine for Blocks {
         let mut ended = std::mem::take(&mut self.ended);
         self.hub.poll(timeout_ns, timeout_ns.is_some(), &mut ended);
         for end in ended.drain(..) {
-            if let Some((op, buffer)) = self.lanes[end.lane].take() {
+            if let Some((op, buffer)) = self.lanes[end.connection].take() {
                 let result = self.result(&end, &op, buffer);
                 let slot = op.slot;
                 out.push(Completion { slot, result });

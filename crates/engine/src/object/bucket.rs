@@ -4,12 +4,10 @@
 use std::sync::Arc;
 
 use fathom_model::workload::ObjectStore;
+use fathom_s3::{Access, Body, ConnectionPool, Method, Request, Sink};
 
-use super::access::Access;
-use super::advice::advised;
-use super::hub::Hub;
-use super::names::Names;
-use super::request::{Body, Method, Request, Sink};
+use super::access;
+use super::advice::{advised, told};
 use crate::Error;
 
 /// Makes a bucket unless it is there. Whether it was made.
@@ -17,8 +15,8 @@ use crate::Error;
 /// # Errors
 /// When the store cannot be reached, or refuses.
 pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
-    let access = Arc::new(Access::find(store, bucket, 0)?);
-    let mut hub = Hub::single(&access)?;
+    let access = Arc::new(access::find(store, bucket, 0)?);
+    let mut hub = ConnectionPool::single(&access)?;
     match ask(&mut hub, &access, Method::Head) {
         Ok(()) => return Ok(false),
         Err((404, _)) => {}
@@ -39,8 +37,8 @@ pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
 /// # Errors
 /// When the store cannot be reached.
 pub fn remove_empty_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
-    let access = Arc::new(Access::find(store, bucket, 0)?);
-    let mut hub = Hub::single(&access)?;
+    let access = Arc::new(access::find(store, bucket, 0)?);
+    let mut hub = ConnectionPool::single(&access)?;
     match ask(&mut hub, &access, Method::Delete) {
         Ok(()) => Ok(true),
         Err((400.., _)) => Ok(false),
@@ -59,8 +57,8 @@ fn refused(access: &Access, doing: &str, text: &str) -> Error {
 
 /// A request to the bucket itself; the status, or 0 without one, and the words
 /// of a failure.
-fn ask(hub: &mut Hub, access: &Access, method: Method) -> Result<(), (u16, String)> {
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+fn ask(hub: &mut ConnectionPool, access: &Access, method: Method) -> Result<(), (u16, String)> {
+    let path = access.bucket_path();
     hub.ask(Request {
         method,
         path: &path,
@@ -70,5 +68,5 @@ fn ask(hub: &mut Hub, access: &Access, method: Method) -> Result<(), (u16, Strin
         sink: Sink::Discard,
     })
     .map(|_| ())
-    .map_err(|fault| (fault.status, fault.text))
+    .map_err(|fault| (fault.status, told(&fault)))
 }

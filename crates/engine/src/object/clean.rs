@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fathom_model::workload::ObjectStore;
+use fathom_s3::{Access, Broken, ConnectionPool, Entry, Listed, Listing, MOST_ENTRIES};
 
-use super::access::Access;
-use super::advice::advised;
-use super::hub::Hub;
-use super::listing::{Broken, Entry, Listed, Listing, MOST_ENTRIES};
+use super::access;
+use super::advice::{advised, told};
 use super::own_keys::{OwnKeys, is_note, run_of};
 use super::prepare::parts_of;
 use super::reach;
@@ -76,16 +75,16 @@ fn find(
     hooks: &mut dyn PrepareHooks,
 ) -> Result<BTreeMap<String, Found>, Error> {
     let (bucket, prefix) = parts_of(target);
-    let access = Arc::new(Access::find(&patient(store, false), &bucket, 0)?);
+    let access = Arc::new(access::find(&patient(store, false), &bucket, 0)?);
     reach::answers(&access, &|| hooks.stop_requested())?;
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
     let start = format!("{prefix}fathom-");
     for what in [Listed::Objects, Listed::Versions, Listed::Uploads] {
         let mut listing = Listing::new(what, &start);
         let mut seen = 0;
         loop {
-            let entries = match listing.page(&mut hub, &access, &*hooks) {
+            let entries = match listing.page(&mut hub, &access, &|| hooks.stop_requested()) {
                 Ok(Some(entries)) => entries,
                 Ok(None) => break,
                 // Not every store has versions, or uploads in parts.
@@ -137,7 +136,7 @@ fn take_note(runs: &mut BTreeMap<String, Found>, what: Listed, entry: &Entry, pr
 /// Why it is not known what there is.
 fn unfound(access: &Access, start: &str, seen: u64, broken: Broken) -> Error {
     let text = match broken {
-        Broken::Fault(fault) => advised(&fault.text),
+        Broken::Fault(fault) => advised(&told(&fault)),
         Broken::Wrong(text) => text,
         Broken::Stopped => "interrupted".to_owned(),
     };

@@ -10,11 +10,12 @@
 use std::sync::Arc;
 
 use fathom_model::rng::{Rng, splitmix64};
+use fathom_s3::{OWN_BYTES, Payload, Piece};
 
 /// Bytes of a block.
 const BLOCK_BYTES: u64 = 64 << 10;
 /// Bytes at the start of a block that no other has.
-pub(super) const STAMP_BYTES: u64 = 16;
+const STAMP_BYTES: u64 = OWN_BYTES as u64;
 /// Places in the pool where a block may begin.
 const PLACES: u64 = 1 << 20;
 
@@ -23,34 +24,6 @@ const PLACES: u64 = 1 << 20;
 pub(crate) struct Contents {
     pool: Arc<[u8]>,
     seed: u64,
-}
-
-/// A run of bytes of an object.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Piece<'a> {
-    /// Bytes of a stamp, from and to.
-    Stamp([u8; STAMP_BYTES as usize], usize, usize),
-    Pool(&'a [u8]),
-}
-
-impl<'a> Piece<'a> {
-    /// Its first `most` bytes, or all of it.
-    pub(super) fn up_to(self, most: u64) -> Piece<'a> {
-        let most = usize::try_from(most).unwrap_or(usize::MAX);
-        match self {
-            Piece::Stamp(stamp, from, to) => {
-                Piece::Stamp(stamp, from, to.min(from.saturating_add(most)))
-            }
-            Piece::Pool(bytes) => Piece::Pool(&bytes[..bytes.len().min(most)]),
-        }
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        match self {
-            Piece::Stamp(stamp, from, to) => &stamp[*from..*to],
-            Piece::Pool(bytes) => bytes,
-        }
-    }
 }
 
 impl Contents {
@@ -66,49 +39,22 @@ impl Contents {
             seed,
         }
     }
+}
 
-    /// The run of bytes of `object` that begins at `at`, up to the next border.
-    pub(super) fn piece(&self, object: u64, at: u64) -> Piece<'_> {
+impl Payload for Contents {
+    fn piece(&self, object: u64, at: u64) -> Piece<'_> {
         let block = at / BLOCK_BYTES;
         let within = at % BLOCK_BYTES;
         let key = splitmix64(splitmix64(self.seed ^ object).wrapping_add(block));
         if within < STAMP_BYTES {
-            let mut stamp = [0; STAMP_BYTES as usize];
+            let mut stamp = [0; OWN_BYTES];
             stamp[..8].copy_from_slice(&key.to_le_bytes());
             stamp[8..].copy_from_slice(&splitmix64(key).to_le_bytes());
-            return Piece::Stamp(stamp, within as usize, STAMP_BYTES as usize);
+            return Piece::Own(stamp, within as usize, OWN_BYTES);
         }
         let place = key % PLACES;
         let range = (place + within) as usize..(place + BLOCK_BYTES) as usize;
-        Piece::Pool(&self.pool[range])
-    }
-
-    /// Whether `bytes` are those of `object` from `at` on; if not, where the
-    /// first piece lies that differs.
-    pub(crate) fn check(&self, object: u64, at: u64, bytes: &[u8]) -> Result<(), u64> {
-        let mut done = 0;
-        while done < bytes.len() {
-            let piece = self.piece(object, at + done as u64);
-            let expected = piece.bytes();
-            let length = expected.len().min(bytes.len() - done);
-            if bytes[done..done + length] != expected[..length] {
-                return Err(at + done as u64);
-            }
-            done += length;
-        }
-        Ok(())
-    }
-
-    /// Gives all bytes of `object` from `at` on, `length` of them, in pieces.
-    pub(crate) fn each(&self, object: u64, at: u64, length: u64, mut to: impl FnMut(&[u8])) {
-        let mut done = 0;
-        while done < length {
-            let piece = self.piece(object, at + done);
-            let bytes = piece.bytes();
-            let most = bytes.len().min((length - done) as usize);
-            to(&bytes[..most]);
-            done += most as u64;
-        }
+        Piece::Borrowed(&self.pool[range])
     }
 }
 
@@ -118,7 +64,9 @@ mod tests {
 
     fn whole(contents: &Contents, object: u64, length: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
-        contents.each(object, 0, length, |piece| bytes.extend_from_slice(piece));
+        contents.each(object, 0, length, &mut |piece| {
+            bytes.extend_from_slice(piece);
+        });
         bytes
     }
 

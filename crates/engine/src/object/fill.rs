@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use fathom_model::OpKind;
+use fathom_s3::{ConnectionPool, Ended};
 
-use super::advice::advised;
+use super::advice::{advised, told};
 use super::ask::{Ask, Asker};
-use super::hub::{Ended, Hub};
 use super::picker::Task;
 use super::shelf::Taken;
 use super::work::Work;
@@ -40,7 +40,7 @@ struct Making {
 /// What there is to make, and what was made.
 struct Filling<'w> {
     work: &'w Work,
-    hub: Hub,
+    hub: ConnectionPool,
     asker: Asker,
     missing: VecDeque<Missing>,
     under_way: Vec<Option<Making>>,
@@ -70,7 +70,7 @@ pub(super) fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u6
     }
     let lanes = LANES.min(usize::try_from(total).unwrap_or(LANES));
     let mut filling = Filling {
-        hub: Hub::new(&work.access, lanes, 0)?,
+        hub: ConnectionPool::new(&work.access, lanes, 0)?,
         work,
         asker: Asker::default(),
         missing,
@@ -185,13 +185,13 @@ impl Filling<'_> {
     }
 
     fn ended(&mut self, end: Ended) -> Result<(), Error> {
-        let Some(making) = self.under_way[end.lane].take() else {
+        let Some(making) = self.under_way[end.connection].take() else {
             return Ok(());
         };
         let bucket = &self.work.access.bucket;
         match end.outcome {
             Ok(()) => {
-                let version = self.hub.tags(end.lane).1;
+                let version = self.hub.tags(end.connection).1;
                 let known = !version.is_empty() && version != "null";
                 if self.needs_versions && !known {
                     return Err(Error::Workload(format!(
@@ -210,7 +210,7 @@ impl Filling<'_> {
             Err(fault) if making.tries >= TRIES || fault.status / 100 == 4 => {
                 return Err(Error::Workload(format!(
                     "the objects that are to be read could not be made in bucket '{bucket}': {}",
-                    advised(&fault.text)
+                    advised(&told(&fault))
                 )));
             }
             Err(_) => {
@@ -219,7 +219,7 @@ impl Filling<'_> {
                     tries: making.tries + 1,
                     ..making
                 };
-                self.put(end.lane, again);
+                self.put(end.connection, again);
             }
         }
         Ok(())

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use fathom_model::{Job, OpKind};
+use fathom_s3::StoreServer;
 
 use super::tests::{job, object, run, server, store};
 use super::{
-    Removal, StoreServer, clean_bucket, keep_objects_of_run, remove_objects_of_part,
-    remove_objects_of_run,
+    Removal, clean_bucket, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run,
 };
 use crate::Error;
 use crate::prepare::{NoHooks, PrepareHooks, PrepareProgress, prepare};

@@ -2,8 +2,8 @@
 
 use fathom_model::workload::{ObjectSizes, Verify};
 use fathom_model::{ErrorClass, Job, OpKind};
+use fathom_s3::StoreServer;
 
-use super::StoreServer;
 use super::tests::{MS, done, errors, job, object, run, server};
 
 fn over_http2(server: &StoreServer, tag: u64, ops: &[(OpKind, u32)]) -> Job {

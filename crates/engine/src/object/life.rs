@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::hub::Hub;
+use fathom_s3::ConnectionPool;
+
 use super::work::Work;
 use super::worker::{Parts, Worker};
 use crate::Error;
@@ -20,7 +21,7 @@ pub(crate) fn live(
     let plan = &birth.plan;
     let (workload, seed) = (&plan.job.workload, plan.job.seed);
     let lanes = plan.depth as usize * work.lanes_of_slot();
-    let mut hub = Hub::new(&work.access, lanes, birth.index as usize * lanes)?;
+    let mut hub = ConnectionPool::new(&work.access, lanes, birth.index as usize * lanes)?;
     if !work.access.store.no_keep_alive {
         hub.connect_all(&|| birth.control.must_end())?;
     }

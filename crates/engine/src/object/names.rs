@@ -2,8 +2,7 @@
 
 use fathom_model::rng::splitmix64;
 use fathom_model::workload::{KeyLayout, ObjectSizes};
-
-use super::encode;
+use fathom_s3::encode;
 
 /// What all objects of a trial have in common.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,15 +102,6 @@ impl Names {
         out.extend_from_slice(&self.root);
         out.extend_from_slice(b"copies/");
         self.key(out, rank, number);
-    }
-
-    /// The path that lists a bucket.
-    pub(crate) fn bucket_path(bucket: &str, virtual_host: bool) -> Vec<u8> {
-        let mut path = vec![b'/'];
-        if !virtual_host {
-            encode::percent(&mut path, bucket.as_bytes(), true);
-        }
-        path
     }
 
     /// The prefix under which the objects of a rank are listed.

@@ -7,8 +7,9 @@ use fathom_model::workload::{
     OpMix, Rate, RateUnit, Verify, Work, Workload,
 };
 use fathom_model::{ErrorClass, Histogram, Job, OpKind, Phase, Target};
+use fathom_s3::{Credentials, Script, StoreServer};
 
-use super::{Script, StoreServer, clean_bucket, give_credentials, remove_objects_of_run};
+use super::{clean_bucket, give_credentials, remove_objects_of_run};
 use crate::group::GroupEnd;
 use crate::prepare::{NoHooks, prepare};
 use crate::{EndReason, Group};
@@ -21,7 +22,7 @@ pub(super) fn server(script: &str) -> StoreServer {
 }
 
 pub(super) fn store(server: &StoreServer) -> ObjectStore {
-    give_credentials("object tests", super::Credentials::default());
+    give_credentials("object tests", Credentials::default());
     ObjectStore {
         region: "us-east-1".to_owned(),
         keys: KeySource::Given("object tests".to_owned()),
@@ -405,10 +406,10 @@ fn objects_that_are_kept_are_removed_by_the_run_that_made_them() {
 fn each_endpoint_is_asked_with_its_own_keys() {
     let (one, two) = (server(""), server(""));
     for name in ["first", "second"] {
-        let keys = super::Credentials {
+        let keys = Credentials {
             key_id: name.to_uppercase(),
             secret: "topsecret".to_owned(),
-            ..super::Credentials::default()
+            ..Credentials::default()
         };
         give_credentials(name, keys);
     }

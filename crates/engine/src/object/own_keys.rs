@@ -5,8 +5,6 @@
 
 /// The object that says that its run was to be kept.
 pub(super) const KEPT: &str = "kept";
-/// Characters of a key that are shown.
-const SHOWN: usize = 120;
 
 /// The keys of a run, or of the part of it that one host made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,19 +107,6 @@ pub(super) fn run_of<'k>(key: &'k str, prefix: &str) -> Option<&'k str> {
     (!folder && OwnKeys::of_run(run).owns(key)).then_some(run)
 }
 
-/// A key as it is shown: short, and without characters that a terminal obeys.
-pub(super) fn shown(key: &str) -> String {
-    let mut text: String = key
-        .chars()
-        .take(SHOWN)
-        .flat_map(char::escape_debug)
-        .collect();
-    if key.chars().nth(SHOWN).is_some() {
-        text.push('…');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,12 +171,5 @@ mod tests {
         ] {
             assert!(!all.owns(key) && !part.owns(key), "{key:?}");
         }
-    }
-
-    #[test]
-    fn a_key_is_shown_without_its_tricks() {
-        assert_eq!(shown("a\u{1b}[2Jb\0"), "a\\u{1b}[2Jb\\0");
-        let long = shown(&"x".repeat(5000));
-        assert!(long.ends_with('…') && long.chars().count() == 121);
     }
 }

@@ -4,18 +4,18 @@
 use fathom_model::rng::{derive_seed, splitmix64};
 use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
 use fathom_model::{Job, Target};
+use fathom_s3::{
+    Access, Broken, ConnectionPool, Listed, Listing, StoreServer, encode, is_below, is_whole,
+    list_query, page_of, shown, xml,
+};
 
-use super::access::Access;
-use super::advice::advised;
-use super::ask::list_query;
+use super::access;
+use super::advice::{advised, told};
 use super::fill::fill;
-use super::hub::Hub;
-use super::listing::{Broken, Listed, Listing, is_below, is_whole, page_of};
 use super::names::Names;
-use super::own_keys::{is_note, is_tag, shown};
-use super::server::StoreServer;
+use super::own_keys::{is_note, is_tag};
+use super::shelf;
 use super::work::{Work, check};
-use super::{encode, shelf, xml};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
@@ -78,9 +78,9 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
         .fold(0, |hash, b| splitmix64(hash ^ u64::from(b))) as u32;
     let run = prefix_of_run(&prefix, job.run_tag);
     let place = format!("{run}{}/{shape:08x}", job.file_prefix);
-    let access = Access::find(store, &bucket, derive_seed(job.run_tag, u64::from(shape)))?;
+    let access = access::find(store, &bucket, derive_seed(job.run_tag, u64::from(shape)))?;
     let access = std::sync::Arc::new(access);
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     hub.connect_all(&|| hooks.stop_requested())?;
     let foreign = holds_others(&mut hub, &access, &prefix, hooks)?;
     if prefix.is_empty() && foreign && !job.destructive && !object.existing {
@@ -117,7 +117,7 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
 }
 
 fn names(access: &Access, object: &ObjectWork, place: &str, job: &Job) -> Names {
-    let mut root = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let mut root = access.bucket_path();
     if root.last() != Some(&b'/') {
         root.push(b'/');
     }
@@ -138,13 +138,13 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
         .map_err(|error| Error::Workload(format!("no null server can be started: {error}")))?;
     let store = ObjectStore {
         endpoints: vec![server.endpoint()],
-        keys: KeySource::Given(super::credentials::nobody()),
+        keys: KeySource::Given(super::keys::nobody()),
         endpoint_keys: Vec::new(),
         ca_file: None,
         virtual_host: false,
         ..store.clone()
     };
-    let access = Access::find(&store, "null", job.seed)?;
+    let access = access::find(&store, "null", job.seed)?;
     let names = names(&access, object, "null/", job);
     let mut work = Work::new(object, access, names, (None, Vec::new()), &job.workload);
     work.null_server = Some(server);
@@ -160,14 +160,14 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
 /// tells. Shows as well that the bucket is there and may be read, and that the
 /// store lists what it was asked for.
 fn holds_others(
-    hub: &mut Hub,
+    hub: &mut ConnectionPool,
     access: &Access,
     prefix: &str,
     hooks: &dyn PrepareHooks,
 ) -> Result<bool, Error> {
     let mut query = Vec::new();
     list_query(&mut query, prefix, ("", false), 1000, true);
-    let page = page_of(hub, access, &query, hooks);
+    let page = page_of(hub, access, &query, &|| hooks.stop_requested());
     let document = page.map_err(|broken| unlisted(access, broken))?;
     let checked = is_whole(&document).and_then(|()| others_of(&document, prefix));
     checked.map_err(|text| unlisted(access, Broken::Wrong(text)))
@@ -193,7 +193,7 @@ fn others_of(document: &[u8], prefix: &str) -> Result<bool, String> {
 pub(super) fn unlisted(access: &Access, broken: Broken) -> Error {
     let text = match broken {
         Broken::Stopped => return Error::Stopped,
-        Broken::Fault(fault) => advised(&fault.text),
+        Broken::Fault(fault) => advised(&told(&fault)),
         Broken::Wrong(text) => text,
     };
     Error::Workload(format!(
@@ -205,13 +205,13 @@ pub(super) fn unlisted(access: &Access, broken: Broken) -> Error {
 
 /// Everything that is there below a prefix, as far as memory allows.
 fn existing(
-    hub: &mut Hub,
+    hub: &mut ConnectionPool,
     access: &Access,
     prefix: &str,
     notes: &mut Vec<String>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Vec<(Vec<u8>, u64)>, Error> {
-    let mut root = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let mut root = access.bucket_path();
     if root.last() != Some(&b'/') {
         root.push(b'/');
     }
@@ -219,7 +219,7 @@ fn existing(
     let (mut bytes, mut strange) = (0, None);
     let mut listing = Listing::new(Listed::Objects, prefix);
     loop {
-        let page = listing.page(hub, access, &*hooks);
+        let page = listing.page(hub, access, &|| hooks.stop_requested());
         let Some(entries) = page.map_err(|broken| unlisted(access, broken))? else {
             break;
         };

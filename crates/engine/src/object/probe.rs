@@ -8,11 +8,12 @@
 
 use std::path::Path;
 
-use fathom_model::{ErrorClass, Job, OpKind, Target};
+use fathom_model::workload::ObjectStore;
+use fathom_model::{Job, OpKind, Target};
+use fathom_s3::{ConnectionPool, Fault, FaultKind};
 
+use super::advice;
 use super::ask::{Ask, Asker};
-use super::hub::Hub;
-use super::lane::Fault;
 use super::picker::Task;
 use super::prepare::prepare;
 use super::reach::Reached;
@@ -28,7 +29,7 @@ const LONGEST_WAIT_NS: u64 = 100_000_000;
 /// A bucket that is asked one request at a time.
 pub struct ObjectProbe {
     work: Work,
-    hub: Hub,
+    hub: ConnectionPool,
     asker: Asker,
     clock: HostClock,
     opened_ns: u64,
@@ -36,6 +37,7 @@ pub struct ObjectProbe {
     number: u64,
     bytes: u32,
     fault: Option<String>,
+    store: ObjectStore,
     target: String,
     run_tag: u64,
 }
@@ -47,7 +49,10 @@ impl ObjectProbe {
     /// # Errors
     /// Every reason why the bucket cannot be used so, in words.
     pub fn open(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<ObjectProbe, Error> {
-        let (Some(object), Target::Bucket(target)) = (job.workload.requests(), &job.target) else {
+        let workload = &job.workload;
+        let (Some(object), Some(store), Target::Bucket(target)) =
+            (workload.requests(), workload.store(), &job.target)
+        else {
             return Err(Error::Workload("this is no work on a bucket".to_owned()));
         };
         let kind = object.phase().unwrap_or(OpKind::Get);
@@ -62,9 +67,9 @@ impl ObjectProbe {
             Err(error) if noting.makes => return Err(undone(job, target, error)),
             Err(error) => return Err(error),
         };
-        let mut hub = Hub::single(&work.access)?;
+        let mut hub = ConnectionPool::single(&work.access)?;
         if let Err(error) = hub.connect_all(&|| noting.stop_requested()) {
-            return Err(undone(job, target, error));
+            return Err(undone(job, target, error.into()));
         }
         let clock = HostClock::new();
         Ok(ObjectProbe {
@@ -77,6 +82,7 @@ impl ObjectProbe {
             number: 0,
             bytes,
             fault: None,
+            store: store.clone(),
             target: target.clone(),
             run_tag: job.run_tag,
         })
@@ -122,7 +128,7 @@ impl ObjectProbe {
         let end_ns = ended.first().map_or(start_ns, |end| end.end_ns);
         let fault = ended.pop().and_then(|end| end.outcome.err());
         let failed = fault.as_ref().map(errno);
-        self.fault = fault.map(|fault| fault.text);
+        self.fault = fault.map(|fault| advice::told(&fault));
         Single {
             kind: self.kind,
             offset: number,
@@ -139,8 +145,7 @@ impl ObjectProbe {
     /// # Errors
     /// When the store refuses; `fathom clean` tries again.
     pub fn finish(self, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
-        let store = self.work.access.store.clone();
-        remove_objects_of_run(&store, &self.target, self.run_tag, hooks).map(|_| ())
+        remove_objects_of_run(&self.store, &self.target, self.run_tag, hooks).map(|_| ())
     }
 }
 
@@ -208,10 +213,9 @@ impl PrepareHooks for Noting<'_> {
 
 /// The errno that comes nearest.
 fn errno(fault: &Fault) -> i32 {
-    match (fault.class, fault.status) {
-        (ErrorClass::Timeout, _) => libc::ETIMEDOUT,
-        (ErrorClass::SlowDown, _) => libc::EAGAIN,
-        (ErrorClass::Short, _) => 0,
+    match (fault.kind, fault.status) {
+        (FaultKind::Timeout, _) => libc::ETIMEDOUT,
+        (FaultKind::SlowDown, _) => libc::EAGAIN,
         (_, 404) => libc::ENOENT,
         (_, 401 | 403) => libc::EACCES,
         (_, 400..=499) => libc::EINVAL,

@@ -8,17 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fathom_model::workload::ObjectStore;
-use fathom_model::{ErrorClass, Job, Target};
+use fathom_model::{Job, Target};
+use fathom_s3::{
+    Access, Body, Broken, ConnectionPool, Ended, Fault, FaultKind, Method, Request, Sink,
+    list_query,
+};
 
-use super::access::Access;
-use super::advice::advised;
-use super::ask::list_query;
-use super::hub::{Ended, Hub};
-use super::lane::Fault;
-use super::listing::Broken;
-use super::names::Names;
+use super::access;
+use super::advice::{advised, told};
 use super::prepare::{parts_of, unlisted};
-use super::request::{Body, Method, Request, Sink};
 use crate::Error;
 
 /// How long the first answer of a store may take.
@@ -47,7 +45,7 @@ impl Reached {
         let said = self.said.entry(key).or_insert_with(|| {
             let asked = match &bucket {
                 Some((bucket, prefix)) => lets_in(store, bucket, prefix, &|| false),
-                None => Access::find(store, "", 0)
+                None => access::find(store, "", 0)
                     .and_then(|access| answers(&Arc::new(access), &|| false))
                     .map(drop),
             };
@@ -68,12 +66,12 @@ pub(crate) fn lets_in(
     prefix: &str,
     stops: &dyn Fn() -> bool,
 ) -> Result<(), Error> {
-    let access = Arc::new(Access::find(store, bucket, 0)?);
+    let access = Arc::new(access::find(store, bucket, 0)?);
     if answers(&access, stops)? {
         return Ok(());
     }
     // Without a body an answer gives no reason; that to a listing has one.
-    let mut hub = Hub::single(&access)?;
+    let mut hub = ConnectionPool::single(&access)?;
     let mut query = Vec::new();
     list_query(&mut query, prefix, ("", false), 1, true);
     let listed = ask(&mut hub, &access, (Method::Get, &query), stops);
@@ -92,7 +90,7 @@ pub(crate) fn lets_in(
 pub(crate) fn answers(access: &Arc<Access>, stops: &dyn Fn() -> bool) -> Result<bool, Error> {
     let mut shown = true;
     for (place, endpoint) in access.endpoints.iter().enumerate() {
-        let mut hub = Hub::new(access, 1, place)?;
+        let mut hub = ConnectionPool::new(access, 1, place)?;
         hub.limit(FIRST_ANSWER_NS, HANDSHAKE_NS);
         match ask(&mut hub, access, (Method::Head, b""), stops) {
             Ok(_) => {}
@@ -105,9 +103,9 @@ pub(crate) fn answers(access: &Arc<Access>, stops: &dyn Fn() -> bool) -> Result<
 }
 
 fn unanswered(endpoint: &str, fault: &Fault) -> Error {
-    let text = advised(&fault.text);
-    Error::Workload(match fault.class {
-        ErrorClass::Timeout => format!(
+    let text = advised(&told(fault));
+    Error::Workload(match fault.kind {
+        FaultKind::Timeout => format!(
             "the store at {endpoint} is not responding (waited {} s): {text}; look at --endpoint, \
              and whether the store is well",
             FIRST_ANSWER_NS / 1_000_000_000
@@ -117,12 +115,12 @@ fn unanswered(endpoint: &str, fault: &Fault) -> Error {
 }
 
 fn ask(
-    hub: &mut Hub,
+    hub: &mut ConnectionPool,
     access: &Access,
     (method, query): (Method, &[u8]),
     stops: &dyn Fn() -> bool,
 ) -> Result<Ended, Fault> {
-    let path = Names::bucket_path(&access.bucket, access.store.virtual_host);
+    let path = access.bucket_path();
     let request = Request {
         method,
         path: &path,

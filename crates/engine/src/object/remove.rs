@@ -10,15 +10,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fathom_model::workload::ObjectStore;
+use fathom_s3::{
+    Access, Body, Broken, ConnectionPool, Entry, Fault, Listed, Listing, Method, Request, Sink,
+    encode, md5, shown, xml,
+};
 
-use super::access::Access;
-use super::hub::Hub;
-use super::listing::{Broken, Entry, Listed, Listing};
-use super::names::Names;
-use super::own_keys::{KEPT, OwnKeys, shown};
+use super::access;
+use super::advice::told;
+use super::own_keys::{KEPT, OwnKeys};
 use super::prepare::{parts_of, prefix_of_run};
-use super::request::{Body, Method, Request, Sink};
-use super::{encode, shelf, xml};
+use super::shelf;
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
@@ -118,10 +119,10 @@ pub fn keep_objects_of_run(
     hooks: &dyn PrepareHooks,
 ) -> Result<(), Error> {
     let (bucket, prefix) = parts_of(target);
-    let access = Arc::new(Access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
-    let mut hub = Hub::single(&access)?;
+    let access = Arc::new(access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
+    let mut hub = ConnectionPool::single(&access)?;
     let key = format!("{}{KEPT}", prefix_of_run(&prefix, run_tag));
-    let path = path_of(&access, &key);
+    let path = access.path_of(&key);
     let request = Request {
         method: Method::Put,
         path: &path,
@@ -131,11 +132,11 @@ pub fn keep_objects_of_run(
         sink: Sink::Discard,
     };
     let asked = hub.ask_unless(request, &|| hooks.stop_requested());
-    let said = asked.map_err(|fault| fault.text);
-    said.map(|_| ()).map_err(|text| {
+    asked.map(|_| ()).map_err(|fault| {
         Error::Workload(format!(
-            "that the objects are to be kept cannot be noted in s3://{bucket}/{key}: {text}; \
-             `fathom clean` will remove them"
+            "that the objects are to be kept cannot be noted in s3://{bucket}/{key}: {}; \
+             `fathom clean` will remove them",
+            told(&fault)
         ))
     })
 }
@@ -160,8 +161,8 @@ pub(super) fn remove_below(
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
     let (bucket, _) = parts_of(target);
-    let access = Arc::new(Access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
-    let hub = Hub::single(&access)?;
+    let access = Arc::new(access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
+    let hub = ConnectionPool::single(&access)?;
     let mut remover = Remover {
         hub,
         access,
@@ -187,10 +188,16 @@ enum Early {
     Stopped,
 }
 
+impl Early {
+    fn failed(what: &str, fault: &Fault) -> Early {
+        Early::Refused(format!("{what} failed: {}", told(fault)))
+    }
+}
+
 impl From<Broken> for Early {
     fn from(broken: Broken) -> Early {
         match broken {
-            Broken::Fault(fault) => Early::Refused(format!("listing failed: {}", fault.text)),
+            Broken::Fault(fault) => Early::failed("listing", &fault),
             Broken::Wrong(text) => Early::Untrusted(text),
             Broken::Stopped => Early::Stopped,
         }
@@ -208,7 +215,7 @@ struct Round {
 
 /// A removal under way.
 struct Remover<'r> {
-    hub: Hub,
+    hub: ConnectionPool,
     access: Arc<Access>,
     own: &'r OwnKeys,
     /// Keys and versions that are believed at most.
@@ -270,7 +277,8 @@ impl Remover<'_> {
         });
         let mut round = Round::default();
         loop {
-            let page = listing.page(&mut self.hub, &self.access, &*self.hooks);
+            let hooks = &*self.hooks;
+            let page = listing.page(&mut self.hub, &self.access, &|| hooks.stop_requested());
             let entries = match page {
                 Ok(Some(entries)) => entries,
                 Ok(None) => return Ok(round),
@@ -342,8 +350,8 @@ impl Remover<'_> {
     /// Sends a list; the code of the first error in the answer.
     fn send_list(&mut self, own: &[Entry], bypass: bool) -> Result<Option<String>, Early> {
         let list = self.list(own)?;
-        let sum = encode::base64(&super::md5::md5(&list));
-        let path = Names::bucket_path(&self.access.bucket, self.access.store.virtual_host);
+        let sum = encode::base64(&md5(&list));
+        let path = self.access.bucket_path();
         let both: [(&[u8], &[u8]); 2] = [
             (b"content-md5", sum.as_bytes()),
             (b"x-amz-bypass-governance-retention", b"true"),
@@ -365,12 +373,9 @@ impl Remover<'_> {
             Err(_) if hooks.stop_requested() => return Err(Early::Stopped),
             // Some stores refuse all of the list for one of its objects.
             Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
-            Err(fault) => {
-                let text = format!("removing objects failed: {}", fault.text);
-                return Err(Early::Refused(text));
-            }
+            Err(fault) => return Err(Early::failed("removing objects", &fault)),
         };
-        let document = self.hub.kept(end.lane);
+        let document = self.hub.kept(end.connection);
         let mut codes = xml::elements(document, "Error")
             .map(|error| xml::text(error, "Code").unwrap_or_default());
         let code = codes.find(|code| !GONE.contains(&code.as_str()));
@@ -399,7 +404,7 @@ impl Remover<'_> {
 
     fn abort(&mut self, upload: &Entry) -> Result<(), Early> {
         self.must_own(&upload.key)?;
-        let path = path_of(&self.access, &upload.key);
+        let path = self.access.path_of(&upload.key);
         let mut query = b"uploadId=".to_vec();
         encode::percent(&mut query, upload.mark.as_bytes(), false);
         let request = Request {
@@ -416,10 +421,7 @@ impl Remover<'_> {
             Err(_) if hooks.stop_requested() => Err(Early::Stopped),
             // It ended meanwhile.
             Err(fault) if fault.status == 404 => Ok(()),
-            Err(fault) => {
-                let text = format!("giving up an upload failed: {}", fault.text);
-                Err(Early::Refused(text))
-            }
+            Err(fault) => Err(Early::failed("giving up an upload", &fault)),
         }
     }
 
@@ -487,14 +489,4 @@ fn stays(what: Listed, round: &Round) -> Early {
 fn clean_command(access: &Access, target: &str) -> String {
     let endpoint = access.endpoints.first().map_or("…", |e| e.name.as_str());
     format!("`fathom clean s3://{target} --endpoint {endpoint} --yes` removes what remains")
-}
-
-/// The path of the object with a key.
-fn path_of(access: &Access, key: &str) -> Vec<u8> {
-    let mut path = Names::bucket_path(&access.bucket, access.store.virtual_host);
-    if path.last() != Some(&b'/') {
-        path.push(b'/');
-    }
-    encode::percent(&mut path, key.as_bytes(), true);
-    path
 }

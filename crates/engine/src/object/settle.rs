@@ -4,26 +4,25 @@ use std::sync::Arc;
 
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, OpKind};
+use fathom_s3::{Ended, is_whole, xml};
 
 use super::advice::advised;
 use super::ask::{Ask, PartTag};
-use super::hub::Ended;
-use super::lane::Fault;
-use super::listing::is_whole;
+use super::fault::Fault;
 use super::worker::Worker;
-use super::xml;
 use crate::worker::{Cause, EndReason, Failure};
 
 impl Worker {
     /// Takes note of a request that has ended.
     pub(super) fn settle(&mut self, mut end: Ended) {
         self.pass(end.end_ns);
-        let lane = end.lane;
+        let lane = end.connection;
         let slot = lane / self.width();
         let (Some(ask), Some(task)) = (self.sent[lane].ask.clone(), self.slots[slot].task) else {
             return;
         };
         let outcome = std::mem::replace(&mut end.outcome, Ok(()));
+        let outcome = outcome.map_err(Fault::from);
         let outcome = outcome.and_then(|()| self.read_answer(slot, &ask, &end));
         self.tally(&outcome, &end);
         if let Err(fault) = &outcome
@@ -51,14 +50,8 @@ impl Worker {
 
     /// Whether the answer says what it should; keeps what later requests need.
     fn read_answer(&mut self, slot: usize, ask: &Ask, end: &Ended) -> Result<(), Fault> {
-        let wrong = |class, text: String| {
-            Err(Fault {
-                class,
-                status: 0,
-                text,
-            })
-        };
-        let expected = self.sent[end.lane].expected;
+        let wrong = |class, text: String| Err(Fault { class, text });
+        let expected = self.sent[end.connection].expected;
         if let Some(at) = end.differs_at {
             let text = format!("what was read is not what was put, within 64 KiB after byte {at}");
             return wrong(ErrorClass::Verify, text);
@@ -67,7 +60,7 @@ impl Worker {
             let text = format!("the checksum of what came is {came}, the store says {said}");
             return wrong(ErrorClass::Verify, text);
         }
-        let version = self.parts.hub.tags(end.lane).1;
+        let version = self.parts.hub.tags(end.connection).1;
         if let Ask::Version(asked) = ask
             && !version.is_empty()
             && version != asked
@@ -83,7 +76,7 @@ impl Worker {
             let text = format!("{} bytes came instead of {bytes}", end.received);
             return wrong(ErrorClass::Short, text);
         }
-        let kept = self.parts.hub.kept(end.lane);
+        let kept = self.parts.hub.kept(end.connection);
         match ask {
             // A completion that fails late says so in a body after status 200.
             Ask::Whole | Ask::Complete(..) if xml::text(kept, "Error").is_some() => {
@@ -97,8 +90,8 @@ impl Worker {
             Ask::PutPart(_, part) => {
                 let hub = &self.parts.hub;
                 let tag = PartTag {
-                    etag: hub.tags(end.lane).0.to_owned(),
-                    checksum: hub.checksum(end.lane).map(str::to_owned),
+                    etag: hub.tags(end.connection).0.to_owned(),
+                    checksum: hub.checksum(end.connection).map(str::to_owned),
                 };
                 self.slots[slot].put(*part, tag);
             }
@@ -117,14 +110,14 @@ impl Worker {
         if self.recorder.phase() != Phase::Measure {
             return;
         }
-        let endpoint = self.parts.hub.endpoint_of(end.lane);
+        let endpoint = self.parts.hub.endpoint_of(end.connection);
         let tally = &mut self.done.endpoints[endpoint];
         if end.checksums.is_some() {
             tally.compared();
         }
         match outcome {
             Ok(()) => {
-                let bytes = self.sent[end.lane].expected.bytes;
+                let bytes = self.sent[end.connection].expected.bytes;
                 tally.succeeded(bytes, end.end_ns.saturating_sub(end.start_ns));
             }
             Err(fault) => tally.failed(fault),
@@ -166,7 +159,7 @@ impl Worker {
         }
         if matches!(ask, Ask::PutPart(..) | Ask::GetPart(_)) {
             let service_ns = end.end_ns.saturating_sub(end.start_ns).max(1);
-            let bytes = self.sent[end.lane].expected.bytes;
+            let bytes = self.sent[end.connection].expected.bytes;
             let _ = kind;
             self.recorder.complete(OpKind::Part, bytes, service_ns);
         }
@@ -197,7 +190,7 @@ impl Worker {
                     self.range.note_made(task.number);
                 }
                 if makes || task.kind == OpKind::PutVersion {
-                    let version = self.parts.hub.tags(end.lane).1;
+                    let version = self.parts.hub.tags(end.connection).1;
                     let most = self.parts.work.most_versions();
                     self.range.versions.note(task.number, version, most);
                 }

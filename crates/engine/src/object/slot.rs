@@ -3,7 +3,7 @@
 use fathom_model::OpKind;
 
 use super::ask::{Ask, Expected, PartTag};
-use super::lane::Fault;
+use super::fault::Fault;
 use super::picker::Task;
 
 /// A lane's request.
@@ -131,6 +131,7 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_model::ErrorClass;
 
     fn task(kind: OpKind) -> Task {
         Task {
@@ -180,7 +181,10 @@ mod tests {
         slot.begun("u".to_owned());
         slot.next();
         slot.open = 1;
-        slot.fault = Some(Fault::timeout("x"));
+        slot.fault = Some(Fault {
+            class: ErrorClass::Timeout,
+            text: "x".to_owned(),
+        });
         assert_eq!(slot.next(), None);
         slot.open = 0;
         assert_eq!(slot.next(), Some(Ask::Abort("u".to_owned())));

@@ -4,8 +4,8 @@
 use fathom_model::workload::ObjectChecksum::{Crc32, Crc32c, Crc64nvme, Sha1, Sha256};
 use fathom_model::workload::Verify;
 use fathom_model::{ErrorClass, Job, OpKind};
+use fathom_s3::StoreServer;
 
-use super::StoreServer;
 use super::tests::{done, errors, job, object, run, server};
 
 fn on_read(job: &mut Job) {

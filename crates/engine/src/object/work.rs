@@ -6,12 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use fathom_model::run::Finishers;
 use fathom_model::workload::{EndpointReport, KeyLayout, ObjectSizes, ObjectWork};
 use fathom_model::{Histogram, OpKind, Workload};
+use fathom_s3::{Access, Connected, StoreServer};
 
-use super::access::Access;
-use super::hub::Connected;
-use super::lane::Fault;
+use super::fault::Fault;
 use super::names::Names;
-use super::server::StoreServer;
 use super::shelf::{Range, Taken};
 use super::versions::{MOST_VERSIONS, Versions};
 use crate::Error;

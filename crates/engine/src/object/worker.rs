@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use fathom_model::OpKind;
 use fathom_model::sample::Phase;
+use fathom_s3::{ConnectionPool, Ended};
 
 use super::ask::{Ask, Asker};
-use super::hub::{Ended, Hub};
 use super::picker::{Draw, Picker, Task};
 use super::shelf::Range;
 use super::slot::{Sent, Slot};
@@ -33,7 +33,7 @@ const LEAVE_NS: u64 = 2_000_000_000;
 pub(crate) struct Parts {
     pub(crate) work: Arc<Work>,
     pub(crate) rank: u32,
-    pub(crate) hub: Hub,
+    pub(crate) hub: ConnectionPool,
     pub(crate) depth: u32,
     pub(crate) pace: Option<Pace>,
     pub(crate) seed: u64,
@@ -86,7 +86,7 @@ impl Worker {
             range,
             asker: Asker::default(),
             slots: (0..depth).map(|_| Slot::new()).collect(),
-            sent: vec![Sent::default(); parts.hub.lanes()],
+            sent: vec![Sent::default(); parts.hub.connections()],
             free: (0..depth).rev().collect(),
             rests_until_ns: vec![0; depth],
             clock: HostClock::new(),

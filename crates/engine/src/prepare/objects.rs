@@ -76,7 +76,7 @@ pub(super) fn prepare_blocks(task: Task<'_>) -> Result<Prepared, Error> {
         Some(_) => Some(Arc::new(Ledger::new(job, &layout)?)),
         None => None,
     };
-    let access = object::Access::find(store, "", job.run_tag)?;
+    let access = object::find(store, "", job.run_tag)?;
     let files = layout
         .files
         .iter()

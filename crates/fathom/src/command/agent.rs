@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use fathom_engine::object::EndpointAddress;
 use fathom_fleet::network::Network;
 use fathom_fleet::{
     AgentOptions, AgentServer, CALL_BACK_VARIABLE, Interrupt, JoinToken, PORT, Policy,
 };
+use fathom_s3::EndpointAddress;
 
 use crate::command::hosts;
 use crate::exit::Exit;

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use fathom_engine::object::{Script, StoreServer};
+use fathom_s3::{Script, StoreServer};
 
 use crate::bench::{Bench, Output, finish};
 use crate::fleet::{Agent, fleet};
@@ -140,7 +140,7 @@ fn everything_that_measures_takes_a_bucket() {
     let server = memory("");
     everything(&bench, &server.endpoint());
     assert!(server.keys().is_empty(), "{:?}", server.keys());
-    let found = server.delivered("GET").count();
+    let found = server.delivered("GET").len();
     assert!(found > 1000, "{found} GETs");
 }
 
@@ -217,7 +217,7 @@ fn a_put_with_a_runtime_does_not_fill_a_store() {
         &server.endpoint(),
         &[&put[..], &more].concat(),
     ));
-    assert!(server.delivered("PUT").count() > 40, "more than two rounds");
+    assert!(server.delivered("PUT").len() > 40, "more than two rounds");
     let objects = server.keys();
     let objects = objects.iter().filter(|key| !key.ends_with("/kept"));
     assert_eq!(objects.count(), 20, "the ring was put again and again");
@@ -256,7 +256,7 @@ fn hosts_of_a_fleet_share_a_bucket_and_each_removes_its_own() {
     measured(&output);
     assert!(output.stdout.contains("on 2 hosts"), "{}", output.stdout);
     assert_eq!(
-        server.delivered("PUT").count(),
+        server.delivered("PUT").len(),
         80,
         "each made its own objects"
     );

@@ -1,7 +1,7 @@
 //! Objects and small files on several hosts: agents as processes, one store or
 //! one directory for all of them.
 
-use fathom_engine::object::{Script, StoreServer};
+use fathom_s3::{Script, StoreServer};
 use serde_json::Value;
 
 use crate::bench::{Bench, Output, finish};

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use fathom_engine::object::{Script, StoreServer};
+use fathom_s3::{Script, StoreServer};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::Bench;

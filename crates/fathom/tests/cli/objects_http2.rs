@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
-use fathom_engine::object::{Script, StoreServer};
+use fathom_s3::{Script, StoreServer};
 
 use crate::bench::Bench;
 use crate::gateway::{SIGN, gateway};

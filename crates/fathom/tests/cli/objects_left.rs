@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use fathom_engine::object::{Script, StoreServer};
+use fathom_s3::{Script, StoreServer};
 
 use crate::bench::Bench;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use fathom_engine::object::{Script, StoreServer};
+use fathom_s3::{Script, StoreServer};
 use tempfile::TempDir;
 
 /// One for each entrance, so that a leak names its own.

@@ -1,5 +1,9 @@
 //! The XML of `gluster volume profile VOLUME info --xml`.
 
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, Event};
+
 use super::{
     BRICKS_MAX, GlusterBrick, GlusterOperation, GlusterProfile, GlusterStats, GlusterUnit,
     PROFILE_BYTES_MAX, latency_ns,
@@ -24,28 +28,34 @@ pub fn parse_gluster_profile_xml(text: &str, unit: GlusterUnit) -> Result<Gluste
         failed: None,
     };
     let mut open: Vec<String> = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        let value = unescaped(rest[..at].trim());
-        rest = &rest[at + 1..];
-        let Some(end) = rest.find('>') else {
-            break;
-        };
-        let tag = &rest[..end];
-        rest = &rest[end + 1..];
-        if tag.starts_with(['?', '!']) {
-            continue;
-        }
-        if tag.starts_with('/') {
-            reading.value(&open, &value);
-            open.pop();
-        } else if !tag.ends_with('/') {
-            let name = tag.split_whitespace().next().unwrap_or_default();
-            reading.open(name);
-            if open.len() >= DEPTH_MAX {
-                return Err("this is no profile: it is nested too deep".to_owned());
+    // What stands behind the tag before.
+    let mut value = String::new();
+    let mut reader = Reader::from_str(text);
+    let config = reader.config_mut();
+    config.check_end_names = false;
+    config.allow_unmatched_ends = true;
+    config.allow_dangling_amp = true;
+    // What cannot be read ends the profile: what came before it counts.
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Text(text) => value.push_str(&text),
+            Event::GeneralRef(name) => value.push_str(&entity(&name)),
+            Event::Start(tag) => {
+                value.clear();
+                let name = tag.name().as_ref().to_owned();
+                reading.open(&name);
+                if open.len() >= DEPTH_MAX {
+                    return Err("this is no profile: it is nested too deep".to_owned());
+                }
+                open.push(name);
             }
-            open.push(name.to_owned());
+            Event::End(_) => {
+                reading.value(&open, value.trim());
+                value.clear();
+                open.pop();
+            }
+            Event::Eof => break,
+            _ => value.clear(),
         }
     }
     match (reading.failed, reading.profile) {
@@ -162,10 +172,11 @@ impl Reading {
     }
 }
 
-fn unescaped(text: &str) -> String {
-    text.replace("&lt;", "<")
-        .replace("&gt;", ">")
-        .replace("&quot;", "\"")
-        .replace("&apos;", "'")
-        .replace("&amp;", "&")
+/// What a reference stands for; one that nobody knows stays.
+fn entity(name: &BytesRef<'_>) -> String {
+    match (name.resolve_char_ref(), resolve_predefined_entity(name)) {
+        (Ok(Some(char)), _) => char.to_string(),
+        (_, Some(text)) => text.to_owned(),
+        (_, None) => format!("&{};", &**name),
+    }
 }

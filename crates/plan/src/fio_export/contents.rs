@@ -69,15 +69,11 @@ fn payload(workload: &Workload, draft: &mut Draft) {
         ),
         Content::Zeros => draft.set("zero_buffers", 1),
         Content::Bytes(bytes) if bytes.len() <= MOST_PATTERN_BYTES && !bytes.is_empty() => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            draft.set("buffer_pattern", format!("0x{hex}"));
+            draft.set("buffer_pattern", format!("0x{}", hex::encode(bytes)));
         }
         Content::Parts(parts) => {
             let text = parts.iter().map(|part| match part {
-                Part::Bytes(bytes) => {
-                    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                    format!("0x{hex}")
-                }
+                Part::Bytes(bytes) => format!("0x{}", hex::encode(bytes)),
                 Part::Offset => "%o".to_owned(),
             });
             draft.set("buffer_pattern", text.collect::<String>());

@@ -50,8 +50,7 @@ pub(super) fn text(parts: &[Part]) -> String {
 
 /// `0xdead`.
 pub(super) fn hex_text(bytes: &[u8]) -> String {
-    let digits: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
-    format!("0x{}", digits.concat())
+    format!("0x{}", hex::encode(bytes))
 }
 
 fn explain(rest: &str) -> String {
@@ -77,7 +76,7 @@ fn next(text: &str) -> Option<(Part, &str)> {
         // In 0xff0x14 the second 0 begins the next part.
         let next_begins = digits[all..].starts_with(['x', 'X']) && digits[..all].ends_with('0');
         let length = all - usize::from(next_begins);
-        let bytes = hex(&digits[..length])?;
+        let bytes = bytes_of_hex(&digits[..length])?;
         return Some((Part::Bytes(bytes), &digits[length..]));
     }
     let sign = usize::from(text.starts_with('-'));
@@ -100,15 +99,12 @@ fn few_bytes(number: i32) -> Vec<u8> {
 }
 
 /// Digits to bytes; of an odd number the first is a byte of its own.
-pub(super) fn hex(digits: &str) -> Option<Vec<u8>> {
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+pub(super) fn bytes_of_hex(digits: &str) -> Option<Vec<u8>> {
+    if digits.is_empty() {
         return None;
     }
-    let odd = digits.len() % 2;
-    let first = (odd == 1).then(|| &digits[..1]);
-    let pairs = (odd..digits.len()).step_by(2).map(|at| &digits[at..at + 2]);
-    let bytes = first.into_iter().chain(pairs);
-    bytes.map(|d| u8::from_str_radix(d, 16).ok()).collect()
+    let odd = if digits.len() % 2 == 1 { "0" } else { "" };
+    hex::decode(format!("{odd}{digits}")).ok()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use fathom_engine::object::{Credentials, give_credentials};
+use fathom_engine::object::give_credentials;
 use fathom_engine::prepare::{Found, remove_file_if};
 use fathom_fleet::Interrupt;
 use fathom_model::conduct::InOrder;
@@ -15,6 +15,7 @@ use fathom_plan::fio::{
     FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
 };
 use fathom_report::fio::{self, FioView};
+use fathom_s3::Credentials;
 use fathom_store::Store;
 
 use super::interim::Interim;

@@ -7,8 +7,8 @@ use std::thread::sleep;
 
 use anyhow::Context;
 use clap::Args;
-use fathom_engine::object::{Script, StoreServer};
 use fathom_outputs::Mark;
+use fathom_s3::{Script, StoreServer};
 
 use super::{LOOK, Signals};
 use crate::exit::Exit;
