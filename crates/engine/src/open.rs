@@ -90,7 +90,7 @@ impl OpenMode {
 /// Direct I/O at odd offsets fails operation by operation; say so before.
 fn check_alignment(workload: &Workload, prepared: &Prepared) -> Result<(), Error> {
     let unit = u64::from(prepared.open.direct_align_bytes.max(1));
-    if let Some(recorded) = &prepared.recorded {
+    if let Some(recorded) = prepared.ready.recorded() {
         return match recorded.unaligned(unit) {
             None => Ok(()),
             Some(value) => Err(Error::Workload(format!(

@@ -62,7 +62,7 @@ impl GroupPlan {
         };
         let engine = match layout.kind {
             _ if matches!(job.target, Target::Peer(_)) => EngineKind::Net,
-            _ if prepared.blocks.is_some() => EngineKind::S3,
+            _ if prepared.ready.blocks().is_some() => EngineKind::S3,
             TargetKind::Null => EngineKind::Null,
             TargetKind::Sim => EngineKind::Sim,
             _ if workload.engine == EngineKind::Sim => {
@@ -92,7 +92,7 @@ impl GroupPlan {
             job: job.clone(),
             layout,
             ledger: prepared.ledger.clone(),
-            recorded: prepared.recorded.clone(),
+            recorded: prepared.ready.recorded().cloned(),
             engine,
             mode,
             opener,
@@ -101,7 +101,7 @@ impl GroupPlan {
             fallbacks,
             tree_work: None,
             object_work: None,
-            blocks: prepared.blocks.clone(),
+            blocks: prepared.ready.blocks().cloned(),
         })
     }
 
@@ -110,7 +110,7 @@ impl GroupPlan {
         let workload = &job.workload;
         check_numbers(workload)?;
         meta::check(workload)?;
-        let work = Work::of(job, prepared.tree.as_ref());
+        let work = Work::of(job, prepared.ready.tree());
         let layout = prepared.layout.clone();
         let mode = OpenMode::NOTHING;
         Ok(GroupPlan {
@@ -118,7 +118,7 @@ impl GroupPlan {
             opener: Opener::new(mode, &layout, workload.workers)?,
             ledger: None,
             recorded: None,
-            engine: match &prepared.tree {
+            engine: match prepared.ready.tree() {
                 Some(_) => EngineKind::Meta,
                 None => EngineKind::Null,
             },
@@ -128,7 +128,7 @@ impl GroupPlan {
             fallbacks: Vec::new(),
             tree_work: work.map(Arc::new),
             object_work: None,
-            blocks: prepared.blocks.clone(),
+            blocks: None,
             layout,
         })
     }
@@ -153,7 +153,7 @@ impl GroupPlan {
             may_spin: workload.workers < crate::affinity::allowed_cpus(),
             fallbacks: Vec::new(),
             tree_work: None,
-            object_work: prepared.objects.clone(),
+            object_work: prepared.ready.objects().cloned(),
             blocks: None,
             layout,
         })

@@ -25,6 +25,7 @@ mod named;
 mod objects;
 mod of_run;
 mod preflight;
+mod ready;
 mod room;
 mod space;
 mod test_files;
@@ -50,12 +51,12 @@ use fathom_model::{Job, Target, Workload};
 
 use self::beside::{Beside, Contents};
 use self::classify::Kind;
+use self::ready::Ready;
 use self::test_files::TestFiles;
 use self::unwritten::Share;
 use crate::Error;
 use crate::access::{AccessStream, Layout, TargetKind};
 use crate::guard::DeviceClaim;
-use crate::meta::Tree;
 use crate::replay::Recorded;
 use crate::target_file::TargetFile;
 use crate::verify::Ledger;
@@ -91,19 +92,13 @@ pub struct Prepared {
     pub open: OpenFacts,
     /// What the workers share when contents are verified.
     pub ledger: Option<Arc<Ledger>>,
-    /// The operations of a recorded list.
-    pub(crate) recorded: Option<Arc<Recorded>>,
+    /// What the target is ready for.
+    pub(crate) ready: Ready,
     /// Remarks for the user, in words.
     pub notes: Vec<String>,
     /// The drive of a simulated target: a new one, which may be replaced by
     /// one that an earlier trial used.
     pub drive: Option<PersistentDrive>,
-    /// The tree of a workload on many files.
-    pub(crate) tree: Option<Arc<Tree>>,
-    /// The store of a workload on objects.
-    pub(crate) objects: Option<Arc<crate::object::Work>>,
-    /// The store of a workload whose blocks are objects.
-    pub(crate) blocks: Option<Arc<crate::object::BlockStore>>,
     test_files: Option<TestFiles>,
     claims: Vec<Claim>,
     contents: Contents,
@@ -173,7 +168,9 @@ pub fn prepare_beside(
             None => prepare_path(task, path, Beside { others }, hooks)?,
         },
     };
-    prepared.recorded = recorded.map(Arc::new);
+    if let Some(recorded) = recorded {
+        prepared.ready = Ready::Recorded(Arc::new(recorded));
+    }
     Ok(prepared)
 }
 
@@ -318,7 +315,7 @@ impl Prepared {
     /// more: somebody else removed, moved or replaced them during the load.
     pub fn disturbed(&self) -> Vec<String> {
         let mut removal = Removal::default();
-        let placed = self.test_files.is_some() && self.tree.is_none();
+        let placed = self.test_files.is_some() && self.ready.tree().is_none();
         let files = self.layout.files.iter().filter(|_| placed);
         for file in files.take(LOOKED_AT_AGAIN) {
             match file.file.as_ref().map(TargetFile::still_there) {
@@ -367,10 +364,7 @@ impl Prepared {
             ledger,
             notes: data.notes,
             drive: None,
-            recorded: None,
-            tree: None,
-            objects: None,
-            blocks: None,
+            ready: Ready::default(),
             test_files,
             claims,
             contents,

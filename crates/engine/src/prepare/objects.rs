@@ -7,6 +7,7 @@ use fathom_model::Job;
 
 use super::beside::Contents;
 use super::hooks::PrepareHooks;
+use super::ready::Ready;
 use super::{Data, Prepared, Task};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
@@ -44,7 +45,7 @@ pub(super) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepare
     };
     let held = (Vec::new(), Contents::of(job));
     let mut prepared = Prepared::assemble(layout, data, None, None, held);
-    prepared.objects = Some(Arc::new(ready.work));
+    prepared.ready = Ready::Objects(Arc::new(ready.work));
     Ok(prepared)
 }
 
@@ -89,6 +90,6 @@ pub(super) fn prepare_blocks(task: Task<'_>) -> Result<Prepared, Error> {
     };
     let held = (Vec::new(), Contents::of(job));
     let mut prepared = Prepared::assemble(layout, data, ledger, None, held);
-    prepared.blocks = Some(Arc::new(blocks));
+    prepared.ready = Ready::BlocksAsObjects(Arc::new(blocks));
     Ok(prepared)
 }

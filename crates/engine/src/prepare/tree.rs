@@ -13,6 +13,7 @@ use super::classify::{self, Kind, not_permitted};
 use super::cleanup::{OwnFile, OwnFiles};
 use super::hooks::PrepareHooks;
 use super::manifest::{Entry, FileState, Manifest, check_prefix};
+use super::ready::Ready;
 use super::test_files::TestFiles;
 use super::{Data, Prepared, space};
 use crate::Error;
@@ -56,7 +57,7 @@ pub(super) fn prepare(
     );
     let held = (Vec::new(), Contents::of(job));
     let mut prepared = Prepared::assemble(layout, data, None, Some(files), held);
-    prepared.tree = Some(tree);
+    prepared.ready = Ready::Files(tree);
     Ok(prepared)
 }
 
@@ -124,7 +125,7 @@ fn await_tree(job: &Job, dir: &Path) -> Result<Prepared, Error> {
     let layout = layout(TargetKind::Directory, dir, 0);
     let held = (Vec::new(), Contents::of(job));
     let mut prepared = Prepared::assemble(layout, data, None, None, held);
-    prepared.tree = Some(Arc::new(tree));
+    prepared.ready = Ready::Files(Arc::new(tree));
     Ok(prepared)
 }
 
@@ -230,7 +231,7 @@ fn open(
 /// No other trial that runs at the same time works on the tree.
 fn check_alone(beside: Beside<'_>, path: &Path) -> Result<(), Error> {
     if beside.others.iter().any(|other| {
-        let tree = other.tree.as_ref();
+        let tree = other.ready.tree();
         tree.is_some_and(|tree| tree.path == path)
     }) {
         return Err(Error::Workload(format!(

@@ -68,7 +68,7 @@ pub fn verify_after(
             buffer: AlignedBuffer::new(buffer_bytes as usize),
         })
     };
-    if prepared.blocks.is_none() {
+    if prepared.ready.blocks().is_none() {
         let files = prepared.layout.files.iter().map(LayoutFile::opened);
         let files = files.collect::<Result<Vec<&TargetFile>, Error>>()?;
         fill::forget_cached("flushing what was written", &files, hooks)?;
@@ -136,7 +136,7 @@ fn read_back(
     let (Some(first), Some(last)) = (units.clone().find(written), units.rev().find(written)) else {
         return Ok(());
     };
-    if let Some(store) = &prepared.blocks {
+    if let Some(store) = prepared.ready.blocks() {
         return read_objects(
             ledger,
             store,
