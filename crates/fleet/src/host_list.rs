@@ -205,8 +205,8 @@ mod tests {
             ("n[a]", "no number"),
             ("n[1", "without"),
             ("n1]", "without"),
-            ("h:0", "no port"),
-            ("h:x", "no port"),
+            ("h:0", "expected a port"),
+            ("h:x", "expected a port"),
         ] {
             let error = parse_hosts(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");

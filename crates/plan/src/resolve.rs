@@ -42,6 +42,8 @@ pub(crate) enum TargetShape {
     Sim,
     /// A bucket of an object store.
     Bucket,
+    /// Not named yet: a path as far as sizes go.
+    Unknown,
 }
 
 impl TargetShape {
@@ -52,7 +54,8 @@ impl TargetShape {
             Some(Target::Sim(_)) => TargetShape::Sim,
             Some(Target::Bucket(_)) => TargetShape::Bucket,
             Some(Target::Path(path)) if path.starts_with("/dev") => TargetShape::Sized,
-            Some(Target::Path(_)) | None => TargetShape::Directory,
+            Some(Target::Path(_)) => TargetShape::Directory,
+            None => TargetShape::Unknown,
         }
     }
 }
@@ -281,7 +284,9 @@ fn engine(keys: &WorkloadKeys, shape: TargetShape) -> EngineKind {
         (None, _) if keys.request.is_some() => EngineKind::S3,
         (None, TargetShape::Sim) => EngineKind::Sim,
         (None, TargetShape::Bucket) => EngineKind::S3,
-        (None, TargetShape::Directory | TargetShape::Sized) => EngineChoice::Uring.kind(),
+        (None, TargetShape::Directory | TargetShape::Sized | TargetShape::Unknown) => {
+            EngineChoice::Uring.kind()
+        }
     }
 }
 

@@ -164,6 +164,10 @@ fn a_scale_out_study_is_stored_and_shown_again() {
         assert_eq!(points.len(), 3);
         assert!(points[2]["efficiency"]["value"].as_f64().unwrap() > 0.0);
         // Three points of a busy machine need not follow the law; then it says so.
+        if operation["law"].is_null() {
+            assert!(operation["note"].is_string(), "{operation}");
+            continue;
+        }
         let sigma = &operation["law"]["sigma"];
         match (sigma["low"].as_f64(), sigma["value"].as_f64()) {
             (Some(low), Some(value)) => assert!(low <= value, "{sigma}"),

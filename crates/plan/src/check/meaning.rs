@@ -6,6 +6,7 @@ use super::Context;
 use crate::diagnostic::{Problem, error};
 use crate::keys::WorkloadKeys;
 use crate::node::Span;
+use crate::resolve::TargetShape;
 use crate::section::{Key, Section, find};
 use crate::works::Works;
 
@@ -23,10 +24,13 @@ impl Context<'_> {
     /// The first key that is set and means nothing for the work.
     pub(super) fn without_meaning(&self) -> Option<Problem> {
         let work = works_of(self.workload);
+        // What draws blocks on other targets sends requests to a bucket.
+        let open = work == Works::BLOCKS && self.shape == TargetShape::Unknown;
+        let means = |key: &Key| key.works.holds(work) || open && key.works.holds(Works::OBJECTS);
         let mut places = self.keys.places().into_iter();
         let (key, place) = places.find_map(|(name, place)| {
             let key = find::<WorkloadKeys>(name)?;
-            (!key.works.holds(work)).then_some((key, place))
+            (!means(key)).then_some((key, place))
         })?;
         Some(match work {
             Works::FILES => self.no_effect(key, place, "on operations on many files"),

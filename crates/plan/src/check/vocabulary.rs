@@ -101,8 +101,10 @@ impl Context<'_> {
             );
             return Some(error("region_size_alone", size.span, message));
         }
-        let own_files = matches!(self.shape, TargetShape::Directory | TargetShape::Null)
-            && !self.workload.files.shared;
+        let own_files = matches!(
+            self.shape,
+            TargetShape::Directory | TargetShape::Unknown | TargetShape::Null
+        ) && !self.workload.files.shared;
         if self.workload.region == WorkerRegion::Whole && own_files && self.workload.workers > 1 {
             let message = format!(
                 "{} has no effect: each worker has files of its own",

@@ -1,20 +1,10 @@
 //! The keys of a workload. The names are fio's where fio has one.
 
-use crate::keys::groups::{
-    BOUNDS, CONTENT, DATA, DURABILITY, FILES, FITNESS, LOAD, MACHINE, OBJECTS, RATE, WHAT,
-};
+use crate::keys::groups::*;
 use crate::keys::payload::PayloadKeys;
 use crate::keys::plan::Matrix;
 use crate::section::section;
-use crate::value::{
-    AllocationChoice, ArrivalChoice, BetweenChoice, Blocks, ChecksumChoice, Count, CpuList,
-    DistributionValue, EndpointsValue, EngineChoice, FailIfValue, FileSizesValue, HandoverChoice,
-    KeyLayoutValue, KindsValue, LatencyTargetValue, Mix, Name, ObjectSizesValue, OnErrorChoice,
-    OperationsValue, PathsChoice, PatternValue, Percent, PreconditionChoice, RangeSyncValue,
-    RateValue, RatesValue, RegionChoice, RequestsValue, Rw, Seconds, Shares, Size, SloValue,
-    SpeedValue, Switch, SyncChoice, Time, UntilValue, VerifyByChoice, VerifyChoice, VisitChoice,
-    ZoneWalkValue,
-};
+use crate::value::*;
 
 section! {
     /// What one workload does, as written.
