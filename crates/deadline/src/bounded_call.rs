@@ -23,10 +23,20 @@ pub struct NotResponding {
     pub what: String,
     /// For how long an answer has been waited for.
     pub waited: Duration,
+    /// It was never asked, because no thread could be started for the call.
+    pub unasked: bool,
 }
 
 impl fmt::Display for NotResponding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unasked {
+            return write!(
+                f,
+                "{} could not be looked at: no thread can be started; raise the limit of \
+                 processes (ulimit -u, TasksMax of the service)",
+                self.what
+            );
+        }
         let seconds = self.waited.as_secs_f64();
         write!(f, "{} is not responding (waited {seconds:.0} s)", self.what)
     }
@@ -92,6 +102,7 @@ pub fn ask_within<T: Send + 'static>(
     let silent = |since: Instant| NotResponding {
         what: what.to_owned(),
         waited: since.elapsed(),
+        unasked: false,
     };
     let number = {
         let mut helpers = helpers();
@@ -112,7 +123,10 @@ pub fn ask_within<T: Send + 'static>(
     };
     let work = move || came_back.with(call());
     if !hand_over(Box::new(work)) {
-        return Err(silent(begun));
+        return Err(NotResponding {
+            unasked: true,
+            ..silent(begun)
+        });
     }
     match answered.recv_timeout(patience) {
         Ok(found) => return Ok(found),
@@ -206,6 +220,7 @@ pub(crate) fn holding() -> Vec<NotResponding> {
     let silent = held.held.iter().map(|(what, held)| NotResponding {
         what: what.clone(),
         waited: held.since.elapsed(),
+        unasked: false,
     });
     silent.collect()
 }
@@ -222,6 +237,18 @@ mod tests {
             assert_eq!(ask("quick", move || round * 2), Ok(round * 2));
         }
         assert!(helpers().spare.len() <= SPARE_MAX);
+    }
+
+    #[test]
+    fn what_was_never_asked_is_not_called_silent() {
+        let unasked = NotResponding {
+            what: "/mnt/x".to_owned(),
+            waited: Duration::ZERO,
+            unasked: true,
+        };
+        let told = unasked.to_string();
+        assert!(told.contains("could not be looked at: no thread"), "{told}");
+        assert!(!told.contains("not responding"), "{told}");
     }
 
     #[test]

@@ -229,6 +229,7 @@ pub fn not_responding() -> Vec<NotResponding> {
             silent.push(NotResponding {
                 what: what.clone(),
                 waited: since.elapsed(),
+                unasked: false,
             });
         }
     }
@@ -239,6 +240,7 @@ fn silent(question: &Question<'_>, since: Instant) -> NotResponding {
     NotResponding {
         what: question.name.clone(),
         waited: since.elapsed(),
+        unasked: false,
     }
 }
 
