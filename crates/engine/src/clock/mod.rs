@@ -8,7 +8,7 @@ mod host;
 mod virtual_time;
 
 pub(crate) use host::HostClock;
-pub(crate) use host::{monotonic_ns, sleep_until};
+pub(crate) use host::monotonic_ns;
 pub(crate) use virtual_time::VirtualClock;
 
 /// Calibrates the clock of this process, which takes 10 ms once. Whoever calls

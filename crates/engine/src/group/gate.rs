@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::clock::monotonic_ns;
+use crate::clock::{Clock, HostClock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -20,6 +20,8 @@ pub(crate) struct Gate {
     changed: Condvar,
     /// How long after time 0 the last one passed.
     lateness_ns: AtomicU64,
+    /// The clock that time 0 is read from: another one would be ahead or behind.
+    clock: HostClock,
 }
 
 impl Gate {
@@ -28,6 +30,7 @@ impl Gate {
             state: Mutex::new(State::Shut),
             changed: Condvar::new(),
             lateness_ns: AtomicU64::new(0),
+            clock: HostClock::new(),
         }
     }
 
@@ -38,7 +41,7 @@ impl Gate {
         loop {
             let ahead_ns = match *state {
                 State::Open { origin_ns } => {
-                    let now_ns = monotonic_ns();
+                    let now_ns = self.clock.now();
                     if now_ns >= origin_ns {
                         self.lateness_ns.fetch_max(now_ns - origin_ns, Relaxed);
                         return Some(origin_ns);
@@ -67,8 +70,7 @@ impl Gate {
         self.lateness_ns.load(Relaxed)
     }
 
-    /// Opens the gate for `origin_ns` on the monotonic clock, which may lie
-    /// ahead.
+    /// Opens the gate for `origin_ns` on the host's clock, which may lie ahead.
     pub(crate) fn open(&self, origin_ns: u64) {
         let mut state = self.lock();
         if *state == State::Shut {
@@ -81,7 +83,7 @@ impl Gate {
     pub(crate) fn cancel(&self) {
         let mut state = self.lock();
         let too_late = match *state {
-            State::Open { origin_ns } => origin_ns <= monotonic_ns(),
+            State::Open { origin_ns } => origin_ns <= self.clock.now(),
             State::Shut | State::Cancelled => false,
         };
         if !too_late {
@@ -117,9 +119,20 @@ mod tests {
     }
 
     #[test]
+    fn a_gate_that_is_open_now_cannot_be_cancelled() {
+        for _ in 0..1000 {
+            let gate = Gate::new();
+            let origin_ns = HostClock::new().now();
+            gate.open(origin_ns);
+            gate.cancel();
+            assert_eq!(gate.pass(), Some(origin_ns));
+        }
+    }
+
+    #[test]
     fn who_waits_for_time_0_can_still_be_sent_home() {
         let gate = Arc::new(Gate::new());
-        gate.open(monotonic_ns() + 3_600_000_000_000);
+        gate.open(HostClock::new().now() + 3_600_000_000_000);
         let waiting = {
             let gate = Arc::clone(&gate);
             std::thread::spawn(move || gate.pass())
@@ -131,10 +144,11 @@ mod tests {
     #[test]
     fn nobody_passes_before_time_0() {
         let gate = Gate::new();
-        let origin_ns = monotonic_ns() + 20_000_000;
+        let clock = HostClock::new();
+        let origin_ns = clock.now() + 20_000_000;
         gate.open(origin_ns);
         assert_eq!(gate.pass(), Some(origin_ns));
-        let now_ns = monotonic_ns();
+        let now_ns = clock.now();
         assert!(now_ns >= origin_ns);
         assert!(gate.lateness_ns() <= now_ns - origin_ns);
     }

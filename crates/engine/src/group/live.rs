@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use fathom_model::Sample;
 use fathom_model::recording::ThreadUse;
@@ -16,7 +17,7 @@ use super::spawn::{self, Announcement, Birth, Readiness, WorkerEnd};
 use super::watch::Watch;
 use super::{EndReason, GroupEnd};
 use crate::Error;
-use crate::clock::{Clock, HostClock, monotonic_ns};
+use crate::clock::{Clock, HostClock};
 use crate::in_flight::{InFlight, Outstanding};
 use crate::record::{Collector, Exchange, Stalls};
 use crate::worker::{Control, Visible, Worker};
@@ -241,9 +242,9 @@ impl Live {
     pub(crate) fn abandon(mut self) -> GroupEnd {
         self.control.end(EndReason::Abandoned);
         self.gate.cancel();
-        let deadline_ns = monotonic_ns() + LEAVE_NS;
-        while !self.is_finished() && monotonic_ns() < deadline_ns {
-            crate::clock::sleep_until(monotonic_ns() + 5_000_000);
+        let deadline = Instant::now() + Duration::from_nanos(LEAVE_NS);
+        while !self.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
         }
         let threads: Vec<_> = self.threads.drain(..).flatten().collect();
         for thread in threads.into_iter().filter(JoinHandle::is_finished) {

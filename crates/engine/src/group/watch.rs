@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::clock::monotonic_ns;
+use crate::clock::{Clock, HostClock};
 use crate::record::Stalls;
 use crate::usage::ThreadMeter;
 
@@ -85,12 +85,13 @@ impl Told {
 fn watch(told: &Told) {
     let meter = ThreadMeter::start();
     let mut delay_ns = meter.run_delay_ns();
-    let mut last_ns = monotonic_ns();
+    let clock = HostClock::new();
+    let mut last_ns = clock.now();
     while !told.over.load(Relaxed) {
         let due_ns = last_ns + TICK_NS;
         // Parked, not asleep: whoever ends the watch need not wait for it.
         std::thread::park_timeout(Duration::from_nanos(TICK_NS));
-        let now_ns = monotonic_ns();
+        let now_ns = clock.now();
         if now_ns > due_ns + NOTABLE_NS {
             let delay_now_ns = meter.run_delay_ns();
             let stop_ns = stop_length(now_ns - due_ns, delay_ns, delay_now_ns);

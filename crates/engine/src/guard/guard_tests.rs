@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::process::Command;
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 use super::*;
 
@@ -185,7 +185,8 @@ fn what_is_no_block_device_is_told() {
 /// A loop device that is detached at the end, or `None` with the reason printed.
 pub(crate) struct Loop {
     pub(crate) path: PathBuf,
-    _image: NamedTempFile,
+    /// Closed: a process that another test starts would hold it open for a moment.
+    _image: TempPath,
 }
 
 impl Loop {
@@ -197,7 +198,7 @@ impl Loop {
         match output {
             Ok(output) if output.status.success() => Some(Loop {
                 path: PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()),
-                _image: image,
+                _image: image.into_temp_path(),
             }),
             _ => {
                 println!("skipped: loop devices cannot be attached here");
@@ -299,8 +300,9 @@ fn a_file_under_a_loop_device_is_in_use() {
 
 #[test]
 fn a_second_loop_device_over_a_mounted_one_is_refused() {
-    let image = image();
-    let path = image.path().to_owned();
+    // Closed: what another test starts would hold it open until it is itself.
+    let image = image().into_temp_path();
+    let path = image.to_path_buf();
     let attach = |arguments: &[&str]| {
         let made = Command::new("losetup")
             .args(arguments)

@@ -36,10 +36,10 @@ pub(super) fn send(socket: &UdpSocket, guide: &Guide<'_>, seconds: &mut Seconds)
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
             if pace.due_ns() >= end_ns {
-                crate::clock::sleep_until(end_ns);
+                guide.clock.sleep_until(end_ns);
                 break;
             }
-            pace.wait(now_ns);
+            pace.wait(&guide.clock, now_ns);
             pace.advance();
             now_ns = guide.clock.now();
         }

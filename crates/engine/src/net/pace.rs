@@ -1,6 +1,6 @@
 //! When the next block of a connection is due.
 
-use crate::clock::sleep_until;
+use crate::clock::HostClock;
 
 /// Spreads blocks evenly.
 pub(super) struct Pace {
@@ -38,9 +38,9 @@ impl Pace {
     }
 
     /// Waits until the next block is due, if that is later than `now_ns`.
-    pub(super) fn wait(&self, now_ns: u64) {
+    pub(super) fn wait(&self, clock: &HostClock, now_ns: u64) {
         if self.due_ns > now_ns {
-            sleep_until(self.due_ns);
+            clock.sleep_until(self.due_ns);
         }
     }
 

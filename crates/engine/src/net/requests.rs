@@ -52,10 +52,10 @@ fn ask<S: Stream>(
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
             if pace.due_ns() >= end_ns {
-                crate::clock::sleep_until(end_ns);
+                guide.clock.sleep_until(end_ns);
                 break;
             }
-            pace.wait(now_ns);
+            pace.wait(&guide.clock, now_ns);
             now_ns = guide.clock.now();
             seconds.lateness(now_ns.saturating_sub(pace.due_ns()));
             pace.advance();

@@ -17,7 +17,7 @@ use super::pace::Pace;
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::{discard, is_timeout, memory_file, sendfile, tcp_state};
-use crate::clock::{Clock, sleep_until};
+use crate::clock::Clock;
 
 /// A connection of bytes.
 pub(super) trait Stream: AsRawFd {
@@ -137,10 +137,10 @@ fn send<S: Stream>(
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
             if pace.due_ns() >= end_ns {
-                sleep_until(end_ns);
+                guide.clock.sleep_until(end_ns);
                 break;
             }
-            pace.wait(now_ns);
+            pace.wait(&guide.clock, now_ns);
             pace.advance();
             now_ns = guide.clock.now();
         }

@@ -9,7 +9,7 @@ use fathom_model::workload::{
 use fathom_model::{ErrorClass, Histogram, Job, OpKind, Phase, Target};
 use fathom_s3::{Credentials, Script, StoreServer};
 
-use super::{clean_bucket, give_credentials, remove_objects_of_run};
+use super::{clean_bucket, give_credentials, remove_objects_of_run, shelf};
 use crate::group::GroupEnd;
 use crate::prepare::{NoHooks, prepare};
 use crate::{EndReason, Group};
@@ -18,7 +18,11 @@ pub(super) const MS: u64 = 1_000_000;
 
 pub(super) fn server(script: &str) -> StoreServer {
     let any = SocketAddr::from(([127, 0, 0, 1], 0));
-    StoreServer::start(any, 1 << 30, Script::parse(script).unwrap()).unwrap()
+    let server = StoreServer::start(any, 1 << 30, Script::parse(script).unwrap()).unwrap();
+    // Another test's server may have had this port, and objects of the same run.
+    let endpoints = format!("{:?}", [server.endpoint()]);
+    shelf::forget(endpoints.trim_end_matches(']'));
+    server
 }
 
 pub(super) fn store(server: &StoreServer) -> ObjectStore {
@@ -420,11 +424,14 @@ fn each_endpoint_is_asked_with_its_own_keys() {
     store.endpoint_keys = vec![None, Some(KeySource::Given("second".to_owned()))];
     let end = run(&job);
     assert_eq!(end.report.errors, []);
+    let mut asked = 0;
     for (server, id) in [(&one, "FIRST"), (&two, "SECOND")] {
         let signers = server.signers();
         assert_eq!(signers.keys().collect::<Vec<_>>(), [id]);
-        assert!(signers[id] >= 15, "{signers:?}");
+        asked += signers[id];
     }
+    // How many each gets depends on how fast it answers; one asks for the bucket.
+    assert_eq!(asked, 41);
     let whose: Vec<_> = end
         .report
         .endpoints

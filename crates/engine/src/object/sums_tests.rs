@@ -34,10 +34,8 @@ fn a_store_compares_the_checksums_of_what_is_put() {
                 object(&mut get).ops[0].kind = OpKind::Get;
                 on_read(&mut get);
                 let end = run(&get);
-                assert_eq!(
-                    (end.report.errors.len(), done(&end, OpKind::Get).0),
-                    (0, 40)
-                );
+                assert_eq!(end.report.errors, [], "{what}");
+                assert_eq!(done(&end, OpKind::Get).0, 40, "{what}");
                 // The memory keeps no checksum of parts that were put together.
                 let compared = end.report.endpoints[0].checksums_compared;
                 assert_eq!(compared, if kind == OpKind::Put { 40 } else { 0 }, "{what}");

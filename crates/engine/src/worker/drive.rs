@@ -57,7 +57,7 @@ pub(crate) fn drive<E: Engine>(
                 if exact {
                     sleeper.sleep_until(clock, until_ns);
                 } else {
-                    crate::clock::sleep_until(until_ns);
+                    clock.sleep_until(until_ns);
                 }
                 let now_ns = clock.now();
                 worker.settle(now_ns, &ended);

@@ -93,7 +93,7 @@ impl Sleeper {
         let mut now_ns = clock.now();
         let wake_ns = self.wake_ns(due_ns, now_ns);
         if wake_ns > now_ns {
-            crate::clock::sleep_until(wake_ns);
+            clock.sleep_until(wake_ns);
             now_ns = clock.now();
             self.woke(wake_ns, now_ns);
         }
