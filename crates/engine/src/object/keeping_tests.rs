@@ -11,17 +11,17 @@ const PLACE: &str = "bucket/some prefix";
 
 #[test]
 fn an_answer_that_comes_too_late_is_no_success() {
-    let server = server("GET:delay=40ms@2");
+    let server = server("GET:delay=1s@2");
     let mut job = job(&server, 400, &[(OpKind::Get, 1)]);
     object(&mut job).sizes = ObjectSizes::Fixed(512);
     // Making the objects has the same time, and they are not delayed.
-    job.workload.store_mut().unwrap().timeout_ns = 20 * MS;
+    job.workload.store_mut().unwrap().timeout_ns = 500 * MS;
     let end = run(&job);
     let late = errors(&end, ErrorClass::Timeout);
     assert!(late >= 20, "every second one is late: {late}");
     assert_eq!(done(&end, OpKind::Get).0 + late, 40);
     let slowest = latency(&end, OpKind::Get).max();
-    assert!(slowest.is_none_or(|ns| ns <= 20 * MS), "{slowest:?}");
+    assert!(slowest.is_none_or(|ns| ns <= 500 * MS), "{slowest:?}");
     // However little the load was given, removing gets its time.
     let hasty = job.workload.store().unwrap();
     remove_objects_of_run(hasty, PLACE, 400, &mut NoHooks).unwrap();
