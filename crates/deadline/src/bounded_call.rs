@@ -23,19 +23,38 @@ pub struct NotResponding {
     pub what: String,
     /// For how long an answer has been waited for.
     pub waited: Duration,
-    /// It was never asked, because no thread could be started for the call.
-    pub unasked: bool,
+    /// Why it was never asked, if it was not.
+    pub unasked: Option<Unasked>,
+}
+
+/// Why a call was not made at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unasked {
+    /// No thread could be started for it.
+    NoThread,
+    /// As many others as may be waited for at a time do not answer.
+    TooManySilent,
+}
+
+impl fmt::Display for Unasked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unasked::NoThread => f.write_str(
+                "no thread can be started; raise the limit of processes (ulimit -u, TasksMax of \
+                 the service)",
+            ),
+            Unasked::TooManySilent => write!(
+                f,
+                "{HELD_MAX} other paths or devices do not answer; mend or unmount those first"
+            ),
+        }
+    }
 }
 
 impl fmt::Display for NotResponding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.unasked {
-            return write!(
-                f,
-                "{} could not be looked at: no thread can be started; raise the limit of \
-                 processes (ulimit -u, TasksMax of the service)",
-                self.what
-            );
+        if let Some(why) = self.unasked {
+            return write!(f, "{} could not be looked at: {why}", self.what);
         }
         let seconds = self.waited.as_secs_f64();
         write!(f, "{} is not responding (waited {seconds:.0} s)", self.what)
@@ -102,7 +121,11 @@ pub fn ask_within<T: Send + 'static>(
     let silent = |since: Instant| NotResponding {
         what: what.to_owned(),
         waited: since.elapsed(),
-        unasked: false,
+        unasked: None,
+    };
+    let unasked = |why: Unasked| NotResponding {
+        unasked: Some(why),
+        ..silent(begun)
     };
     let number = {
         let mut helpers = helpers();
@@ -110,7 +133,7 @@ pub fn ask_within<T: Send + 'static>(
             return Err(silent(held.since));
         }
         if helpers.held.len() >= HELD_MAX {
-            return Err(silent(begun));
+            return Err(unasked(Unasked::TooManySilent));
         }
         helpers.calls += 1;
         helpers.calls
@@ -123,10 +146,7 @@ pub fn ask_within<T: Send + 'static>(
     };
     let work = move || came_back.with(call());
     if !hand_over(Box::new(work)) {
-        return Err(NotResponding {
-            unasked: true,
-            ..silent(begun)
-        });
+        return Err(unasked(Unasked::NoThread));
     }
     match answered.recv_timeout(patience) {
         Ok(found) => return Ok(found),
@@ -220,7 +240,7 @@ pub(crate) fn holding() -> Vec<NotResponding> {
     let silent = held.held.iter().map(|(what, held)| NotResponding {
         what: what.clone(),
         waited: held.since.elapsed(),
-        unasked: false,
+        unasked: None,
     });
     silent.collect()
 }
@@ -241,14 +261,20 @@ mod tests {
 
     #[test]
     fn what_was_never_asked_is_not_called_silent() {
-        let unasked = NotResponding {
-            what: "/mnt/x".to_owned(),
-            waited: Duration::ZERO,
-            unasked: true,
-        };
-        let told = unasked.to_string();
-        assert!(told.contains("could not be looked at: no thread"), "{told}");
-        assert!(!told.contains("not responding"), "{told}");
+        let reasons = [
+            (Unasked::NoThread, "could not be looked at: no thread"),
+            (Unasked::TooManySilent, "could not be looked at: 64 other"),
+        ];
+        for (why, expected) in reasons {
+            let unasked = NotResponding {
+                what: "/mnt/x".to_owned(),
+                waited: Duration::ZERO,
+                unasked: Some(why),
+            };
+            let told = unasked.to_string();
+            assert!(told.contains(expected), "{told}");
+            assert!(!told.contains("not responding"), "{told}");
+        }
     }
 
     #[test]

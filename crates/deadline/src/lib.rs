@@ -27,7 +27,7 @@ pub mod paths;
 mod probe;
 mod program;
 
-pub use bounded_call::{NotResponding, PATIENCE, ask, ask_within};
+pub use bounded_call::{NotResponding, PATIENCE, Unasked, ask, ask_within};
 pub use device::{device_patience, tell_when_waiting};
 pub use mount::{Mount, mount_of, parse_mountinfo};
 pub use mount_table::MountTable;

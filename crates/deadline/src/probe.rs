@@ -229,7 +229,7 @@ pub fn not_responding() -> Vec<NotResponding> {
             silent.push(NotResponding {
                 what: what.clone(),
                 waited: since.elapsed(),
-                unasked: false,
+                unasked: None,
             });
         }
     }
@@ -240,7 +240,7 @@ fn silent(question: &Question<'_>, since: Instant) -> NotResponding {
     NotResponding {
         what: question.name.clone(),
         waited: since.elapsed(),
-        unasked: false,
+        unasked: None,
     }
 }
 

@@ -139,7 +139,7 @@ pub struct JudgedTrial {
     pub workload: Workload,
     /// Seed of the trial.
     pub seed: u64,
-    /// What the trial was for: a probe is no part of its row's results.
+    /// What the trial was for: a probe does not count among its row's results.
     #[serde(default)]
     pub role: TrialRole,
     /// Its place among the trials that ran at the same time.

@@ -197,7 +197,7 @@ fn without_logins(text: &str) -> String {
 }
 
 /// Where the user and password of a word stand. Behind the first `@` only: the
-/// hosts of a Lustre mount (`a@tcp:b@tcp:/fs`) are no logins.
+/// hosts of a Lustre mount (`a@tcp:b@tcp:/fs`) are not logins.
 fn login_of(word: &str) -> Option<std::ops::Range<usize>> {
     let at = word.find('@')?;
     let host = word[at + 1..].chars().next()?;

@@ -211,7 +211,7 @@ fn recordings_tell_what_the_rules_say_that_they_tell() {
             Some("commit_latency") => "disk_flush_wait",
             quantity => quantity.unwrap_or_default(),
         };
-        let says = rule.told_by.contains(&"recording");
+        let says = rule.read_from.contains(&"recording");
         assert_eq!(told(quantity), says, "{}: {quantity}", rule.id);
     }
 }

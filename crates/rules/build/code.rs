@@ -158,7 +158,7 @@ fn literal(rule: &Rule, table: &str) -> String {
         ("other_tools", format!("{:?}", rule.other_tools)),
         ("since", format!("{:?}", rule.since)),
         ("quantity", format!("{:?}", rule.quantity)),
-        ("told_by", format!("&{:?}", rule.told_by)),
+        ("read_from", format!("&{:?}", rule.read_from)),
         ("prometheus", option(prometheus)),
     ];
     let fields: Vec<String> = fields

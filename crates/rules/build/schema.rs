@@ -48,7 +48,7 @@ pub(crate) struct Rule {
     pub(crate) since: Option<String>,
     pub(crate) quantity: Option<String>,
     #[serde(default)]
-    pub(crate) told_by: Vec<String>,
+    pub(crate) read_from: Vec<String>,
     pub(crate) prometheus: Option<Prometheus>,
 }
 

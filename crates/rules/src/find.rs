@@ -49,25 +49,10 @@ fn nearness(wanted: &str, rule: &Rule) -> Option<usize> {
     let best = [rule.id.to_ascii_uppercase().as_str(), name.as_str()]
         .into_iter()
         .chain(words)
-        .map(|text| edit_distance(wanted, text))
+        .map(|text| strsim::levenshtein(wanted, text))
         .min()?;
     let best = if contained { best.min(1) } else { best };
     (best <= wanted.len().div_ceil(3)).then_some(best)
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

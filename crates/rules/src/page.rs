@@ -123,8 +123,8 @@ fn section(page: &mut String, rule: &Rule) {
 fn facts(rule: &Rule) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
-    if !rule.told_by.is_empty() {
-        add("told by", rule.told_by.join(", "));
+    if !rule.read_from.is_empty() {
+        add("read from", rule.read_from.join(", "));
     }
     if rule.axis.is_none() {
         add("threshold", threshold(rule));

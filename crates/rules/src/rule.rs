@@ -69,7 +69,7 @@ pub struct Rule {
     /// What is read for it, where a reader gives numbers by name.
     pub quantity: Option<&'static str>,
     /// Which readers give it: `host`, `recording`, …
-    pub told_by: &'static [&'static str],
+    pub read_from: &'static [&'static str],
     /// The rule in terms of Prometheus.
     pub prometheus: Option<PrometheusRule>,
 }

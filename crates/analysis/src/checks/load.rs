@@ -28,7 +28,7 @@ pub(crate) fn depth_kept(trial: &Trial<'_>) -> Option<f64> {
     (wanted > 0.0 && area > 0.0).then(|| area / wanted)
 }
 
-/// V20: Little's law against the asked-for depth.
+/// V20: Little's law against the requested depth.
 pub(super) fn little(facts: &Facts<'_>) -> Option<Outcome> {
     const RULE: &Rule = check::V20;
     let trial = facts.trial;

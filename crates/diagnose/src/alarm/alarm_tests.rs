@@ -28,7 +28,7 @@ fn every_rule_has_a_quantity_and_a_threshold() {
     for rule in TABLE.rules {
         assert!(rule.quantity.is_some(), "{}", rule.id);
         assert!(rule.threshold.is_some(), "{}", rule.id);
-        assert!(!rule.told_by.is_empty(), "{}", rule.id);
+        assert!(!rule.read_from.is_empty(), "{}", rule.id);
     }
 }
 

@@ -156,7 +156,7 @@ fn figure(value: f64) -> String {
 
 fn reason(rule: &Rule, state: AlarmState, judged: &[AlarmInstance], short: Option<f64>) -> String {
     let Some(worst) = judged.first() else {
-        return format!("not told by what was read; it takes: {}", rule.method);
+        return format!("what was read does not show it; it takes: {}", rule.method);
     };
     let name = match worst.name.as_str() {
         "" => String::new(),

@@ -17,7 +17,7 @@ use super::{add, sort};
 /// OSDs that are looked at.
 pub(super) const OSDS_MAX: usize = 100_000;
 
-/// A dump, told by what is in it.
+/// A dump, recognised by what is in it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CephDump {
     /// `ceph status`.

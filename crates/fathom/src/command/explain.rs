@@ -37,7 +37,7 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
         false => format!("; did you mean {}?", nearest.join(" or ")),
     };
     present::complain(&format!(
-        "there is no rule '{name}'{hint}; `fathom explain` lists them all"
+        "'{name}' names none of the rules{hint}; `fathom explain` lists them all"
     ));
     Ok(Exit::Usage)
 }
@@ -78,7 +78,7 @@ pub(crate) fn describe(rule: &Rule) -> String {
     for (heading, body) in [
         ("What it finds", rule.detects.to_owned()),
         ("How", rule.method.to_owned()),
-        ("Told by", rule.told_by.join(", ")),
+        ("Read from", rule.read_from.join(", ")),
         ("Thresholds", thresholds(rule)),
         ("Other numbers", parameters(rule)),
         ("What to do", rule.remedy.to_owned()),

@@ -156,15 +156,19 @@ pub(super) struct WorkloadRecord {
     pub(super) object: Option<Box<ObjectWork>>,
 }
 
-/// A record that says two things about what a workload acts on.
+/// Why a record does not say what a workload acts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a workload acts on one of meta, store, peer and replay, not on several")]
-pub struct SeveralWorks;
+pub enum UnclearWork {
+    #[error("a workload acts on one of meta, store, peer and replay, not on several")]
+    Several,
+    #[error("object describes requests, but there is no store to send them to: add store")]
+    NoStore,
+}
 
 impl TryFrom<WorkloadRecord> for Workload {
-    type Error = SeveralWorks;
+    type Error = UnclearWork;
 
-    fn try_from(mut record: WorkloadRecord) -> Result<Workload, SeveralWorks> {
+    fn try_from(mut record: WorkloadRecord) -> Result<Workload, UnclearWork> {
         let work = record.take_work()?;
         Ok(Workload {
             work,
@@ -283,7 +287,7 @@ impl From<Workload> for WorkloadRecord {
 }
 
 impl WorkloadRecord {
-    fn take_work(&mut self) -> Result<Work, SeveralWorks> {
+    fn take_work(&mut self) -> Result<Work, UnclearWork> {
         let works = (
             self.replay.take(),
             self.peer.take(),
@@ -300,7 +304,8 @@ impl WorkloadRecord {
                 store: *store,
                 requests: requests.map(|requests| *requests),
             })),
-            _ => return Err(SeveralWorks),
+            (None, None, None, None, Some(_)) => return Err(UnclearWork::NoStore),
+            _ => return Err(UnclearWork::Several),
         })
     }
 
@@ -367,5 +372,15 @@ mod tests {
         stored["replay"] = serde_json::to_value(list).unwrap();
         let error = serde_json::from_value::<Workload>(stored).unwrap_err();
         assert!(error.to_string().contains("not on several"), "{error}");
+    }
+
+    #[test]
+    fn requests_without_a_store_are_rejected_as_such() {
+        let sizes = ObjectSizes::Fixed(4096);
+        let requests = ObjectWork::new([(OpKind::Put, 1)], 1, sizes);
+        let mut stored = serde_json::to_value(of(Work::Blocks)).unwrap();
+        stored["object"] = serde_json::to_value(requests).unwrap();
+        let error = serde_json::from_value::<Workload>(stored).unwrap_err();
+        assert!(error.to_string().contains("add store"), "{error}");
     }
 }
