@@ -10,6 +10,7 @@ const SECRET: [&str; 3] = ["secret_key", "access_key", "password"];
 pub(super) fn masked(text: &str, root: &Node) -> String {
     let mut bytes = text.as_bytes().to_vec();
     cover(root, text, &mut bytes);
+    cover_comments(text, &mut bytes);
     // Whole characters were replaced by as many stars as they have bytes.
     String::from_utf8(bytes).unwrap_or_default()
 }
@@ -29,6 +30,23 @@ fn cover(node: &Node, text: &str, bytes: &mut [u8]) {
             }
         }
         NodeKind::Null | NodeKind::Scalar(_) => {}
+    }
+}
+
+/// A line that was commented out may hold a secret as well.
+fn cover_comments(text: &str, bytes: &mut [u8]) {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let begins = |at: usize| at == 0 || line.as_bytes()[at - 1].is_ascii_whitespace();
+        let comment = line.match_indices('#').find(|(at, _)| begins(*at));
+        if let Some((at, _)) = comment
+            && line[at + 1..]
+                .split([':', ' ', '"', '\'', '{', ','])
+                .any(is_secret)
+        {
+            stars(bytes, start + at + 1, start + line.len());
+        }
+        start += line.len();
     }
 }
 
@@ -101,6 +119,15 @@ mod tests {
             "{masked}"
         );
         assert!(masked.contains("region: r"), "{masked}");
+    }
+
+    #[test]
+    fn secrets_in_comments_are_covered() {
+        let text = "s3_config:\n#  secret_key: top\n- region: r # secret_key: top\n- a: b#c\n";
+        let root = crate::yaml::read(text).unwrap();
+        let shown = masked(text, &root);
+        assert!(!shown.contains("top"), "{shown}");
+        assert!(shown.contains("a: b#c") && shown.len() == text.len());
     }
 
     #[test]
