@@ -13,7 +13,7 @@ use fathom_model::estimate::Estimate;
 use fathom_model::schedule::TrialRole;
 use fathom_model::unit;
 use fathom_model::verdict::{FindingStatus, Limiter};
-use fathom_model::workload::Workload;
+use fathom_model::workload::{DataSet, Workload};
 use fathom_rules::check::v21::{AUTOCORRELATED, LEAST_BEFORE, LEAST_KEPT, OTHER_STATE};
 use fathom_rules::{Rule, check};
 use fathom_stats::moments::mean;
@@ -163,7 +163,10 @@ pub(crate) fn same_shape(own: &Workload, other: &Workload) -> bool {
         until: None,
         each_worker: fathom_model::workload::WorkerBounds::default(),
         fail_if: fathom_model::workload::FailIf::default(),
-        precondition: fathom_model::workload::Precondition::None,
+        data_set: DataSet {
+            precondition: fathom_model::workload::Precondition::None,
+            ..workload.data_set.clone()
+        },
         ..workload.clone()
     };
     shape(own) == shape(other)

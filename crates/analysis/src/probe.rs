@@ -12,7 +12,7 @@ use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::verdict::{Limiter, Validity};
 use fathom_model::workload::{
-    Bounds, EngineKind, FailIf, Precondition, WorkerBounds, WorkerRegion, Workload,
+    Bounds, DataSet, EngineKind, FailIf, Precondition, WorkerBounds, WorkerRegion, Workload,
 };
 use fathom_rules::check::v21::{
     DEEPEST, LEAST_PROBE_NS as LEAST_NS, LEAST_ROW_NS, MOST_PROBE_NS as MOST_NS, WARMUP_NS,
@@ -173,7 +173,7 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     }
     let (workers, queue_depth) = match trial.engine() {
         // They work one at a time, so only workers add depth.
-        EngineKind::Psync | EngineKind::Mmap if !workload.files.shared => return None,
+        EngineKind::Psync | EngineKind::Mmap if !workload.data_set.files.shared => return None,
         EngineKind::Psync | EngineKind::Mmap => {
             (workload.workers.checked_mul(2)?, workload.queue_depth)
         }
@@ -182,7 +182,7 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
     };
     // A recorded list starts its operations when they are due, or a wider
     // region is another workload.
-    let fixed = workload.replay().is_some() || workload.region != WorkerRegion::Split;
+    let fixed = workload.replay().is_some() || workload.data_set.region != WorkerRegion::Split;
     if workers > DEEPEST || queue_depth > DEEPEST || fixed {
         return None;
     }
@@ -197,7 +197,10 @@ fn twice_as_deep(record: &TrialRecord, host: &Fingerprint) -> Option<Workload> {
         each_worker: WorkerBounds::default(),
         fail_if: FailIf::default(),
         warmup_ns: workload.warmup_ns.min(WARMUP_NS),
-        precondition: Precondition::None,
+        data_set: DataSet {
+            precondition: Precondition::None,
+            ..workload.data_set.clone()
+        },
         ..workload.clone()
     })
 }

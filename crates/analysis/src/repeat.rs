@@ -119,7 +119,7 @@ fn passes_within(trial: &Trial<'_>) -> Option<(f64, String)> {
     let alone = trial.workload.workers == 1;
     let divided = alone
         || trial.workload.requests().is_some()
-        || trial.workload.region == WorkerRegion::Split;
+        || trial.workload.data_set.region == WorkerRegion::Split;
     let plain = trial.workload.replay().is_none()
         && trial.workload.sequencer == fathom_model::workload::Sequencer::default();
     let range = active_bytes(trial)?;

@@ -33,7 +33,7 @@ fn job(arguments: &[String]) -> Option<Job> {
         ..Bounds::default()
     };
     workload.workers = number(5, 1)? as u32;
-    workload.size_bytes = Some(number(6, 1 << 30)?);
+    workload.data_set.size_bytes = Some(number(6, 1 << 30)?);
     let write_percent = number(7, 0)? as u8;
     workload.mix = OpMix {
         read_percent: 100u8.checked_sub(write_percent)?,

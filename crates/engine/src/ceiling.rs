@@ -68,7 +68,7 @@ fn on_null(job: &Job, duration_ns: u64) -> Job {
     workload.rate_by_kind = ByKind::default();
     workload.flow = None;
     workload.latency_target = None;
-    workload.ends_when_full = false;
+    workload.data_set.ends_when_full = false;
     if let Some(object) = workload.requests_mut() {
         object.existing = false;
         object.repeat = true;

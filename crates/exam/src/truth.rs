@@ -8,7 +8,7 @@ use fathom_model::judged::{JudgedRun, OpSummary};
 use fathom_model::op::OpKind;
 use fathom_model::rng::{Rng, derive_seed};
 use fathom_model::verdict::Limiter;
-use fathom_model::workload::{Bounds, OpMix, Workload};
+use fathom_model::workload::{Bounds, DataSet, OpMix, Workload};
 use fathom_stats::median::median;
 
 use crate::bench;
@@ -205,7 +205,10 @@ fn slc(d: &mut Draw) -> Case {
     let fill_s = cache / (fast * MIB);
     let seconds = (fill_s * d.even(2.5, 4.0)) as u64 + 20;
     let workload = Workload {
-        size_bytes: Some(400 * GIB),
+        data_set: DataSet {
+            size_bytes: Some(400 * GIB),
+            ..sequential(OpMix::WRITE, 8, seconds).data_set
+        },
         ..sequential(OpMix::WRITE, 8, seconds)
     };
     Case::new(drive, workload)
@@ -226,10 +229,13 @@ fn disk(d: &mut Draw) -> Case {
         outer * d.even(0.42, 0.6)
     );
     let workload = Workload {
-        size_bytes: Some(64 * GIB),
         bounds: Bounds {
             bytes: Some(64 * GIB),
             ..Bounds::default()
+        },
+        data_set: DataSet {
+            size_bytes: Some(64 * GIB),
+            ..sequential(OpMix::READ, 2, 0).data_set
         },
         ..sequential(OpMix::READ, 2, 0)
     };

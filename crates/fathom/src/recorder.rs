@@ -50,7 +50,7 @@ impl NamedFiles {
         unlinked: &BTreeSet<PathBuf>,
     ) -> NamedFiles {
         let named = schedule.trials.iter();
-        let named = named.filter_map(|trial| trial.workload.named.as_ref());
+        let named = named.filter_map(|trial| trial.workload.data_set.named.as_ref());
         NamedFiles {
             made: MadeFiles::beside(store.unwrap_or(Path::new(""))),
             names: named.flat_map(|named| &named.paths).cloned().collect(),

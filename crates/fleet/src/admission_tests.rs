@@ -109,13 +109,15 @@ fn numbers_out_of_bounds_are_refused_by_the_name_of_the_field() {
         ("workload.workers is", |w| w.workers = u32::MAX),
         ("workload.workers is", |w| w.workers = 0),
         ("workload.queue_depth is", |w| w.queue_depth = u32::MAX),
-        ("workload.files.count is", |w| {
-            w.files = FileLayout {
+        ("workload.data_set.files.count is", |w| {
+            w.data_set.files = FileLayout {
                 count: u32::MAX,
                 shared: true,
             };
         }),
-        ("workload.size_bytes is", |w| w.size_bytes = Some(u64::MAX)),
+        ("workload.data_set.size_bytes is", |w| {
+            w.data_set.size_bytes = Some(u64::MAX);
+        }),
         ("workload.bounds.time_ns is", |w| {
             w.bounds.time_ns = Some(u64::MAX);
         }),
@@ -186,7 +188,7 @@ fn paths_are_absolute_and_lead_nowhere_else() {
     let named = |path: &str| {
         let paths = vec![path.into()];
         check_workload(|w| {
-            w.named = Some(NamedFiles {
+            w.data_set.named = Some(NamedFiles {
                 paths,
                 create: true,
                 ours: true,
@@ -250,7 +252,7 @@ fn a_set_has_no_more_threads_and_memory_than_a_host_can_give() {
     let (_, error) = check_set(std::slice::from_ref(&spec)).unwrap_err();
     assert!(error.contains("bytes of buffers"), "{error}");
     spec.workload.block = BlockSizes::Fixed(512);
-    spec.workload.files = FileLayout {
+    spec.workload.data_set.files = FileLayout {
         count: 1_000_000,
         shared: false,
     };

@@ -49,8 +49,8 @@ pub(crate) fn take(spec: &mut ScheduledTrial) -> Result<(), String> {
 fn share_files(spec: &mut ScheduledTrial, of: u64) {
     let workload = &mut spec.workload;
     let share = |bytes: &mut Option<u64>| *bytes = bytes.map(|bytes| bytes / of);
-    share(&mut workload.size_bytes);
-    share(&mut workload.working_set_bytes);
+    share(&mut workload.data_set.size_bytes);
+    share(&mut workload.data_set.working_set_bytes);
     if let Some(meta) = workload.files_work_mut() {
         meta.tree.files = meta.tree.files.div_ceil(of);
     }
@@ -62,15 +62,15 @@ fn share_files(spec: &mut ScheduledTrial, of: u64) {
 /// An equal range of a file or device, in whole blocks.
 fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), String> {
     let workload = &mut spec.workload;
-    if workload.named.is_some() || workload.replay().is_some() {
+    if workload.data_set.named.is_some() || workload.replay().is_some() {
         return Err("named files and recorded lists cannot be divided among hosts".to_owned());
     }
-    let size = match workload.size_bytes {
+    let size = match workload.data_set.size_bytes {
         Some(size) => size,
         None => size_of(path)?,
     };
     let align = workload.align_bytes.max(workload.max_block_bytes()).max(1);
-    let whole = size.saturating_sub(workload.offset_bytes) / u64::from(part.of.max(1));
+    let whole = size.saturating_sub(workload.data_set.offset_bytes) / u64::from(part.of.max(1));
     let own = whole - whole % align;
     if own == 0 {
         return Err(format!(
@@ -82,10 +82,10 @@ fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), S
         ));
     }
     let offset = own.saturating_mul(u64::from(part.number));
-    workload.offset_bytes = workload.offset_bytes.saturating_add(offset);
-    workload.size_bytes = Some(workload.offset_bytes.saturating_add(own));
+    workload.data_set.offset_bytes = workload.data_set.offset_bytes.saturating_add(offset);
+    workload.data_set.size_bytes = Some(workload.data_set.offset_bytes.saturating_add(own));
     let of = u64::from(part.of.max(1));
-    workload.working_set_bytes = workload.working_set_bytes.map(|set| set / of);
+    workload.data_set.working_set_bytes = workload.data_set.working_set_bytes.map(|set| set / of);
     Ok(())
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn unseen(target: &Target) -> String {
 #[cfg(test)]
 mod tests {
     use fathom_model::Workload;
-    use fathom_model::workload::{BlockSizes, MetaTree, MetaWork, Work};
+    use fathom_model::workload::{BlockSizes, DataSet, MetaTree, MetaWork, Work};
 
     use super::*;
     use crate::test_trial::trial;
@@ -131,8 +131,11 @@ mod tests {
                 divided: true,
             }),
             workload: Workload {
-                size_bytes: None,
                 block: BlockSizes::Fixed(4096),
+                data_set: DataSet {
+                    size_bytes: None,
+                    ..DataSet::example()
+                },
                 ..Workload::example("w")
             },
             ..trial(target)
@@ -147,10 +150,10 @@ mod tests {
         for number in 0..3 {
             let mut spec = spec(file.path(), number);
             take(&mut spec).unwrap();
-            let from = spec.workload.offset_bytes;
+            let from = spec.workload.data_set.offset_bytes;
             assert_eq!(from, end);
             assert_eq!(from % 4096, 0);
-            end = spec.workload.size_bytes.unwrap();
+            end = spec.workload.data_set.size_bytes.unwrap();
         }
         assert!(1_000_003 - end < 3 * 4096, "{end}");
         file.as_file().set_len(8192).unwrap();
@@ -162,13 +165,13 @@ mod tests {
     fn in_a_directory_sizes_files_and_bounds_are_shared_out() {
         let directory = tempfile::tempdir().unwrap();
         let mut spec = spec(directory.path(), 1);
-        spec.workload.size_bytes = Some(3 << 20);
+        spec.workload.data_set.size_bytes = Some(3 << 20);
         spec.workload.bounds.ops = Some(300);
         let mut meta = spec.clone();
         take(&mut spec).unwrap();
-        assert_eq!(spec.workload.size_bytes, Some(1 << 20));
+        assert_eq!(spec.workload.data_set.size_bytes, Some(1 << 20));
         assert_eq!(spec.workload.bounds.ops, Some(100));
-        assert_eq!(spec.workload.offset_bytes, 0);
+        assert_eq!(spec.workload.data_set.offset_bytes, 0);
         let work = MetaWork::new([], MetaTree::flat(10, 0));
         meta.workload.work = Work::files(work);
         take(&mut meta).unwrap();

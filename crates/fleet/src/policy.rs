@@ -49,7 +49,11 @@ impl Policy {
         };
         self.check_path(target)?;
         let workload = &spec.workload;
-        let named = workload.named.iter().flat_map(|named| &named.paths);
+        let named = workload
+            .data_set
+            .named
+            .iter()
+            .flat_map(|named| &named.paths);
         let replay = workload.replay().into_iter().map(|replay| &replay.path);
         for path in named.chain(replay) {
             // A relative one is opened below the folder in which the agent was

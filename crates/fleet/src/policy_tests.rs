@@ -73,11 +73,11 @@ fn files_by_name_are_looked_at_as_well() {
         ours: false,
     };
     let own = directory.path().join("own");
-    spec.workload.named = Some(named(own.to_str().unwrap()));
+    spec.workload.data_set.named = Some(named(own.to_str().unwrap()));
     policy.check(&spec, false).unwrap();
-    spec.workload.named = Some(named("/etc/passwd"));
+    spec.workload.data_set.named = Some(named("/etc/passwd"));
     assert!(policy.check(&spec, false).is_err());
-    spec.workload.named = None;
+    spec.workload.data_set.named = None;
     spec.workload.work = Work::recorded(Replay::of("/etc/passwd".into()));
     assert!(policy.check(&spec, false).is_err());
 }
@@ -127,7 +127,7 @@ fn named_files_and_lists_are_where_the_owner_allows_whatever_the_target_is() {
     };
     let check = |path: &Path| {
         let mut spec = trial(allowed.to_str().unwrap());
-        spec.workload.named = Some(fathom_model::workload::NamedFiles {
+        spec.workload.data_set.named = Some(fathom_model::workload::NamedFiles {
             paths: vec![path.to_owned()],
             create: true,
             ours: true,

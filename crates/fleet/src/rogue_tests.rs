@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use fathom_model::rng::Rng;
 use fathom_model::workload::{
-    Bounds, KeySource, MetaTree, MetaWork, NamedFiles, ObjectSizes, ObjectStore, ObjectWork, OpMix,
-    PeerProtocol, Verify, Work,
+    Bounds, DataSet, KeySource, MetaTree, MetaWork, NamedFiles, ObjectSizes, ObjectStore,
+    ObjectWork, OpMix, PeerProtocol, Verify, Work,
 };
 use fathom_model::{OpKind, ScheduledTrial, Target, Workload};
 use serde_json::{Value, json};
@@ -128,7 +128,6 @@ fn trials(ground: &Ground) -> Vec<ScheduledTrial> {
     let short = |target: Target| {
         let mut spec = trial(target);
         spec.workload = Workload {
-            size_bytes: Some(256 << 10),
             mix: OpMix {
                 read_percent: 50,
                 write_percent: 50,
@@ -141,6 +140,10 @@ fn trials(ground: &Ground) -> Vec<ScheduledTrial> {
                 ops: Some(100),
                 bytes: None,
             },
+            data_set: DataSet {
+                size_bytes: Some(256 << 10),
+                ..spec.workload.data_set.clone()
+            },
             ..spec.workload
         };
         spec
@@ -152,7 +155,7 @@ fn trials(ground: &Ground) -> Vec<ScheduledTrial> {
         ..Verify::default()
     });
     let mut named = short(allowed.clone());
-    named.workload.named = Some(NamedFiles {
+    named.workload.data_set.named = Some(NamedFiles {
         paths: vec!["own".into(), ground.path("allowed/theirs")],
         create: true,
         ours: true,

@@ -14,7 +14,7 @@ use fathom_fleet::{
 use fathom_model::conduct::InOrder;
 use fathom_model::fleet::FleetHost;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
-use fathom_model::workload::{Bounds, CacheMode, EngineKind};
+use fathom_model::workload::{Bounds, CacheMode, DataSet, EngineKind};
 use fathom_model::{RunState, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
 
@@ -51,13 +51,13 @@ fn schedule(directory: &Path) -> Schedule {
     let workload = Workload {
         engine: EngineKind::Psync,
         cache: CacheMode::Buffered,
-        size_bytes: Some(256 << 10),
         warmup_ns: 300_000_000,
         think_ns: 1_000_000,
         bounds: Bounds {
             time_ns: Some(1_200_000_000),
             ..Bounds::default()
         },
+        data_set: DataSet::of_bytes(256 << 10),
         ..Workload::example("load")
     };
     let one = trial(Target::Path(directory.to_owned()), workload);

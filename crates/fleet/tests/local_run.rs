@@ -7,7 +7,7 @@ use fathom_model::conduct::{Conductor, InOrder, Step};
 use fathom_model::sample::Phase;
 use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
 use fathom_model::stop::{Decision, StopRule};
-use fathom_model::workload::{Bounds, EngineKind, Workload};
+use fathom_model::workload::{Bounds, DataSet, EngineKind, Workload};
 use fathom_model::{RunState, Sample, Target, TrialRecord};
 use fathom_observe::Sysroot;
 
@@ -75,11 +75,11 @@ fn null_reads(ops: u64) -> Workload {
 fn file_reads(ops: u64) -> Workload {
     Workload {
         engine: EngineKind::Psync,
-        size_bytes: Some(4 << 20),
         bounds: Bounds {
             ops: Some(ops),
             ..Bounds::default()
         },
+        data_set: DataSet::of_bytes(4 << 20),
         ..Workload::example("file")
     }
 }

@@ -11,7 +11,7 @@ use fathom_fleet::simulated::fleet;
 use fathom_fleet::{AgentOptions, Event, Interrupt, Settings, Sink, on_hosts, run_on_fleet};
 use fathom_model::conduct::InOrder;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
-use fathom_model::workload::{Bounds, EngineKind};
+use fathom_model::workload::{Bounds, DataSet, EngineKind};
 use fathom_model::{RunState, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
 
@@ -53,7 +53,7 @@ fn schedule() -> Schedule {
         },
         // Few operations a second, so that the seconds are what costs.
         think_ns: 500_000_000,
-        size_bytes: Some(1 << 20),
+        data_set: DataSet::of_bytes(1 << 20),
         ..Workload::example("load")
     };
     Schedule {

@@ -16,7 +16,7 @@ use fathom_fleet::{
 use fathom_model::conduct::InOrder;
 use fathom_model::fleet::FleetHost;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
-use fathom_model::workload::{Bounds, EngineKind};
+use fathom_model::workload::{Bounds, DataSet, EngineKind};
 use fathom_model::{RunState, Sample, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
 use tempfile::TempDir;
@@ -185,12 +185,12 @@ fn trial(target: Target, engine: EngineKind, time_ns: u64) -> ScheduledTrial {
         target,
         workload: Workload {
             engine,
-            size_bytes: Some(1 << 20),
             think_ns: 100_000,
             bounds: Bounds {
                 time_ns: Some(time_ns),
                 ..Bounds::default()
             },
+            data_set: DataSet::of_bytes(1 << 20),
             ..Workload::example("work")
         },
         seed: 11,
@@ -319,7 +319,7 @@ fn what_cannot_work_is_found_before_anything_begins_anywhere() {
     let on = |target: &Path| trial(Target::Path(target.to_owned()), EngineKind::Psync, 1_000);
     let missing = bench.data().join("missing");
     let mut odd = on(&bench.data());
-    odd.workload.size_bytes = Some(1000);
+    odd.workload.data_set.size_bytes = Some(1000);
     for (mut impossible, expected) in [
         (on(&missing), "data/missing does not exist"),
         (on(Path::new("/etc")), "/etc is not on the list"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, TrialEnding, run_schedule};
 use fathom_model::conduct::InOrder;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
-use fathom_model::workload::{Bounds, EngineKind, OpMix};
+use fathom_model::workload::{Bounds, DataSet, EngineKind, OpMix};
 use fathom_model::{Observation, RunState, Sample, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
 
@@ -52,11 +52,11 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
 fn timed(engine: EngineKind, time_ns: u64) -> Workload {
     Workload {
         engine,
-        size_bytes: Some(4 << 20),
         bounds: Bounds {
             time_ns: Some(time_ns),
             ..Bounds::default()
         },
+        data_set: DataSet::of_bytes(4 << 20),
         ..Workload::example("timed")
     }
 }

@@ -6,6 +6,7 @@
 
 mod block;
 mod content;
+mod data_set;
 mod durability;
 mod each_worker;
 mod engine_kind;
@@ -25,6 +26,7 @@ mod zone_walk;
 
 pub use block::{BlockSizes, WeightedSize};
 pub use content::{Content, Part, Payload, ReadBack, Verify};
+pub use data_set::{DataSet, FileLayout, Precondition};
 pub use durability::{Allocation, RangeSync, SyncCall, SyncOpen, SyncPolicy};
 pub use each_worker::{WorkerBounds, WorkerRegion};
 pub use engine_kind::EngineKind;
@@ -59,15 +61,6 @@ fn unset<T: Default + PartialEq>(value: &T) -> bool {
 }
 pub use crate::recording::Recording;
 
-/// Which files a directory target gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileLayout {
-    /// Files per worker, or files shared by all workers; at least 1.
-    pub count: u32,
-    /// All workers use the same files instead of files of their own.
-    pub shared: bool,
-}
-
 /// When the measured part ends: at whichever given bound comes first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
@@ -93,23 +86,6 @@ pub enum Until {
     },
     /// A figure stays within a limit over a window.
     Settled(crate::settled::Settled),
-}
-
-/// What is done to the target before the trial.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Precondition {
-    /// Nothing beyond making sure that every block that is read was written.
-    #[default]
-    None,
-    /// What is not known to have been written before is written once, also
-    /// for a workload that only writes.
-    Written,
-    /// The whole size is written once in sequence.
-    Fill,
-    /// The whole size is written in sequence, then once more at random with
-    /// the block size of the workload.
-    RandomFill,
 }
 
 /// Whether the page cache is used.
@@ -141,6 +117,8 @@ pub struct Workload {
     pub name: String,
     /// What the operations act on.
     pub work: Work,
+    /// Where blocks lie.
+    pub data_set: DataSet,
     /// How operations reach the target.
     pub engine: EngineKind,
     /// Shares of reads, writes and trims.
@@ -159,17 +137,6 @@ pub struct Workload {
     pub queue_depth: u32,
     /// Operations submitted in one system call at most; 0 lets the engine choose.
     pub batch: u32,
-    /// Files of a directory target.
-    pub files: FileLayout,
-    /// These files by name; `files` says how they are divided.
-    pub named: Option<NamedFiles>,
-    /// Bytes of the whole data set on the target, all files and workers
-    /// together. `None` on a device or an existing file: all of it.
-    pub size_bytes: Option<u64>,
-    /// Only this much of the data set is accessed.
-    pub working_set_bytes: Option<u64>,
-    /// Start of the accessed range within the target.
-    pub offset_bytes: u64,
     /// Durability.
     pub sync: SyncPolicy,
     /// Page cache or not.
@@ -193,8 +160,6 @@ pub struct Workload {
     pub payload: Payload,
     /// Checking of contents.
     pub verify: Option<Verify>,
-    /// What is done to the target first.
-    pub precondition: Precondition,
     /// Poll for completions instead of sleeping, where the engine can.
     pub poll: bool,
     /// Put I/O buffers on huge pages, where the system grants them.
@@ -213,8 +178,6 @@ pub struct Workload {
     /// Bounds of each worker by itself. A worker that has reached its own ends;
     /// the trial ends with the last.
     pub each_worker: WorkerBounds,
-    /// Which part of shared files a worker uses.
-    pub region: WorkerRegion,
     /// What becomes of random offsets between two draws.
     pub sequencer: Sequencer,
     /// The pause `think_ns` comes after this many operations of a worker, when
@@ -227,8 +190,6 @@ pub struct Workload {
     /// Each block is trimmed and then written. The mix is half trims, half
     /// writes; a write starts when its trim has ended.
     pub trim_first: bool,
-    /// How the space of test files is allocated.
-    pub allocation: Allocation,
     /// What ends the trial as failed.
     pub fail_if: FailIf,
     /// What is recorded beyond counts and latencies.
@@ -244,9 +205,6 @@ pub struct Workload {
     pub flow: Option<Flow>,
     /// The depth adapts to a latency.
     pub latency_target: Option<LatencyTarget>,
-    /// A write for which there is no room any more ends its worker as a bound
-    /// does, and is no failure.
-    pub ends_when_full: bool,
 }
 
 impl Workload {
@@ -256,6 +214,7 @@ impl Workload {
         Workload {
             name: name.to_owned(),
             work: Work::Blocks,
+            data_set: DataSet::example(),
             engine: EngineKind::Uring,
             mix: OpMix::READ,
             pattern: Pattern::Random(Distribution::EachOnce),
@@ -265,14 +224,6 @@ impl Workload {
             workers: 1,
             queue_depth: 1,
             batch: 0,
-            files: FileLayout {
-                count: 1,
-                shared: false,
-            },
-            named: None,
-            size_bytes: Some(1 << 30),
-            working_set_bytes: None,
-            offset_bytes: 0,
             sync: SyncPolicy::default(),
             cache: CacheMode::Direct,
             drop_cache: false,
@@ -288,7 +239,6 @@ impl Workload {
             cpus: Vec::new(),
             payload: Payload::default(),
             verify: None,
-            precondition: Precondition::None,
             poll: false,
             huge_pages: false,
             on_error: OnError::Stop,
@@ -297,19 +247,16 @@ impl Workload {
             block_by_kind: ByKind::default(),
             distribution_by_kind: ByKind::default(),
             each_worker: WorkerBounds::default(),
-            region: WorkerRegion::default(),
             sequencer: Sequencer::default(),
             think_every_ops: 0,
             think_spin_ns: 0,
             trim_first: false,
-            allocation: Allocation::default(),
             fail_if: FailIf::default(),
             recording: Recording::default(),
             zone_walk: None,
             rate_by_kind: ByKind::default(),
             flow: None,
             latency_target: None,
-            ends_when_full: false,
         }
     }
 

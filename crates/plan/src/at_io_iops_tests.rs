@@ -41,14 +41,17 @@ const GUIDE: [&str; 5] = [
 fn the_guides_command_lines_mean_what_it_says() {
     let all: Vec<Workload> = GUIDE.iter().map(|line| workload(line)).collect();
     for workload in &all {
-        assert_eq!(workload.size_bytes, Some(16 << 30));
+        assert_eq!(workload.data_set.size_bytes, Some(16 << 30));
         assert_eq!(workload.bounds.time_ns, Some(30_000_000_000));
         assert_eq!(workload.cache, CacheMode::Buffered);
         assert_eq!(workload.engine, EngineKind::Psync);
-        assert_eq!(workload.precondition, Precondition::Written);
+        assert_eq!(workload.data_set.precondition, Precondition::Written);
         assert!(!workload.sync.final_flush, "-S");
-        assert!(!workload.files.shared);
-        assert_eq!((workload.files.count, workload.queue_depth), (1, 1));
+        assert!(!workload.data_set.files.shared);
+        assert_eq!(
+            (workload.data_set.files.count, workload.queue_depth),
+            (1, 1)
+        );
     }
     let shape = |w: &Workload| (w.mix.read_percent, w.pattern.is_random(), w.workers);
     let shapes: Vec<_> = all.iter().map(shape).collect();
@@ -71,12 +74,12 @@ fn the_guides_command_lines_mean_what_it_says() {
 #[test]
 fn files_are_for_each_thread_or_for_all() {
     let own = workload("--read --seq -p 4 -u 16G");
-    assert!(!own.files.shared);
+    assert!(!own.data_set.files.shared);
     let same = workload("--read --seq -p 4 -n 4 -u 16G");
-    assert!(!same.files.shared);
+    assert!(!same.data_set.files.shared);
     let shared = workload("--read --seq -p 4 -n 2 -u 16G");
-    assert!(shared.files.shared);
-    assert_eq!(shared.files.count, 2);
+    assert!(shared.data_set.files.shared);
+    assert_eq!(shared.data_set.files.count, 2);
     // Three files of whole blocks.
     let odd = read("--read --seq -p 3 -u 16G").unwrap();
     assert_eq!(odd.file_bytes() % (16 << 20), 0);

@@ -172,7 +172,7 @@ impl Place {
             self.last = Some(layout);
             sum.prepared_anew += size as f64;
         }
-        let passes = match workload.precondition {
+        let passes = match workload.data_set.precondition {
             // Files of this layout that are not there yet are counted above.
             Precondition::None | Precondition::Written => 0.0,
             Precondition::Fill => 1.0,
@@ -192,8 +192,8 @@ impl Place {
 }
 
 fn layout(workload: &Workload, size: u64) -> Layout {
-    let count = u64::from(workload.files.count.max(1));
-    let files = match workload.files.shared {
+    let count = u64::from(workload.data_set.files.count.max(1));
+    let files = match workload.data_set.files.shared {
         true => count,
         false => count.saturating_mul(u64::from(workload.workers.max(1))),
     };
@@ -209,7 +209,7 @@ fn data_set_bytes(trial: &ScheduledTrial, facts: Option<&TargetFacts>) -> u64 {
         return objects_bytes(object, trial.workload.workers) as u64;
     }
     let own = facts.and_then(|facts| facts.size_bytes);
-    trial.workload.size_bytes.or(own).unwrap_or(0)
+    trial.workload.data_set.size_bytes.or(own).unwrap_or(0)
 }
 
 struct Moved {
@@ -243,8 +243,11 @@ fn moved(trial: &ScheduledTrial, speed: Speed) -> Moved {
     let bounds = workload.bounds;
     let each = &workload.each_worker;
     let workers = f64::from(workload.workers);
-    let set = workload.working_set_bytes.or(workload.size_bytes);
-    let alone = match workload.region {
+    let set = workload
+        .data_set
+        .working_set_bytes
+        .or(workload.data_set.size_bytes);
+    let alone = match workload.data_set.region {
         WorkerRegion::Split => 1.0,
         _ => workers,
     };

@@ -23,7 +23,10 @@ pub(crate) fn check(
     let facts = context.facts(target);
     let size_at = row.keys.size.as_ref().and_then(|s| s.span).or(row.entry);
     // The offset lies within the size.
-    let needed = workload.size_bytes.unwrap_or(workload.offset_bytes);
+    let needed = workload
+        .data_set
+        .size_bytes
+        .unwrap_or(workload.data_set.offset_bytes);
     let room = match facts.kind {
         Some(TargetKind::Directory) => facts.free_bytes,
         Some(TargetKind::File | TargetKind::Device) => facts.size_bytes,

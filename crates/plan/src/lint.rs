@@ -120,9 +120,10 @@ fn reads_from_memory(
     }
     let ram = context.ram_bytes?;
     let size = workload
+        .data_set
         .size_bytes
         .or(context.facts(&trial.target).size_bytes);
-    let read = workload.working_set_bytes.or(size)?;
+    let read = workload.data_set.working_set_bytes.or(size)?;
     if read >= ram {
         return None;
     }

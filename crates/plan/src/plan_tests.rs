@@ -38,7 +38,7 @@ fn a_small_plan_becomes_complete_trials() {
     assert_eq!((workload.queue_depth, workload.workers), (32, 4));
     assert_eq!(workload.bounds.time_ns, Some(30_000_000_000));
     assert_eq!(workload.cache, CacheMode::Direct);
-    assert_eq!(workload.size_bytes, Some(1 << 30));
+    assert_eq!(workload.data_set.size_bytes, Some(1 << 30));
     assert_eq!(trial.pause.floor_ns, 1_000_000_000);
     assert_eq!(trial.pause.ceiling_ns, 3_000_000_000);
     assert!(trial.pause.until_quiet);

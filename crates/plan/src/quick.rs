@@ -202,8 +202,16 @@ mod tests {
             let first = &schedule.trials[0].workload;
             for trial in &schedule.trials {
                 let workload = &trial.workload;
-                assert_eq!(workload.files, first.files, "{}", trial.label);
-                assert_eq!(workload.size_bytes, first.size_bytes, "{}", trial.label);
+                assert_eq!(
+                    workload.data_set.files, first.data_set.files,
+                    "{}",
+                    trial.label
+                );
+                assert_eq!(
+                    workload.data_set.size_bytes, first.data_set.size_bytes,
+                    "{}",
+                    trial.label
+                );
                 assert_eq!(workload.workers, first.workers, "{}", trial.label);
                 assert_eq!(workload.cache, first.cache, "{}", trial.label);
             }

@@ -10,8 +10,8 @@ mod replay;
 
 use fathom_model::Target;
 use fathom_model::workload::{
-    Allocation, ByKind, CacheMode, Content, EngineKind, FailIf, FileLayout, Flow, OnError, OpMix,
-    Payload, Precondition, Rate, RateUnit, ReadBack, Recording, Replay, SyncCall, SyncOpen,
+    Allocation, ByKind, CacheMode, Content, DataSet, EngineKind, FailIf, FileLayout, Flow, OnError,
+    OpMix, Payload, Precondition, Rate, RateUnit, ReadBack, Recording, Replay, SyncCall, SyncOpen,
     SyncPolicy, Verify, Work, Workload,
 };
 
@@ -103,10 +103,6 @@ fn on_blocks(
         workers,
         queue_depth: within("iodepth", keys.iodepth.as_ref(), 1, spelling, problems),
         batch: within("batch", keys.batch.as_ref(), 0, spelling, problems),
-        files: files(keys, spelling, problems),
-        size_bytes: each.size_bytes(),
-        working_set_bytes: keys.working_set.as_ref().map(|s| s.value.0),
-        offset_bytes: size(keys.offset.as_ref(), 0),
         sync: sync(keys, spelling, problems),
         cache,
         drop_cache: switch(keys.drop_cache.as_ref(), false),
@@ -118,22 +114,18 @@ fn on_blocks(
         cpus: cpus(keys),
         payload: payload(keys.payload.as_ref().map(|p| &p.value)),
         verify: verify(keys, mix),
-        precondition: precondition(keys),
         poll: switch(keys.poll.as_ref(), false),
         huge_pages: switch(keys.huge_pages.as_ref(), false),
         on_error: on_error(keys),
         io_deadline_ns: deadline_ns(keys),
-        named: None,
         slo: keys.slo.as_ref().map(|slo| slo.value.0.clone()),
         block_by_kind,
         distribution_by_kind: ByKind::default(),
         each_worker: each.worker_bounds(),
-        region: each.region(),
         sequencer: operations::sequencer(keys, spelling, problems),
         think_every_ops: think_every_ops(keys, spelling, problems),
         think_spin_ns: keys.think_spin.as_ref().map_or(0, |t| t.value.0),
         trim_first: keys.rw.as_ref().is_some_and(|rw| rw.value.is_pairs()),
-        allocation: allocation(keys),
         work: replay.map_or(Work::Blocks, Work::recorded),
         fail_if: fail_if(keys),
         recording: Recording::default(),
@@ -141,9 +133,19 @@ fn on_blocks(
         rate_by_kind: rates(keys, &each, spelling, problems),
         flow: flow(keys, spelling, problems),
         latency_target: keys.latency_target.as_ref().map(|target| target.value.0),
-        ends_when_full: false,
         block,
         mix,
+        data_set: DataSet {
+            files: files(keys, spelling, problems),
+            size_bytes: each.size_bytes(),
+            working_set_bytes: keys.working_set.as_ref().map(|s| s.value.0),
+            offset_bytes: size(keys.offset.as_ref(), 0),
+            precondition: precondition(keys),
+            named: None,
+            region: each.region(),
+            allocation: allocation(keys),
+            ends_when_full: false,
+        },
         ..Workload::example(name)
     }
 }

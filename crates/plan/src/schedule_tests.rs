@@ -136,7 +136,7 @@ fn the_engine_follows_from_the_target() {
 fn what_has_a_size_of_its_own_is_used_whole() {
     let size = |context: &ScheduleContext| {
         let schedule = plan(TWO_ROWS).schedule(context).unwrap();
-        schedule.trials[0].workload.size_bytes
+        schedule.trials[0].workload.data_set.size_bytes
     };
     assert_eq!(size(&context("/mnt/a")), Some(1 << 30));
     assert_eq!(size(&context("/dev/sdb")), None);

@@ -245,7 +245,7 @@ mod tests {
             let schedule = plan_of(name).schedule(&ScheduleContext::default()).unwrap();
             assert_eq!(schedule.trials.len(), 15);
             for trial in &schedule.trials {
-                assert_eq!(trial.workload.size_bytes, Some(32 << 30));
+                assert_eq!(trial.workload.data_set.size_bytes, Some(32 << 30));
                 assert_eq!(
                     (trial.workload.workers, trial.workload.queue_depth),
                     (4, 32)

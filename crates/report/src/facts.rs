@@ -118,7 +118,10 @@ pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
     }
     let sizes = run.trials.iter().map(data_set_bytes);
     if let Some(size) = range(sizes, unit::bytes_exact) {
-        let whole_device = run.trials.iter().all(|t| t.workload.size_bytes.is_none());
+        let whole_device = run
+            .trials
+            .iter()
+            .all(|t| t.workload.data_set.size_bytes.is_none());
         let what = if whole_device { "data set" } else { "file" };
         details.push(format!("{size} {what}"));
     }
@@ -136,7 +139,7 @@ pub(crate) fn label_line(run: &JudgedRun) -> Option<String> {
 }
 
 fn data_set_bytes(trial: &JudgedTrial) -> u64 {
-    match trial.workload.size_bytes {
+    match trial.workload.data_set.size_bytes {
         Some(size) => size,
         None => trial.summary.active_bytes,
     }

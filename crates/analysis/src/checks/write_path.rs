@@ -71,7 +71,7 @@ fn partial_page(trial: &Trial<'_>) -> Option<u64> {
         block,
         workload.align_bytes,
         workload.misalign_bytes,
-        workload.offset_bytes,
+        workload.data_set.offset_bytes,
     ];
     let odd = places.iter().any(|bytes| !bytes.is_multiple_of(PAGE_BYTES));
     (odd && !trial.direct()).then_some(block)
@@ -178,7 +178,7 @@ fn misalignment(trial: &Trial<'_>) -> Option<String> {
     let offsets = [
         workload.align_bytes,
         workload.misalign_bytes,
-        workload.offset_bytes,
+        workload.data_set.offset_bytes,
     ];
     offsets.into_iter().any(odd).then(|| {
         format!(

@@ -104,7 +104,7 @@ pub(super) fn depth(base: &Workload, depth: u64) -> Setting {
             false => largest_divisor(whole, workload.workers),
         };
         workload.queue_depth = whole / workload.workers.max(1);
-        workload.files.shared |= alone || base.workers > 1;
+        workload.data_set.files.shared |= alone || base.workers > 1;
         workload.rate = None;
     })
 }
@@ -163,7 +163,7 @@ pub(super) fn block(base: &Workload, bytes: u64) -> Setting {
 /// Only this much of the data set.
 pub(super) fn working_set(base: &Workload, bytes: u64) -> Setting {
     setting(format!("set {}", unit::bytes_exact(bytes)), base, |w| {
-        w.working_set_bytes = Some(bytes);
+        w.data_set.working_set_bytes = Some(bytes);
     })
 }
 
@@ -173,8 +173,8 @@ pub(super) fn position(base: &Workload, offset: u64, zone_bytes: u64) -> Setting
     setting(label, base, |w| {
         w.mix = OpMix::READ;
         w.pattern = Pattern::Sequential;
-        w.offset_bytes = offset;
-        w.working_set_bytes = Some(zone_bytes);
+        w.data_set.offset_bytes = offset;
+        w.data_set.working_set_bytes = Some(zone_bytes);
     })
 }
 

@@ -220,7 +220,7 @@ fn a_mix_map_stops_at_each_ceiling() {
 fn sweeps_there_and_back_give_each_point_two_trials() {
     let mut options = options(Sweep::WorkingSet);
     options.bytes = default_working_sets(64 << 20, 4096);
-    let truth: Truth = |spec| match spec.workload.working_set_bytes {
+    let truth: Truth = |spec| match spec.workload.data_set.working_set_bytes {
         Some(bytes) if bytes <= 8 << 20 => 2000.0,
         _ => 200.0,
     };
@@ -228,7 +228,7 @@ fn sweeps_there_and_back_give_each_point_two_trials() {
     assert!(run.rows.iter().all(|row| row.trials.len() == 2));
     // The records' data set is not what the workload accesses.
     for trial in &mut run.trials {
-        trial.summary.active_bytes = trial.workload.working_set_bytes.unwrap();
+        trial.summary.active_bytes = trial.workload.data_set.working_set_bytes.unwrap();
     }
     super::draw(&mut run);
     let curve = run.curve.unwrap();

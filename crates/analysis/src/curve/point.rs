@@ -47,12 +47,13 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
         block_bytes: workload.block.max_bytes(),
         active_bytes: match first.summary.active_bytes {
             0 => workload
+                .data_set
                 .working_set_bytes
-                .or(workload.size_bytes)
+                .or(workload.data_set.size_bytes)
                 .unwrap_or(0),
             bytes => bytes,
         },
-        offset_bytes: workload.offset_bytes,
+        offset_bytes: workload.data_set.offset_bytes,
         read_percent: workload.mix.read_percent,
         offered_per_second: workload.rate.map(|rate| match rate.unit {
             RateUnit::Ops => rate.per_second,

@@ -133,11 +133,11 @@ fn adapted(options: &SniaOptions, block: u64, change: impl FnOnce(&mut Workload)
     workload.align_bytes = block;
     workload.workers = settings.threads.max(1);
     workload.queue_depth = settings.outstanding.max(1);
-    workload.files = FileLayout {
+    workload.data_set.files = FileLayout {
         count: 1,
         shared: true,
     };
-    workload.working_set_bytes = Some(settings.active_bytes);
+    workload.data_set.working_set_bytes = Some(settings.active_bytes);
     workload.warmup_ns = 0;
     workload.until = None;
     workload.bounds = Bounds {
@@ -240,8 +240,8 @@ fn discards(options: &SniaOptions, suffix: &str) -> Vec<Cell> {
             workload.pattern = Pattern::Sequential;
             workload.workers = 1;
             workload.queue_depth = 1;
-            workload.offset_bytes = offset;
-            workload.working_set_bytes = Some(bytes);
+            workload.data_set.offset_bytes = offset;
+            workload.data_set.working_set_bytes = Some(bytes);
             workload.bounds = Bounds {
                 bytes: Some(bytes),
                 ..Bounds::default()

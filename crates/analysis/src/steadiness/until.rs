@@ -37,7 +37,10 @@ pub(crate) struct UntilRule {
 
 impl UntilRule {
     pub(crate) fn new(until: Until, workload: &Workload) -> UntilRule {
-        let range = workload.working_set_bytes.or(workload.size_bytes);
+        let range = workload
+            .data_set
+            .working_set_bytes
+            .or(workload.data_set.size_bytes);
         let writes = workload.mix.modifies() && until == Until::Steady;
         let rounds_ns = (ROUND_SECONDS * ROUNDS as f64 * 1e9) as u64;
         let needs_rounds = workload.bounds.time_ns.is_none_or(|ns| ns >= rounds_ns);

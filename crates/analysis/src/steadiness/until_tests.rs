@@ -114,7 +114,7 @@ fn writes_go_on_until_the_range_was_written_twice() {
     let mut workload = Workload::example("x");
     workload.bounds.time_ns = None;
     workload.mix = OpMix::WRITE;
-    workload.size_bytes = Some((LEVEL * 4096.0 * 200.0) as u64);
+    workload.data_set.size_bytes = Some((LEVEL * 4096.0 * 200.0) as u64);
     let mut rule = UntilRule::new(Until::Steady, &workload);
     let mut noise = seeded(3);
     let end = (0..600).find(|i| {

@@ -1,7 +1,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use fathom_model::workload::{BlockSizes, Distribution, FileLayout, OpMix, Pattern, WeightedSize};
+use fathom_model::workload::{
+    BlockSizes, DataSet, Distribution, FileLayout, OpMix, Pattern, WeightedSize,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -60,7 +62,7 @@ fn laps_of_a_stride_visit_every_block() {
 #[test]
 fn files_follow_one_another() {
     let mut w = workload(Pattern::Sequential);
-    w.files.count = 2;
+    w.data_set.files.count = 2;
     w.workers = 2;
     let mut s = stream(&w, TargetKind::Directory, 8 * 4096, 1);
     let visits: Vec<(u32, u64)> = (0..5)
@@ -75,7 +77,7 @@ fn workers_split_a_shared_sequence_into_regions() {
     for pattern in [Pattern::Sequential, Pattern::Backwards] {
         let mut w = workload(pattern);
         w.workers = 3;
-        w.files = FileLayout {
+        w.data_set.files = FileLayout {
             count: 2,
             shared: true,
         };
@@ -96,8 +98,8 @@ fn workers_split_a_shared_sequence_into_regions() {
 #[test]
 fn offset_and_working_set_bound_the_range() {
     let mut w = workload(Pattern::Random(Distribution::Uniform));
-    w.offset_bytes = 10 * 4096;
-    w.working_set_bytes = Some(5 * 4096);
+    w.data_set.offset_bytes = 10 * 4096;
+    w.data_set.working_set_bytes = Some(5 * 4096);
     let mut s = stream(&w, TargetKind::Device, 100 * 4096, 0);
     let mut seen: Vec<u64> = offsets(&mut s, 500).iter().map(|o| o / 4096).collect();
     seen.sort_unstable();
@@ -234,12 +236,10 @@ prop_compose! {
             align_bytes: 64 << align_exponent,
             misalign_bytes: misalign * 32,
             workers,
+            mix: OpMix { read_percent, write_percent: 100 - read_percent, trim_percent: 0 },data_set: DataSet {
             files: FileLayout { count, shared },
             offset_bytes,
-            working_set_bytes: working_set,
-            mix: OpMix { read_percent, write_percent: 100 - read_percent, trim_percent: 0 },
-            ..Workload::example("any")
-        }
+            working_set_bytes: working_set,..DataSet::example()}, ..Workload::example("any")}
     }
 }
 
@@ -291,7 +291,7 @@ proptest! {
             for worker in 0..w.workers {
                 let Ok(mut s) = AccessStream::new(&w, &layout, worker, seed) else { return Ok(()) };
                 let workers = u64::from(w.workers);
-                let mine = if w.files.shared {
+                let mine = if w.data_set.files.shared {
                     (total - u64::from(worker)).div_ceil(workers)
                 } else {
                     total / workers

@@ -54,7 +54,7 @@ impl Ground {
             Some(slack) => slack / cell_bytes + 1,
             None => 0,
         };
-        let divided = layout.shared && workload.region == WorkerRegion::Split;
+        let divided = layout.shared && workload.data_set.region == WorkerRegion::Split;
         let sharing = if divided { workload.workers.max(1) } else { 1 };
         let ground = Ground {
             first_file: files.start,
@@ -132,7 +132,7 @@ fn part(workload: &Workload, worker: u32, range_bytes: u64) -> (u64, u64) {
     let WorkerRegion::Staggered {
         step_bytes,
         span_bytes,
-    } = workload.region
+    } = workload.data_set.region
     else {
         return (0, whole);
     };

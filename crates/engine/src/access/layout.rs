@@ -90,11 +90,11 @@ impl Layout {
         path_of: impl Fn(u32) -> PathBuf,
     ) -> Result<Layout, Error> {
         let single = !matches!(kind, TargetKind::Directory | TargetKind::Null);
-        let shared = single || workload.files.shared;
+        let shared = single || workload.data_set.files.shared;
         let files_per_worker = if single {
             1
         } else {
-            workload.files.count.max(1)
+            workload.data_set.files.count.max(1)
         };
         let workers = workload.workers.max(1);
         let total = if shared {
@@ -107,9 +107,9 @@ impl Layout {
         if !single {
             file_bytes -= file_bytes % align;
         }
-        let start_bytes = workload.offset_bytes.div_ceil(align) * align;
+        let start_bytes = workload.data_set.offset_bytes.div_ceil(align) * align;
         let room = file_bytes.saturating_sub(start_bytes);
-        let span_bytes = match workload.working_set_bytes {
+        let span_bytes = match workload.data_set.working_set_bytes {
             Some(set) => (set / total).min(room),
             None => room,
         };

@@ -17,7 +17,7 @@ impl Seeds {
     pub(super) fn of(workload: &Workload, layout: &Layout, seed: u64, own_seed: u64) -> Seeds {
         let common = derive_seed(seed, label::SHARED);
         let lonely = derive_seed(own_seed, label::SHARED);
-        let divided = workload.region == WorkerRegion::Split;
+        let divided = workload.data_set.region == WorkerRegion::Split;
         Seeds {
             own: derive_seed(own_seed, label::PLACE),
             hot: if layout.shared { common } else { lonely },

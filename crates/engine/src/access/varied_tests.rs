@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use fathom_model::workload::{
-    Between, BlockSizes, ByKind, Distribution, FileLayout, OpMix, Pattern, Sequencer, WorkerRegion,
-    Zone, ZoneSize,
+    Between, BlockSizes, ByKind, DataSet, Distribution, FileLayout, OpMix, Pattern, Sequencer,
+    WorkerRegion, Zone, ZoneSize,
 };
 use proptest::prelude::*;
 
@@ -193,7 +193,7 @@ fn regions_are_divided_whole_or_staggered() {
         let mut w = Workload::example("region");
         w.workers = 4;
         w.pattern = Pattern::Sequential;
-        w.region = region;
+        w.data_set.region = region;
         w
     };
     let first = |w: &Workload, worker| blocks(&mut stream(w, 64, worker), 2);
@@ -291,11 +291,9 @@ proptest! {
             },
             align_bytes: 512,
             workers,
+            mix: OpMix { read_percent: 40, write_percent: 40, trim_percent: 20 },data_set: DataSet {
             region,
-            files: FileLayout { count: files, shared: true },
-            mix: OpMix { read_percent: 40, write_percent: 40, trim_percent: 20 },
-            ..Workload::example("any")
-        };
+            files: FileLayout { count: files, shared: true },..DataSet::example()}, ..Workload::example("any")};
         let path = |n| PathBuf::from(format!("f.{n}"));
         let layout = Layout::new(TargetKind::Directory, &w, size, path).unwrap();
         for worker in 0..workers {
@@ -325,10 +323,8 @@ proptest! {
     ) {
         let w = Workload {
             pattern,
-            workers,
-            region: if whole { WorkerRegion::Whole } else { WorkerRegion::Split },
-            ..Workload::example("pass")
-        };
+            workers,data_set: DataSet {
+            region: if whole { WorkerRegion::Whole } else { WorkerRegion::Split },..DataSet::example()}, ..Workload::example("pass")};
         let mut visits = vec![0u32; count as usize];
         for worker in 0..workers {
             let mut s = stream(&w, count, worker);

@@ -54,9 +54,9 @@ fn passes_are_over_a_workers_own_part() {
                 let dir = tempfile::tempdir().unwrap();
                 let end = run(&job(kind, dir.path(), |w| {
                     unbounded(w);
-                    w.files.shared = true;
+                    w.data_set.files.shared = true;
                     w.each_worker = passes;
-                    w.region = region;
+                    w.data_set.region = region;
                     w.pattern = pattern.clone();
                 }));
                 let whole = 2 * FILE_BYTES * parts;
@@ -227,7 +227,7 @@ fn workers_divide_a_list_that_is_replayed_as_fast_as_possible() {
         let end = run(&job(kind, dir.path(), |w| {
             replays(w, dir.path(), ReplayTiming::AsFastAsPossible);
             w.workers = 3;
-            w.files.shared = true;
+            w.data_set.files.shared = true;
         }));
         let all: u64 = end
             .samples
@@ -245,7 +245,7 @@ fn a_list_that_does_not_fit_is_refused_before_anything_is_touched() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(EngineKind::Psync, dir.path(), |w| {
         replays(w, dir.path(), ReplayTiming::AsFastAsPossible);
-        w.size_bytes = Some(8 * BLOCK);
+        w.data_set.size_bytes = Some(8 * BLOCK);
     });
     let error = prepare(&job, &mut NoHooks).unwrap_err().to_string();
     assert!(error.contains("larger size"), "{error}");

@@ -23,7 +23,7 @@ pub(super) fn job(kind: EngineKind, dir: &Path, change: impl FnOnce(&mut Workloa
     let mut workload = Workload::example("conformance");
     workload.engine = kind;
     workload.cache = CacheMode::Buffered;
-    workload.size_bytes = Some(FILE_BYTES);
+    workload.data_set.size_bytes = Some(FILE_BYTES);
     workload.queue_depth = 8;
     workload.bounds = Bounds {
         ops: Some(500),

@@ -128,7 +128,7 @@ fn child_with_a_thousand_workers() {
     for kind in [EngineKind::Psync, EngineKind::Null] {
         let job = job(kind, dir.path(), |w| {
             w.workers = 1024;
-            w.size_bytes = Some(16 << 20);
+            w.data_set.size_bytes = Some(16 << 20);
             w.queue_depth = 1;
             w.warmup_ns = 100_000_000;
             w.bounds = Bounds {

@@ -214,7 +214,7 @@ fn a_null_sink_takes_writes_and_gives_nothing() {
             w.engine = EngineKind::Psync;
             w.mix = mix;
             w.bounds.ops = Some(100);
-            w.named = Some(NamedFiles {
+            w.data_set.named = Some(NamedFiles {
                 paths: vec!["/dev/null".into()],
                 create: false,
                 ours: false,
@@ -234,12 +234,12 @@ fn a_file_that_is_to_fill_the_disk_grows_by_writing() {
     let mut job = null_job(|w| {
         w.engine = EngineKind::Psync;
         w.mix = OpMix::WRITE;
-        w.ends_when_full = true;
-        w.size_bytes = Some(1 << 20);
+        w.data_set.ends_when_full = true;
+        w.data_set.size_bytes = Some(1 << 20);
     });
     let dir = tempfile::tempdir().unwrap();
     job.target = Target::Path(dir.path().to_owned());
-    job.workload.named = Some(NamedFiles {
+    job.workload.data_set.named = Some(NamedFiles {
         paths: vec![dir.path().join("grows")],
         create: true,
         ours: true,

@@ -197,7 +197,7 @@ fn an_array_is_as_fast_as_its_data_allow() {
 fn a_second_pass_comes_from_the_cache() {
     let m = measure("array?cache=4GiB,media_read_mibs=200,tail=0", |w| {
         sequential(w, 1 << 17);
-        w.size_bytes = Some(2 << 30);
+        w.data_set.size_bytes = Some(2 << 30);
         w.queue_depth = 8;
         w.bounds = time(20);
     });

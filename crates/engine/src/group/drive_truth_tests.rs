@@ -20,7 +20,7 @@ pub(super) struct Measured {
 pub(super) fn measure(target: &str, change: impl FnOnce(&mut Workload)) -> Measured {
     let mut workload = Workload::example("sim");
     workload.engine = EngineKind::Sim;
-    workload.size_bytes = None;
+    workload.data_set.size_bytes = None;
     workload.bounds = time(10);
     change(&mut workload);
     let job = Job {
@@ -180,8 +180,8 @@ fn a_disk_has_its_zones() {
         let rate = |offset_bytes: u64| {
             let m = measure(model, |w| {
                 sequential(w, 1 << 20);
-                w.offset_bytes = offset_bytes;
-                w.size_bytes = Some(offset_bytes + (20 << 30));
+                w.data_set.offset_bytes = offset_bytes;
+                w.data_set.size_bytes = Some(offset_bytes + (20 << 30));
                 w.queue_depth = 4;
             });
             let zones = m.truth.expected.zones;
@@ -312,7 +312,7 @@ fn every_model_gives_the_same_trial_from_the_same_seed() {
 fn a_day_of_writing_passes_in_seconds() {
     let mut workload = Workload::example("day");
     workload.engine = EngineKind::Sim;
-    workload.size_bytes = None;
+    workload.data_set.size_bytes = None;
     writes(&mut workload);
     sequential(&mut workload, 16 << 20);
     workload.bounds = time(86_400);

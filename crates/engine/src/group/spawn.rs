@@ -125,7 +125,7 @@ pub(crate) fn parts(
             .latency_target
             .map(|target| DepthSearch::new(target, plan.depth)),
         reads_back,
-        ends_when_full: workload.ends_when_full,
+        ends_when_full: workload.data_set.ends_when_full,
         replays: plan.recorded.is_some(),
         first_file: files.start,
         files: files.end - files.start,

@@ -19,7 +19,7 @@ fn job(dir: &Path, kinds: &[OpKind]) -> Job {
     workload.cache = CacheMode::Buffered;
     workload.workers = 2;
     workload.bounds = Bounds::default();
-    workload.size_bytes = None;
+    workload.data_set.size_bytes = None;
     let tree = MetaTree {
         depth: 2,
         fan_out: 2,

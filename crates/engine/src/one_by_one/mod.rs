@@ -124,7 +124,7 @@ impl OneByOne {
     fn in_directory(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<OneByOne, Error> {
         let workload = &job.workload;
         let dir = job.target.path().unwrap_or(std::path::Path::new("."));
-        let size_bytes = workload.size_bytes.unwrap_or(0);
+        let size_bytes = workload.data_set.size_bytes.unwrap_or(0);
         let layout = Layout::new(TargetKind::File, workload, size_bytes, |_| dir.to_owned())?;
         let stream = AccessStream::new(workload, &layout, 0, job.seed)?;
         let own = OwnFile::make(dir, size_bytes, workload.cache, job.seed, hooks)?;

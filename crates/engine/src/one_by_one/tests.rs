@@ -10,7 +10,7 @@ const MIB: u64 = 1 << 20;
 fn job(target: &str) -> Job {
     let mut workload = Workload::example("ping");
     workload.engine = EngineKind::Psync;
-    workload.size_bytes = None;
+    workload.data_set.size_bytes = None;
     Job {
         workload,
         target: target.parse::<Target>().unwrap(),
@@ -26,7 +26,7 @@ fn job(target: &str) -> Job {
 fn a_directory_is_read_from_a_file_that_nobody_sees() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(&dir.path().display().to_string());
-    job.workload.size_bytes = Some(4 * MIB);
+    job.workload.data_set.size_bytes = Some(4 * MIB);
     let mut one = OneByOne::open(&job, &mut NoHooks).unwrap();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     assert_eq!(one.facts().active_bytes, 4 * MIB);
@@ -47,7 +47,7 @@ fn a_directory_is_read_from_a_file_that_nobody_sees() {
 fn writes_are_flushed_when_asked_and_the_flush_is_part_of_the_latency() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(&dir.path().display().to_string());
-    job.workload.size_bytes = Some(MIB);
+    job.workload.data_set.size_bytes = Some(MIB);
     job.workload.mix = OpMix::WRITE;
     job.workload.sync.every_writes = 1;
     let mut one = OneByOne::open(&job, &mut NoHooks).unwrap();

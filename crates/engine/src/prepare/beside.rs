@@ -33,7 +33,8 @@ impl Contents {
         let workload = &job.workload;
         Contents {
             verifies: workload.verify.is_some(),
-            modifies: workload.mix.modifies() || workload.precondition != Precondition::None,
+            modifies: workload.mix.modifies()
+                || workload.data_set.precondition != Precondition::None,
             by_anybody: workload.verify.is_some_and(|verify| verify.by_anybody),
         }
     }

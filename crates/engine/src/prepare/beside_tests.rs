@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fathom_model::workload::{OpMix, Verify};
+use fathom_model::workload::{DataSet, OpMix, Verify};
 use fathom_model::{Target, Workload};
 
 use super::super::{NoHooks, Prepared, cleanup, prepare, prepare_beside};
@@ -15,7 +15,7 @@ fn job(target: &Path, mix: OpMix, size_bytes: u64) -> Job {
     Job {
         workload: Workload {
             mix,
-            size_bytes: Some(size_bytes),
+            data_set: DataSet::of_bytes(size_bytes),
             ..Workload::example("beside")
         },
         target: Target::Path(target.to_owned()),
@@ -57,7 +57,7 @@ fn test_files_that_two_trials_share_are_made_once_and_only_grow() {
 fn the_first_of_two_that_share_files_can_clean_up_after_both() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut two_files = job(dir.path(), OpMix::WRITE, 2 * MIB);
-    two_files.workload.files.count = 2;
+    two_files.workload.data_set.files.count = 2;
     let mut first = ready(&job(dir.path(), OpMix::WRITE, MIB), &[]);
     let mut second = ready(&two_files, &[&first]);
     cleanup(&mut first, false, &mut NoHooks).expect("its own are removed");

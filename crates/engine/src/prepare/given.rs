@@ -35,14 +35,14 @@ const UNWRITTEN_LIMIT: f64 = 0.001;
 pub(crate) fn writes(job: &Job) -> bool {
     let workload = &job.workload;
     workload.may_modify()
-        || workload.precondition != Precondition::None
+        || workload.data_set.precondition != Precondition::None
         || Ledger::needs_prepared(workload)
 }
 
 fn why_written(job: &Job) -> &'static str {
     if job.workload.may_modify() {
         "the workload would overwrite it"
-    } else if job.workload.precondition != Precondition::None {
+    } else if job.workload.data_set.precondition != Precondition::None {
         "preconditioning would overwrite it"
     } else {
         "only data that fathom has written can be verified"
@@ -82,7 +82,7 @@ pub(crate) fn layout_within(
     path: &Path,
     there: u64,
 ) -> Result<Layout, Error> {
-    let size_bytes = job.workload.size_bytes.unwrap_or(there);
+    let size_bytes = job.workload.data_set.size_bytes.unwrap_or(there);
     if size_bytes > there {
         return Err(Error::target(
             path,
@@ -201,7 +201,7 @@ pub(crate) fn prepare_device(
         None
     };
     let needs_data = job.workload.may_do(fathom_model::OpKind::Read)
-        || job.workload.precondition == Precondition::Written;
+        || job.workload.data_set.precondition == Precondition::Written;
     let share = if needs_data && ledger.is_none() {
         sample_zeros(job, layout, data.direct_align.is_some(), hooks)?
     } else {
@@ -253,7 +253,7 @@ fn fill_given(
 ) -> Result<(), Error> {
     let workload = &job.workload;
     let gaps = share.value.is_some_and(|share| share > UNWRITTEN_LIMIT);
-    let precondition = workload.precondition;
+    let precondition = workload.data_set.precondition;
     let all = matches!(precondition, Precondition::Fill | Precondition::RandomFill);
     let wanted = ledger.is_some() || all;
     let needs_data =
@@ -280,7 +280,7 @@ fn fill_given(
     } else {
         data.unwritten = Some(share.clone());
     }
-    if workload.precondition == Precondition::RandomFill {
+    if workload.data_set.precondition == Precondition::RandomFill {
         data.prepared_bytes += filler.refill_at_random(hooks)?;
     }
     Ok(())
@@ -294,7 +294,7 @@ pub(crate) fn stream_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
             "is a character device; it can only be read from, without verification or preconditioning",
         ));
     }
-    let Some(size_bytes) = job.workload.size_bytes else {
+    let Some(size_bytes) = job.workload.data_set.size_bytes else {
         return Err(Error::target(path, "has no end; give the size to be read"));
     };
     let target = find(path, Kind::Stream)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 
-use fathom_model::workload::{OpMix, Verify};
+use fathom_model::workload::{DataSet, OpMix, Verify};
 use tempfile::NamedTempFile;
 
 use super::tests::{Audience, job, reads};
@@ -21,7 +21,10 @@ fn file(bytes: &[u8]) -> NamedTempFile {
 
 fn all_of_it() -> Workload {
     Workload {
-        size_bytes: None,
+        data_set: DataSet {
+            size_bytes: None,
+            ..reads(0).data_set
+        },
         ..reads(0)
     }
 }
@@ -72,7 +75,7 @@ fn a_file_is_overwritten_only_with_permission() {
         ..Verify::default()
     });
     let mut conditioned = all_of_it();
-    conditioned.precondition = fathom_model::workload::Precondition::Fill;
+    conditioned.data_set.precondition = fathom_model::workload::Precondition::Fill;
     for (workload, text) in [
         (writes(), "would overwrite it"),
         (verified, "can be verified"),
@@ -178,7 +181,7 @@ fn an_empty_device_is_filled_and_held_with_permission() {
     let prepared = prepare(&the_job, &mut NoHooks).unwrap();
     assert_eq!(prepared.data.prepared_bytes, 0);
     assert_eq!(prepared.data.unwritten_share, Some(0.0));
-    the_job.workload.size_bytes = Some(16 * MIB);
+    the_job.workload.data_set.size_bytes = Some(16 * MIB);
     drop(prepared);
     let error = prepare(&the_job, &mut NoHooks).unwrap_err().to_string();
     assert!(error.contains("too small"), "{error}");

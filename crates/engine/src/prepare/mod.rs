@@ -163,7 +163,7 @@ pub fn prepare_beside(
             prepared
         }
         Target::Bucket(_) => objects::prepare_blocks(task)?,
-        Target::Path(path) => match &job.workload.named {
+        Target::Path(path) => match &job.workload.data_set.named {
             Some(named) => prepare_named(task, named, Beside { others }, hooks)?,
             None => prepare_path(task, path, Beside { others }, hooks)?,
         },
@@ -194,7 +194,7 @@ fn prepare_nothing(task: Task<'_>, kind: TargetKind, most_bytes: u64) -> Result<
     let layout = match kind {
         TargetKind::Sim => given::layout_within(kind, job, &name(0), most_bytes)?,
         _ => {
-            let size_bytes = job.workload.size_bytes.unwrap_or(most_bytes);
+            let size_bytes = job.workload.data_set.size_bytes.unwrap_or(most_bytes);
             Layout::new(kind, &job.workload, size_bytes, name)?
         }
     };
@@ -374,11 +374,12 @@ impl Prepared {
 
 /// A size that the user gave must hold whole blocks.
 fn check_size(workload: &Workload) -> Result<(), Error> {
-    let (Some(size), BlockSizes::Fixed(block)) = (workload.size_bytes, &workload.block) else {
+    let (Some(size), BlockSizes::Fixed(block)) = (workload.data_set.size_bytes, &workload.block)
+    else {
         return Ok(());
     };
     // Named files are as long as whoever names them wants them to be.
-    if workload.named.is_some() {
+    if workload.data_set.named.is_some() {
         return Ok(());
     }
     let block = (*block).max(1);

@@ -106,7 +106,7 @@ impl Files<'_> {
         }
         let smallest = self.found.iter().map(|f| f.size_bytes.unwrap_or(0)).min();
         let room = smallest.unwrap_or(0);
-        let total = match job.workload.size_bytes {
+        let total = match job.workload.data_set.size_bytes {
             Some(size) => size,
             None if self.kind == TargetKind::Stream => {
                 let first = &self.found[0].path;
@@ -201,8 +201,12 @@ impl Files<'_> {
                 Some(_) => {}
             }
             // A load that goes on until it is full makes its files grow.
-            if self.kind == TargetKind::File && !job.workload.ends_when_full {
-                allocate(file.opened()?, file.size_bytes, job.workload.allocation)?;
+            if self.kind == TargetKind::File && !job.workload.data_set.ends_when_full {
+                allocate(
+                    file.opened()?,
+                    file.size_bytes,
+                    job.workload.data_set.allocation,
+                )?;
             }
         }
         data.writable = writes || made;
@@ -231,7 +235,7 @@ impl Files<'_> {
         hooks: &mut dyn PrepareHooks,
     ) -> Result<(), Error> {
         let workload = &job.workload;
-        let whole = ledger.is_some() || workload.precondition != Precondition::None;
+        let whole = ledger.is_some() || workload.data_set.precondition != Precondition::None;
         let mut stretches = Vec::new();
         let mut gaps = 0;
         if self.kind == TargetKind::File && (whole || workload.may_do(OpKind::Read)) {
@@ -270,7 +274,7 @@ impl Files<'_> {
         if !stretches.is_empty() {
             data.prepared_bytes += filler.fill("filling files", &stretches, hooks)?;
         }
-        if workload.precondition == Precondition::RandomFill {
+        if workload.data_set.precondition == Precondition::RandomFill {
             data.prepared_bytes += filler.refill_at_random(hooks)?;
         }
         data.unwritten = Some(match self.kind {

@@ -59,7 +59,7 @@ pub(super) fn prepare_blocks(task: Task<'_>) -> Result<Prepared, Error> {
             job.target
         )));
     };
-    let names: Vec<PathBuf> = match &workload.named {
+    let names: Vec<PathBuf> = match &workload.data_set.named {
         Some(named) => named.paths.clone(),
         None => vec![PathBuf::from(job.target.to_string().replace("s3:/", ""))],
     };
@@ -70,7 +70,7 @@ pub(super) fn prepare_blocks(task: Task<'_>) -> Result<Prepared, Error> {
     }
     let first = names.first().cloned().unwrap_or_default();
     let name = |n: u32| names.get(n as usize).unwrap_or(&first).clone();
-    let bytes = workload.size_bytes.unwrap_or(DEFAULT_BYTES);
+    let bytes = workload.data_set.size_bytes.unwrap_or(DEFAULT_BYTES);
     let layout = Layout::new(TargetKind::Null, workload, bytes, name)?;
     super::check_fit(task, &layout)?;
     let ledger = match workload.verify {

@@ -51,7 +51,7 @@ impl Preflight {
             job,
             recorded: recorded.as_ref(),
         };
-        match (&job.target, &job.workload.named) {
+        match (&job.target, &job.workload.data_set.named) {
             (Target::Null | Target::Peer(_) | Target::Sim(_), _) => Ok(()),
             (Target::Bucket(_), _) => {
                 objects::prepare_blocks(task)?;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 
 use fathom_model::OpKind;
 use fathom_model::workload::{
-    Content, Distribution, FileLayout, OpMix, Pattern, Payload, Precondition, Verify,
+    Content, DataSet, Distribution, FileLayout, OpMix, Pattern, Payload, Precondition, Verify,
 };
 use tempfile::TempDir;
 
@@ -67,7 +67,7 @@ pub(super) fn job(target: &Path, workload: Workload) -> Job {
 
 pub(super) fn reads(size_bytes: u64) -> Workload {
     Workload {
-        size_bytes: Some(size_bytes),
+        data_set: DataSet::of_bytes(size_bytes),
         ..Workload::example("reads")
     }
 }
@@ -91,7 +91,7 @@ fn files_are_created_written_reported_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     let mut workload = reads(12 * MIB + 8 * 4096);
     workload.workers = 2;
-    workload.files.count = 2;
+    workload.data_set.files.count = 2;
     let mut audience = Audience::default();
     let mut prepared = prepare(&job(dir.path(), workload), &mut audience).unwrap();
     let listed = [
@@ -137,7 +137,7 @@ fn prepared_data_do_not_repeat_or_compress_and_come_from_the_seed() {
     assert!(lz4_flex::block::compress(&bytes).len() as f64 > 0.99 * bytes.len() as f64);
     let blocks: std::collections::HashSet<&[u8]> = bytes.chunks(4096).collect();
     assert_eq!(blocks.len(), 1024);
-    the_job.workload.precondition = Precondition::Fill;
+    the_job.workload.data_set.precondition = Precondition::Fill;
     earlier_run(&the_job);
     assert!(fs::read(dir.path().join("fathom.0")).unwrap() == bytes);
     the_job.workload.payload = Payload {
@@ -236,12 +236,12 @@ fn preconditioning_writes_again() {
     let dir = tempfile::tempdir().unwrap();
     let mut workload = reads(2 * MIB);
     workload.pattern = Pattern::Random(Distribution::Uniform);
-    workload.precondition = Precondition::RandomFill;
+    workload.data_set.precondition = Precondition::RandomFill;
     let first = earlier_run(&job(dir.path(), workload.clone()));
     assert_eq!(first.prepared_bytes, 4 * MIB);
     let before = fs::read(dir.path().join("fathom.0")).unwrap();
     assert!(before.chunks(4096).all(|page| page.iter().any(|b| *b != 0)));
-    workload.precondition = Precondition::Fill;
+    workload.data_set.precondition = Precondition::Fill;
     assert_eq!(
         earlier_run(&job(dir.path(), workload)).prepared_bytes,
         2 * MIB
@@ -261,19 +261,22 @@ fn what_cannot_be_is_said_before_anything_is_created() {
     let dir = tempfile::tempdir().unwrap();
     let small = |w: &mut Workload| {
         w.workers = 4;
-        w.files.shared = true;
-        w.size_bytes = Some(2 * 4096);
+        w.data_set.files.shared = true;
+        w.data_set.size_bytes = Some(2 * 4096);
     };
     type Change<'a> = &'a dyn Fn(&mut Workload);
     let cases: [(Change<'_>, &str); 5] = [
-        (&|w| w.size_bytes = None, "give the size"),
+        (&|w| w.data_set.size_bytes = None, "give the size"),
         (
-            &|w| w.size_bytes = Some(1_000_000),
+            &|w| w.data_set.size_bytes = Some(1_000_000),
             "nearest sizes are 999424",
         ),
-        (&|w| w.size_bytes = Some(1 << 60), "free space"),
+        (&|w| w.data_set.size_bytes = Some(1 << 60), "free space"),
         (&small, "fewer workers"),
-        (&|w| w.offset_bytes = 2 * MIB, "no room for one block"),
+        (
+            &|w| w.data_set.offset_bytes = 2 * MIB,
+            "no room for one block",
+        ),
     ];
     for (change, text) in cases {
         let mut workload = reads(MIB);
@@ -323,11 +326,11 @@ fn null_and_simulated_targets_need_nothing() {
     let mut the_job = job(Path::new("/"), reads(MIB));
     the_job.target = Target::Null;
     the_job.workload.workers = 3;
-    the_job.workload.files = FileLayout {
+    the_job.workload.data_set.files = FileLayout {
         count: 2,
         shared: false,
     };
-    the_job.workload.size_bytes = Some(6 * MIB);
+    the_job.workload.data_set.size_bytes = Some(6 * MIB);
     let prepared = prepare(&the_job, &mut NoHooks).unwrap();
     assert_eq!(prepared.layout.files.len(), 6);
     assert_eq!(prepared.data.active_bytes, 6 * MIB);

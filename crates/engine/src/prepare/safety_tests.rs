@@ -17,7 +17,7 @@ fn a_strangers_file_is_never_touched() {
     let path = dir.path().join("fathom.1");
     fs::write(&path, "precious").unwrap();
     let mut workload = reads(2 * MIB);
-    workload.files.count = 2;
+    workload.data_set.files.count = 2;
     let error = prepare(&job(dir.path(), workload), &mut NoHooks).unwrap_err();
     assert!(matches!(error, Error::Refused { .. }), "{error}");
     assert!(error.to_string().contains("did not make it"), "{error}");
@@ -50,7 +50,7 @@ fn cleanup_leaves_what_was_put_in_the_place_of_a_file() {
     let precious = elsewhere.path().join("precious");
     fs::write(&precious, "precious").unwrap();
     let mut workload = reads(4 * MIB);
-    workload.files.count = 4;
+    workload.data_set.files.count = 4;
     let mut prepared = prepare(&job(dir.path(), workload), &mut NoHooks).unwrap();
     let path = |n: u32| dir.path().join(format!("fathom.{n}"));
     // A symbolic link, a hard link, another file; the fourth is gone.

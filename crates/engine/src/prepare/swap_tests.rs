@@ -142,7 +142,7 @@ fn a_named_file_that_is_swapped_for_a_link_leads_nowhere() {
     let path = dir.path().join("named");
     let mut job = job(dir.path(), writes());
     // The plan took the file for missing, and so for its own.
-    job.workload.named = Some(NamedFiles {
+    job.workload.data_set.named = Some(NamedFiles {
         paths: vec![path.clone()],
         create: true,
         ours: true,
@@ -156,7 +156,7 @@ fn a_named_file_is_ours_only_if_it_was_noted() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("named");
     let mut job = job(dir.path(), writes());
-    job.workload.named = Some(NamedFiles {
+    job.workload.data_set.named = Some(NamedFiles {
         paths: vec![path.clone()],
         create: true,
         ours: true,
@@ -224,7 +224,7 @@ fn what_others_took_away_is_reported() {
     let data = top.join("data");
     fs::create_dir(&data).unwrap();
     let mut job = job(&data, reads(4 * 65536));
-    job.workload.files.count = 4;
+    job.workload.data_set.files.count = 4;
     let mut prepared = prepare(&job, &mut NoHooks).unwrap();
     assert!(prepared.disturbed().is_empty());
     fs::remove_file(data.join("fathom.1")).unwrap();

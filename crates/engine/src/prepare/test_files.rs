@@ -49,7 +49,7 @@ struct Found {
 pub(crate) fn layout(job: &Job, dir: &Path) -> Result<Layout, Error> {
     let prefix = &job.file_prefix;
     check_prefix(prefix)?;
-    let size_bytes = job.workload.size_bytes.ok_or_else(|| {
+    let size_bytes = job.workload.data_set.size_bytes.ok_or_else(|| {
         Error::target(
             dir,
             "is a directory: give the size of the test files, or name a file or device",
@@ -153,7 +153,7 @@ impl TestFiles {
                 file.opened()?,
                 before.size_bytes,
                 wanted.max(larger),
-                job.workload.allocation,
+                job.workload.data_set.allocation,
             )?;
         }
         data.direct_align = layout
@@ -170,7 +170,7 @@ impl TestFiles {
         if !stretches.is_empty() {
             data.prepared_bytes += filler.fill("filling test files", &stretches, hooks)?;
         }
-        if job.workload.precondition == Precondition::RandomFill {
+        if job.workload.data_set.precondition == Precondition::RandomFill {
             data.prepared_bytes += filler.refill_at_random(hooks)?;
         }
         self.note(&found, &vouched)
@@ -369,7 +369,7 @@ fn announce(hooks: &mut dyn PrepareHooks, path: &Path) -> Result<(), Error> {
 /// What has to be written before the load.
 fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> Vec<Stretch> {
     let workload = &job.workload;
-    let precondition = workload.precondition;
+    let precondition = workload.data_set.precondition;
     let always = stamped || matches!(precondition, Precondition::Fill | Precondition::RandomFill);
     // What is there is what an earlier trial wrote, or a finding.
     let earlier = workload.verify.is_some_and(|verify| verify.earlier);

@@ -35,7 +35,7 @@ impl Source {
         worker: u32,
     ) -> Source {
         let files = layout.files_of(worker);
-        let divided = layout.shared && workload.region == WorkerRegion::Split;
+        let divided = layout.shared && workload.data_set.region == WorkerRegion::Split;
         let (first, stride) = match divided {
             true => (worker as usize, workload.workers.max(1) as usize),
             false => (0, 1),

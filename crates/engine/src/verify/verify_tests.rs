@@ -2,7 +2,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use fathom_model::rng::Rng;
-use fathom_model::workload::{BlockSizes, FileLayout, OpMix, Pattern, Verify, WeightedSize};
+use fathom_model::workload::{
+    BlockSizes, DataSet, FileLayout, OpMix, Pattern, Verify, WeightedSize,
+};
 use fathom_model::{Job, OpKind, Target, Workload};
 use proptest::prelude::*;
 
@@ -97,7 +99,7 @@ fn at(file: u32, block: u64) -> Access {
 
 fn two_files() -> Disk {
     let mut w = workload();
-    w.files = FileLayout {
+    w.data_set.files = FileLayout {
         count: 2,
         shared: false,
     };
@@ -188,9 +190,12 @@ fn half_a_write_is_torn() {
 fn a_block_of_another_run_is_foreign_and_zeros_are_zeroed() {
     let mut disk = two_files();
     let w = Workload {
-        files: FileLayout {
-            count: 2,
-            shared: false,
+        data_set: DataSet {
+            files: FileLayout {
+                count: 2,
+                shared: false,
+            },
+            ..workload().data_set
         },
         ..workload()
     };

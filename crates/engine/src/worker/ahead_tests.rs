@@ -96,7 +96,7 @@ fn worker(depth: u32, spare: u32, ops: u64) -> Worker {
     workload.cache = CacheMode::Buffered;
     workload.block = fathom_model::workload::BlockSizes::Fixed(BLOCK);
     workload.align_bytes = BLOCK;
-    workload.size_bytes = Some(64 * BLOCK);
+    workload.data_set.size_bytes = Some(64 * BLOCK);
     workload.mix = OpMix {
         read_percent: 0,
         write_percent: 100,

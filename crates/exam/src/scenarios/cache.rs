@@ -61,7 +61,7 @@ fn direct_ignored(d: &mut Draw) -> Case {
 fn warm_file(d: &mut Draw) -> Case {
     let mut workload = random_reads(1, d.whole(10, 40));
     workload.cache = CacheMode::Buffered;
-    workload.size_bytes = Some(80 * GIB);
+    workload.data_set.size_bytes = Some(80 * GIB);
     Case::new("ideal?latency_us=40,parallel=8", workload).on(|host| {
         host.memory_bytes = 32 * GIB;
         host.device_read_share = 0.0;
@@ -72,7 +72,7 @@ fn warm_file(d: &mut Draw) -> Case {
 fn half_warm(d: &mut Draw) -> Case {
     let mut workload = random_reads(1, d.whole(10, 40));
     workload.cache = CacheMode::Buffered;
-    workload.size_bytes = Some(80 * GIB);
+    workload.data_set.size_bytes = Some(80 * GIB);
     let warm = d.even(0.25, 0.6);
     Case::new(ssd(d), workload).on(|host| {
         host.device_read_share = 1.0 - warm;
@@ -83,7 +83,7 @@ fn half_warm(d: &mut Draw) -> Case {
 fn small_set(d: &mut Draw) -> Case {
     let mut workload = random_reads(4, d.whole(10, 40));
     workload.cache = CacheMode::Buffered;
-    workload.size_bytes = Some(d.whole(1, 12) * GIB);
+    workload.data_set.size_bytes = Some(d.whole(1, 12) * GIB);
     let share = d.even(0.1, 0.8);
     Case::new(ssd(d), workload).on(|host| host.device_read_share = share)
 }

@@ -1,7 +1,7 @@
 //! Drives whose speed is not one number.
 
 use fathom_model::verdict::Limiter;
-use fathom_model::workload::{BlockSizes, Bounds, OpMix, Pattern, Workload};
+use fathom_model::workload::{BlockSizes, Bounds, DataSet, OpMix, Pattern, Workload};
 
 use super::sound::ssd;
 use super::{Draw, GIB, MIB, faulty, limited, random_reads, random_writes, remarked, sequential};
@@ -96,7 +96,10 @@ fn of_limits() -> Vec<Scenario> {
 
 fn long_writes(seconds: u64) -> Workload {
     Workload {
-        size_bytes: Some(400 * GIB),
+        data_set: DataSet {
+            size_bytes: Some(400 * GIB),
+            ..sequential(OpMix::WRITE, 8, seconds).data_set
+        },
         ..sequential(OpMix::WRITE, 8, seconds)
     }
 }
@@ -151,7 +154,7 @@ fn fresh_ssd(d: &mut Draw) -> Case {
         d.even(30.0, 60.0),
     );
     let mut workload = random_writes(16, 200);
-    workload.size_bytes = Some(2 * GIB);
+    workload.data_set.size_bytes = Some(2 * GIB);
     Case::new(drive, workload)
 }
 
@@ -181,7 +184,7 @@ fn server_cache(d: &mut Draw) -> Case {
         d.even(100.0, 300.0)
     );
     let mut workload = sequential(OpMix::READ, 4, 60);
-    workload.size_bytes = Some(4 * GIB);
+    workload.data_set.size_bytes = Some(4 * GIB);
     workload.bounds = Bounds {
         bytes: Some(4 * GIB),
         ..Bounds::default()

@@ -8,7 +8,7 @@ mod state;
 
 use fathom_model::rng::Rng;
 use fathom_model::verdict::{FindingStatus, Limiter};
-use fathom_model::workload::{BlockSizes, Bounds, OpMix, Pattern, Workload};
+use fathom_model::workload::{BlockSizes, Bounds, DataSet, OpMix, Pattern, Workload};
 
 use crate::case::{Case, Expected, Scenario};
 
@@ -106,11 +106,11 @@ impl Draw {
 pub(crate) fn random_reads(depth: u32, seconds: u64) -> Workload {
     Workload {
         queue_depth: depth,
-        size_bytes: Some(100 * GIB),
         bounds: Bounds {
             time_ns: Some(seconds * SECOND_NS),
             ..Bounds::default()
         },
+        data_set: DataSet::of_bytes(100 * GIB),
         ..Workload::example("randread-4k")
     }
 }

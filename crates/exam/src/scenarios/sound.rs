@@ -109,7 +109,7 @@ fn disk_random(d: &mut Draw) -> Case {
     let case = Case::new(disk(d), random_reads(depth, seconds));
     let mut case = on_disk(case);
     for trial in &mut case.trials {
-        trial.workload.size_bytes = Some(4_000 * GIB);
+        trial.workload.data_set.size_bytes = Some(4_000 * GIB);
     }
     case
 }

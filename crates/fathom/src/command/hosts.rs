@@ -275,7 +275,12 @@ fn still_awaited(awaited: &Awaited) -> String {
 fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
     let mut paths: Vec<&Path> = Vec::new();
     for spec in &schedule.trials {
-        let named = spec.workload.named.iter().flat_map(|named| &named.paths);
+        let named = spec
+            .workload
+            .data_set
+            .named
+            .iter()
+            .flat_map(|named| &named.paths);
         let replay = spec
             .workload
             .replay()

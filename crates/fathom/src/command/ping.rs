@@ -22,7 +22,7 @@ use clap::Args;
 use fathom_engine::OneByOneFacts;
 use fathom_fleet::Interrupt;
 use fathom_model::workload::{
-    BlockSizes, CacheMode, Distribution, EngineKind, OpMix, Pattern, Precondition,
+    BlockSizes, CacheMode, DataSet, Distribution, EngineKind, OpMix, Pattern, Precondition,
 };
 use fathom_model::{Job, Target, Workload, unit};
 use fathom_plan::StoreFlags;
@@ -352,12 +352,6 @@ fn job(ping: &Ping) -> Result<Job, String> {
         },
         block: BlockSizes::Fixed(ping.size),
         align_bytes: ping.size,
-        size_bytes: sizeless.then(|| {
-            let whole = ping.working_set.unwrap_or_else(|| file_bytes(&target));
-            let block = ping.size.max(1);
-            whole.max(block) / block * block
-        }),
-        working_set_bytes: ping.working_set.filter(|_| !sizeless),
         sync: fathom_model::workload::SyncPolicy {
             every_writes: u32::from(ping.sync),
             ..fathom_model::workload::SyncPolicy::default()
@@ -366,7 +360,16 @@ fn job(ping: &Ping) -> Result<Job, String> {
             true => CacheMode::Buffered,
             false => CacheMode::Direct,
         },
-        precondition: Precondition::None,
+        data_set: DataSet {
+            size_bytes: sizeless.then(|| {
+                let whole = ping.working_set.unwrap_or_else(|| file_bytes(&target));
+                let block = ping.size.max(1);
+                whole.max(block) / block * block
+            }),
+            working_set_bytes: ping.working_set.filter(|_| !sizeless),
+            precondition: Precondition::None,
+            ..DataSet::example()
+        },
         ..Workload::example("ping")
     };
     Ok(Job {

@@ -38,17 +38,17 @@ pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
         Target::Sim(text) | Target::Peer(text) => check_text("target", text, MAX_TEXT_BYTES)?,
         Target::Null => {}
     }
-    if let Some(named) = &workload.named {
+    if let Some(named) = &workload.data_set.named {
         if named.paths.is_empty() {
-            return Err("workload.named.paths is empty".to_owned());
+            return Err("workload.data_set.named.paths is empty".to_owned());
         }
         at_most(
-            "workload.named.paths",
+            "workload.data_set.named.paths",
             named.paths.len(),
             MAX_FILES as usize,
         )?;
         for path in &named.paths {
-            check_path("workload.named.paths", path, false)?;
+            check_path("workload.data_set.named.paths", path, false)?;
         }
     }
     if let Some(replay) = workload.replay() {

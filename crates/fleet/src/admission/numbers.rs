@@ -75,10 +75,10 @@ fn rows(w: &Workload) -> Vec<Row<'static>> {
         ("workers", w.workers.into(), 1, MAX_WORKERS),
         ("queue_depth", w.queue_depth.into(), 1, MAX_DEPTH),
         ("batch", w.batch.into(), 0, MAX_DEPTH),
-        ("files.count", w.files.count.into(), 1, MAX_FILES),
+        ("files.count", w.data_set.files.count.into(), 1, MAX_FILES),
         ("align_bytes", w.align_bytes, 1, MAX_SIZE_BYTES),
         ("misalign_bytes", w.misalign_bytes, 0, MAX_SIZE_BYTES),
-        ("offset_bytes", w.offset_bytes, 0, MAX_SIZE_BYTES),
+        ("offset_bytes", w.data_set.offset_bytes, 0, MAX_SIZE_BYTES),
         ("warmup_ns", w.warmup_ns, 0, MAX_WARMUP_NS),
         ("think_ns", w.think_ns, 0, MAX_THINK_NS),
         ("think_spin_ns", w.think_spin_ns, 0, w.think_ns),
@@ -102,8 +102,12 @@ fn rows(w: &Workload) -> Vec<Row<'static>> {
         ),
     ];
     let given = [
-        ("size_bytes", w.size_bytes, MAX_SIZE_BYTES),
-        ("working_set_bytes", w.working_set_bytes, MAX_SIZE_BYTES),
+        ("size_bytes", w.data_set.size_bytes, MAX_SIZE_BYTES),
+        (
+            "working_set_bytes",
+            w.data_set.working_set_bytes,
+            MAX_SIZE_BYTES,
+        ),
         ("bounds.time_ns", w.bounds.time_ns, MAX_FOREIGN_RUNTIME_NS),
         ("bounds.bytes", w.bounds.bytes, MAX_COUNT),
         ("bounds.ops", w.bounds.ops, MAX_COUNT),
@@ -133,7 +137,7 @@ fn rows_of_options(w: &Workload) -> Vec<Row<'static>> {
     if let WorkerRegion::Staggered {
         step_bytes,
         span_bytes,
-    } = w.region
+    } = w.data_set.region
     {
         rows.push(("region.step_bytes", step_bytes, 0, MAX_SIZE_BYTES));
         let span = span_bytes.unwrap_or(0);

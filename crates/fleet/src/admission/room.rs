@@ -54,8 +54,8 @@ pub(super) fn check(specs: &[ScheduledTrial]) -> Result<(), (usize, String)> {
 
 /// Test files of all workers.
 fn files(workload: &Workload) -> u128 {
-    let count = u128::from(workload.files.count);
-    match workload.files.shared {
+    let count = u128::from(workload.data_set.files.count);
+    match workload.data_set.files.shared {
         true => count,
         false => count * u128::from(workload.workers),
     }

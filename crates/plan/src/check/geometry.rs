@@ -106,7 +106,7 @@ impl Context<'_> {
     }
 
     pub(super) fn size(&self) -> Option<Problem> {
-        let size = self.workload.size_bytes?;
+        let size = self.workload.data_set.size_bytes?;
         let block = self.workload.max_block_bytes();
         if size >= block {
             return None;
@@ -123,8 +123,8 @@ impl Context<'_> {
 
     /// Files among which the data set is split evenly.
     fn files(&self) -> u64 {
-        let count = u64::from(self.workload.files.count);
-        match (self.shape, self.workload.files.shared) {
+        let count = u64::from(self.workload.data_set.files.count);
+        match (self.shape, self.workload.data_set.files.shared) {
             (TargetShape::Sized | TargetShape::Sim, _) => 1,
             (_, true) => count,
             (_, false) => count.saturating_mul(u64::from(self.workload.workers)),
@@ -133,10 +133,10 @@ impl Context<'_> {
 
     /// Every file needs room for one block behind the offset.
     pub(super) fn file_size(&self) -> Option<Problem> {
-        let size = self.workload.size_bytes?;
+        let size = self.workload.data_set.size_bytes?;
         let block = self.workload.max_block_bytes();
         let files = self.files().max(1);
-        let offset = self.workload.offset_bytes;
+        let offset = self.workload.data_set.offset_bytes;
         let needed = block
             .saturating_add(offset)
             .saturating_add(self.workload.misalign_bytes);
@@ -162,7 +162,7 @@ impl Context<'_> {
     }
 
     pub(super) fn working_set(&self) -> Option<Problem> {
-        let set = self.workload.working_set_bytes?;
+        let set = self.workload.data_set.working_set_bytes?;
         let place = at(&self.keys.working_set);
         let block = self.workload.max_block_bytes();
         let files = self.files().max(1);
@@ -175,7 +175,11 @@ impl Context<'_> {
             );
             return Some(error("working_set", place, message));
         }
-        let size = self.workload.size_bytes.filter(|size| set > *size)?;
+        let size = self
+            .workload
+            .data_set
+            .size_bytes
+            .filter(|size| set > *size)?;
         let message = format!(
             "{} is {}, more than {} of {}",
             self.key("working_set"),

@@ -78,7 +78,10 @@ impl Context<'_> {
 
     pub(super) fn region(&self) -> Option<Problem> {
         let keys = self.keys;
-        let staggered = matches!(self.workload.region, WorkerRegion::Staggered { .. });
+        let staggered = matches!(
+            self.workload.data_set.region,
+            WorkerRegion::Staggered { .. }
+        );
         if staggered && let Some(region) = &keys.region {
             let message = format!(
                 "{} and {} both say which part a worker uses",
@@ -104,8 +107,11 @@ impl Context<'_> {
         let own_files = matches!(
             self.shape,
             TargetShape::Directory | TargetShape::Unknown | TargetShape::Null
-        ) && !self.workload.files.shared;
-        if self.workload.region == WorkerRegion::Whole && own_files && self.workload.workers > 1 {
+        ) && !self.workload.data_set.files.shared;
+        if self.workload.data_set.region == WorkerRegion::Whole
+            && own_files
+            && self.workload.workers > 1
+        {
             let message = format!(
                 "{} has no effect: each worker has files of its own",
                 self.key("region")
@@ -168,7 +174,7 @@ impl Context<'_> {
 
     pub(super) fn allocation(&self) -> Option<Problem> {
         let short = matches!(
-            self.workload.allocation,
+            self.workload.data_set.allocation,
             Allocation::None | Allocation::KeepSize
         );
         if !short || self.workload.engine != EngineKind::Mmap {

@@ -45,7 +45,7 @@ fn what_nobody_says_is_as_fio_has_it() {
     assert_eq!(w.cache, CacheMode::Buffered);
     assert_eq!(w.bounds.time_ns, None);
     assert_eq!(w.each_worker.passes, Some(1));
-    let named = w.named.as_ref().unwrap();
+    let named = w.data_set.named.as_ref().unwrap();
     assert_eq!(named.paths, [PathBuf::from("a.0.0")]);
     assert!(named.create);
     assert_eq!(trial.target, Target::Path(PathBuf::from(".")));
@@ -58,9 +58,12 @@ fn files_are_named_and_sized_as_fio_does() {
     let of = |text: &str| {
         let mapped = mapped(text);
         let trial = &mapped.schedule.trials[0].workload;
-        let named = trial.named.clone().unwrap().paths;
+        let named = trial.data_set.named.clone().unwrap().paths;
         let named = named.iter().map(|p| p.display().to_string());
-        (named.collect::<Vec<_>>().join(" "), trial.size_bytes)
+        (
+            named.collect::<Vec<_>>().join(" "),
+            trial.data_set.size_bytes,
+        )
     };
     let m = |n: u64| Some(n << 20);
     assert_eq!(
@@ -108,16 +111,19 @@ fn clones_are_one_trial_where_fio_reports_them_together() {
         (1, 3)
     );
     assert_eq!(trial.together, None);
-    assert_eq!(trial.workload.named.as_ref().unwrap().paths.len(), 3);
+    assert_eq!(
+        trial.workload.data_set.named.as_ref().unwrap().paths.len(),
+        3
+    );
     let logged = mapped("[a]\nsize=1m\nnumjobs=3\ngroup_reporting\nwrite_bw_log\n");
     assert_eq!(logged.schedule.trials.len(), 3, "a log for each");
     let shared = mapped(
         "[a]\nfilename=/dev/sdz\nsize=1m\nnumjobs=2\ngroup_reporting\noffset_increment=1g\n",
     );
     let w = &shared.schedule.trials[0].workload;
-    assert!(w.files.shared);
+    assert!(w.data_set.files.shared);
     assert!(
-        matches!(w.region, WorkerRegion::Staggered { step_bytes, .. } if step_bytes == 1 << 30)
+        matches!(w.data_set.region, WorkerRegion::Staggered { step_bytes, .. } if step_bytes == 1 << 30)
     );
 }
 
@@ -372,7 +378,7 @@ fn job_files_of_the_guides_run_and_the_misspelt_one_is_told() {
             (16, EngineKind::Libaio, CacheMode::Direct)
         );
         assert_eq!(
-            (w.sync.every_writes, w.size_bytes),
+            (w.sync.every_writes, w.data_set.size_bytes),
             (32, Some(8 << 30)),
             "{name}"
         );

@@ -38,7 +38,7 @@ fn both_ends_run_at_the_same_time_and_meet() {
     assert!(peer.nodelay && !peer.listen && !peer.ping_pong);
     assert_eq!((peer.buffer_bytes, peer.mss_bytes), (65_536, 1000));
     assert!(receiver.workload.peer().unwrap().listen);
-    assert!(sender.workload.named.is_none());
+    assert!(sender.workload.data_set.named.is_none());
 }
 
 #[test]

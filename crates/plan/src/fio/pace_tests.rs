@@ -158,12 +158,18 @@ fn a_disk_is_filled_and_read_by_a_later_job() {
          [check]\nstonewall\nfilename=f\nrw=read\nverify=meta\n",
     );
     let [fill, check] = [&trials[0].workload, &trials[1].workload];
-    assert!(fill.ends_when_full && fill.size_bytes > Some(1 << 30));
+    assert!(fill.data_set.ends_when_full && fill.data_set.size_bytes > Some(1 << 30));
     assert_eq!(
-        (check.size_bytes, check.each_worker.passes),
+        (check.data_set.size_bytes, check.each_worker.passes),
         (None, Some(1))
     );
-    assert!(check.named.as_ref().is_some_and(|named| !named.create));
+    assert!(
+        check
+            .data_set
+            .named
+            .as_ref()
+            .is_some_and(|named| !named.create)
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ const MOST_PATTERN_BYTES: usize = 512;
 const FILL_BLOCK: &str = "1048576";
 
 pub(super) fn write(workload: &Workload, draft: &mut Draft) {
-    if workload.precondition == Precondition::Written {
+    if workload.data_set.precondition == Precondition::Written {
         draft.differs(
             "fathom first writes what was never written; fio does so only to files that it makes \
              and reads",
@@ -139,7 +139,7 @@ pub(super) fn before(
         ("end_fsync", "1"),
     ];
     let real = !matches!(workload.engine, EngineKind::Null | EngineKind::Sim);
-    match workload.precondition {
+    match workload.data_set.precondition {
         Precondition::Fill if real => vec![section("fill", &fill)],
         Precondition::RandomFill if real => {
             vec![section("fill", &fill), section("fill at random", &again)]

@@ -134,8 +134,8 @@ fn the_base_is_what_it_says() {
 fn sizes_are_shared_out_over_jobs_and_files() {
     let own = |w: &mut Workload| {
         w.workers = 4;
-        w.files.count = 2;
-        w.offset_bytes = 1 << 20;
+        w.data_set.files.count = 2;
+        w.data_set.offset_bytes = 1 << 20;
     };
     let names = ["filename_format", "nrfiles", "numjobs", "size", "offset"];
     // Eight files of 128 MiB, of which each job has two, from 1 MiB on.
@@ -144,12 +144,12 @@ fn sizes_are_shared_out_over_jobs_and_files() {
     assert_eq!(values(own, &names), expected);
     let shared = |w: &mut Workload| {
         own(w);
-        w.files.shared = true;
+        w.data_set.files.shared = true;
     };
     let size = (2 * ((512 << 20) - (1 << 20))).to_string();
     let expected = ["test.$filenum", "2", "4", size.as_str(), "1048576"];
     assert_eq!(values(shared, &names), expected);
-    let set = |w: &mut Workload| w.working_set_bytes = Some(1 << 20);
+    let set = |w: &mut Workload| w.data_set.working_set_bytes = Some(1 << 20);
     let done = on("/data", set).unwrap();
     assert_eq!(value(&done, "size").unwrap(), "1048576");
     assert!(
@@ -163,7 +163,7 @@ fn sizes_are_shared_out_over_jobs_and_files() {
 fn files_that_exist_are_named_one_by_one() {
     let own = |w: &mut Workload| {
         w.workers = 2;
-        w.files.count = 3;
+        w.data_set.files.count = 3;
     };
     let done = given("/data", FioFiles::Given("t"), own).unwrap();
     let files: Vec<&str> = done
@@ -178,7 +178,7 @@ fn files_that_exist_are_named_one_by_one() {
     assert_eq!(value(&done, "numjobs"), None);
     let done = given("/data", FioFiles::Given("t"), |w| w.workers = 2).unwrap();
     assert_eq!(value(&done, "filename_format").unwrap(), "t.$jobnum");
-    let many = |w: &mut Workload| w.files.count = 2000;
+    let many = |w: &mut Workload| w.data_set.files.count = 2000;
     let refusals = given("/data", FioFiles::Given("prefix"), many).unwrap_err();
     assert_eq!(refusals[0].key, "nrfiles");
 }
@@ -188,7 +188,7 @@ fn workers_in_order_have_regions_of_their_own() {
     let walk = |w: &mut Workload| {
         w.pattern = Pattern::Sequential;
         w.workers = 4;
-        w.size_bytes = None;
+        w.data_set.size_bytes = None;
     };
     let done = on("/data/file", walk).unwrap();
     let quarter = (GIB / 4).to_string();
@@ -201,7 +201,7 @@ fn workers_in_order_have_regions_of_their_own() {
         move |w: &mut Workload| {
             w.pattern = Pattern::Sequential;
             w.workers = 4;
-            w.files = FileLayout {
+            w.data_set.files = FileLayout {
                 count: files,
                 shared: true,
             };
@@ -432,8 +432,8 @@ fn contents_are_kept_or_refused() {
 #[test]
 fn a_precondition_is_a_job_before() {
     let fill = |w: &mut Workload| {
-        w.precondition = Precondition::RandomFill;
-        w.files.count = 2;
+        w.data_set.precondition = Precondition::RandomFill;
+        w.data_set.files.count = 2;
         w.workers = 2;
     };
     let done = on("/data", fill).unwrap();

@@ -21,8 +21,8 @@ pub(super) fn placed(workload: &Workload, named: &NamedFiles, draft: &mut Draft)
         return None;
     };
     let workers = usize::try_from(workload.workers.max(1)).unwrap_or(usize::MAX);
-    let shared = workload.files.shared || workers == 1;
-    let split = workload.region == WorkerRegion::Split;
+    let shared = workload.data_set.files.shared || workers == 1;
+    let split = workload.data_set.region == WorkerRegion::Split;
     if shared && workers > 1 && split && !workload.pattern.is_random() {
         let reason = "workers that divide named files among them are not written to job files";
         draft.refuse("region", reason);
@@ -32,13 +32,16 @@ pub(super) fn placed(workload: &Workload, named: &NamedFiles, draft: &mut Draft)
         true => names.len(),
         false => names.len() / workers,
     };
-    let file_bytes = workload.size_bytes.map(|size| size / names.len() as u64);
+    let file_bytes = workload
+        .data_set
+        .size_bytes
+        .map(|size| size / names.len() as u64);
     let range = |count: usize| {
         let mut own = Own::new();
-        if workload.offset_bytes > 0 {
-            own.push(option("offset", workload.offset_bytes));
+        if workload.data_set.offset_bytes > 0 {
+            own.push(option("offset", workload.data_set.offset_bytes));
         }
-        let span = match workload.region {
+        let span = match workload.data_set.region {
             WorkerRegion::Staggered {
                 step_bytes,
                 span_bytes,
@@ -48,7 +51,7 @@ pub(super) fn placed(workload: &Workload, named: &NamedFiles, draft: &mut Draft)
             }
             _ => None,
         };
-        let room = file_bytes.map(|bytes| bytes.saturating_sub(workload.offset_bytes));
+        let room = file_bytes.map(|bytes| bytes.saturating_sub(workload.data_set.offset_bytes));
         if let Some(bytes) = span.or(room) {
             own.push(option("size", bytes.saturating_mul(count as u64)));
         }

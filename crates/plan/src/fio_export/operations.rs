@@ -77,9 +77,9 @@ fn step(workload: &Workload, draft: &mut Draft) -> String {
         );
         return String::new();
     };
-    if workload.offset_bytes > 0
+    if workload.data_set.offset_bytes > 0
         || workload.misalign_bytes > 0
-        || workload.working_set_bytes.is_some()
+        || workload.data_set.working_set_bytes.is_some()
     {
         draft.refuse(
             key,
@@ -107,7 +107,7 @@ fn step(workload: &Workload, draft: &mut Draft) -> String {
 fn spread(workload: &Workload, distribution: &Distribution, draft: &mut Draft) {
     match *distribution {
         Distribution::EachOnce => {
-            if workload.files.shared && workload.workers > 1 {
+            if workload.data_set.files.shared && workload.workers > 1 {
                 draft.differs(
                     "each of fio's jobs visits every block once; fathom's workers visit each once \
                      together",

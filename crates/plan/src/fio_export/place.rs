@@ -52,7 +52,7 @@ pub(super) fn write(
         let target = trial.target.path().and_then(|path| path.to_str());
         vocabulary::replay(list, target.filter(|p| is_plain(p)), draft);
     }
-    if let (Some(named), Target::Path(_)) = (&workload.named, &trial.target) {
+    if let (Some(named), Target::Path(_)) = (&workload.data_set.named, &trial.target) {
         return named::placed(workload, named, draft);
     }
     match &trial.target {
@@ -104,7 +104,7 @@ pub(super) fn option(name: &str, value: impl ToString) -> (String, String) {
 /// The null target: no files, but fio wants a size.
 fn nothing(workload: &Workload) -> Placed {
     let workers = u64::from(workload.workers.max(1));
-    let each = workload.size_bytes.unwrap_or(NULL_BYTES) / workers;
+    let each = workload.data_set.size_bytes.unwrap_or(NULL_BYTES) / workers;
     let mut own = vec![option("size", each.max(workload.block.max_bytes()))];
     if workers > 1 {
         own.push(option("numjobs", workers));
@@ -123,21 +123,28 @@ impl<'a> Ground<'a> {
         draft: &mut Draft,
     ) -> Option<Ground<'a>> {
         let workers = u64::from(workload.workers.max(1));
-        let shared = single || workload.files.shared;
+        let shared = single || workload.data_set.files.shared;
         let count = match single {
             true => 1,
-            false => u64::from(workload.files.count.max(1)),
+            false => u64::from(workload.data_set.files.count.max(1)),
         };
         let total = if shared { count } else { count * workers };
         let align = workload.align_bytes.max(1);
-        let size = workload.size_bytes.or(there_bytes.filter(|_| single));
+        let size = workload
+            .data_set
+            .size_bytes
+            .or(there_bytes.filter(|_| single));
         let file_bytes = size.map(|size| size / total).map(|bytes| match single {
             true => bytes,
             false => bytes - bytes % align,
         });
-        let start = workload.offset_bytes.div_ceil(align).saturating_mul(align);
+        let start = workload
+            .data_set
+            .offset_bytes
+            .div_ceil(align)
+            .saturating_mul(align);
         let room = file_bytes.map(|bytes| bytes.saturating_sub(start));
-        let asked = workload.working_set_bytes.map(|set| set / total);
+        let asked = workload.data_set.working_set_bytes.map(|set| set / total);
         let span = match (asked, room) {
             (Some(asked), Some(room)) => Some(asked.min(room)),
             (asked, room) => asked.or(room),
@@ -175,7 +182,7 @@ impl<'a> Ground<'a> {
         if matches!(files, FioFiles::Given(_)) {
             common.push(option("allow_file_create", 0));
         }
-        let split = self.workload.region == WorkerRegion::Split;
+        let split = self.workload.data_set.region == WorkerRegion::Split;
         let mut each = if self.shared && in_order && workers > 1 && split {
             self.regions(path, files, draft)?
         } else if !self.shared && self.count > 1 && matches!(files, FioFiles::Given(_)) {
@@ -189,7 +196,7 @@ impl<'a> Ground<'a> {
                 .collect()
         } else {
             let mut own = self.names(path, files);
-            match self.workload.region {
+            match self.workload.data_set.region {
                 WorkerRegion::Staggered {
                     step_bytes,
                     span_bytes,

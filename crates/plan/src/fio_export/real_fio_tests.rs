@@ -4,8 +4,8 @@
 use std::process::Command;
 
 use fathom_model::workload::{
-    Arrival, BlockSizes, Bounds, CacheMode, Content, Distribution, EngineKind, FileLayout, OnError,
-    OpMix, Pattern, Payload, Precondition, RangeSync, Rate, RateUnit, SyncCall, SyncOpen,
+    Arrival, BlockSizes, Bounds, CacheMode, Content, DataSet, Distribution, EngineKind, FileLayout,
+    OnError, OpMix, Pattern, Payload, Precondition, RangeSync, Rate, RateUnit, SyncCall, SyncOpen,
     SyncPolicy, Until, Verify, WeightedSize,
 };
 use fathom_model::{Target, Workload};
@@ -187,8 +187,13 @@ fn workloads() -> impl Strategy<Value = Workload> {
             w.pattern, w.block, w.mix, w.sync, w.bounds, w.rate, w.payload,
         ) = what;
         let [direct, drop, poll, huge, go_on] = load.5;
-        (w.engine, w.workers, w.queue_depth, w.batch, w.files) =
-            (load.0, load.1, load.2, load.3, load.4);
+        (
+            w.engine,
+            w.workers,
+            w.queue_depth,
+            w.batch,
+            w.data_set.files,
+        ) = (load.0, load.1, load.2, load.3, load.4);
         (w.drop_cache, w.poll, w.huge_pages) = (drop, poll, huge);
         w.cache = if direct {
             CacheMode::Direct
@@ -200,10 +205,14 @@ fn workloads() -> impl Strategy<Value = Workload> {
         } else {
             OnError::Stop
         };
-        (w.size_bytes, w.working_set_bytes, w.offset_bytes) = (place.0, place.1, place.2);
+        (
+            w.data_set.size_bytes,
+            w.data_set.working_set_bytes,
+            w.data_set.offset_bytes,
+        ) = (place.0, place.1, place.2);
         (w.misalign_bytes, w.align_bytes) = (place.3 * 512, 512 << place.4);
         (w.warmup_ns, w.think_ns, w.cpus) = (rest.0, rest.1, rest.2);
-        w.precondition = rest.3;
+        w.data_set.precondition = rest.3;
         w.until = go_on.then_some(Until::Precision { percent: 2.0 });
         w.verify = (drop && huge).then_some(Verify {
             on_read: poll,
@@ -321,9 +330,9 @@ fn offsets_of_fio(seed: u64) -> Vec<u64> {
             ops: Some(40),
             ..Bounds::default()
         },
-        size_bytes: Some(1 << 20),
         engine: EngineKind::Psync,
         cache: CacheMode::Buffered,
+        data_set: DataSet::of_bytes(1 << 20),
         ..Workload::example("offsets")
     };
     let mut trial = trial(Target::Path(dir.to_owned()), workload);

@@ -33,10 +33,10 @@ pub(super) fn write(workload: &Workload, draft: &mut Draft) {
         }
         draft.differs("each tool searches for the depth in its own steps");
     }
-    if workload.ends_when_full {
+    if workload.data_set.ends_when_full {
         draft.set("fill_device", 1);
     }
-    let allocation = match workload.allocation {
+    let allocation = match workload.data_set.allocation {
         Allocation::Auto => None,
         Allocation::None => Some("none"),
         Allocation::Posix => Some("posix"),

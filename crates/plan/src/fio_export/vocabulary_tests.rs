@@ -142,20 +142,20 @@ fn ranges_that_are_written_back_are_no_flush() {
 #[test]
 fn named_files_are_written_by_their_names() {
     let named = |w: &mut Workload| {
-        w.named = Some(NamedFiles {
+        w.data_set.named = Some(NamedFiles {
             paths: vec!["/data/a".into(), "/data/b:c".into()],
             create: true,
             ours: true,
         });
-        w.files.count = 2;
-        w.size_bytes = Some(2 << 20);
+        w.data_set.files.count = 2;
+        w.data_set.size_bytes = Some(2 << 20);
     };
     let done = on("/data", named).unwrap();
     assert_eq!(value(&done, "filename").unwrap(), "/data/a:/data/b\\:c");
     assert_eq!(value(&done, "size").unwrap(), "2097152");
     let apart = on("/data", |w| {
         named(w);
-        (w.workers, w.files.count) = (2, 1);
+        (w.workers, w.data_set.files.count) = (2, 1);
     });
     assert_eq!(apart.unwrap().sections.len(), 2);
 }

@@ -6,8 +6,8 @@ use fathom_model::limits::{
     MAX_TREE_LEAVES as MAX_LEAVES, MAX_XATTR_BYTES, MAX_XATTRS,
 };
 use fathom_model::workload::{
-    BlockSizes, Bounds, CacheMode, EngineKind, FileSizes, Handing, MetaOrder, MetaPaths, MetaTree,
-    MetaWork, OpMix, Rate, RateUnit, Verify, Work, Workload,
+    BlockSizes, Bounds, CacheMode, DataSet, EngineKind, FileSizes, Handing, MetaOrder, MetaPaths,
+    MetaTree, MetaWork, OpMix, Rate, RateUnit, Verify, Work, Workload,
 };
 
 use crate::diagnostic::{Problems, error};
@@ -44,7 +44,6 @@ pub(super) fn resolve(
         mix: OpMix::NONE,
         cache: CacheMode::Buffered,
         workers,
-        size_bytes: None,
         block: BlockSizes::Fixed(tree.record_bytes),
         align_bytes: 1,
         drop_cache: super::switch(keys.drop_cache.as_ref(), false),
@@ -63,6 +62,10 @@ pub(super) fn resolve(
         until: keys.until.as_ref().map(|u| u.value.0),
         bounds,
         rate,
+        data_set: DataSet {
+            size_bytes: None,
+            ..DataSet::example()
+        },
         ..Workload::example(name)
     };
     workload.work = Work::files(MetaWork {

@@ -3,9 +3,9 @@
 use fathom_model::OpKind;
 use fathom_model::limits::MAX_OBJECTS;
 use fathom_model::workload::{
-    BlockSizes, Bounds, CacheMode, Distribution, EngineKind, KeyLayout, KeySource, MetaShare,
-    ObjectOrder, ObjectProtocol, ObjectSizes, ObjectStore, ObjectWork, OpMix, Pattern, Verify,
-    Work, Workload,
+    BlockSizes, Bounds, CacheMode, DataSet, Distribution, EngineKind, KeyLayout, KeySource,
+    MetaShare, ObjectOrder, ObjectProtocol, ObjectSizes, ObjectStore, ObjectWork, OpMix, Pattern,
+    Verify, Work, Workload,
 };
 
 use crate::diagnostic::Problems;
@@ -49,7 +49,6 @@ pub(super) fn resolve(
         cache: CacheMode::Buffered,
         workers,
         queue_depth: within("iodepth", keys.iodepth.as_ref(), 1, spelling, problems),
-        size_bytes: None,
         block: BlockSizes::Fixed(sizes.mean_bytes().clamp(1.0, f64::from(1 << 30)) as u64),
         align_bytes: 1,
         warmup_ns: keys.warmup.as_ref().map_or(0, |t| t.value.0),
@@ -64,6 +63,10 @@ pub(super) fn resolve(
         bounds,
         rate,
         work: Work::objects(store(keys), requests),
+        data_set: DataSet {
+            size_bytes: None,
+            ..DataSet::example()
+        },
         ..Workload::example(name)
     }
 }

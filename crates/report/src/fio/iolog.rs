@@ -91,7 +91,7 @@ impl FioIoLog<'_> {
     }
 
     fn file(&self, number: u32) -> String {
-        let named = self.trial.spec.workload.named.as_ref();
+        let named = self.trial.spec.workload.data_set.named.as_ref();
         match named.and_then(|named| named.paths.get(number as usize)) {
             Some(path) => path.display().to_string(),
             None => format!("{}.{}.{number}", self.job.name, self.job.number - 1),

@@ -118,7 +118,7 @@ fn options(spec: &ScheduledTrial) -> Vec<(String, String)> {
     }
     put("iodepth", workload.queue_depth.to_string());
     put("numjobs", workload.workers.to_string());
-    put("size", size(workload.size_bytes.unwrap_or(0)));
+    put("size", size(workload.data_set.size_bytes.unwrap_or(0)));
     let direct = workload.cache == CacheMode::Direct;
     put("direct", u8::from(direct).to_string());
     if let Some(time_ns) = workload.bounds.time_ns {

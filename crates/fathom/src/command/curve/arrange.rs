@@ -231,7 +231,7 @@ fn sorted_with_zero(mut offsets: Vec<u64>) -> Vec<u64> {
 
 /// Bytes of the whole target or data set.
 fn size_of(plan: &Plan, target: &Target, base: &Workload) -> Result<u64, String> {
-    if let Some(size) = base.size_bytes {
+    if let Some(size) = base.data_set.size_bytes {
         return Ok(size);
     }
     match target {

@@ -69,7 +69,7 @@ pub(super) fn settle(mapped: &mut FioMapped, destructive: bool) {
     let mut written: Vec<&PathBuf> = Vec::new();
     for job in &mapped.jobs {
         let trial = mapped.schedule.trials.get_mut(job.trial as usize);
-        if let Some(named) = trial.and_then(|trial| trial.workload.named.as_mut()) {
+        if let Some(named) = trial.and_then(|trial| trial.workload.data_set.named.as_mut()) {
             named.ours = job.files.iter().all(|path| written.contains(&path));
         }
         if job.modifies {
@@ -93,7 +93,7 @@ pub(super) fn keep_apart(
         let chosen =
             |job: &FioSection| job.text("filename").is_some() || !job.flag("unique_filename", true);
         let trial = many.trials.iter_mut().find(|trial| trial.index == index);
-        let named = trial.and_then(|trial| trial.workload.named.as_mut());
+        let named = trial.and_then(|trial| trial.workload.data_set.named.as_mut());
         let (Some(section), Some(host), Some(named)) = (section, hosts.get(place as usize), named)
         else {
             continue;

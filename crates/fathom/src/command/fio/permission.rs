@@ -52,7 +52,7 @@ pub(super) fn settle(
             }
         }
         let trial = mapped.schedule.trials.get_mut(job.trial as usize);
-        if let Some(named) = trial.and_then(|trial| trial.workload.named.as_mut()) {
+        if let Some(named) = trial.and_then(|trial| trial.workload.data_set.named.as_mut()) {
             named.ours = ours;
         }
     }

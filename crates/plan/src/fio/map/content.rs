@@ -45,9 +45,9 @@ pub(super) fn fill(
         );
     }
     if asked.flag("overwrite", false) && workload.mix.modifies() {
-        workload.precondition = Precondition::Fill;
+        workload.data_set.precondition = Precondition::Fill;
     }
-    workload.allocation = match asked.word("fallocate", "native") {
+    workload.data_set.allocation = match asked.word("fallocate", "native") {
         "none" | "0" => Allocation::None,
         "posix" | "1" => Allocation::Posix,
         "keep" => Allocation::KeepSize,

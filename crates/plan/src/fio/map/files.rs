@@ -165,7 +165,7 @@ pub(super) fn fill(
     let file_bytes = match file_size(asked, files, offset)? {
         FileSize::Known(bytes) => bytes,
         FileSize::UntilFull(bytes) => {
-            workload.ends_when_full = true;
+            workload.data_set.ends_when_full = true;
             bytes
         }
         FileSize::AsItWillBe => return Some(all_that_is_there(workload, files)),
@@ -181,11 +181,11 @@ pub(super) fn fill(
         return None;
     }
     let count = u32::try_from(files.each).unwrap_or(u32::MAX);
-    workload.files = FileLayout {
+    workload.data_set.files = FileLayout {
         count,
         shared: files.shared,
     };
-    workload.offset_bytes = offset;
+    workload.data_set.offset_bytes = offset;
     let clones = u64::from(clones.end - clones.start);
     // The last clone's part is the one that reaches furthest.
     let reach = step
@@ -196,7 +196,7 @@ pub(super) fn fill(
         Some(there) => reach.min(there.saturating_sub(offset)),
         None => reach,
     };
-    workload.region = match step {
+    workload.data_set.region = match step {
         0 => WorkerRegion::Whole,
         step_bytes => WorkerRegion::Staggered {
             step_bytes,
@@ -209,7 +209,7 @@ pub(super) fn fill(
         asked.problem("size", "all files together are too large");
         return None;
     }
-    workload.size_bytes = total;
+    workload.data_set.size_bytes = total;
     let set_bytes = span.saturating_mul(files.each);
     Some(Extent {
         set_bytes,
@@ -301,12 +301,12 @@ enum FileSize {
 
 /// All of files that another job makes before.
 fn all_that_is_there(workload: &mut Workload, files: &Files) -> Extent {
-    workload.files = FileLayout {
+    workload.data_set.files = FileLayout {
         count: u32::try_from(files.each).unwrap_or(u32::MAX),
         shared: files.shared,
     };
-    workload.size_bytes = None;
-    workload.region = WorkerRegion::Whole;
+    workload.data_set.size_bytes = None;
+    workload.data_set.region = WorkerRegion::Whole;
     Extent {
         set_bytes: 0,
         file_bytes: 0,

@@ -130,7 +130,7 @@ fn whole_key(mut key: String) -> String {
 
 /// Names the files whose blocks are objects, and what stands for them.
 pub(super) fn target(workload: &mut Workload, paths: &[PathBuf]) -> Target {
-    workload.named = Some(NamedFiles {
+    workload.data_set.named = Some(NamedFiles {
         paths: paths.to_vec(),
         create: false,
         ours: true,

@@ -394,9 +394,9 @@ impl Mapping<'_> {
     /// Names the files of a workload, and what stands for them in results.
     fn place(&self, asked: &Asked<'_>, workload: &mut Workload, files: &files::Files) -> Target {
         let named = files::named(asked, files);
-        workload.named = Some(NamedFiles {
+        workload.data_set.named = Some(NamedFiles {
             // Whoever lets files grow makes them.
-            create: named.create && workload.size_bytes.is_some(),
+            create: named.create && workload.data_set.size_bytes.is_some(),
             ..named
         });
         let first = files.paths.first().map_or(Path::new("."), PathBuf::as_path);
@@ -413,7 +413,7 @@ impl Mapping<'_> {
         let mut files = files::name(asked, range.clone(), self.surroundings)?;
         files.grows = files.paths.iter().any(|path| self.grown.contains(path));
         let extent = files::fill(asked, workload, &files, range.clone())?;
-        if workload.ends_when_full {
+        if workload.data_set.ends_when_full {
             self.grown.extend(files.paths.iter().cloned());
         }
         Some((files, extent))

@@ -47,7 +47,7 @@ pub(super) fn fill(
     workload.mix = OpMix::NONE;
     workload.cache = CacheMode::Buffered;
     workload.queue_depth = 1;
-    workload.size_bytes = None;
+    workload.data_set.size_bytes = None;
     workload.on_error = match asked.has("continue_on_error") {
         true => OnError::Continue,
         false => OnError::Stop,

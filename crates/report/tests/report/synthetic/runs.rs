@@ -235,7 +235,7 @@ pub(crate) fn long_run(seconds: u32) -> JudgedRun {
         trim_percent: 0,
     };
     let mut workload = shape(mix, false, 65_536, 16);
-    workload.size_bytes = Some(512 << 30);
+    workload.data_set.size_bytes = Some(512 << 30);
     workload.bounds.time_ns = Some(u64::from(seconds) * 1_000_000_000);
     let ops = vec![
         op(OpKind::Read, 21_000.0, 310.0),

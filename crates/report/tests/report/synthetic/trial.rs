@@ -207,7 +207,7 @@ impl TrialSpec {
                 cpu_ns_per_op: 640.0,
             }),
             lateness: lateness.then(|| delayed(&summary(&kinds[0].merged, 4), 2.2)),
-            active_bytes: self.workload.size_bytes.unwrap_or(1 << 30),
+            active_bytes: self.workload.data_set.size_bytes.unwrap_or(1 << 30),
             final_flush_ns: None,
             finishers: None,
             endpoints: Vec::new(),
