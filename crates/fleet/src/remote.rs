@@ -283,9 +283,12 @@ fn read(
             FromAgent::NetworkServed(end) => Message::NetworkServed(end),
             FromAgent::Held(event) => Message::Held(event.map(Box::new)),
         };
+        // While this side is slow to take it, the agent is not silent.
+        shared.heard_ns.store(u64::MAX, Relaxed);
         if events.send((place, message)).is_err() {
             return;
         }
+        shared.heard_ns.store(monotonic_ns(), Relaxed);
     };
     if !shared.over.swap(true, Relaxed) {
         let _ = events.send((place, Message::Lost(why)));
