@@ -109,13 +109,13 @@ fn numbers_out_of_bounds_are_refused_by_the_name_of_the_field() {
         ("workload.workers is", |w| w.workers = u32::MAX),
         ("workload.workers is", |w| w.workers = 0),
         ("workload.queue_depth is", |w| w.queue_depth = u32::MAX),
-        ("workload.data_set.files.count is", |w| {
+        ("workload.files.count is", |w| {
             w.data_set.files = FileLayout {
                 count: u32::MAX,
                 shared: true,
             };
         }),
-        ("workload.data_set.size_bytes is", |w| {
+        ("workload.size_bytes is", |w| {
             w.data_set.size_bytes = Some(u64::MAX);
         }),
         ("workload.bounds.time_ns is", |w| {

@@ -40,15 +40,15 @@ pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
     }
     if let Some(named) = &workload.data_set.named {
         if named.paths.is_empty() {
-            return Err("workload.data_set.named.paths is empty".to_owned());
+            return Err("workload.named.paths is empty".to_owned());
         }
         at_most(
-            "workload.data_set.named.paths",
+            "workload.named.paths",
             named.paths.len(),
             MAX_FILES as usize,
         )?;
         for path in &named.paths {
-            check_path("workload.data_set.named.paths", path, false)?;
+            check_path("workload.named.paths", path, false)?;
         }
     }
     if let Some(replay) = workload.replay() {
