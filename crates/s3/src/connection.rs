@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 
+use super::answer::Complaint;
 use super::fault::Fault;
 use super::framing::{Framing, Stretch};
 use super::link::{Link, must_wait};
@@ -9,7 +10,6 @@ use super::payload::{Payload, Piece};
 use super::region;
 use super::request::{Body, Sink};
 use super::response::Response;
-use super::xml;
 
 /// Pieces that are handed over by one call.
 const PIECES: usize = 16;
@@ -220,14 +220,13 @@ impl Connection {
         if matches!(status, 200..=299) {
             return Ok(());
         }
-        let code = xml::text(&self.kept, "Code");
-        let message = xml::text(&self.kept, "Message");
+        let complaint = Complaint::read(&self.kept);
         let mut text = format!("status {status}");
-        for part in [code, message].into_iter().flatten() {
+        for part in [&complaint.code, &complaint.message].into_iter().flatten() {
             text.push_str(", ");
             text.extend(part.chars().filter(|c| !c.is_control()).take(200));
         }
-        let region = region::named(status, &self.response.region, &self.kept);
+        let region = region::named(status, &self.response.region, &complaint);
         Err(Fault::of_status(status, text, region))
     }
 

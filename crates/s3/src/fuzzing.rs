@@ -2,9 +2,10 @@
 
 use std::io::{self, IoSlice, Read, Write};
 
+use super::answer::{Complaint, error_codes, upload_id};
 use super::http2::{Role, Session};
+use super::page::{Listed, NextPage, Page};
 use super::response::Response;
-use super::xml;
 
 /// Reads an answer in pieces of a size, with and without a body, and looks at the
 /// result as the engine does.
@@ -113,12 +114,20 @@ fn answered(session: &mut Session, wire: &mut Wire<'_>) -> bool {
     !session.is_leaving()
 }
 
-/// Looks for the elements of a listing or an error.
+/// Reads a listing, a refusal, and what became of uploads and removals.
+///
+/// # Panics
+/// Where the next page begins depends on whether the entries are read.
 pub fn read_xml(document: &[u8]) {
-    for name in ["Code", "Message", "UploadId", "NextContinuationToken"] {
-        let _ = xml::text(document, name);
+    let next = NextPage::behind(document);
+    for what in [Listed::Objects, Listed::Versions, Listed::Uploads] {
+        if let Ok(page) = Page::read(document, what) {
+            assert_eq!(Ok(page.next), next, "where a page of {} ends", what.name());
+        }
     }
-    for element in xml::elements(document, "Contents") {
-        let _ = (xml::text(element, "Key"), xml::unescape(element));
-    }
+    let _ = (
+        Complaint::read(document),
+        error_codes(document),
+        upload_id(document),
+    );
 }

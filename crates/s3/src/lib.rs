@@ -12,6 +12,7 @@
 //! [`Script`] says.
 
 mod access;
+mod answer;
 mod any_certificate;
 mod checksum;
 mod connection;
@@ -33,6 +34,7 @@ mod link;
 mod list_query;
 mod listing;
 mod md5;
+mod page;
 mod payload;
 mod printable;
 mod region;
@@ -44,9 +46,10 @@ mod sign;
 mod single_request;
 mod tls;
 mod transport;
-pub mod xml;
+mod xml;
 
 pub use self::access::Access;
+pub use self::answer::{error_codes, upload_id};
 pub use self::any_certificate::AnyCertificate;
 pub use self::checksum::Checksum;
 pub use self::connection_pool::ConnectionPool;
@@ -57,12 +60,12 @@ pub use self::error::{EndpointError, EndpointProblem, Error};
 pub use self::events::{Connected, Ended};
 pub use self::fault::{Fault, FaultKind, Hint};
 pub use self::list_query::{VERSION_BEHIND, list_query};
-pub use self::listing::{
-    Broken, Entry, Listed, Listing, MOST_ENTRIES, is_below, is_whole, page_of,
-};
+pub use self::listing::{Broken, Listing, MOST_ENTRIES, is_below, page_of};
 pub use self::md5::md5;
+pub use self::page::{Entry, Listed, NextPage, Page, PageError};
 pub use self::payload::{OWN_BYTES, Payload, Piece};
 pub use self::printable::shown;
 pub use self::request::{Body, Method, Request, Sink};
 pub use self::server::{Action, ListingFault, Rule, Script, StoreServer};
 pub use self::settings::{Protocol, Settings};
+pub use self::xml::{XmlError, escape};

@@ -12,11 +12,12 @@ use std::hash::BuildHasher;
 
 use super::access::Access;
 use super::connection_pool::ConnectionPool;
+use super::encode;
 use super::fault::Fault;
 use super::list_query::{VERSION_BEHIND, list_query};
+use super::page::{Entry, Listed, NextPage, Page};
 use super::printable::shown;
 use super::request::{Method, Request, Sink};
-use super::{encode, xml};
 
 /// Keys of a page: the most that S3 gives.
 const PAGE_KEYS: u32 = 1000;
@@ -28,66 +29,6 @@ pub const MOST_ENTRIES: u64 = 100_000_000;
 const MOST_EMPTY_PAGES: u32 = 100;
 /// Buckets whose names end so list in no order (directory buckets).
 const UNORDERED: &str = "--x-s3";
-
-/// What is listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listed {
-    /// Objects.
-    Objects,
-    /// Versions, and markers of removed objects.
-    Versions,
-    /// Uploads in parts that nobody completed.
-    Uploads,
-}
-
-impl Listed {
-    /// What they are called.
-    pub fn name(self) -> &'static str {
-        match self {
-            Listed::Objects => "objects",
-            Listed::Versions => "versions",
-            Listed::Uploads => "unfinished uploads",
-        }
-    }
-
-    /// The elements that are entries.
-    fn elements(self) -> &'static [&'static str] {
-        match self {
-            Listed::Objects => &["Contents"],
-            Listed::Versions => &["Version", "DeleteMarker"],
-            Listed::Uploads => &["Upload"],
-        }
-    }
-
-    /// The element that names an entry beside its key.
-    fn mark(self) -> Option<&'static str> {
-        match self {
-            Listed::Objects => None,
-            Listed::Versions => Some("VersionId"),
-            Listed::Uploads => Some("UploadId"),
-        }
-    }
-
-    /// Where the next page begins: behind this key and this mark.
-    fn markers(self) -> (&'static str, &'static str) {
-        match self {
-            Listed::Objects => ("NextContinuationToken", ""),
-            Listed::Versions => ("NextKeyMarker", "NextVersionIdMarker"),
-            Listed::Uploads => ("NextKeyMarker", "NextUploadIdMarker"),
-        }
-    }
-}
-
-/// An entry of a listing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Its key.
-    pub key: String,
-    /// Its bytes; 0 where the store says nothing of them.
-    pub bytes: u64,
-    /// The name of the version or upload; empty where there is none.
-    pub mark: String,
-}
 
 /// Why a listing did not come to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,10 +102,11 @@ impl<'p> Listing<'p> {
             return Ok(None);
         }
         let document = self.ask(pool, access, stops)?;
-        is_whole(&document).map_err(Broken::Wrong)?;
+        let page = Page::read(&document, self.what);
+        let page = page.map_err(|error| Broken::Wrong(error.to_string()))?;
         let ordered = !access.bucket.ends_with(UNORDERED);
-        let entries = self.entries(&document, ordered).map_err(Broken::Wrong)?;
-        self.go_on(&document, &entries).map_err(Broken::Wrong)?;
+        let entries = self.entries(page.entries, ordered).map_err(Broken::Wrong)?;
+        self.go_on(page.next, &entries).map_err(Broken::Wrong)?;
         Ok(Some(entries))
     }
 
@@ -210,28 +152,28 @@ impl<'p> Listing<'p> {
         query.extend_from_slice(b"&uploads=");
     }
 
-    fn entries(&mut self, document: &[u8], ordered: bool) -> Result<Vec<Entry>, String> {
-        let mut entries = Vec::new();
-        for (name, order) in self.what.elements().iter().zip(&mut self.orders) {
-            for element in xml::elements(document, name) {
-                let entry = entry_of(element, self.what)?;
+    /// The entries of a page, if all of them may be there.
+    fn entries(&mut self, page: [Vec<Entry>; 2], ordered: bool) -> Result<Vec<Entry>, String> {
+        for (entries, order) in page.iter().zip(&mut self.orders) {
+            for entry in entries {
                 is_below(&entry.key, self.prefix)?;
                 if ordered {
                     order.next(&entry.key, self.what == Listed::Objects)?;
                 }
-                entries.push(entry);
             }
         }
+        let [mut entries, others] = page;
+        entries.extend(others);
         Ok(entries)
     }
 
     /// Takes note of a page, and of where the next one begins.
-    fn go_on(&mut self, document: &[u8], entries: &[Entry]) -> Result<(), String> {
+    fn go_on(&mut self, next: Option<NextPage>, entries: &[Entry]) -> Result<(), String> {
         self.entries += entries.len() as u64;
-        self.over = xml::text(document, "IsTruncated").as_deref() != Some("true");
-        if self.over {
+        let Some(NextPage { token, mark }) = next else {
+            self.over = true;
             return Ok(());
-        }
+        };
         if self.entries > self.most {
             let last = entries.last().map(|entry| shown(&entry.key));
             return Err(format!(
@@ -248,18 +190,12 @@ impl<'p> Listing<'p> {
         if self.empty_pages > MOST_EMPTY_PAGES {
             return Err("the listing does not end: page after page is empty".to_owned());
         }
-        let (key, mark) = self.what.markers();
-        let Some(next) = xml::text(document, key).filter(|next| !next.is_empty()) else {
-            return Err("a page says that more follows, and not where".to_owned());
-        };
-        let behind = match mark {
-            "" => None,
-            mark => xml::text(document, mark).filter(|behind| !behind.is_empty()),
-        };
-        self.token = match (behind, self.what) {
-            (Some(behind), _) => format!("{next}{VERSION_BEHIND}{behind}"),
-            (None, Listed::Uploads) => format!("{next}{VERSION_BEHIND}"),
-            (None, _) => next,
+        self.token = match (mark, self.what) {
+            (Some(mark), Listed::Versions | Listed::Uploads) => {
+                format!("{token}{VERSION_BEHIND}{mark}")
+            }
+            (None, Listed::Uploads) => format!("{token}{VERSION_BEHIND}"),
+            (_, Listed::Objects) | (None, Listed::Versions) => token,
         };
         match self.tokens.insert(self.hashes.hash_one(&self.token)) {
             true => Ok(()),
@@ -300,39 +236,6 @@ pub fn page_of(
     }
 }
 
-/// Whether a document is a listing, and there to its end.
-///
-/// # Errors
-/// What it is instead.
-pub fn is_whole(document: &[u8]) -> Result<(), String> {
-    let text = document.trim_ascii();
-    let mut rest = text;
-    while let Some(tail) = rest.strip_prefix(b"<?") {
-        let end = tail.windows(2).position(|two| two == b"?>");
-        rest = end.map_or(&[][..], |end| tail[end + 2..].trim_ascii_start());
-    }
-    let name = rest.strip_prefix(b"<").unwrap_or_default();
-    let end = name.iter().position(|byte| !byte.is_ascii_alphanumeric());
-    let name = &name[..end.unwrap_or(name.len())];
-    if !name.starts_with(b"List") || !name.ends_with(b"Result") {
-        let start: String = String::from_utf8_lossy(&text[..text.len().min(60)]).into_owned();
-        return Err(match start.is_empty() {
-            true => "the answer to a listing is empty".to_owned(),
-            false => format!(
-                "the answer to a listing is something else ('{}')",
-                shown(&start)
-            ),
-        });
-    }
-    let closed = text
-        .strip_suffix(b">")
-        .and_then(|text| text.strip_suffix(name));
-    match closed.is_some_and(|text| text.ends_with(b"</")) || rest.ends_with(b"/>") {
-        true => Ok(()),
-        false => Err("a page of the listing is cut off".to_owned()),
-    }
-}
-
 /// Whether a key begins with the prefix of its listing.
 ///
 /// # Errors
@@ -345,32 +248,6 @@ pub fn is_below(key: &str, prefix: &str) -> Result<(), String> {
             shown(key)
         )),
     }
-}
-
-fn entry_of(element: &[u8], what: Listed) -> Result<Entry, String> {
-    let Some(key) = xml::text(element, "Key").filter(|key| !key.is_empty()) else {
-        return Err("the listing has an entry without a key".to_owned());
-    };
-    let size = xml::text(element, "Size");
-    let bytes = match size.as_deref().map(str::trim) {
-        None => 0,
-        Some(size) => match size.parse::<i64>().ok().map(u64::try_from) {
-            Some(Ok(bytes)) => bytes,
-            _ => {
-                return Err(format!(
-                    "the listing gives '{}' the size '{}'",
-                    shown(&key),
-                    shown(size)
-                ));
-            }
-        },
-    };
-    let mark = what.mark().and_then(|mark| xml::text(element, mark));
-    Ok(Entry {
-        key,
-        bytes,
-        mark: mark.unwrap_or_default(),
-    })
 }
 
 /// The order of the keys so far: that of their bytes, as S3 wants it, or that of
@@ -424,55 +301,5 @@ mod tests {
         assert!(!in_order(&["a/1", "a-b/1", "a/2"], true), "neither");
         assert!(!in_order(&["a", "a"], true) && in_order(&["a", "a"], false));
         assert!(!in_order(&["a", "b", "a"], false));
-    }
-
-    #[test]
-    fn a_document_is_a_whole_listing_or_an_error() {
-        for whole in [
-            &b"<?xml version=\"1.0\"?>\n<ListBucketResult xmlns=\"http://s3\"><A/></ListBucketResult>\n"[..],
-            b"<ListVersionsResult></ListVersionsResult>",
-            b"<ListMultipartUploadsResult/>",
-        ] {
-            assert_eq!(is_whole(whole), Ok(()));
-        }
-        for (bad, told) in [
-            (&b""[..], "empty"),
-            (
-                b"<html><body>ListBucketResult</body></html>",
-                "something else",
-            ),
-            (b"{\"Contents\": []}", "something else"),
-            (b"<?xml", "something else"),
-            (
-                b"<ListBucketResult><Contents><Key>a</Key></Contents>",
-                "cut off",
-            ),
-            (
-                b"<ListBucketResult><Contents></Contents></ListBucketResul",
-                "cut off",
-            ),
-        ] {
-            assert!(is_whole(bad).unwrap_err().contains(told), "{told}");
-        }
-    }
-
-    #[test]
-    fn an_entry_has_a_key_and_a_size_of_0_or_more() {
-        let of = |text: &str| entry_of(text.as_bytes(), Listed::Versions);
-        let entry = of("<Key>a&amp;</Key><VersionId>v</VersionId><Size> 7</Size>").unwrap();
-        assert_eq!(
-            (entry.key.as_str(), entry.bytes, entry.mark.as_str()),
-            ("a&", 7, "v")
-        );
-        assert_eq!(of("<Key>a</Key>").unwrap().bytes, 0, "a marker has no size");
-        for bad in [
-            "<Size>7</Size>",
-            "<Key/>",
-            "<Key>a</Key><Size>-7</Size>",
-            "<Key>a</Key><Size>99999999999999999999</Size>",
-            "<Key>a</Key><Size></Size>",
-        ] {
-            assert!(of(bad).is_err(), "{bad}");
-        }
     }
 }

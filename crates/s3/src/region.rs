@@ -1,6 +1,6 @@
 //! The region that a store names when a request was signed for another one.
 
-use super::xml;
+use super::answer::Complaint;
 
 /// Characters of a region's name at most.
 const MOST_CHARACTERS: usize = 40;
@@ -17,17 +17,16 @@ const EXPECTING: &str = "expecting '";
 
 /// The region in which a bucket is, as far as an answer that refuses says so:
 /// in a header, in an element, or in the words of the message.
-pub(crate) fn named(status: u16, header: &str, document: &[u8]) -> Option<String> {
-    let code = xml::text(document, "Code").unwrap_or_default();
-    let elsewhere = matches!(status, 301 | 307) || CODES.contains(&code.as_str());
+pub(crate) fn named(status: u16, header: &str, complaint: &Complaint) -> Option<String> {
+    let code = complaint.code.as_deref().unwrap_or_default();
+    let elsewhere = matches!(status, 301 | 307) || CODES.contains(&code);
     if !elsewhere {
         return None;
     }
-    let message = xml::text(document, "Message").unwrap_or_default();
+    let message = complaint.message.as_deref().unwrap_or_default();
     let expected = message.split_once(EXPECTING).map(|(_, rest)| rest);
     let expected = expected.and_then(|rest| rest.split('\'').next());
-    let element = xml::text(document, "Region");
-    let places = [element.as_deref(), expected, Some(header)];
+    let places = [complaint.region.as_deref(), expected, Some(header)];
     let found = places.into_iter().flatten().find(|name| is_region(name))?;
     Some(found.to_owned())
 }
@@ -67,7 +66,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                named(status, header, document).as_deref(),
+                named(status, header, &Complaint::read(document)).as_deref(),
                 expected,
                 "{status} {header}"
             );

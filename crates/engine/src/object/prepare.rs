@@ -5,8 +5,8 @@ use fathom_model::rng::{derive_seed, splitmix64};
 use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
 use fathom_model::{Job, Target};
 use fathom_s3::{
-    Access, Broken, ConnectionPool, Listed, Listing, StoreServer, encode, is_below, is_whole,
-    list_query, page_of, shown, xml,
+    Access, Broken, ConnectionPool, Listed, Listing, Page, StoreServer, encode, is_below,
+    list_query, page_of, shown,
 };
 
 use super::access;
@@ -169,20 +169,20 @@ fn holds_others(
     list_query(&mut query, prefix, ("", false), 1000, true);
     let page = page_of(hub, access, &query, &|| hooks.stop_requested());
     let document = page.map_err(|broken| unlisted(access, broken))?;
-    let checked = is_whole(&document).and_then(|()| others_of(&document, prefix));
+    let checked = others_of(&document, prefix);
     checked.map_err(|text| unlisted(access, Broken::Wrong(text)))
 }
 
 /// Whether a page, folded at `/`, names anything that no run of fathom made.
 fn others_of(document: &[u8], prefix: &str) -> Result<bool, String> {
     let mut others = false;
-    for entry in xml::elements(document, "Contents") {
-        is_below(&xml::text(entry, "Key").unwrap_or_default(), prefix)?;
+    let page = Page::read(document, Listed::Objects).map_err(|error| error.to_string())?;
+    for entry in page.entries.iter().flatten() {
+        is_below(&entry.key, prefix)?;
         others = true;
     }
-    for entry in xml::elements(document, "CommonPrefixes") {
-        let below = xml::text(entry, "Prefix").unwrap_or_default();
-        is_below(&below, prefix)?;
+    for below in &page.prefixes {
+        is_below(below, prefix)?;
         let name = below.strip_prefix(prefix).and_then(|b| b.strip_suffix('/'));
         others |= !name.is_some_and(is_tag);
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use fathom_model::workload::ObjectStore;
 use fathom_s3::{
     Access, Body, Broken, ConnectionPool, Entry, Fault, Listed, Listing, Method, Request, Sink,
-    encode, md5, shown, xml,
+    encode, error_codes, escape, md5, shown,
 };
 
 use super::access;
@@ -375,9 +375,13 @@ impl Remover<'_> {
             Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
             Err(fault) => return Err(Early::failed("removing objects", &fault)),
         };
-        let document = self.hub.kept(end.connection);
-        let mut codes = xml::elements(document, "Error")
-            .map(|error| xml::text(error, "Code").unwrap_or_default());
+        let codes = error_codes(self.hub.kept(end.connection));
+        let codes = codes.map_err(|error| {
+            Early::Refused(format!(
+                "what became of removing objects is unknown: {error}"
+            ))
+        })?;
+        let mut codes = codes.into_iter();
         let code = codes.find(|code| !GONE.contains(&code.as_str()));
         Ok(code.map(|code| shown(&code)))
     }
@@ -389,11 +393,11 @@ impl Remover<'_> {
         for entry in own {
             self.must_own(&entry.key)?;
             list.extend_from_slice(b"<Object><Key>");
-            xml::escape(&mut list, &entry.key);
+            escape(&mut list, &entry.key);
             list.extend_from_slice(b"</Key>");
             if !entry.mark.is_empty() {
                 list.extend_from_slice(b"<VersionId>");
-                xml::escape(&mut list, &entry.mark);
+                escape(&mut list, &entry.mark);
                 list.extend_from_slice(b"</VersionId>");
             }
             list.extend_from_slice(b"</Object>");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, OpKind};
-use fathom_s3::{Ended, is_whole, xml};
+use fathom_s3::{Ended, NextPage, error_codes, shown, upload_id};
 
 use super::advice::advised;
 use super::ask::{Ask, PartTag};
@@ -79,13 +79,19 @@ impl Worker {
         let kept = self.parts.hub.kept(end.connection);
         match ask {
             // A completion that fails late says so in a body after status 200.
-            Ask::Whole | Ask::Complete(..) if xml::text(kept, "Error").is_some() => {
-                let code = xml::text(kept, "Code").unwrap_or_default();
-                return wrong(ErrorClass::Failed, format!("the answer says {code}"));
-            }
-            Ask::Begin => match xml::text(kept, "UploadId") {
-                Some(upload) => self.slots[slot].begun(upload),
-                None => return wrong(ErrorClass::Other, "an upload without a name".to_owned()),
+            Ask::Whole | Ask::Complete(..) => match error_codes(kept) {
+                Ok(codes) => {
+                    if let Some(code) = codes.first() {
+                        let text = format!("the answer says {}", shown(code));
+                        return wrong(ErrorClass::Failed, text);
+                    }
+                }
+                Err(error) => return wrong(ErrorClass::Other, error.to_string()),
+            },
+            Ask::Begin => match upload_id(kept) {
+                Ok(Some(upload)) => self.slots[slot].begun(upload),
+                Ok(None) => return wrong(ErrorClass::Other, "an upload without a name".to_owned()),
+                Err(error) => return wrong(ErrorClass::Other, error.to_string()),
             },
             Ask::PutPart(_, part) => {
                 let hub = &self.parts.hub;
@@ -239,14 +245,9 @@ impl Worker {
 
 /// Where a listing goes on behind a page; empty at its end.
 fn next_page(page: &[u8], asked: &str) -> Result<String, String> {
-    is_whole(page)?;
-    if xml::text(page, "IsTruncated").as_deref() != Some("true") {
-        return Ok(String::new());
-    }
-    let token = ["NextContinuationToken", "NextKeyMarker"];
-    let token = token.iter().find_map(|name| xml::text(page, name));
-    match token.filter(|token| token != asked) {
-        Some(token) => Ok(token),
-        None => Err("the next page of the listing would be the same one again".to_owned()),
+    match NextPage::behind(page).map_err(|error| error.to_string())? {
+        None => Ok(String::new()),
+        Some(next) if next.token != asked => Ok(next.token),
+        Some(_) => Err("the next page of the listing would be the same one again".to_owned()),
     }
 }

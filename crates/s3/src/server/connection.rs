@@ -257,7 +257,8 @@ impl<'s> Connection<'s> {
                 b"",
             ),
             "POST" if request.query.starts_with("uploads") => {
-                let body = b"<R><UploadId>null</UploadId></R>";
+                let body = b"<InitiateMultipartUploadResult><UploadId>null</UploadId>\
+                    </InitiateMultipartUploadResult>";
                 (body.len() as u64, body)
             }
             _ => (0, b""),

@@ -4,7 +4,8 @@
 
 use std::fmt::Write;
 
-use super::objects::{Objects, Response, escaped};
+use super::documents::escaped;
+use super::objects::{Objects, Response};
 use super::request::Request;
 
 /// Keys of a page that is made up.

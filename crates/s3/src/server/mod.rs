@@ -8,6 +8,7 @@
 //! makes it slow, failing or rude.
 
 mod connection;
+mod documents;
 mod listing_fault;
 mod log;
 mod objects;

@@ -4,12 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 
+use super::documents::{Removal, escaped, is_retention, part_checksums, removals};
 use super::lock;
 use super::request::Request;
 use super::versions::{Object, Versions};
 use crate::checksum::Checksum;
+use crate::encode;
 use crate::md5::md5;
-use crate::{encode, xml};
+
+/// What a store says of a document that it cannot read.
+const MALFORMED: &str = "MalformedXML";
 
 /// An answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -267,10 +271,10 @@ fn get(state: &State, request: &Request) -> Response {
 }
 
 fn keep(state: &mut State, request: &Request, body: &[u8]) -> Response {
-    let asks = xml::text(body, "Mode").is_some() && xml::text(body, "RetainUntilDate").is_some();
-    match (state.objects.contains_key(&request.path), asks) {
+    let asks = is_retention(body);
+    match (state.objects.contains_key(&request.path), asks == Ok(true)) {
         (false, _) => Response::error(404, "NoSuchKey"),
-        (_, false) => Response::error(400, "MalformedXML"),
+        (_, false) => Response::error(400, MALFORMED),
         (true, true) => {
             state.locked.insert(request.path.clone());
             Response::status(200)
@@ -324,16 +328,18 @@ fn remove_version(state: &mut State, path: &str, id: &str) {
 }
 
 fn delete_many(state: &mut State, request: &Request, body: &[u8]) -> Response {
+    let Ok(removals) = removals(body) else {
+        return Response::error(400, MALFORMED);
+    };
     let mut refused = String::new();
-    for object in xml::elements(body, "Object") {
-        let key = xml::text(object, "Key").unwrap_or_default();
+    for Removal { key, version } in removals {
         let path = format!("{}/{key}", request.path.trim_end_matches('/'));
         if state.locked.contains(&path) && !request.bypasses {
             let key = escaped(&key);
             refused += &format!("<Error><Key>{key}</Key><Code>AccessDenied</Code></Error>");
             continue;
         }
-        match xml::text(object, "VersionId") {
+        match version {
             Some(id) => remove_version(state, &path, &id),
             None => {
                 remove(state, &path);
@@ -366,9 +372,9 @@ fn complete(state: &mut State, request: &Request, body: &[u8]) -> Response {
     };
     if let Some(kind) = upload.checksum {
         let element = format!("Checksum{}", kind.algorithm());
-        let named: Vec<_> = xml::elements(body, "Part")
-            .map(|part| xml::text(part, &element))
-            .collect();
+        let Ok(named) = part_checksums(body, &element) else {
+            return Response::error(400, MALFORMED);
+        };
         let sent = upload.parts.values().map(|(_, sum)| sum);
         if !sent.eq(named.iter()) || named.contains(&None) {
             return Response::error(400, "InvalidPart");
@@ -421,12 +427,6 @@ pub(super) fn start_of(request: &Request) -> String {
 pub(super) fn key_of<'p>(path: &'p str, request: &Request) -> Option<&'p str> {
     path.strip_prefix(request.path.trim_end_matches('/'))?
         .strip_prefix('/')
-}
-
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = Vec::new();
-    xml::escape(&mut out, text);
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// A page of keys or versions; tokens are the last key of the page before.

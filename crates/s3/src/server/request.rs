@@ -1,7 +1,8 @@
 //! A request to the store in memory, as it was understood.
 
+use super::documents;
 use crate::checksum::{Checksum, Sum};
-use crate::{encode, framing, xml};
+use crate::{encode, framing};
 
 /// A request as it was understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -144,11 +145,11 @@ impl Request {
     pub(super) fn removals(&self, body: &[u8]) -> Vec<String> {
         match self.method.as_str() {
             "DELETE" => vec![self.path.clone()],
-            "POST" if self.parameter("delete").is_some() => xml::elements(body, "Object")
-                .map(|object| {
-                    let key = xml::text(object, "Key").unwrap_or_default();
-                    format!("{}/{key}", self.path.trim_end_matches('/'))
-                })
+            // Nothing is removed of a list that cannot be read.
+            "POST" if self.parameter("delete").is_some() => documents::removals(body)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|removal| format!("{}/{}", self.path.trim_end_matches('/'), removal.key))
                 .collect(),
             _ => Vec::new(),
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::objects::{Response, escaped, key_of, start_of};
+use super::documents::escaped;
+use super::objects::{Response, key_of, start_of};
 use super::request::Request;
 use crate::checksum::Checksum;
 
