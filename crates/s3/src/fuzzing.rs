@@ -119,10 +119,11 @@ fn answered(session: &mut Session, wire: &mut Wire<'_>) -> bool {
 /// # Panics
 /// Where the next page begins depends on whether the entries are read.
 pub fn read_xml(document: &[u8]) {
-    let next = NextPage::behind(document);
+    let token = NextPage::token_behind(document);
     for what in [Listed::Objects, Listed::Versions, Listed::Uploads] {
-        if let Ok(page) = Page::read(document, what) {
-            assert_eq!(Ok(page.next), next, "where a page of {} ends", what.name());
+        if let (Ok(page), Ok(token)) = (Page::read(document, what), &token) {
+            let next = page.next.map(|next| next.token);
+            assert_eq!(next, *token, "where a page of {} ends", what.name());
         }
     }
     let _ = (

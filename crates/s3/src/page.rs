@@ -89,13 +89,22 @@ pub struct NextPage {
 }
 
 impl NextPage {
-    /// Reads a page only to find where the next one begins; `None` where it is
-    /// the last one.
+    /// The token of the next page, for a load that only goes through pages; `None`
+    /// where this is the last one. What comes behind the token is not read, only
+    /// that the document has its end: entries would cost more than the request.
     ///
     /// # Errors
-    /// Why it cannot be used.
-    pub fn behind(document: &[u8]) -> Result<Option<NextPage>, PageError> {
-        read(document, |_, _| Ok(()))
+    /// Why there is none.
+    pub fn token_behind(document: &[u8]) -> Result<Option<String>, PageError> {
+        let mut ending = Ending::default();
+        xml::read(document, is_listing, |elements, name| {
+            ending.take(elements, name)?;
+            if ending.is_known() {
+                elements.stop();
+            }
+            Ok::<_, PageError>(())
+        })?;
+        Ok(ending.next()?.map(|next| next.token))
     }
 }
 
@@ -120,47 +129,63 @@ impl Page {
         let Page {
             entries, prefixes, ..
         } = &mut page;
-        let next = read(document, |elements, name| {
+        let mut ending = Ending::default();
+        xml::read(document, is_listing, |elements, name| {
             let place = what.elements().iter().position(|known| *known == name);
             match place.and_then(|place| entries.get_mut(place)) {
                 Some(entries) => entries.push(entry(elements, what)?),
                 None if name == "CommonPrefixes" => prefixes.push(prefix(elements)?),
-                None => {}
+                None => ending.take(elements, name)?,
             }
-            Ok(())
+            Ok::<_, PageError>(())
         })?;
-        page.next = next;
+        page.next = ending.next()?;
         Ok(page)
     }
 }
 
-/// Reads a page; `entry` sees what does not say where the next one begins.
-fn read(
-    document: &[u8],
-    mut entry: impl FnMut(&mut Elements<'_>, &str) -> Result<(), PageError>,
-) -> Result<Option<NextPage>, PageError> {
-    let (mut truncated, mut token, mut mark) = (None, None, None);
-    let is_root = |name: &str| name.starts_with("List") && name.ends_with("Result");
-    xml::read(document, is_root, |elements, name| {
-        match name {
-            "IsTruncated" => elements.text_into(&mut truncated, name)?,
-            "NextContinuationToken" | "NextKeyMarker" => elements.text_into(&mut token, name)?,
-            "NextVersionIdMarker" | "NextUploadIdMarker" => elements.text_into(&mut mark, name)?,
-            _ => entry(elements, name)?,
-        }
-        Ok::<_, PageError>(())
-    })?;
-    match truncated.as_deref().map(str::trim) {
-        None | Some("false" | "0") => return Ok(None),
-        Some("true" | "1") => {}
-        Some(other) => return Err(PageError::Truncated(other.to_owned())),
+fn is_listing(root: &str) -> bool {
+    root.starts_with("List") && root.ends_with("Result")
+}
+
+/// What a page says of the next one.
+#[derive(Default)]
+struct Ending {
+    truncated: Option<String>,
+    token: Option<String>,
+    mark: Option<String>,
+}
+
+impl Ending {
+    fn take(&mut self, elements: &mut Elements<'_>, name: &str) -> Result<(), XmlError> {
+        let value = match name {
+            "IsTruncated" => &mut self.truncated,
+            "NextContinuationToken" | "NextKeyMarker" => &mut self.token,
+            "NextVersionIdMarker" | "NextUploadIdMarker" => &mut self.mark,
+            _ => return Ok(()),
+        };
+        elements.text_into(value, name)
     }
-    match token.filter(|token| !token.is_empty()) {
-        Some(token) => Ok(Some(NextPage {
-            token,
-            mark: mark.filter(|mark| !mark.is_empty()),
-        })),
-        None => Err(PageError::NoNext),
+
+    /// Whether it is known that there is none, or where it begins.
+    fn is_known(&self) -> bool {
+        let truncated = self.truncated.as_deref();
+        truncated.is_some_and(|text| self.token.is_some() || matches!(text, "false" | "0"))
+    }
+
+    fn next(self) -> Result<Option<NextPage>, PageError> {
+        match self.truncated.as_deref().map(str::trim) {
+            None | Some("false" | "0") => return Ok(None),
+            Some("true" | "1") => {}
+            Some(other) => return Err(PageError::Truncated(other.to_owned())),
+        }
+        match self.token.filter(|token| !token.is_empty()) {
+            Some(token) => Ok(Some(NextPage {
+                token,
+                mark: self.mark.filter(|mark| !mark.is_empty()),
+            })),
+            None => Err(PageError::NoNext),
+        }
     }
 }
 
@@ -225,8 +250,9 @@ mod tests {
             token: "t&".to_owned(),
             mark: None,
         };
-        assert_eq!(page.next, Some(next.clone()));
-        assert_eq!(NextPage::behind(WHOLE.as_bytes()), Ok(Some(next)));
+        assert_eq!(page.next, Some(next));
+        let token = NextPage::token_behind(WHOLE.as_bytes());
+        assert_eq!(token, Ok(Some("t&".to_owned())));
     }
 
     #[test]
@@ -248,7 +274,7 @@ mod tests {
         for end in 0..WHOLE.len() {
             let part = &WHOLE.as_bytes()[..end];
             assert!(Page::read(part, Listed::Objects).is_err(), "{end}");
-            assert!(NextPage::behind(part).is_err(), "{end}");
+            assert!(NextPage::token_behind(part).is_err(), "{end}");
         }
     }
 
@@ -287,6 +313,31 @@ mod tests {
         ] {
             let error = Page::read(bad.as_bytes(), Listed::Objects).unwrap_err();
             assert!(error.to_string().contains(expected), "{bad}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_before_and_behind_the_entries() {
+        let (entry, last) = (
+            "<Contents><Key>a</Key></Contents>",
+            "<IsTruncated>0</IsTruncated>",
+        );
+        let more = "<IsTruncated>true</IsTruncated><NextKeyMarker>k</NextKeyMarker>";
+        for (inside, expected) in [
+            (format!("{more}{entry}"), Some("k".to_owned())),
+            (format!("{entry}{more}"), Some("k".to_owned())),
+            (format!("{last}{entry}"), None),
+            (entry.to_owned(), None),
+        ] {
+            let whole = format!("<s:ListBucketResult>{inside}</s:ListBucketResult >\n");
+            let token = NextPage::token_behind(whole.as_bytes());
+            assert_eq!(token, Ok(expected), "{whole}");
+            let cut = whole.trim_end().trim_end_matches('>');
+            let error = NextPage::token_behind(cut.as_bytes()).unwrap_err();
+            assert!(
+                matches!(error, PageError::Xml(XmlError::CutOff(_))),
+                "{cut}: {error}"
+            );
         }
     }
 

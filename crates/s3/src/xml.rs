@@ -71,6 +71,7 @@ pub(crate) fn read<E: From<XmlError>>(
         length: document.len() as u64,
         depth: 0,
         root: String::new(),
+        stopped: false,
     };
     let foreign = || {
         let start = &document[..document.len().min(SHOWN_BYTES)];
@@ -82,7 +83,11 @@ pub(crate) fn read<E: From<XmlError>>(
         return Err(foreign().into());
     }
     elements.children(each)?;
-    elements.end()?;
+    match elements.stopped {
+        false => elements.end()?,
+        true if is_closed(document, root.name().into_inner()) => {}
+        true => return Err(XmlError::CutOff(elements.length).into()),
+    }
     Ok(elements.root)
 }
 
@@ -94,6 +99,8 @@ pub(crate) struct Elements<'d> {
     depth: usize,
     /// The name of the root.
     root: String,
+    /// Nothing more is wanted.
+    stopped: bool,
 }
 
 impl<'d> Elements<'d> {
@@ -115,6 +122,11 @@ impl<'d> Elements<'d> {
         &self.root
     }
 
+    /// Leaves out the rest of the document, all but the end of its root.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
     /// Shows every element within the innermost open one, and closes that. What
     /// `each` does not read of an element is left out.
     pub(crate) fn children<E: From<XmlError>>(
@@ -126,6 +138,9 @@ impl<'d> Elements<'d> {
             match self.next()? {
                 Event::Start(tag) => {
                     each(self, local_name(&tag))?;
+                    if self.stopped {
+                        return Ok(());
+                    }
                     while self.depth > level {
                         self.next()?;
                     }
@@ -213,6 +228,13 @@ impl<'d> Elements<'d> {
         }
         Ok(event)
     }
+}
+
+/// Whether a document ends with the end of its root.
+fn is_closed(document: &[u8], root: &str) -> bool {
+    let rest = document.trim_ascii_end().strip_suffix(b">");
+    let rest = rest.and_then(|rest| rest.trim_ascii_end().strip_suffix(root.as_bytes()));
+    rest.is_some_and(|rest| rest.ends_with(b"</"))
 }
 
 fn malformed(at: u64, problem: &str) -> XmlError {

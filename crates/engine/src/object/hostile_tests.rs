@@ -29,7 +29,7 @@ const FOREIGN: [&str; 6] = [
 ];
 
 /// What is wrong with listings, and what is said of it when they are removed.
-const FAULTS: [(&str, &str); 14] = [
+const FAULTS: [(&str, &str); 16] = [
     ("ignore-prefix", "keys outside of some prefix/fathom-"),
     ("other-prefix", "for example 'elsewhere/1'"),
     ("repeat-token", "not in order"),
@@ -44,6 +44,8 @@ const FAULTS: [(&str, &str); 14] = [
     ("unordered", "not in order"),
     ("encoded", "keys outside of"),
     ("html", "something else"),
+    ("malformed", "malformed XML at byte"),
+    ("bomb", "something else"),
 ];
 
 /// Wants to stop after so many looks.
@@ -203,7 +205,14 @@ fn objects_that_were_there_are_not_believed_from_a_listing_that_is_wrong() {
 
 #[test]
 fn a_store_that_lists_what_it_was_not_asked_for_is_refused_before_anything_is_made() {
-    for fault in ["ignore-prefix", "other-prefix", "html", "cut-off", "huge"] {
+    for fault in [
+        "ignore-prefix",
+        "other-prefix",
+        "html",
+        "cut-off",
+        "huge",
+        "malformed",
+    ] {
         let server = planted(&format!("LIST:{fault}"));
         let refused = prepare(&putting(&server, 0x5401), &mut NoHooks).unwrap_err();
         let text = refused.to_string();

@@ -245,9 +245,9 @@ impl Worker {
 
 /// Where a listing goes on behind a page; empty at its end.
 fn next_page(page: &[u8], asked: &str) -> Result<String, String> {
-    match NextPage::behind(page).map_err(|error| error.to_string())? {
+    match NextPage::token_behind(page).map_err(|error| error.to_string())? {
         None => Ok(String::new()),
-        Some(next) if next.token != asked => Ok(next.token),
+        Some(token) if token != asked => Ok(token),
         Some(_) => Err("the next page of the listing would be the same one again".to_owned()),
     }
 }

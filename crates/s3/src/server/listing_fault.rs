@@ -48,10 +48,14 @@ pub enum ListingFault {
     Encoded,
     /// A page of a web server.
     Html,
+    /// A key ends under another name, and everything behind it is whole.
+    Malformed,
+    /// Entities that would expand to gigabytes.
+    Bomb,
 }
 
 /// Their names in scripts.
-const NAMES: [(&str, ListingFault); 14] = [
+const NAMES: [(&str, ListingFault); 16] = [
     ("ignore-prefix", ListingFault::IgnorePrefix),
     ("other-prefix", ListingFault::OtherPrefix),
     ("repeat-token", ListingFault::RepeatToken),
@@ -66,6 +70,8 @@ const NAMES: [(&str, ListingFault); 14] = [
     ("unordered", ListingFault::Unordered),
     ("encoded", ListingFault::Encoded),
     ("html", ListingFault::Html),
+    ("malformed", ListingFault::Malformed),
+    ("bomb", ListingFault::Bomb),
 ];
 
 impl ListingFault {
@@ -125,6 +131,16 @@ pub(super) fn list(
             let encode = |n| own(n).replace('/', "%2F").replace('f', "%66");
             page(request, &plain((0..PAGE).map(encode).collect()), None)
         }
+        ListingFault::Malformed => {
+            let answer = page(request, &first(), None);
+            let text = String::from_utf8_lossy(&answer.body);
+            Response::document(text.replacen("</Key>", "</Kay>", 1))
+        }
+        ListingFault::Bomb => {
+            let answer = page(request, &first(), None);
+            let text = String::from_utf8_lossy(&answer.body);
+            Response::document(entities() + &text.replacen("<Key>", "<Key>&e9;", 1))
+        }
         ListingFault::Html => Response::document("<html><body>It works!</body></html>".to_owned()),
     }
 }
@@ -148,6 +164,16 @@ pub(super) fn wrong_region() -> Response {
         body: text.as_bytes().to_vec(),
         headers: "x-amz-bucket-region: eu-central-1\r\n".to_owned(),
     }
+}
+
+/// A document type whose last entity stands for 10^9 letters.
+fn entities() -> String {
+    let mut text = "<!DOCTYPE ListBucketResult [<!ENTITY e0 \"a\">".to_owned();
+    for level in 1..=9 {
+        let before = format!("&e{};", level - 1).repeat(10);
+        let _ = write!(text, "<!ENTITY e{level} \"{before}\">");
+    }
+    text + "]>"
 }
 
 /// Keys that are not the client's.
