@@ -9,11 +9,12 @@
 //! everything is as over ssh.
 
 use std::fmt;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use fathom_observe::network::{Interface, interfaces};
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -212,8 +213,16 @@ pub fn serve_call_back(
 }
 
 /// Connections to whichever of the addresses can be had, the fastest first.
+///
+/// On the coordinator's own host the loopback comes before all others: the
+/// address of a bridge answers there as well, and goes with its bridge.
 fn dial(addresses: &[String]) -> Receiver<(String, TcpStream)> {
     let (sender, connected) = channel();
+    for address in on_this_host(addresses, &interfaces()) {
+        if let Ok(socket) = TcpStream::connect_timeout(&address, CONNECT) {
+            let _ = sender.send((address.to_string(), socket));
+        }
+    }
     for address in addresses {
         let (address, sender) = (address.clone(), sender.clone());
         let connect = move || {
@@ -234,6 +243,21 @@ fn dial(addresses: &[String]) -> Receiver<(String, TcpStream)> {
             .spawn(connect);
     }
     connected
+}
+
+/// The loopback addresses among those of a coordinator, where another of its
+/// addresses is one of `links`; on another host they lead to somebody else.
+fn on_this_host(addresses: &[String], links: &[Interface]) -> Vec<SocketAddr> {
+    let numbers = addresses
+        .iter()
+        .filter_map(|address| address.parse::<SocketAddr>().ok());
+    let (loopback, others): (Vec<_>, Vec<_>) =
+        numbers.partition(|address| address.ip().is_loopback());
+    let is_ours = |address: &SocketAddr| links.iter().any(|link| link.address == address.ip());
+    match others.iter().any(is_ours) {
+        true => loopback,
+        false => Vec::new(),
+    }
 }
 
 fn call(

@@ -71,6 +71,27 @@ fn an_invitation_survives_the_environment_and_never_shows_in_a_log() {
     );
 }
 
+#[test]
+fn an_agent_on_the_host_of_its_coordinator_takes_the_loopback() {
+    let link = |address: &str| Interface {
+        name: "bridge0".to_owned(),
+        address: address.parse().unwrap(),
+        prefix_bits: 24,
+    };
+    let addresses: Vec<String> = ["10.9.0.1:4000", "coordinator:4000", "127.0.0.1:4000"]
+        .map(str::to_owned)
+        .to_vec();
+    let here = [link("127.0.0.1"), link("10.9.0.1")];
+    assert_eq!(
+        on_this_host(&addresses, &here),
+        ["127.0.0.1:4000".parse().unwrap()]
+    );
+    let elsewhere = [link("127.0.0.1"), link("10.9.0.2")];
+    assert_eq!(on_this_host(&addresses, &elsewhere), []);
+    // Only where the coordinator waits on it.
+    assert_eq!(on_this_host(&addresses[..2], &here), []);
+}
+
 proptest! {
     #[test]
     fn odd_invitations_are_refused_in_words(text in "[0-9a-f:;,.]{0,90}") {
