@@ -1,5 +1,6 @@
 //! The `fathom` command: flags in, calls of the rooms below, text out.
 
+mod address_space;
 mod arguments;
 mod changed_limits;
 mod cli;
@@ -30,6 +31,7 @@ use crate::exit::Exit;
 use crate::output_flags::Color;
 
 fn main() -> ExitCode {
+    address_space::share_one_arena_under_a_limit();
     if let Err(error) = signals::survive_file_limits() {
         present::complain(&format!("cannot install the signal handlers: {error}"));
     }
