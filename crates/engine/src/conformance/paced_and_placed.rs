@@ -138,8 +138,8 @@ fn start(job: &Job) -> Group {
 
 #[test]
 fn loads_of_a_flow_do_their_shares() {
-    // Whoever is let go first goes on alone until the other one is, and then
-    // waits for it to catch up: long beside what a busy machine needs for that.
+    // The load that starts first runs alone until the other one starts, and then
+    // waits for it to catch up. Two seconds are enough for that on a busy machine.
     let of = |weight| {
         null_job(|w| {
             w.bounds.time_ns = Some(2_000_000_000);

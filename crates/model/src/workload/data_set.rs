@@ -52,8 +52,8 @@ pub struct DataSet {
     pub allocation: Allocation,
     /// What is done to the target first.
     pub precondition: Precondition,
-    /// A write for which there is no room any more ends its worker as a bound
-    /// does, and is no failure.
+    /// When there is no room for a write, its worker ends as it does at a
+    /// bound; this is not an error.
     pub ends_when_full: bool,
 }
 

@@ -139,8 +139,8 @@ pub(super) struct WorkloadRecord {
     /// The depth adapts to a latency.
     #[serde(default, skip_serializing_if = "unset")]
     pub(super) latency_target: Option<LatencyTarget>,
-    /// A write for which there is no room any more ends its worker as a bound
-    /// does, and is no failure.
+    /// When there is no room for a write, its worker ends as it does at a
+    /// bound; this is not an error.
     #[serde(default, skip_serializing_if = "unset")]
     pub(super) ends_when_full: bool,
     /// Operations on a tree of files, instead of mix, pattern and block: the
