@@ -228,7 +228,7 @@ fn versions_are_read_and_removed_one_by_one() {
     server.keep_versions();
     let endpoint = server.endpoint();
     let place = ["--endpoint", &endpoint, "--anonymous", "--objects", "20"];
-    modes_of_versions(&bench, &[], &place);
+    modes_of_versions(&bench, &[], &place, "4");
     assert!(server.keys().is_empty());
 
     let plain = memory();
@@ -254,29 +254,35 @@ fn a_real_gateway_gives_versions() {
     };
     keep_versions(&bench);
     let place = ["--endpoint", &gateway.endpoint, "--objects", "20"];
-    modes_of_versions(&bench, &SIGN, &place);
+    // Versitygw's deletion of the newest version takes no lock: between its
+    // removal and the return of the version before, a put of the same key that
+    // has seen the object fails with 500. So what deletes waits for each answer.
+    modes_of_versions(&bench, &SIGN, &place, "1");
     let words = [&["clean", "s3://bucket/try"], &place[..2]].concat();
     let (_, out, err) = fathom(&bench, &SIGN, &words);
     assert!(out.contains("nothing to clean"), "{out}{err}");
 }
 
-fn modes_of_versions(bench: &Bench, keys: &[(&str, &str)], place: &[&str]) {
+/// Runs every mode of versions; `depth_of_deletions` is the number of requests
+/// in flight in the modes that delete versions of the same keys.
+fn modes_of_versions(
+    bench: &Bench,
+    keys: &[(&str, &str)],
+    place: &[&str],
+    depth_of_deletions: &str,
+) {
     for (mode, kind, expected) in [
         ("get-version", "get_version", 60),
         ("head-version", "head_version", 60),
         ("delete-version", "delete_version", 60),
         ("versioned", "get_version", 0),
     ] {
-        let mut words = vec![
-            "s3",
-            mode,
-            "s3://bucket/try",
-            "--versions",
-            "3",
-            "--iodepth",
-            "4",
-        ];
-        words.extend(["--object-size", "10k", "--json"]);
+        let depth = match mode {
+            "versioned" | "delete-version" => depth_of_deletions,
+            _ => "4",
+        };
+        let mut words = vec!["s3", mode, "s3://bucket/try", "--versions", "3"];
+        words.extend(["--iodepth", depth, "--object-size", "10k", "--json"]);
         match mode {
             "get-version" => words.extend(["--verify", "on_read"]),
             "versioned" => words.extend(["--number-ios", "300"]),
