@@ -105,8 +105,6 @@ pub(crate) enum Command {
     Alarms(command::alarms::Alarms),
     Explain(command::explain::Explain),
     Doctor(command::doctor::Doctor),
-    #[command(subcommand)]
-    Lab(command::lab::Lab),
     Clean(Box<command::clean::Clean>),
     /// Print a completion script for a shell.
     #[command(

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let shows_silence = shows_silence(&command);
     let exit = dispatch(command).unwrap_or_else(|error| {
         present::complain(&format!("{error:#}"));
-        Exit::of_error(&error)
+        exit::of_error(&error)
     });
     for silent in fathom_deadline::not_responding() {
         if !shows_silence && !present::has_complained_about(&silent.what) {
@@ -166,7 +166,6 @@ fn dispatch(command: Command) -> anyhow::Result<Exit> {
         Command::Alarms(alarms) => command::alarms::run(&alarms),
         Command::Explain(explain) => command::explain::run(&explain),
         Command::Doctor(doctor) => command::doctor::run(&doctor),
-        Command::Lab(lab) => command::lab::run(lab),
         Command::Clean(clean) => command::clean::run(&clean),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-deadline", 0),
     ("fathom-stats", 0),
     ("fathom-rules", 0),
+    ("fathom-console", 1),
     ("fathom-drives", 1),
     ("fathom-s3", 1),
     ("fathom-plan", 2),
@@ -29,6 +30,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-lab", 3),
     ("fathom-report", 3),
     ("fathom-exam", 4),
+    ("fathom-lab-command", 5),
     ("fathom", 5),
 ];
 

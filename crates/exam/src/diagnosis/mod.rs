@@ -21,4 +21,4 @@ pub use case::{DiagnosisCase, Truth};
 pub use disturbance::Disturbance;
 pub use families::{draw, families};
 pub use paper::{CaseGrade, CaseResult, DiagnosisPaper};
-pub use sitting::{Attempt, Desk};
+pub use sitting::{Attempt, Desk, Programs};

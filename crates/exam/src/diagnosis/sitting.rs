@@ -28,9 +28,18 @@ const LOOK: Duration = Duration::from_millis(20);
 /// case says.
 const LEAST_GIVEN: f64 = 0.85;
 
+/// The programs of an exam.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// What is examined.
+    pub fathom: PathBuf,
+    /// What plays the applications: `fathom-lab`.
+    pub laboratory: PathBuf,
+}
+
 /// Where cases are sat.
 pub struct Desk<'a> {
-    fathom: PathBuf,
+    programs: Programs,
     folder: TempDir,
     patience: Duration,
     stopped: &'a dyn Fn() -> bool,
@@ -56,20 +65,20 @@ impl Attempt {
 }
 
 impl<'a> Desk<'a> {
-    /// Works below `folder` with this fathom. A case begins when the host is
+    /// Works below `folder` with these programs. A case begins when the host is
     /// quiet, or after `patience`. When `stopped` says so, what is set up is
     /// taken away and nothing more begins.
     ///
     /// # Errors
     /// When no folder can be made there.
     pub fn new(
-        fathom: &Path,
+        programs: &Programs,
         folder: &Path,
         patience: Duration,
         stopped: &'a dyn Fn() -> bool,
     ) -> std::io::Result<Desk<'a>> {
         Ok(Desk {
-            fathom: fathom.to_owned(),
+            programs: programs.clone(),
             folder: tempfile::Builder::new()
                 .prefix("fathom-diagnosis-")
                 .tempdir_in(folder)?,
@@ -123,7 +132,7 @@ impl<'a> Desk<'a> {
             path: self.folder.path().to_owned(),
             source,
         })?;
-        let mut stage = Stage::set(&self.fathom, room.path(), &case.setting, seed)?;
+        let mut stage = Stage::set(&self.programs.laboratory, room.path(), &case.setting, seed)?;
         self.pause(SETTLE);
         let (before, given) = (Ticks::now(), stage.operations());
         let started = Instant::now();
@@ -170,7 +179,7 @@ impl<'a> Desk<'a> {
             program: "fathom diagnose".to_owned(),
             message,
         };
-        let mut child = Command::new(&self.fathom)
+        let mut child = Command::new(&self.programs.fathom)
             .arg("diagnose")
             .arg(format!("--for={WATCHED_SECONDS}s"))
             .arg("--format=json")

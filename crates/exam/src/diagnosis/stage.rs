@@ -35,9 +35,10 @@ impl Drop for Running {
 }
 
 impl Stage {
-    /// Makes everything below `folder`, which exists and is empty.
+    /// Makes everything below `folder`, which exists and is empty. Applications
+    /// are played by `laboratory`, the program of that name.
     pub(super) fn set(
-        fathom: &Path,
+        laboratory: &Path,
         folder: &Path,
         setting: &Setting,
         seed: u64,
@@ -73,7 +74,7 @@ impl Stage {
             }
         };
         for application in &setting.applications {
-            let child = stage.start(fathom, &at(application, &target))?;
+            let child = stage.start(laboratory, &at(application, &target))?;
             stage.applications.push(Running(child));
         }
         Ok(stage)
@@ -92,19 +93,19 @@ impl Stage {
         Ok(path)
     }
 
-    fn start(&self, fathom: &Path, application: &Application) -> Result<Child, Error> {
+    fn start(&self, laboratory: &Path, application: &Application) -> Result<Child, Error> {
         let mut command = match &self.throttle {
-            Some(throttle) => throttle.command(fathom),
-            None => Command::new(fathom),
+            Some(throttle) => throttle.command(laboratory),
+            None => Command::new(laboratory),
         };
         command
-            .args(["lab", "application", &application.to_json()?])
+            .args(["application", &application.to_json()?])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command.spawn().map_err(|source| Error::Io {
             action: "run",
-            path: fathom.to_owned(),
+            path: laboratory.to_owned(),
             source,
         })
     }

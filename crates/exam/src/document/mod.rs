@@ -157,11 +157,11 @@ scripts/accuracy
 
 builds the release binary and writes this file; it says on the way what it does and at the end how
 long it took. As root it does all real scenarios; without root, or without fio, QEMU's storage daemon, nbdkit or
-FUSE, it leaves out what needs them and says so. `fathom lab accuracy` prints the page without
-writing it, `fathom lab exam` sits the simulated exam alone:
+FUSE, it leaves out what needs them and says so. `fathom-lab accuracy` prints the page without
+writing it, `fathom-lab exam` sits the simulated exam alone:
 
 ```console
-$ fathom lab exam --seed 7 --scenario sound
+$ fathom-lab exam --seed 7 --scenario sound
 ```
 ";
 

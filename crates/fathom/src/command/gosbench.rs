@@ -27,7 +27,7 @@ use fathom_report::text::TextOptions;
 use self::figures::Figures;
 use crate::command::hosts::HostArgs;
 use crate::command::run::{schedule, schedule_elsewhere};
-use crate::exit::{Exit, NothingMeasured};
+use crate::exit::{self, Exit, NothingMeasured};
 use crate::metrics::MetricsArgs;
 use crate::output_flags::{Color, Format, Output, StorePath};
 use crate::pipeline::{self, FILE_PREFIX, Request};
@@ -241,7 +241,7 @@ fn tell_failure(
     present::complain(&why);
     present::write_stdout(&lines::failure(test, &why, fathom_observe::unix_now_ns()))?;
     append_csv(&command.csv, &lines::csv_failure(test, &why))?;
-    Ok(Exit::of_error(error))
+    Ok(exit::of_error(error))
 }
 
 /// Shows what a test gave: its lines, and what fathom thinks of them.

@@ -27,7 +27,6 @@ pub(crate) mod host_mode;
 pub(crate) mod hosts;
 pub(crate) mod io;
 pub(crate) mod judge;
-pub(crate) mod lab;
 pub(crate) mod meta;
 pub(crate) mod net;
 pub(crate) mod numbers;

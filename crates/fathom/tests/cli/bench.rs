@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -43,7 +44,15 @@ impl Bench {
     }
 
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fathom"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_fathom")), args)
+    }
+
+    fn command_of<S: AsRef<OsStr>>(
+        &self,
+        program: &Path,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .env("FATHOM_STORE", self.store())
@@ -58,6 +67,19 @@ impl Bench {
     /// Calls fathom and waits for it.
     pub(crate) fn fathom<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
         finish(self.command(args).spawn().expect("fathom starts"))
+    }
+
+    /// A call of the laboratory, from the same place.
+    pub(crate) fn lab_command<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        self.command_of(laboratory(), args)
+    }
+
+    /// Calls the laboratory and waits for it.
+    pub(crate) fn lab<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+        finish(self.lab_command(args).spawn().expect("fathom-lab starts"))
     }
 
     /// Calls fathom with `--json` and reads its result.
@@ -79,6 +101,34 @@ impl Bench {
             .map(|entry| entry.expect("an entry").path())
             .collect()
     }
+}
+
+/// The program `fathom-lab`. The tests of its own crate make cargo build it; where
+/// they do not run, it is built here.
+pub(crate) fn laboratory() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let program = Path::new(env!("CARGO_BIN_EXE_fathom")).with_file_name("fathom-lab");
+        if !program.exists() {
+            let release = program.parent().is_some_and(|dir| dir.ends_with("release"));
+            let status = Command::new(env!("CARGO"))
+                .args([
+                    "build",
+                    "--quiet",
+                    "--locked",
+                    "--package",
+                    "fathom-lab-command",
+                ])
+                .args(release.then_some("--release"))
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .status();
+            assert!(
+                status.is_ok_and(|status| status.success()),
+                "fathom-lab is not built"
+            );
+        }
+        program
+    })
 }
 
 /// Waits for a child and collects what it said.

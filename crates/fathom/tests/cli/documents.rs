@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use fathom_lab::real::{or_skip, tool};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, laboratory};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -53,13 +53,14 @@ fn every_console_line_of_the_documents_runs() {
         let bin = bench.path().join("bin");
         std::fs::create_dir(&bin).unwrap();
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fathom"), bin.join("fathom")).unwrap();
+        std::os::unix::fs::symlink(laboratory(), bin.join("fathom-lab")).unwrap();
         let path = format!(
             "{}:{}",
             bin.display(),
             std::env::var("PATH").unwrap_or_default()
         );
         for command in console_lines(&text) {
-            if command.contains("lab drive") && or_skip(tool::need_fuse()).is_none() {
+            if command.contains("fathom-lab drive") && or_skip(tool::need_fuse()).is_none() {
                 continue;
             }
             let output = Command::new("sh")

@@ -173,7 +173,7 @@ fn an_independent_server_counts_the_same_operations() {
     assert!((4000..5000).contains(&counts["read"]), "{counts:?}");
 }
 
-/// What a call of `fathom lab drive … -- COMMAND` needs, or why it cannot be.
+/// What a call of `fathom-lab drive … -- COMMAND` needs, or why it cannot be.
 fn can_mount() -> bool {
     or_skip(tool::need_fuse()).is_some()
 }
@@ -190,8 +190,7 @@ fn a_command_runs_on_the_drive_and_its_status_is_passed_on() {
     }
     let bench = Bench::new();
     let script = "dd if=$0 of=/dev/null bs=64k count=3 status=none; exit 7";
-    let output = bench.fathom([
-        "lab",
+    let output = bench.lab([
         "drive",
         "ideal?latency_us=1000",
         "--size",
@@ -224,12 +223,12 @@ fn a_drive_is_served_until_it_is_told_to_end_and_nothing_stays() {
         "model = \"hdd\"\nseed = 9\nsize = \"8MiB\"\n",
     )
     .unwrap();
-    let mut command = bench.command(["lab", "drive", "--file", "drive.toml", "--at", "mnt"]);
+    let mut command = bench.lab_command(["drive", "--file", "drive.toml", "--at", "mnt"]);
     command.args(["--truth", "truth.json"]);
     if is_root() {
         command.arg("--loop");
     }
-    let child = command.spawn().expect("fathom starts");
+    let child = command.spawn().expect("fathom-lab starts");
     let drive = bench.path().join("mnt/drive");
     while std::fs::metadata(&drive).is_err() {
         std::thread::sleep(Duration::from_millis(5));
@@ -266,9 +265,9 @@ fn a_loop_device_makes_it_a_block_device() {
     }
     let bench = Bench::new();
     let script = "test -b $0 && dd if=$0 of=/dev/null bs=4k count=8 iflag=direct status=none";
-    let drive = ["lab", "drive", "ideal?latency_us=100,size=4MiB", "--loop"];
+    let drive = ["drive", "ideal?latency_us=100,size=4MiB", "--loop"];
     let command = ["--", "sh", "-c", script, "{}"];
-    let output = bench.fathom([&drive[..], &command].concat());
+    let output = bench.lab([&drive[..], &command].concat());
     output.expect_status(0);
     assert!(
         Path::new("/dev/loop-control")
@@ -280,15 +279,15 @@ fn a_loop_device_makes_it_a_block_device() {
 #[test]
 fn what_does_not_exist_is_answered_with_what_does() {
     let bench = Bench::new();
-    let wrong = bench.fathom(["lab", "drive", "hxd"]);
+    let wrong = bench.lab(["drive", "hxd"]);
     wrong.expect_status(2).expect_in_stderr("hdd");
-    bench.fathom(["lab", "drive"]).expect_status(2);
+    bench.lab(["drive"]).expect_status(2);
     std::fs::write(bench.data().join("precious"), b"x").unwrap();
     if can_mount() {
-        let over = bench.fathom(["lab", "drive", "hdd", "--at", "data"]);
+        let over = bench.lab(["drive", "hdd", "--at", "data"]);
         over.expect_status(2).expect_in_stderr("not empty");
     }
-    let models = bench.fathom(["lab", "models"]);
+    let models = bench.lab(["models"]);
     models.expect_status(0);
     for model in ["ideal", "hdd", "ssd", "slc", "cloud", "rpm=7200"] {
         assert!(

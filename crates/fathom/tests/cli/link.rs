@@ -1,4 +1,4 @@
-//! `fathom lab link`: what it does to what passes is seen by whoever uses it.
+//! `fathom-lab link`: what it does to what passes is seen by whoever uses it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bench::Bench;
+use super::bench::{Bench, laboratory};
 
 const FATHOM: &str = env!("CARGO_BIN_EXE_fathom");
 
@@ -24,8 +24,8 @@ impl Joined {
         let tag = format!("k{letter}{}", std::process::id() % 100_000);
         let names = [format!("{tag}a"), format!("{tag}b")];
         let truth = bench.path().join("truth.json");
-        let mut link = Command::new(FATHOM)
-            .args(["lab", "link", &names[0], &names[1], "--truth"])
+        let mut link = Command::new(laboratory())
+            .args(["link", &names[0], &names[1], "--truth"])
             .arg(&truth)
             .args(wire)
             .stdout(Stdio::piped())
@@ -161,11 +161,11 @@ fn a_limit_is_named_behind_delay_and_loss() {
 fn wrong_wires_are_refused() {
     let bench = Bench::new();
     for arguments in [
-        ["lab", "link", "a", "b", "--loss", "101%"],
-        ["lab", "link", "a", "b", "--rate", "fast"],
-        ["lab", "link", "a", "b", "--delay", "2"],
-        ["lab", "link", "name-of-17-chars-", "b", "--seed", "1"],
+        ["link", "a", "b", "--loss", "101%"],
+        ["link", "a", "b", "--rate", "fast"],
+        ["link", "a", "b", "--delay", "2"],
+        ["link", "name-of-17-chars-", "b", "--seed", "1"],
     ] {
-        bench.fathom(arguments).expect_status(2);
+        bench.lab(arguments).expect_status(2);
     }
 }

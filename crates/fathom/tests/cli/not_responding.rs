@@ -52,7 +52,7 @@ impl FrozenDrive {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = bench.path().join("frozen");
         let at = folder.display().to_string();
-        let mut command = bench.command(["lab", "drive", "ideal", "--size", "64MiB", "--at", &at]);
+        let mut command = bench.lab_command(["drive", "ideal", "--size", "64MiB", "--at", &at]);
         let process = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut drive = FrozenDrive {
             process: process.spawn().expect("fathom starts"),

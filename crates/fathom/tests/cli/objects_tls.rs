@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use fathom_s3::{Script, StoreServer};
 
-use crate::bench::Bench;
+use crate::bench::{Bench, laboratory};
 use crate::gateway::{SIGN, gateway};
 use crate::nginx::nginx;
 
@@ -93,8 +93,8 @@ fn the_laboratory_serves_tls() {
          --object-size 1k --quiet",
         env!("CARGO_BIN_EXE_fathom")
     );
-    let output = Command::new(env!("CARGO_BIN_EXE_fathom"))
-        .args(["lab", "s3", "--tls", &ca, "--", "sh", "-c", &command])
+    let output = Command::new(laboratory())
+        .args(["s3", "--tls", &ca, "--", "sh", "-c", &command])
         .env("FATHOM_STORE", bench.store())
         .stdin(Stdio::null())
         .output()

@@ -88,7 +88,7 @@ fn seconds_take_a_unit_and_errors_say_what_is_expected() {
 #[test]
 fn no_two_commands_of_a_group_have_the_same_description() {
     let bench = Bench::new();
-    for group in ["snia", "curve", "runs", "plan", "lab", "fleet", "net"] {
+    for group in ["snia", "curve", "runs", "plan", "fleet", "net"] {
         let help = bench.fathom([group, "--help"]).stdout;
         let (_, commands) = help.split_once("Commands:").unwrap_or_default();
         let commands = commands.split("\n\n").next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Applications whose trouble is known: what a host does while it is diagnosed.
 //!
-//! Each is a process of its own (`fathom lab application`), described in one
+//! Each is a process of its own (`fathom-lab application`), described in one
 //! line of JSON, and goes on until it is killed or the process that started it
 //! ends. It is slow for one reason only, and for that reason by construction.
 

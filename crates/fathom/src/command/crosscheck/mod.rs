@@ -52,7 +52,7 @@ Examples:
   fathom crosscheck /data --rw randread --iodepth 32 --size 1G
                                      One workload on a target
   fathom crosscheck db.yaml --fio /opt/fio/bin/fio --json > check.json
-  fathom lab drive 'cloud?iops=2000' --size 256MiB -- fathom crosscheck {} --rw randread
+  fathom-lab drive 'cloud?iops=2000' --size 256MiB -- fathom crosscheck {} --rw randread
                                      On a laboratory drive: see docs/lab.md
 
 Exit status: 0 no reason to fail, 7 the tools differ and fathom is the slower,

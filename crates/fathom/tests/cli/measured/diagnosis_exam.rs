@@ -1,4 +1,4 @@
-//! `fathom lab diagnosis`: a few of its families, and that nothing is left
+//! `fathom-lab diagnosis`: a few of its families, and that nothing is left
 //! behind. What this machine cannot set up is skipped with the reason.
 
 use std::process::{Command, Stdio};
@@ -7,17 +7,16 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, laboratory};
 use crate::measured::expect_majority;
 
-const FATHOM: &str = env!("CARGO_BIN_EXE_fathom");
 /// Disturbed rounds that are set aside before the test gives up.
 const DISTURBED_MAX: u32 = 2;
 
 /// One case of a family.
 fn sit(bench: &Bench, family: &str, seed: u64) -> Value {
-    let output = Command::new(FATHOM)
-        .args(["lab", "diagnosis", "--cases", "1", "--patience", "5s"])
+    let output = Command::new(laboratory())
+        .args(["diagnosis", "--cases", "1", "--patience", "5s"])
         .args(["--format", "json", "--only", family])
         .args(["--seed", &seed.to_string()])
         .arg("--folder")
@@ -87,7 +86,7 @@ fn tasks_that_wait_for_a_file_lock_are_named() {
 #[test]
 fn an_unknown_family_is_refused_with_those_that_there_are() {
     let bench = Bench::new();
-    let output = bench.fathom(["lab", "diagnosis", "--only", "no such trouble"]);
+    let output = bench.lab(["diagnosis", "--only", "no such trouble"]);
     assert_eq!(output.status, Some(2), "{}", output.stderr);
     for family in ["idle", "CPU hog", "volume with a cap"] {
         assert!(output.stderr.contains(family), "{}", output.stderr);
@@ -98,7 +97,7 @@ fn an_unknown_family_is_refused_with_those_that_there_are() {
 #[test]
 fn an_application_that_makes_no_sense_is_refused() {
     let bench = Bench::new();
-    let output = bench.fathom(["lab", "application", "{\"does\":\"nothing\"}"]);
+    let output = bench.lab(["application", "{\"does\":\"nothing\"}"]);
     assert_eq!(output.status, Some(2), "{}", output.stderr);
     assert!(
         output.stderr.contains("the application: "),
@@ -110,15 +109,8 @@ fn an_application_that_makes_no_sense_is_refused() {
 #[test]
 fn what_a_case_set_up_is_gone_after_ctrl_c() {
     let bench = Bench::new();
-    let mut child = Command::new(FATHOM)
-        .args([
-            "lab",
-            "diagnosis",
-            "--only",
-            "file lock",
-            "--patience",
-            "1ms",
-        ])
+    let mut child = Command::new(laboratory())
+        .args(["diagnosis", "--only", "file lock", "--patience", "1ms"])
         .arg("--folder")
         .arg(bench.path())
         .stdout(Stdio::null())

@@ -1,4 +1,4 @@
-//! `fathom lab exam` and `fathom lab accuracy`: how often is the judgement
+//! `fathom-lab exam` and `fathom-lab accuracy`: how often is the judgement
 //! right?
 
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
+use fathom_console::{Exit, complain, write_stderr, write_stdout};
 use fathom_exam::document::{Setting, markdown};
 use fathom_exam::real::Rig;
 use fathom_observe::Sysroot;
 
-use crate::exit::Exit;
-use crate::present;
+use crate::programs::programs;
 
 /// Sit the exam: let fathom judge simulated systems whose truth is known.
 ///
@@ -23,11 +23,11 @@ use crate::present;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom lab exam                    Each scenario once
-  fathom lab exam --seed 7 --repeats 10
+  fathom-lab exam                    Each scenario once
+  fathom-lab exam --seed 7 --repeats 10
                                      Other parameters, ten cases each
-  fathom lab exam --scenario SLC     Only those with SLC in their name
-  fathom lab exam --json | jq '.answers[] | select(.grade != \"right\")'")]
+  fathom-lab exam --scenario SLC     Only those with SLC in their name
+  fathom-lab exam --json | jq '.answers[] | select(.grade != \"right\")'")]
 pub(crate) struct Exam {
     /// Seed from which the cases are drawn.
     #[arg(long, default_value_t = 1)]
@@ -52,9 +52,9 @@ pub(crate) struct Exam {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom lab accuracy > docs/accuracy.md
-  fathom lab accuracy --quick        Fewer cases and shorter loads
-  fathom lab accuracy --simulated    Without the real targets")]
+  fathom-lab accuracy > docs/accuracy.md
+  fathom-lab accuracy --quick        Fewer cases and shorter loads
+  fathom-lab accuracy --simulated    Without the real targets")]
 pub(crate) struct Accuracy {
     /// First seed of the exam.
     #[arg(long, default_value_t = 1)]
@@ -70,14 +70,17 @@ pub(crate) struct Accuracy {
     /// not in memory.
     #[arg(long, value_name = "DIR", default_value = ".")]
     folder: PathBuf,
+    /// The fathom that is examined. Default: the one beside this program.
+    #[arg(long, value_name = "PROGRAM")]
+    fathom: Option<PathBuf>,
 }
 
-pub(super) fn sit(exam: &Exam) -> anyhow::Result<Exit> {
+pub(crate) fn sit(exam: &Exam) -> anyhow::Result<Exit> {
     let paper = fathom_exam::sit_some(exam.seed, exam.repeats, |name| {
         name.contains(&exam.scenario)
     });
     if paper.answers.is_empty() && paper.broken.is_empty() {
-        present::complain(&format!(
+        complain(&format!(
             "no scenario has '{}' in its name; without --scenario all are listed",
             exam.scenario
         ));
@@ -85,15 +88,15 @@ pub(super) fn sit(exam: &Exam) -> anyhow::Result<Exit> {
     }
     if exam.json {
         let json = serde_json::to_string_pretty(&paper.to_json(exam.seed))?;
-        present::write_stdout(&format!("{json}\n"))?;
+        write_stdout(&format!("{json}\n"))?;
     } else {
-        present::write_stdout(&paper.to_string())?;
+        write_stdout(&paper.to_string())?;
     }
     let passed = paper.passed();
     Ok(if passed { Exit::Success } else { Exit::Failure })
 }
 
-pub(super) fn accuracy(accuracy: &Accuracy) -> anyhow::Result<Exit> {
+pub(crate) fn accuracy(accuracy: &Accuracy) -> anyhow::Result<Exit> {
     let started = Instant::now();
     let rig = match accuracy.simulated {
         true => None,
@@ -101,19 +104,19 @@ pub(super) fn accuracy(accuracy: &Accuracy) -> anyhow::Result<Exit> {
     };
     let mut tell = |what: &str| {
         let seconds = started.elapsed().as_secs();
-        present::write_stderr(&format!("{seconds:>5} s  {what}\n"));
+        write_stderr(&format!("{seconds:>5} s  {what}\n"));
     };
     let page = markdown(&setting(accuracy), rig.as_ref(), &mut tell);
-    present::write_stdout(&page)?;
+    write_stdout(&page)?;
     tell("done");
     Ok(Exit::Success)
 }
 
 fn rig(accuracy: &Accuracy) -> anyhow::Result<Rig> {
-    let fathom = std::env::current_exe().context("cannot find this program")?;
+    let programs = programs(accuracy.fathom.as_deref())?;
     let folder = std::fs::canonicalize(&accuracy.folder)
         .with_context(|| format!("cannot use {}", accuracy.folder.display()))?;
-    Rig::new(&fathom, &folder, !accuracy.quick)
+    Rig::new(&programs.fathom, &folder, !accuracy.quick)
         .with_context(|| format!("cannot make a folder in {}", folder.display()))
 }
 
@@ -136,7 +139,7 @@ fn setting(accuracy: &Accuracy) -> Setting {
 }
 
 /// The machine without its name or anything else of its owner.
-pub(super) fn machine() -> String {
+pub(crate) fn machine() -> String {
     let host = fathom_observe::host_fingerprint(&Sysroot::host());
     let kernel: Vec<&str> = host.kernel.split('.').take(2).collect();
     let guest = match host.virtualization.as_deref() {

@@ -1,4 +1,4 @@
-//! `fathom lab s3`: an object store in memory, with faults by script.
+//! `fathom-lab s3`: an object store in memory, with faults by script.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -7,12 +7,11 @@ use std::thread::sleep;
 
 use anyhow::Context;
 use clap::Args;
+use fathom_console::{Exit, admit, complain, write_file, write_stderr, write_stdout};
 use fathom_outputs::Mark;
 use fathom_s3::{Script, StoreServer};
 
-use super::{LOOK, Signals};
-use crate::exit::Exit;
-use crate::present;
+use crate::signals::{LOOK, Signals};
 
 /// Serve an object store in memory, to try fathom or any other tool on.
 ///
@@ -27,10 +26,10 @@ use crate::present;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom lab s3
-  fathom lab s3 --listen 127.0.0.1:9000 --script GET:delay=20ms@100,PUT:503@50
-  fathom lab s3 --tls /tmp/ca.pem
-  fathom lab s3 -- sh -c 'fathom s3 put s3://b/p --endpoint http://$ADDRESS --anonymous'")]
+  fathom-lab s3
+  fathom-lab s3 --listen 127.0.0.1:9000 --script GET:delay=20ms@100,PUT:503@50
+  fathom-lab s3 --tls /tmp/ca.pem
+  fathom-lab s3 -- sh -c 'fathom s3 put s3://b/p --endpoint http://$ADDRESS --anonymous'")]
 pub(crate) struct Store {
     /// Where it listens; port 0 is any that is free.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
@@ -57,7 +56,7 @@ pub(crate) struct Store {
 }
 
 /// Stands above the certificate of an authority that fathom made.
-const AUTHORITY: &str = "fathom lab s3: the authority of a server in memory";
+const AUTHORITY: &str = "fathom-lab s3: the authority of a server in memory";
 
 fn start(store: &Store, script: Script) -> anyhow::Result<StoreServer> {
     let what = || format!("cannot listen on {}", store.listen);
@@ -66,21 +65,21 @@ fn start(store: &Store, script: Script) -> anyhow::Result<StoreServer> {
     };
     let identity = fathom_lab::server_identity(store.listen.ip())?;
     let text = format!("{AUTHORITY}\n{}", identity.authority_pem);
-    present::write_file(file, Mark::Line(AUTHORITY), &text)?;
+    write_file(file, Mark::Line(AUTHORITY), &text)?;
     let pair = (vec![identity.certificate_der], identity.key_der);
     StoreServer::start_tls(store.listen, store.keep_at_most, script, pair).with_context(what)
 }
 
-pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
+pub(crate) fn serve(store: &Store) -> anyhow::Result<Exit> {
     let script = match Script::parse(&store.script) {
         Ok(script) => script,
         Err(message) => {
-            present::complain(&message);
+            complain(&message);
             return Ok(Exit::Usage);
         }
     };
     if let Some(file) = &store.address_file {
-        present::admit(file, Mark::Address)?;
+        admit(file, Mark::Address)?;
     }
     let signals = Signals::listen()?;
     let server = start(store, script)?;
@@ -90,14 +89,14 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
     let address = server.address();
     let endpoint = server.endpoint();
     if let Some(file) = &store.address_file {
-        present::write_file(file, Mark::Address, &format!("{address}\n"))?;
+        write_file(file, Mark::Address, &format!("{address}\n"))?;
     }
     let trust = match &store.tls {
         Some(file) => format!(" --ca-file {}", file.display()),
         None => String::new(),
     };
     let Some((program, words)) = store.command.split_first() else {
-        present::write_stdout(&format!(
+        write_stdout(&format!(
             "an object store in memory is served at\n  {endpoint}\n\nTry:\n  \
              fathom s3 mixed s3://bucket/try --endpoint {endpoint}{trust} --anonymous \
              --runtime 5s\n\n\
@@ -106,7 +105,7 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
         while signals.count() == 0 {
             sleep(LOOK);
         }
-        present::write_stderr(&format!("{} requests were answered\n", server.requests()));
+        write_stderr(&format!("{} requests were answered\n", server.requests()));
         return Ok(Exit::Success);
     };
     let mut child = std::process::Command::new(program)
@@ -116,5 +115,5 @@ pub(super) fn serve(store: &Store) -> anyhow::Result<Exit> {
         .spawn()
         .with_context(|| format!("cannot run {}", program.display()))?;
     let status = child.wait().context("cannot wait for the command")?;
-    Ok(super::as_exit(status))
+    Ok(Exit::of_command(status))
 }

@@ -1,4 +1,4 @@
-//! `fathom lab diagnosis`: how often does `fathom diagnose` name what holds a
+//! `fathom-lab diagnosis`: how often does `fathom diagnose` name what holds a
 //! host back? And the applications with which it is tried.
 
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use fathom_console::{Exit, complain, write_stderr, write_stdout};
 use fathom_exam::diagnosis::{Desk, DiagnosisPaper, draw, families};
 use fathom_lab::application::Application;
 use fathom_model::unit;
 
-use super::Signals;
-use crate::exit::Exit;
-use crate::present;
+use crate::programs::programs;
+use crate::signals::Signals;
 
 /// Let `fathom diagnose` judge this host under troubles whose truth is known.
 ///
@@ -33,12 +33,12 @@ use crate::present;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom lab diagnosis               30 cases, some six minutes
-  fathom lab diagnosis --seed 7 --cases 60
+  fathom-lab diagnosis               30 cases, some six minutes
+  fathom-lab diagnosis --seed 7 --cases 60
                                      Other figures, and twice as many
-  fathom lab diagnosis --only lock --cases 4
+  fathom-lab diagnosis --only lock --cases 4
                                      Of families with this in their name
-  fathom lab diagnosis --format json | jq '.cases[] | select(.grade != \"right\")'")]
+  fathom-lab diagnosis --format json | jq '.cases[] | select(.grade != \"right\")'")]
 pub(crate) struct DiagnosisExam {
     /// Seed from which the figures of the cases are drawn.
     #[arg(long, default_value_t = 1)]
@@ -62,6 +62,9 @@ pub(crate) struct DiagnosisExam {
     /// memory.
     #[arg(long, value_name = "DIR", default_value = ".")]
     folder: PathBuf,
+    /// The fathom that is examined. Default: the one beside this program.
+    #[arg(long, value_name = "PROGRAM")]
+    fathom: Option<PathBuf>,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
@@ -85,20 +88,20 @@ pub(crate) struct Play {
     description: String,
 }
 
-pub(super) fn play(play: &Play) -> anyhow::Result<Exit> {
+pub(crate) fn play(play: &Play) -> anyhow::Result<Exit> {
     match Application::parse(&play.description).and_then(|application| application.run()) {
         Ok(()) => Ok(Exit::Success),
         Err(error) => {
-            present::complain(&error.to_string());
+            complain(&error.to_string());
             Ok(Exit::Usage)
         }
     }
 }
 
-pub(super) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
+pub(crate) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
     if draw(exam.seed, 0, &exam.only).is_none() {
         let names: Vec<&str> = families().collect();
-        present::complain(&format!(
+        complain(&format!(
             "no family has '{}' in its name: there are {}",
             exam.only,
             names.join("; ")
@@ -110,11 +113,11 @@ pub(super) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
     let _ = rustix::process::setpriority_process(None, 0);
     let signals = Signals::listen().context("cannot listen for signals")?;
     let stopped = || signals.count() > 0;
-    let fathom = std::env::current_exe().context("cannot find this program")?;
+    let programs = programs(exam.fathom.as_deref())?;
     let folder = std::fs::canonicalize(&exam.folder)
         .with_context(|| format!("cannot use {}", exam.folder.display()))?;
     let patience = Duration::from_nanos(exam.patience);
-    let desk = Desk::new(&fathom, &folder, patience, &stopped)
+    let desk = Desk::new(&programs, &folder, patience, &stopped)
         .with_context(|| format!("cannot make a folder in {}", folder.display()))?;
     let mut paper = DiagnosisPaper {
         seed: exam.seed,
@@ -130,26 +133,26 @@ pub(super) fn sit(exam: &DiagnosisExam) -> anyhow::Result<Exit> {
         };
         let line = format!("{result}\n");
         match exam.format {
-            Format::Text => present::write_stdout(&line)?,
-            Format::Json | Format::Markdown => present::write_stderr(&line),
+            Format::Text => write_stdout(&line)?,
+            Format::Json | Format::Markdown => write_stderr(&line),
         }
         paper.results.push(result);
     }
     drop(desk);
     match exam.format {
-        Format::Text => present::write_stdout(&paper.to_string())?,
+        Format::Text => write_stdout(&paper.to_string())?,
         Format::Json => {
             let json = serde_json::to_string_pretty(&paper.to_json())?;
-            present::write_stdout(&format!("{json}\n"))?;
+            write_stdout(&format!("{json}\n"))?;
         }
         Format::Markdown => {
             let made = format!(
                 "{}, fathom {}, on {}",
                 jiff::Timestamp::now().strftime("%Y-%m-%d"),
                 env!("CARGO_PKG_VERSION"),
-                super::exam::machine()
+                crate::exam::machine()
             );
-            present::write_stdout(&paper.to_page(&made))?;
+            write_stdout(&paper.to_page(&made))?;
         }
     }
     Ok(match (stopped(), paper.passed()) {

@@ -1,4 +1,4 @@
-//! `fathom lab link`: two interfaces and a wire between them.
+//! `fathom-lab link`: two interfaces and a wire between them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,13 +6,12 @@ use std::thread::sleep;
 
 use anyhow::Context;
 use clap::Args;
+use fathom_console::{Exit, admit, complain, write_file, write_stderr, write_stdout};
 use fathom_lab::{SimulatedLink, WayTruth, Wire};
 use fathom_model::unit;
 use fathom_outputs::Mark;
 
-use super::{LOOK, Signals};
-use crate::exit::Exit;
-use crate::present;
+use crate::signals::{LOOK, Signals};
 
 /// Join two network interfaces by a wire that delays, loses and limits.
 ///
@@ -23,11 +22,11 @@ use crate::present;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom lab link west east --delay 2ms --loss 0.5% --rate 1gbit
+  fathom-lab link west east --delay 2ms --loss 0.5% --rate 1gbit
                                      Until Ctrl-C; then, in another terminal:
   ip netns add w; ip link set west netns w; ip -n w addr add 10.9.0.1/24 dev west
   ip -n w link set west up           and the same for east
-  fathom lab link west east --delay 20ms -- ./my-test
+  fathom-lab link west east --delay 20ms -- ./my-test
                                      While a command runs")]
 pub(crate) struct Link {
     /// Name of the first interface.
@@ -77,9 +76,9 @@ fn bits(text: &str) -> Result<u64, String> {
     }
 }
 
-pub(super) fn serve(link: &Link) -> anyhow::Result<Exit> {
+pub(crate) fn serve(link: &Link) -> anyhow::Result<Exit> {
     if let Some(file) = &link.truth {
-        present::admit(file, Mark::Document)?;
+        admit(file, Mark::Document)?;
     }
     let wire = Wire {
         delay_ns: link.delay,
@@ -90,14 +89,14 @@ pub(super) fn serve(link: &Link) -> anyhow::Result<Exit> {
     let made = match SimulatedLink::make((&link.a, &link.b), wire, link.seed) {
         Ok(made) => made,
         Err(error @ fathom_lab::Error::Description(_)) => {
-            present::complain(&error.to_string());
+            complain(&error.to_string());
             return Ok(Exit::Usage);
         }
         Err(error) => return Err(error.into()),
     };
     let exit = match link.command.split_first() {
         None => {
-            present::write_stdout(&format!(
+            write_stdout(&format!(
                 "the interfaces {} and {} are joined; Ctrl-C ends it\n",
                 link.a, link.b
             ))?;
@@ -111,15 +110,15 @@ pub(super) fn serve(link: &Link) -> anyhow::Result<Exit> {
                 .args(words)
                 .spawn()
                 .with_context(|| format!("cannot run {}", program.display()))?;
-            super::as_exit(child.wait().context("cannot wait for the command")?)
+            Exit::of_command(child.wait().context("cannot wait for the command")?)
         }
     };
     let (there, back) = made.truth();
     if let Some(file) = &link.truth {
         let text = serde_json::json!({"schema": "fathom.lab.link/1", "there": there, "back": back});
-        present::write_file(file, Mark::Document, &format!("{text:#}\n"))?;
+        write_file(file, Mark::Document, &format!("{text:#}\n"))?;
     }
-    present::write_stderr(&format!(
+    write_stderr(&format!(
         "What the link did ({} to {}, and back):\n{}{}",
         link.a,
         link.b,

@@ -1,47 +1,21 @@
-//! `fathom lab`: drives whose truth is known.
+//! `fathom-lab drive`: a simulated drive as a real file.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, Subcommand};
-use fathom_drives::{Parameter, Quantity, common_parameters, models};
+use clap::Args;
+use fathom_console::{Exit, admit, complain, write_file, write_stderr, write_stdout};
 use fathom_lab::real::LoopDevice;
 use fathom_lab::{Description, Options, SimulatedDrive, Storing, Truth};
+use fathom_model::rng::splitmix64;
 use fathom_model::unit;
 use fathom_outputs::Mark;
 
-use crate::exit::Exit;
-use crate::{present, run_identity};
-
-mod diagnosis;
-mod exam;
-mod link;
-mod store;
-
-/// How often the end is looked for.
-const LOOK: Duration = Duration::from_millis(20);
-
-/// Serve drives whose truth is known, to try fathom or any other tool on.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Lab {
-    Drive(Box<Drive>),
-    /// List the models of drives and their parameters.
-    #[command(after_help = "Example:\n  fathom lab models")]
-    Models,
-    S3(Box<store::Store>),
-    Link(Box<link::Link>),
-    Exam(exam::Exam),
-    Accuracy(exam::Accuracy),
-    Diagnosis(diagnosis::DiagnosisExam),
-    #[command(hide = true)]
-    Application(diagnosis::Play),
-}
+use crate::child;
+use crate::signals::{LOOK, Signals};
 
 /// Mount a simulated drive as a real file.
 ///
@@ -52,15 +26,15 @@ pub(crate) enum Lab {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom lab drive hdd --size 1GiB --at /tmp/hdd
+  fathom-lab drive hdd --size 1GiB --at /tmp/hdd
                                      Until Ctrl-C: /tmp/hdd/drive
-  fathom lab drive 'cloud?iops=500,size=1GiB' -- fathom io {} --rw randread
-  fathom lab drive hdd --size 1GiB -- fio --name=x --filename={} --rw=randread
+  fathom-lab drive 'cloud?iops=500,size=1GiB' -- fathom io {} --rw randread
+  fathom-lab drive hdd --size 1GiB -- fio --name=x --filename={} --rw=randread
                                      Serve, run a command on it, compare
-  fathom lab drive --file drive.toml --loop --truth truth.json
+  fathom-lab drive --file drive.toml --loop --truth truth.json
                                      As a block device; needs root")]
 pub(crate) struct Drive {
-    /// `MODEL` or `MODEL?parameter=value,…`; `fathom lab models` lists them.
+    /// `MODEL` or `MODEL?parameter=value,…`; `fathom-lab models` lists them.
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     model: Option<String>,
     /// Read the model and its parameters from a file.
@@ -104,30 +78,14 @@ fn unit_bytes(text: &str) -> Result<u64, String> {
     unit::parse_bytes(text).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(lab: Lab) -> anyhow::Result<Exit> {
-    match lab {
-        Lab::Drive(drive) => serve(&drive),
-        Lab::S3(store) => store::serve(&store),
-        Lab::Link(link) => link::serve(&link),
-        Lab::Exam(exam) => exam::sit(&exam),
-        Lab::Accuracy(accuracy) => exam::accuracy(&accuracy),
-        Lab::Diagnosis(exam) => diagnosis::sit(&exam),
-        Lab::Application(application) => diagnosis::play(&application),
-        Lab::Models => {
-            present::write_stdout(&models_text())?;
-            Ok(Exit::Success)
-        }
-    }
-}
-
-fn serve(drive: &Drive) -> anyhow::Result<Exit> {
+pub(crate) fn serve(drive: &Drive) -> anyhow::Result<Exit> {
     if let Some(file) = &drive.truth {
-        present::admit(file, Mark::Document)?;
+        admit(file, Mark::Document)?;
     }
     let options = match options(drive) {
         Ok(options) => options,
         Err(error) => {
-            present::complain(&format!("{error:#}"));
+            complain(&format!("{error:#}"));
             return Ok(Exit::Usage);
         }
     };
@@ -135,7 +93,7 @@ fn serve(drive: &Drive) -> anyhow::Result<Exit> {
     let mounted = match SimulatedDrive::mount(&options) {
         Ok(mounted) => mounted,
         Err(error @ fathom_lab::Error::Description(_)) => {
-            present::complain(&error.to_string());
+            complain(&error.to_string());
             return Ok(Exit::Usage);
         }
         Err(error) => return Err(error.into()),
@@ -149,21 +107,21 @@ fn serve(drive: &Drive) -> anyhow::Result<Exit> {
         .as_ref()
         .map_or_else(|| mounted.path(), |device| device.path().to_owned());
     let exit = if drive.command.is_empty() {
-        present::write_stdout(&guide(&mounted, &path, &options.description))?;
+        write_stdout(&guide(&mounted, &path, &options.description))?;
         while signals.count() == 0 && !mounted.is_gone() {
             sleep(LOOK);
         }
         Exit::Success
     } else {
-        run_command(&drive.command, &path, &signals)?
+        child::run(&drive.command, &path, &signals)?
     };
     drop(device);
     let truth = mounted.unmount();
     if let Some(file) = &drive.truth {
         let text = serde_json::to_string_pretty(&truth).context("cannot write JSON")?;
-        present::write_file(file, Mark::Document, &(text + "\n"))?;
+        write_file(file, Mark::Document, &(text + "\n"))?;
     }
-    present::write_stderr(&summary(&truth));
+    write_stderr(&summary(&truth));
     Ok(exit)
 }
 
@@ -177,7 +135,8 @@ fn options(drive: &Drive) -> anyhow::Result<Options> {
         description.set_size(bytes)?;
     }
     let at = drive.at.clone().unwrap_or_else(|| {
-        std::env::temp_dir().join(format!("fathom-lab-{:016x}", run_identity::fresh_seed()))
+        let name = splitmix64(fathom_observe::unix_now_ns() ^ u64::from(std::process::id()));
+        std::env::temp_dir().join(format!("fathom-lab-{name:016x}"))
     });
     let mut options = Options::new(description, &at);
     options.limit_bytes = drive.keep_at_most;
@@ -212,85 +171,6 @@ fn guide(mounted: &SimulatedDrive, path: &Path, description: &Description) -> St
         seed = description.seed,
         truth = mounted.truth_path().display(),
     )
-}
-
-/// Runs the command and gives its status.
-fn run_command(command: &[OsString], path: &Path, signals: &Signals) -> anyhow::Result<Exit> {
-    let mut words = command.iter().map(|word| with_path(word, path));
-    let program = words.next().unwrap_or_default();
-    let mut child = Command::new(&program)
-        .args(words)
-        .spawn()
-        .with_context(|| format!("cannot run {}", program.display()))?;
-    let mut passed_on = 0;
-    loop {
-        if let Some(status) = child.try_wait().context("cannot wait for the command")? {
-            return Ok(as_exit(status));
-        }
-        // The first signal asks the command to end, the second gives up on it:
-        // its I/O fails then, and it is left to end by itself.
-        let count = signals.count();
-        if count > 1 {
-            return Ok(Exit::Interrupted);
-        }
-        if count > passed_on {
-            passed_on = count;
-            ask_to_end(&child);
-        }
-        sleep(LOOK);
-    }
-}
-
-fn with_path(word: &OsStr, path: &Path) -> OsString {
-    match (word.to_str(), path.to_str()) {
-        (Some(word), Some(path)) => word.replace("{}", path).into(),
-        _ => word.to_owned(),
-    }
-}
-
-fn ask_to_end(child: &Child) {
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(rustix::process::Pid::from_raw);
-    if let Some(pid) = pid {
-        // It may have ended by now, which is what is wanted.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-    }
-}
-
-fn as_exit(status: ExitStatus) -> Exit {
-    match status.code() {
-        Some(0) => Exit::Success,
-        Some(code) => Exit::OfCommand(u8::try_from(code).unwrap_or(1)),
-        None => Exit::Interrupted,
-    }
-}
-
-/// Ctrl-C, SIGTERM and SIGHUP since the start.
-struct Signals(Arc<AtomicUsize>);
-
-impl Signals {
-    fn listen() -> std::io::Result<Signals> {
-        let count = Arc::new(AtomicUsize::new(0));
-        for signal in [
-            signal_hook::consts::SIGINT,
-            signal_hook::consts::SIGTERM,
-            signal_hook::consts::SIGHUP,
-        ] {
-            let count = Arc::clone(&count);
-            // SAFETY: the action adds to an atomic, which is async-signal-safe.
-            unsafe {
-                signal_hook::low_level::register(signal, move || {
-                    count.fetch_add(1, Ordering::Relaxed);
-                })?;
-            }
-        }
-        Ok(Signals(count))
-    }
-
-    fn count(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// The truth in a few lines.
@@ -344,29 +224,4 @@ fn promise(truth: &Truth) -> String {
         "The laboratory could NOT keep up: {late:.1} % of its replies were more than {bound} % \
          late. The drive was slower than its model; use a slower model, or a less busy machine.\n"
     )
-}
-
-/// Every model with its parameters, their defaults and ranges.
-fn models_text() -> String {
-    let mut text = String::new();
-    for model in models() {
-        text += &format!("{}\n  {}\n", model.name, model.summary);
-        text += &parameters_text(model.parameters.iter());
-        text.push('\n');
-    }
-    text += "every model\n";
-    text + &parameters_text(common_parameters())
-}
-
-fn parameters_text<'a>(parameters: impl Iterator<Item = &'a Parameter>) -> String {
-    let mut text = String::new();
-    for parameter in parameters {
-        let default = match parameter.quantity {
-            Quantity::Bytes => unit::bytes_exact(parameter.default as u64),
-            Quantity::Number => parameter.default.to_string(),
-        };
-        let setting = format!("{}={default}", parameter.name);
-        text += &format!("  {setting:<28} {}\n", parameter.help);
-    }
-    text
 }

@@ -1,0 +1,66 @@
+//! Text to standard output, complaints to standard error.
+
+use std::io::{Write, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use anyhow::Context;
+use fathom_model::secret::masked;
+
+/// What complaints begin with, where it is not `fathom`.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+
+/// Lets complaints begin with the name of this program.
+pub fn speak_as(program: &'static str) {
+    // The first name stays: a program has one.
+    let _ = PROGRAM.set(program);
+}
+
+/// Whether the reader of standard output went away.
+static READER_GONE: AtomicBool = AtomicBool::new(false);
+
+/// Whether the reader of standard output went away (`| head`), so that what goes
+/// on for its sake alone can end.
+pub fn reader_is_gone() -> bool {
+    READER_GONE.load(Ordering::Relaxed)
+}
+
+/// Writes to standard output. A reader that went away is no error; what writes
+/// again and again asks [`reader_is_gone`].
+pub fn write_stdout(text: &str) -> anyhow::Result<()> {
+    match stdout()
+        .lock()
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout().flush())
+    {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            READER_GONE.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        other => other.context("cannot write to standard output"),
+    }
+}
+
+/// Tells the user about something that went wrong beside the result.
+pub fn complain(text: &str) {
+    // Nowhere is left to complain when standard error is gone.
+    let text = masked(text);
+    let program = PROGRAM.get().unwrap_or(&"fathom");
+    let _ = writeln!(stderr(), "{program}: {text}");
+    let mut complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    complaints.push(text.to_string());
+}
+
+/// Whether a complaint was about this.
+pub fn has_complained_about(what: &str) -> bool {
+    let complaints = COMPLAINTS.lock().unwrap_or_else(PoisonError::into_inner);
+    complaints.iter().any(|text| text.contains(what))
+}
+
+static COMPLAINTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Writes to standard error as it is.
+pub fn write_stderr(text: &str) {
+    // Nowhere is left to complain when standard error is gone.
+    let _ = stderr().write_all(masked(text).as_bytes());
+}
