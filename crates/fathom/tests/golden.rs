@@ -99,8 +99,16 @@ fn host_name() -> String {
     name.trim().to_owned()
 }
 
-/// Leaves out what describes the machine: the object `host` of JSON, and the
-/// line `Host:` of text with what continues it.
+/// How single lines about the machine begin, in Markdown and in reports of SNIA.
+const HOST_LINES: [&str; 4] = [
+    "- Host: ",
+    "Host CPU: ",
+    "Host memory: ",
+    "Operating system: ",
+];
+
+/// Leaves out what describes the machine: the object `host` of JSON, the line
+/// `Host:` of text with what continues it, and [`HOST_LINES`].
 fn without_host(text: &str) -> String {
     let mut kept = String::new();
     let mut end: Option<String> = None;
@@ -123,7 +131,7 @@ fn without_host(text: &str) -> String {
             end = Some("  }".to_owned());
         } else if line.starts_with("Host: ") {
             end = Some(String::new());
-        } else {
+        } else if !HOST_LINES.iter().any(|begin| line.starts_with(begin)) {
             kept.push_str(line);
         }
     }

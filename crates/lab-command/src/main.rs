@@ -13,8 +13,8 @@ mod store;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use fathom_console::{Exit, complain, is_wrong_name, speak_as, write_stdout};
+use clap::{Parser, Subcommand};
+use fathom_console::{Exit, allow_overwriting, complain, is_wrong_name, speak_as, write_stdout};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -35,6 +35,15 @@ of a command that was run: its own.";
 #[derive(Debug, Parser)]
 #[command(name = "fathom-lab", version, after_help = AFTER_HELP)]
 #[command(arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    /// Write over files that fathom did not write, and through symbolic links.
+    #[arg(long, global = true, hide_short_help = true)]
+    force: bool,
+    #[command(subcommand)]
+    lab: Lab,
+}
+
+#[derive(Debug, Subcommand)]
 enum Lab {
     Drive(Box<drive::Drive>),
     /// List the models of drives and their parameters.
@@ -51,8 +60,8 @@ enum Lab {
 
 fn main() -> ExitCode {
     speak_as("fathom-lab");
-    let lab = match Lab::try_parse() {
-        Ok(lab) => lab,
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
         Err(error) => {
             // A reader that went away is no error.
             let _ = error.print();
@@ -62,7 +71,10 @@ fn main() -> ExitCode {
             };
         }
     };
-    run(lab)
+    if cli.force {
+        allow_overwriting();
+    }
+    run(cli.lab)
         .unwrap_or_else(|error| {
             complain(&format!("{error:#}"));
             match error.chain().any(is_wrong_name) {

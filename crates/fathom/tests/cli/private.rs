@@ -7,9 +7,16 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// Calls fathom with an open umask and a home of its own.
+use crate::bench::laboratory;
+
+/// Calls fathom, or the laboratory where the line begins with its name, with an
+/// open umask and a home of its own.
 fn fathom(home: &Path, line: &str) -> Output {
-    let script = format!("umask 000; exec {} {line}", env!("CARGO_BIN_EXE_fathom"));
+    let call = match line.strip_prefix("fathom-lab ") {
+        Some(line) => format!("{} {line}", laboratory().display()),
+        None => format!("{} {line}", env!("CARGO_BIN_EXE_fathom")),
+    };
+    let script = format!("umask 000; exec {call}");
     Command::new("sh")
         .args(["-c", &script])
         .current_dir(home)
@@ -72,7 +79,7 @@ fn every_file_is_its_owners_alone() {
         "record --for 2s --every 1s",
         "record --for 2s --every 1s -o mine.frec",
         "smallfile --top . --threads 1 --files 5 --operation create --output-json s.json --response-times Y",
-        "lab s3 --address-file address --tls ca.pem -- true",
+        "fathom-lab s3 --address-file address --tls ca.pem -- true",
         "clean --yes",
     ] {
         let output = fathom(here, line);
@@ -144,8 +151,8 @@ const WRITERS: [&str; 9] = [
     "report latest -o FILE",
     "plan export --fio plan.yaml --target /tmp --out FILE",
     "record --for 2s -o FILE",
-    "lab s3 --address-file FILE -- true",
-    "lab s3 --tls FILE -- true",
+    "fathom-lab s3 --address-file FILE -- true",
+    "fathom-lab s3 --tls FILE -- true",
     "smallfile --top . --threads 1 --files 2 --operation create --output-json FILE",
 ];
 
