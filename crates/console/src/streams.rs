@@ -16,17 +16,17 @@ pub fn speak_as(program: &'static str) {
     let _ = PROGRAM.set(program);
 }
 
-/// Whether the reader of standard output went away.
+/// Set when the reader of standard output has closed its end.
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Whether the reader of standard output went away (`| head`), so that what goes
-/// on for its sake alone can end.
+/// Whether the reader of standard output has closed its end (`| head`). What
+/// runs only to print for it can stop then.
 pub fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
 
-/// Writes to standard output. A reader that went away is no error; what writes
-/// again and again asks [`reader_is_gone`].
+/// Writes to standard output. If the reader has closed its end (`| head`), that
+/// counts as success; loops that keep printing check [`reader_is_gone`].
 pub fn write_stdout(text: &str) -> anyhow::Result<()> {
     match stdout()
         .lock()

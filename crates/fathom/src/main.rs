@@ -115,7 +115,7 @@ fn command(arguments: impl Iterator<Item = OsString>) -> Result<Command, Box<cla
 fn told(error: &clap::Error) -> ExitCode {
     let text = error.render();
     if !error.use_stderr() {
-        // A reader that went away is no error.
+        // A closed pipe (`| head`) counts as success.
         let _ = error.print();
     } else if present::use_color(Color::Auto, &std::io::stderr()) {
         present::write_stderr(&text.ansi().to_string());

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // A reader that went away is no error.
+            // A closed pipe (`| head`) counts as success.
             let _ = error.print();
             return match error.use_stderr() {
                 true => Exit::Usage.into(),
@@ -74,6 +74,7 @@ fn main() -> ExitCode {
     if cli.force {
         allow_overwriting();
     }
+    fathom_deadline::tell_when_waiting(complain);
     run(cli.lab)
         .unwrap_or_else(|error| {
             complain(&format!("{error:#}"));

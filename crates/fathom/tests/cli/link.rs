@@ -1,4 +1,4 @@
-//! `fathom-lab link`: what it does to what passes is seen by whoever uses it.
+//! `fathom-lab link`: the delay, loss and rate of a link, measured from its ends.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
