@@ -11,8 +11,9 @@ const TOLERANCE: f64 = 0.03;
 fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
     expect_majority("the tail of a store", || {
         let bench = Bench::new();
-        // One GET in 250 waits: 16 of 4,000, so that the 99.9th percentile of all
-        // is one of them, whoever they hit.
+        // One GET in 250 waits, so that the 99.9th percentile is one of these on
+        // every host. The load lasts as long on each: one whose GETs were spared
+        // would end a bounded amount before the first of the others' delays is over.
         let server = memory("GET:delay=600ms@250");
         let agents = agents_of_bucket(&bench, 8, &server);
         let output = on(
@@ -31,6 +32,8 @@ fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
                 "256",
                 "--iodepth",
                 "2",
+                "--runtime",
+                "5s",
                 "--json",
             ],
         );
@@ -43,11 +46,10 @@ fn a_tail_of_the_store_is_in_what_eight_hosts_measured_together() {
             .into_iter()
             .for_each(|ns| truth.record(ns));
         let all = sum(&result, "get");
-        // The sum is over the time in which all of them worked.
-        assert!(
-            all["ops"].as_u64() > Some(2000) && truth.count() == 4000,
-            "{all}"
-        );
+        // The sum is over the time in which all of them worked, the truth over all
+        // of it. Ten of the delayed ones make the 99.9th percentile one of them.
+        assert!(all["ops"].as_u64() > Some(2500), "{all}");
+        assert!(truth.count() >= all["ops"].as_u64().unwrap(), "{all}");
         let found = percentile_ns(all, 99.9);
         let delivered = truth.quantile(0.999).unwrap() as f64;
         // Nothing is seen earlier than it happened, but for the buckets.
