@@ -48,7 +48,7 @@ const MODES: [(&str, &str); 22] = [
 ];
 
 /// Keys that say how a store is reached.
-const OF_STORE: [&str; 10] = [
+const OF_STORE: [&str; 9] = [
     "endpoint",
     "s3_region",
     "virtual_host",
@@ -58,7 +58,6 @@ const OF_STORE: [&str; 10] = [
     "ca_file",
     "unverified_tls",
     "request_timeout",
-    "http2",
 ];
 
 /// The flags that mean something for work on an object store.
@@ -140,7 +139,6 @@ impl StoreFlags {
             ca_file: mine.ca_file.or(keys.ca_file),
             unverified_tls: mine.unverified_tls.or(keys.unverified_tls),
             request_timeout: mine.request_timeout.or(keys.request_timeout),
-            http2: mine.http2.or(keys.http2),
             ..keys
         }
     }

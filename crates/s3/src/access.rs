@@ -49,7 +49,6 @@ impl Access {
             true => Some(tls::config(
                 store.ca_file.as_deref(),
                 store.unverified,
-                store.http2,
             )?),
             false => None,
         };

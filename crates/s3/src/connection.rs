@@ -5,7 +5,7 @@ use std::io::{self, IoSlice};
 use super::answer::Complaint;
 use super::fault::Fault;
 use super::framing::{Framing, Stretch};
-use super::link::{Link, must_wait};
+use super::transport::{Transport, must_wait};
 use super::payload::{Payload, Piece};
 use super::region;
 use super::request::{Body, Sink};
@@ -41,7 +41,7 @@ pub(crate) enum Step {
 /// A connection, or the place of one that is to be made.
 pub(crate) struct Connection {
     pub(crate) endpoint: usize,
-    pub(crate) link: Option<Link>,
+    pub(crate) link: Option<Transport>,
     pub(crate) state: State,
     /// Tells events of this connection from those of the one before.
     pub(crate) generation: u32,
@@ -135,9 +135,8 @@ impl Connection {
     /// Whether it goes on when the socket can be written to.
     pub(crate) fn waits_to_send(&self) -> bool {
         let link = self.link.as_ref();
-        let sends = matches!(self.state, State::Connecting | State::Sending)
-            && !link.is_some_and(Link::awaits_window);
-        sends || link.is_some_and(Link::holds_back)
+        let sends = matches!(self.state, State::Connecting | State::Sending);
+        sends || link.is_some_and(Transport::holds_back)
     }
 
     /// Sends until the socket is full or everything is on its way.
@@ -275,7 +274,7 @@ impl Connection {
 
 /// Hands over what follows after `sent` bytes of head and body.
 fn hand_over(
-    link: &mut Link,
+    link: &mut Transport,
     head: &[u8],
     (body, framing): (&Body, Option<&Framing>),
     sent: u64,

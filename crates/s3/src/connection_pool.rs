@@ -18,7 +18,7 @@ use super::connection::{Connection, State, Step};
 use super::digests;
 use super::events::{Connected, Ended};
 use super::fault::Fault;
-use super::link::{Link, must_wait};
+use super::transport::{Transport, must_wait};
 use super::request::{Body, Method, Request, Writer};
 use crate::Error;
 
@@ -211,7 +211,7 @@ impl ConnectionPool {
         }
         let tls = self.access.tls.as_ref().filter(|_| endpoint.tls);
         let tls = tls.map(|config| (config, endpoint.host.as_str()));
-        let begun = Link::begin(address, tls, self.access.store.http2);
+        let begun = Transport::begin(address, tls);
         connection.state = State::Connecting;
         let registered = begun.and_then(|link| {
             let data = EventData::new_u64(u64::from(connection.generation) << 32 | at as u64);
@@ -309,8 +309,7 @@ impl ConnectionPool {
                 return;
             };
             let said = link.receive(&mut self.scratch);
-            let stays = said.is_err_and(|error| must_wait(&error)) && !link.is_leaving();
-            if !stays {
+            if !said.is_err_and(|error| must_wait(&error)) {
                 connection.link = None;
             }
             return;
@@ -455,9 +454,7 @@ impl ConnectionPool {
             outcome => outcome,
         };
         let answered = outcome.is_ok() || outcome.as_ref().is_err_and(|fault| fault.status > 0);
-        let leaves =
-            connection.response.closes || connection.link.as_ref().is_some_and(Link::is_leaving);
-        if !answered || leaves || self.access.store.no_keep_alive {
+        if !answered || connection.response.closes || self.access.store.no_keep_alive {
             connection.link = None;
         }
         connection.state = State::Idle;

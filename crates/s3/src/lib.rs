@@ -29,8 +29,6 @@ mod framing;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod http2;
-mod link;
 mod list_query;
 mod listing;
 mod md5;

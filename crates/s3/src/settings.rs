@@ -32,9 +32,6 @@ pub struct Settings {
     pub timeout_ns: u64,
     /// Each request has a connection of its own.
     pub no_keep_alive: bool,
-    /// HTTP/2 instead of HTTP/1.1: agreed over TLS, and taken for granted
-    /// without.
-    pub http2: bool,
 }
 
 /// What a store speaks.
@@ -66,7 +63,6 @@ impl Settings {
             sse_customer_algorithm: None,
             timeout_ns: 30_000_000_000,
             no_keep_alive: false,
-            http2: false,
         }
     }
 

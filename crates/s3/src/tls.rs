@@ -13,7 +13,6 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
 use super::any_certificate::AnyCertificate;
-use super::link::HTTP2;
 use crate::Error;
 
 /// Where distributions keep the certificates of public authorities.
@@ -36,12 +35,11 @@ const BUNDLE_BYTES_MAX: u64 = 16 << 20;
 pub(crate) fn config(
     ca_file: Option<&str>,
     unverified: bool,
-    http2: bool,
 ) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
-    let mut config = if unverified {
+    let config = if unverified {
         builder
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider)))
@@ -51,9 +49,6 @@ pub(crate) fn config(
             .with_root_certificates(roots(ca_file)?)
             .with_no_client_auth()
     };
-    if http2 {
-        config.alpn_protocols = vec![HTTP2.to_vec()];
-    }
     Ok(Arc::new(config))
 }
 

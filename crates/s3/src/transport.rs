@@ -74,11 +74,6 @@ impl Transport {
         self.tls.is_some()
     }
 
-    /// What both ends agreed to speak over TLS, if they said.
-    pub(crate) fn agreed(&self) -> Option<&[u8]> {
-        self.tls.as_ref().and_then(|tls| tls.alpn_protocol())
-    }
-
     /// Goes on with the handshake. True when it is done.
     pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
         let Some(tls) = &mut self.tls else {
@@ -130,13 +125,18 @@ impl Transport {
     }
 
     /// Sends what is held back.
-    pub(crate) fn push(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if let Some(tls) = &mut self.tls {
             while tls.wants_write() {
                 tls.write_tls(&mut self.tcp)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether more can be had without waiting for the socket.
+    pub(crate) fn has_buffered(&self) -> bool {
+        self.has_tls()
     }
 
     /// Receives into `buffer`; 0 at the end of the connection.
@@ -158,21 +158,5 @@ impl Transport {
                 Err(error) => return Err(error),
             }
         }
-    }
-}
-
-impl Read for Transport {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.receive(buffer)
-    }
-}
-
-impl Write for Transport {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.send(&[IoSlice::new(bytes)])
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.push()
     }
 }

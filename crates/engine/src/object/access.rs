@@ -65,6 +65,5 @@ fn settings_of(store: &ObjectStore) -> Settings {
         sse_customer_algorithm: store.sse_customer_algorithm.clone(),
         timeout_ns: store.timeout_ns,
         no_keep_alive: store.no_keep_alive,
-        http2: store.http2,
     }
 }

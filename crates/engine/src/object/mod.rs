@@ -48,9 +48,6 @@ pub(crate) use work::{Done, Work, check, results};
 mod tests;
 
 #[cfg(test)]
-mod http2_tests;
-
-#[cfg(test)]
 mod hostile_tests;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! nginx in front of a gateway: in clear, with TLS 1.3, and with nothing newer
-//! than TLS 1.2; HTTP/1.1 and HTTP/2 on each.
+//! than TLS 1.2.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -43,7 +43,7 @@ fn configuration(work: &Path, upstream: &str, listens: [(u16, &str); 3]) -> Stri
     let temporary = kind.map(|kind| format!("{kind}_temp_path {}/{kind};", work.display()));
     let servers = listens.map(|(port, more)| {
         format!(
-            "server {{ listen 127.0.0.1:{port} http2 {more};\n\
+            "server {{ listen 127.0.0.1:{port} {more};\n\
              ssl_certificate {0}/chain.pem; ssl_certificate_key {0}/key.pem;\n\
              location / {{ proxy_pass {upstream}; proxy_set_header Host 127.0.0.1:{port};\n\
              proxy_http_version 1.1; }} }}",

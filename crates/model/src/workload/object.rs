@@ -57,10 +57,6 @@ pub struct ObjectStore {
     /// Each request has a connection of its own.
     #[serde(default)]
     pub no_keep_alive: bool,
-    /// HTTP/2 instead of HTTP/1.1: agreed over TLS, and taken for granted
-    /// without.
-    #[serde(default)]
-    pub http2: bool,
 }
 
 impl ObjectStore {
@@ -84,7 +80,6 @@ impl ObjectStore {
             sse_customer_algorithm: None,
             timeout_ns: 30_000_000_000,
             no_keep_alive: false,
-            http2: false,
         }
     }
 

@@ -362,9 +362,6 @@ section! {
         /// Connections stay open from one request to the next.
         [OBJECTS; default "true"; example "false"; only OBJECTS]
         keep_alive: Switch,
-        /// Speak HTTP/2, one request at a time on each connection: agreed over TLS (ALPN), taken for granted without TLS.
-        [OBJECTS; default "false"; example "true"; only OBJECTS]
-        http2: Switch,
 
         /// Bypass the page cache (O_DIRECT).
         [DURABILITY; default "true, except for engine mmap"; example "true"]

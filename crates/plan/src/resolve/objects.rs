@@ -106,7 +106,6 @@ pub(crate) fn store(keys: &WorkloadKeys) -> ObjectStore {
             .as_ref()
             .map_or(DEFAULT_TIMEOUT_NS, |t| t.value.0.max(LEAST_TIMEOUT_NS)),
         no_keep_alive: !super::switch(keys.keep_alive.as_ref(), true),
-        http2: super::switch(keys.http2.as_ref(), false),
     }
 }
 

@@ -115,7 +115,6 @@ pub(super) fn fill(asked: &mut Asked<'_>, workload: &mut Workload, number: u32) 
         }),
         timeout_ns: TIMEOUT_NS,
         no_keep_alive: false,
-        http2: false,
     });
     Some(keys)
 }
