@@ -43,7 +43,7 @@ mod flags;
 mod foreign;
 mod gosbench;
 mod host_mode;
-mod keys;
+pub mod keys;
 mod label;
 mod limits;
 mod lint;
@@ -65,14 +65,14 @@ mod smallfile;
 mod spelling;
 mod template;
 mod together;
-mod value;
+pub mod value;
 mod works;
-mod yaml;
+pub mod yaml;
 
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
-pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use diagnostic::{Diagnostic, Diagnostics, Place, Problem, Problems, Severity, Source};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
 pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
@@ -84,7 +84,8 @@ pub use gosbench::{
     Gosbench, GosbenchNumber, GosbenchParts, GosbenchSpread, GosbenchStore, GosbenchTest,
     GosbenchWeights,
 };
-pub use node::Span;
+pub use limits::MAX_TRIALS;
+pub use node::{Located, Span};
 pub use objects_flags::{ObjectsFlags, StoreFlags};
 pub use plan::{Plan, parse};
 pub use quick::{QuickOptions, quick};
@@ -92,6 +93,7 @@ pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
 pub use smallfile::{Smallfile, SmallfileOperation};
+pub use spelling::{Spelling, ToolOptions};
 pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::asked::Asked;
 use crate::fio::surroundings::FioSurroundings;
 use crate::fio::value::pattern::{self, Pattern};
 use crate::fio::value::words;
-use crate::value::{RangeSyncValue, Value};
+use crate::value::RangeSyncValue;
 
 /// Bytes of a file that are taken as a pattern.
 const MOST_PATTERN_BYTES: usize = 128 << 10;
@@ -208,7 +208,7 @@ fn ranges(asked: &mut Asked<'_>, workload: &mut Workload) {
     const NAME: &str = "sync_file_range";
     let value = asked
         .text(NAME)
-        .and_then(|text| RangeSyncValue::from_text(text).ok());
+        .and_then(|text| RangeSyncValue::read(text).ok());
     workload.sync.ranges = value.and_then(RangeSyncValue::ranges);
     if workload.sync.ranges.is_none() {
         return;

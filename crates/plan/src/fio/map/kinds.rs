@@ -114,7 +114,7 @@ fn blocks(asked: &mut Asked<'_>, workload: &mut Workload, rw: Rw) {
     if workload.min_block_bytes() == 0 {
         asked.problem("bs", "a block has no bytes");
     }
-    if workload.max_block_bytes() > crate::limits::MAX_BLOCK_BYTES {
+    if workload.max_block_bytes() > fathom_model::limits::MAX_BLOCK_BYTES {
         asked.problem("bs", "a block is larger than 1 GiB");
     }
     let first = |values: lists::Three<u64>| values.into_iter().zip(used).find(|(_, u)| *u)?.0;

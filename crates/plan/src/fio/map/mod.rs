@@ -24,6 +24,7 @@ mod zones;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use fathom_model::limits::MAX_WORKERS;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::{EngineKind, NamedFiles};
 use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, Workload};
@@ -36,7 +37,7 @@ use super::jobs::{FioJob, MAX_JOBS};
 use super::place::{FioPlace, FioProblem, FioProblems};
 use super::surroundings::FioSurroundings;
 use super::switches::FioRun;
-use crate::limits::{MAX_TRIALS, MAX_WORKERS};
+use crate::limits::MAX_TRIALS;
 
 /// An operation that takes longer than this ends the run; fio would wait for
 /// ever.

@@ -7,7 +7,7 @@ use super::engine::Chosen;
 use super::steady;
 use crate::fio::surroundings::FioSurroundings;
 use crate::fio::value::lists;
-use crate::limits::MAX_DEPTH;
+use fathom_model::limits::MAX_DEPTH;
 
 /// Fills in depth, rates, pauses, limits and CPUs. `clones` run in one trial.
 pub(super) fn fill(

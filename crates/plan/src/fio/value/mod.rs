@@ -11,7 +11,7 @@ pub(crate) mod words;
 
 use super::lines::short;
 use super::table::{FioKind, FioOption};
-use crate::value::{RangeSyncValue, Value};
+use crate::value::RangeSyncValue;
 
 /// What is wrong with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(crate) fn check(option: &FioOption, text: Option<&str>, units: Units) -> Res
         FioKind::Verify => words::verify(text).map(drop),
         FioKind::Pattern => pattern::read(text).map(drop),
         FioKind::Steady => words::steady(text).map(drop),
-        FioKind::RangeSync => match RangeSyncValue::from_text(text) {
+        FioKind::RangeSync => match RangeSyncValue::read(text) {
             Ok(_) => Ok(()),
             Err(_) => Err(not(
                 text,
