@@ -180,12 +180,7 @@ impl Problems {
     }
 
     /// Adds an error.
-    pub fn error(
-        &mut self,
-        id: &'static str,
-        span: Option<Span>,
-        message: impl Into<String>,
-    ) {
+    pub fn error(&mut self, id: &'static str, span: Option<Span>, message: impl Into<String>) {
         self.push(problem(Severity::Error, id, span, message));
     }
 

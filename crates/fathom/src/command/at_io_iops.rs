@@ -13,10 +13,10 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::{ArgAction, Args};
+use fathom_compat::at_io::{AtIoIops, AtIoIopsUnit};
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_surplus_files};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
-use fathom_plan::{AtIoIops, AtIoIopsUnit};
 use fathom_report::text::TextOptions;
 use fathom_store::Store;
 

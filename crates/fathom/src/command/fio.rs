@@ -16,7 +16,7 @@ mod view;
 use std::ffi::OsString;
 
 use clap::Args;
-use fathom_plan::fio::{FioAction, FioRequest, read_fio};
+use fathom_compat::fio::request::{FioAction, FioRequest, read_fio};
 
 use fathom_model::secret::masked;
 

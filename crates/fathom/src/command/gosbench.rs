@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use fathom_compat::gosbench::{Gosbench, GosbenchTest};
 use fathom_deadline::paths::read_text_soon;
 use fathom_engine::object::{make_bucket, remove_empty_bucket};
 use fathom_model::conduct::InOrder;
@@ -21,7 +22,7 @@ use fathom_model::secret::masked;
 use fathom_model::workload::ObjectStore;
 use fathom_model::{Schedule, Target};
 use fathom_outputs::Mark;
-use fathom_plan::{Gosbench, GosbenchTest, Plan, StoreFlags};
+use fathom_plan::{Plan, StoreFlags};
 use fathom_report::text::TextOptions;
 
 use self::figures::Figures;

@@ -15,12 +15,12 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fathom_compat::smallfile::Smallfile;
 use fathom_model::JudgedRun;
 use fathom_model::conduct::InOrder;
 use fathom_model::recording::MOST_LOGGED_OPS;
 use fathom_model::run::RunState;
 use fathom_outputs::Mark;
-use fathom_plan::Smallfile;
 use fathom_report::text::TextOptions;
 
 use self::figures::Figures;

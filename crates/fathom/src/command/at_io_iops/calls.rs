@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use fathom_compat::at_io::AtIoIops;
 use fathom_model::run::TrialRecord;
 use fathom_model::workload::SyncCall;
 use fathom_model::{OpKind, unit};
-use fathom_plan::AtIoIops;
 
 /// Operations that are printed, all threads together.
 pub(super) const OPERATIONS_MAX: u32 = 1000;

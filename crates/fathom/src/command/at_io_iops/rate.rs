@@ -1,8 +1,8 @@
 //! The result line: what was done over the time that it took.
 
+use fathom_compat::at_io::AtIoIopsUnit;
 use fathom_model::run::TrialRecord;
 use fathom_model::{OpKind, Phase};
-use fathom_plan::AtIoIopsUnit;
 
 const MIB: f64 = 1048576.0;
 

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use fathom_compat::at_io::{AtIoIopsUnit, AtIoSection};
 use fathom_model::run::{RunRecord, TrialRecord};
-use fathom_plan::{AtIoIopsUnit, AtIoSection};
 
 use crate::command::at_io_iops::rate::{Rate, rate};
 

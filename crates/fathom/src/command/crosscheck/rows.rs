@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use fathom_analysis::{CrossPair, CrossRow};
+use fathom_compat::fio::job_file::{FioExport, FioFiles, FioTrial, export_trial, fio_job_file};
 use fathom_model::foreign::ForeignJob;
 use fathom_model::rng::derive_seed;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Pause;
 use fathom_model::workload::Bounds;
 use fathom_model::{Schedule, ScheduledTrial, Target};
-use fathom_plan::{Diagnostics, FioExport, FioFiles, FioTrial, Plan, export_trial, fio_job_file};
+use fathom_plan::{Diagnostics, Plan};
 
 use super::Crosscheck;
 use super::repeats::Repeats;

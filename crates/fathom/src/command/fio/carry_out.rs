@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use fathom_compat::fio::request::{
+    FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
+};
 use fathom_engine::object::give_credentials;
 use fathom_engine::prepare::{Found, remove_file_if};
 use fathom_fleet::Interrupt;
@@ -11,9 +14,6 @@ use fathom_model::conduct::InOrder;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
 use fathom_outputs::Mark;
-use fathom_plan::fio::{
-    FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
-};
 use fathom_report::fio::{self, FioView};
 use fathom_s3::Credentials;
 use fathom_store::Store;

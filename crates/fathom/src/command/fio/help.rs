@@ -1,6 +1,6 @@
 //! `--help`, `--version`, `--cmdhelp`, `--enghelp`, `--showcmd`.
 
-use fathom_plan::fio::{
+use fathom_compat::fio::request::{
     FioFate, FioJobs, FioOption, FioRequest, FioSetting, fio_engines, fio_option, fio_options,
     fio_steady_words,
 };

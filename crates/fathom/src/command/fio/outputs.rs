@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use fathom_compat::fio::request::FioRun;
 use fathom_outputs::{Mark, Refused};
-use fathom_plan::fio::FioRun;
 use fathom_report::fio::{self, FioView};
 
 use crate::present;

@@ -1,6 +1,6 @@
 //! The jobs as fio's outputs show them.
 
-use fathom_plan::fio::{FioJob, FioJobs, FioMapped, FioMappedJob, FioSetting};
+use fathom_compat::fio::request::{FioJob, FioJobs, FioMapped, FioMappedJob, FioSetting};
 use fathom_report::fio::{
     FioJob as JobView, FioLogs, FioView, LatencyTarget, PercentilesOf, Unified, WindowValue,
 };
@@ -26,7 +26,7 @@ fn options(settings: &[FioSetting]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     for setting in settings {
         let name = setting.option.name.to_owned();
-        let value = match fathom_plan::fio::is_secret(setting.option.name) {
+        let value = match fathom_compat::fio::request::is_secret(setting.option.name) {
             true => "…".to_owned(),
             false => setting.value.clone().unwrap_or_default(),
         };

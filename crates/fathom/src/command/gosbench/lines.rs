@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
+use fathom_compat::gosbench::GosbenchTest;
 use fathom_model::run::RunRecord;
 use fathom_model::{JudgedRun, unit};
-use fathom_plan::GosbenchTest;
 
 use super::figures::Figures;
 

@@ -1,8 +1,8 @@
 //! The figures that smallfile prints, from what was measured.
 
+use fathom_compat::smallfile::Smallfile;
 use fathom_model::run::{RunRecord, TrialRecord, WorkerPart};
 use fathom_model::workload::{FileSizes, MetaTree};
-use fathom_plan::Smallfile;
 
 const KIB: f64 = 1024.0;
 

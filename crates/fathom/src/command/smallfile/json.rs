@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
+use fathom_compat::smallfile::Smallfile;
 use fathom_model::JudgedRun;
-use fathom_plan::Smallfile;
 use serde_json::{Map, Value, json};
 
 use super::figures::{Figure, Figures};

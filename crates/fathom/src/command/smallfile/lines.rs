@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use fathom_compat::smallfile::Smallfile;
 use fathom_model::{JudgedRun, unit};
-use fathom_plan::Smallfile;
 
 use super::figures::{Figure, Figures};
 

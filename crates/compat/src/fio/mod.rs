@@ -1,0 +1,4 @@
+//! fio: what it is asked to do, and a schedule as its job file.
+
+pub mod job_file;
+pub mod request;

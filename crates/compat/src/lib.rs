@@ -1,0 +1,16 @@
+//! Other tools' formats: the entrance and the exit of what is not fathom's own.
+//!
+//! Their job files and command lines become plans and schedules. Nothing below
+//! this crate knows of them. One folder for each tool:
+//!
+//! - [`fio`]: job files, command lines and their options, to a schedule and
+//!   back to a job file;
+//! - [`gosbench`]: its configurations;
+//! - [`smallfile`]: its command line and YAML;
+//! - [`at_io`]: the command line of `at_io_iops`, the settings of
+//!   `at_io_parallel.sh`.
+
+pub mod at_io;
+pub mod fio;
+pub mod gosbench;
+pub mod smallfile;
