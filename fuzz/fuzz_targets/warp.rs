@@ -1,7 +1,7 @@
 //! Results of other tools: recordings of warp, fio's JSON, terse output and logs.
 #![no_main]
 
-use fathom_observe::foreign::{ForeignFile, gather, read_foreign};
+use fathom_compat::results::{ForeignFile, gather, read_foreign};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,8 @@
 //! Other tools' formats: the entrance and the exit of what is not fathom's own.
 //!
-//! Their job files and command lines become plans and schedules. Nothing below
-//! this crate knows of them. One folder for each tool:
+//! Their job files and command lines become plans and schedules, their results
+//! and recordings facts to judge. Nothing below this crate knows of them. One
+//! folder for each tool:
 //!
 //! - [`fio`]: job files, command lines and their options, to a schedule and
 //!   back to a job file;
@@ -9,8 +10,15 @@
 //! - [`smallfile`]: its command line and YAML;
 //! - [`at_io`]: the command line of `at_io_iops`, the settings of
 //!   `at_io_parallel.sh`.
+//!
+//! What they print is read in one place, whichever tool it was:
+//!
+//! - [`results`]: of fio and warp;
+//! - [`recordings`]: of iostat, sar, vmstat, top and uptime.
 
 pub mod at_io;
 pub mod fio;
 pub mod gosbench;
+pub mod recordings;
+pub mod results;
 pub mod smallfile;

@@ -4,13 +4,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fathom_model::foreign::ForeignResult;
-use fathom_model::json_memory::json_memory_bytes;
-use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
-use fathom_observe::foreign::{
+use fathom_compat::results::{
     ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, MOST_VALUES_BYTES, SeriesLog, gather,
     is_packed, read_foreign, unpack,
 };
+use fathom_model::foreign::ForeignResult;
+use fathom_model::json_memory::json_memory_bytes;
+use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
 use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
 use fathom_store::export::SERIES_SCHEMA;

@@ -4,7 +4,7 @@
 //! lost `svctm` and got discards with 12.1.2, and flushes with 12.3.1. Rates in
 //! sectors, kB, MB or GB depend on options.
 
-use crate::recording::DiskMoment;
+use fathom_diagnose::recording::DiskMoment;
 
 const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;

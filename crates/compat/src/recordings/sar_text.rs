@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use jiff::civil::DateTime;
 
 use super::{ForeignError, MOST_DISKS, fields, iostat_text, times};
-use crate::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
+use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 /// sysstat's page size in what it counts in pages; larger pages are rare and
 /// not told.

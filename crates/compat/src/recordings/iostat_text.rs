@@ -5,7 +5,7 @@
 //! and the device is the last column.
 
 use super::{ForeignError, MOST_DISKS, fields, fill_lengths, leave_out_first, times};
-use crate::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
+use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 pub(super) fn is_one(text: &str) -> bool {
     text.lines().take(2_000).any(is_heading)

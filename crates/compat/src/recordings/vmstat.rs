@@ -1,7 +1,7 @@
 //! What vmstat of procps prints, with or without `-t`.
 
 use super::{ForeignError, fill_lengths, leave_out_first, times};
-use crate::recording::{CpuShares, Moment, Recording};
+use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 /// The line of names: every version has these.
 fn is_heading(line: &str) -> bool {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::iostat_json::{about, disk};
 use super::{ForeignError, MOST_DISKS, times};
-use crate::recording::{CpuShares, Moment, Recording};
+use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 /// sysstat's page size in what it counts in pages; larger pages are rare and
 /// not told.

@@ -19,15 +19,10 @@ mod times;
 mod top;
 mod vmstat;
 
-use fathom_model::json_memory::json_memory_bytes;
-
-use crate::recording::{Moment, Recording};
+use fathom_diagnose::recording::{Moment, Recording, takes_too_much};
 
 /// Larger files are not read: reading one takes less than 256 MiB of memory.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// Memory for the values of a JSON document, guessed from above. What a recording
-/// really takes, with its text and its moments, is about as much.
-const MOST_VALUES_BYTES: u64 = 176 << 20;
 /// Lines of vmstat, each of which is a moment: more than two days of seconds.
 const MOST_LINES: usize = 200_000;
 /// More devices in one moment are no recording.
@@ -105,11 +100,6 @@ pub fn read(text: &str) -> Result<Recording, ForeignError> {
         return top::read(text);
     }
     Err(ForeignError::Unknown)
-}
-
-/// Whether the values of a JSON document would fill the memory.
-pub(crate) fn takes_too_much(text: &str) -> bool {
-    json_memory_bytes(text.as_bytes()) > MOST_VALUES_BYTES
 }
 
 fn json(text: &str) -> Result<Recording, ForeignError> {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{ForeignError, MOST_DISKS, fields, fill_lengths, leave_out_first, times};
-use crate::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
+use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 /// Reads the samples of a host, with or without the mean since it was started.
 pub(super) fn read(host: &Value, without_mean: bool) -> Result<Recording, ForeignError> {

@@ -1,7 +1,7 @@
 //! The first lines of `top -b`, and `uptime`: load averages and CPU shares.
 
 use super::ForeignError;
-use crate::recording::{CpuShares, Moment, Recording};
+use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 const MARK: &str = "load average:";
 

@@ -102,7 +102,9 @@ fn short_columns_tell_the_bytes_of_all_kinds_and_unknown_ones_are_not_zero() {
     let of = |columns: &str, values: &str| {
         let sample = format!("Device {columns}\nvda {values}\n\n\n");
         let recording = read(&format!("{BANNER}{sample}{sample}")).unwrap();
-        crate::diagnose(&recording, |_| None).disks.remove(0)
+        fathom_diagnose::diagnose(&recording, |_| None)
+            .disks
+            .remove(0)
     };
     let short = of(
         "tps kB/s rqm/s await areq-sz aqu-sz %util",
@@ -137,7 +139,7 @@ fn a_load_average_tells_nothing_of_shares_of_cpus() {
     let text = " 20:51:57 up  3:50,  0 user,  load average: 2.54, 2.39, 5.66\n";
     let mut recording = read(text).unwrap();
     recording.host.cpus = Some(4);
-    let found = crate::diagnose(&recording, |_| None);
+    let found = fathom_diagnose::diagnose(&recording, |_| None);
     let cpu = found.cpu.unwrap();
     assert_eq!((cpu.busy, cpu.iowait, cpu.steal), (None, None, None));
     assert_eq!(cpu.load_per_cpu, Some(0.635));

@@ -1,5 +1,5 @@
 use super::*;
-use crate::foreign::read as read_any;
+use crate::recordings::read as read_any;
 
 const TWELVE: &str = "\
 Linux 6.1.0-49-amd64 (db1) \t11/21/26 \t_x86_64_\t(2 CPU)
