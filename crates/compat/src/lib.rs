@@ -19,6 +19,7 @@
 pub mod at_io;
 pub mod fio;
 pub mod gosbench;
+pub mod judge;
 pub mod recordings;
 pub mod results;
 pub mod smallfile;

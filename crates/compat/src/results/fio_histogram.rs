@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::foreign::ForeignLatency;
+use crate::results::ForeignLatency;
 
 use super::number;
 

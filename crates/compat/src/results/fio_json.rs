@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::foreign::{
+use crate::results::{
     ForeignDevice, ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSpread,
     ForeignSteady,
 };

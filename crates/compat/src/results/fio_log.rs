@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::foreign::{ForeignSeries, SeriesKind};
+use crate::results::{ForeignSeries, SeriesKind};
 use fathom_model::op::OpKind;
 use fathom_stats::quantile::nearest_rank;
 

@@ -1,7 +1,7 @@
 //! Real files of fio 3.33, one of the shape of 2.16, and what can happen to
 //! them on their way.
 
-use fathom_model::foreign::{ForeignResult, SeriesKind};
+use crate::results::{ForeignResult, SeriesKind};
 use fathom_model::op::OpKind;
 use proptest::prelude::*;
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::foreign::{ForeignJob, ForeignResult, ForeignSeries};
+use crate::results::{ForeignJob, ForeignResult, ForeignSeries};
 use fathom_model::op::OpKind;
 
 use super::{SeriesLog, histograms};
@@ -146,7 +146,7 @@ fn summed(
     // The sum of mean latencies is no latency: with several logs there is no
     // weight to average them by.
     sums.retain(|s| {
-        use fathom_model::foreign::SeriesKind::{Bandwidth, Operations};
+        use crate::results::SeriesKind::{Bandwidth, Operations};
         s.logs == 1 || matches!(s.kind, Bandwidth | Operations)
     });
     sums
@@ -174,10 +174,7 @@ fn of_logs_alone(logs: &[SeriesLog]) -> Option<ForeignResult> {
     })
 }
 
-fn directions(
-    logs: &[SeriesLog],
-    like: &SeriesLog,
-) -> Vec<fathom_model::foreign::ForeignDirection> {
+fn directions(logs: &[SeriesLog], like: &SeriesLog) -> Vec<crate::results::ForeignDirection> {
     let mut kinds: Vec<OpKind> = logs
         .iter()
         .filter(|l| l.prefix == like.prefix && l.host == like.host)
@@ -188,7 +185,7 @@ fn directions(
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let direction = |kind| fathom_model::foreign::ForeignDirection {
+    let direction = |kind| crate::results::ForeignDirection {
         kind: Some(kind),
         ..Default::default()
     };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::foreign::{ForeignJob, ForeignLatency, ForeignSeries, SeriesKind};
+use crate::results::{ForeignJob, ForeignLatency, ForeignSeries, SeriesKind};
 use fathom_model::op::OpKind;
 
 use super::SeriesLog;

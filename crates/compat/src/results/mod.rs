@@ -7,7 +7,9 @@
 //! filled in. Sizes are limited by the caller, counts by each parser, so that
 //! a hostile file costs memory in proportion to its own length.
 
+mod cross_side;
 mod documents;
+mod facts;
 mod fio_histogram;
 mod fio_json;
 mod fio_log;
@@ -24,12 +26,15 @@ mod warp_aggregate;
 #[cfg(test)]
 mod foreign_tests;
 
+pub use cross_side::cross_side;
+pub use facts::{
+    ForeignDevice, ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries,
+    ForeignSpread, ForeignSteady, SeriesKind,
+};
 pub use fio_histogram::HistogramLines;
 pub use fio_log::{LogKind, SeriesLog};
 pub use gather::gather;
 pub use unpack::{is_packed, unpack};
-
-use fathom_model::foreign::ForeignResult;
 
 /// Largest file of results that is read.
 pub const LARGEST_DOCUMENT_BYTES: u64 = 64 << 20;

@@ -4,9 +4,7 @@
 //! version 5), CPU, then distributions. Latencies are in microseconds, rates
 //! in KiB per second and whole IOPS. Options are not part of it.
 
-use fathom_model::foreign::{
-    ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSpread,
-};
+use crate::results::{ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSpread};
 use fathom_model::op::OpKind;
 
 use super::number::from_text;

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_model::foreign::{
+use crate::results::{
     ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries, SeriesKind,
 };
 use fathom_model::{Histogram, OpKind};

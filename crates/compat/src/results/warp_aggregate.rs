@@ -8,7 +8,7 @@
 //! document mixes them with those that did not: their bytes are added, and their
 //! times stand among the others; what that spoils is left out, with the reason.
 
-use fathom_model::foreign::{
+use crate::results::{
     ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries, SeriesKind,
 };
 use fathom_model::unit;

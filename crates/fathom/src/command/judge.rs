@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fathom_compat::results::ForeignResult;
 use fathom_compat::results::{
     ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, MOST_VALUES_BYTES, SeriesLog, gather,
     is_packed, read_foreign, unpack,
 };
-use fathom_model::foreign::ForeignResult;
 use fathom_model::json_memory::json_memory_bytes;
 use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
 use fathom_report::opinion;
@@ -108,7 +108,7 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
         worst = worse(worst, pipeline::exit_of(run, judge.strict));
     }
     if !files.results.is_empty() {
-        let judged = fathom_analysis::judge_foreign(&files.results);
+        let judged = fathom_compat::judge::judge_foreign(&files.results);
         let shown = match judge.json {
             true => opinion::json(&judged, true)?,
             false => opinion::render(&judged, &options),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fathom_compat::results::ForeignJob;
 use fathom_compat::results::{ForeignFile, LARGEST_DOCUMENT_BYTES, read_foreign};
 use fathom_fleet::Interrupt;
 use fathom_model::crosscheck::PeerTool;
-use fathom_model::foreign::ForeignJob;
 
 /// The first fio that states percentiles of the total latency in JSON.
 const OLDEST: (u32, u32) = (3, 16);

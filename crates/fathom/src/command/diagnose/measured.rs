@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use fathom_analysis::{CALIBRATION, calibration_of};
+use fathom_compat::results::ForeignResult;
 use fathom_compat::results::{ForeignFile, read_foreign};
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, diagnose};
-use fathom_model::foreign::ForeignResult;
 use fathom_model::judged::OpSummary;
 use fathom_model::{JudgedRun, OpKind, RUN_SCHEMA, RunRecord, RunState, Validity};
 use fathom_store::{RunListing, Store};

@@ -1,7 +1,7 @@
 //! What an entry says that it did: its options, with fio's defaults where the
 //! document lists options at all.
 
-use fathom_model::foreign::{ForeignDirection, ForeignJob, ForeignResult};
+use crate::results::{ForeignDirection, ForeignJob, ForeignResult};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 
@@ -202,7 +202,7 @@ impl Counted for ForeignDirection {
 
     fn whole_latency_ns(&self) -> Option<f64> {
         let mean = |latency: &Option<_>| {
-            let latency: &fathom_model::foreign::ForeignLatency = latency.as_ref()?;
+            let latency: &crate::results::ForeignLatency = latency.as_ref()?;
             latency.mean_ns
         };
         mean(&self.total).or_else(|| {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::op::OpKind;
+use fathom_model::op::OpKind;
 
 /// One document of results, with the logs that belong to it.
 #[derive(Debug, Clone, Default, PartialEq)]

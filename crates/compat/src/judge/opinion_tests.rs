@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::foreign::{
+use crate::results::{
     ForeignDevice, ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries,
     ForeignSpread, ForeignSteady, SeriesKind,
 };
@@ -11,8 +11,10 @@ use fathom_model::opinion::{Aspect, Holds};
 use fathom_model::verdict::{FindingStatus, Limiter, Validity};
 use proptest::prelude::*;
 
+use fathom_model::rng::Rng;
+use fathom_stats::noise::Noise;
+
 use super::*;
-use crate::statistics::noise::seeded;
 
 const SECONDS: f64 = 60.0;
 const IOPS: f64 = 10_000.0;
@@ -481,3 +483,9 @@ proptest! {
 
 #[path = "contradiction_tests.rs"]
 mod contradictions;
+
+/// The noise of a seed.
+fn seeded(seed: u64) -> Noise {
+    let mut rng = Rng::new(seed);
+    Noise::new(move || rng.unit())
+}

@@ -1,7 +1,7 @@
 //! The stated figures in base units, with intervals where logs allow them.
 
+use crate::results::ForeignDirection;
 use fathom_model::estimate::{Estimate, Unit};
-use fathom_model::foreign::ForeignDirection;
 use fathom_model::opinion::{StatedFigures, StatedPercentile};
 use fathom_rules::check::v25::LOG_DIFFERS;
 use fathom_stats::effective_size::MIN_EFFECTIVE;
@@ -10,7 +10,7 @@ use fathom_stats::moments::mean;
 use super::Entry;
 use super::precision::{needed, percentiles, rate_series, spread_of};
 use super::said::Counted;
-use crate::statistics::ratio::is_too_wide;
+use fathom_analysis::judgement::is_too_wide;
 
 /// Figures of each direction that did something.
 pub(super) fn of(entry: &Entry<'_>) -> Vec<StatedFigures> {
@@ -60,7 +60,7 @@ fn rate(entry: &Entry<'_>, d: &ForeignDirection, unit: Unit, stated: Option<f64>
     let series = rate_series(entry, d);
     let Some(stated) = stated else {
         let of_log = series.filter(|s| {
-            let ops = s.kind == fathom_model::foreign::SeriesKind::Operations;
+            let ops = s.kind == crate::results::SeriesKind::Operations;
             ops == (unit == Unit::OpsPerSecond)
         });
         return match of_log.and_then(|log| Some((log, mean(&log.values)?))) {
@@ -73,7 +73,7 @@ fn rate(entry: &Entry<'_>, d: &ForeignDirection, unit: Unit, stated: Option<f64>
         return Estimate::point(unit, stated, "one mean without a log has no interval");
     };
     let same = match series.kind {
-        fathom_model::foreign::SeriesKind::Operations => d.rate(),
+        crate::results::SeriesKind::Operations => d.rate(),
         _ => d.bytes_per_second,
     };
     if same.is_some_and(|s| (logged / s - 1.0).abs() > LOG_DIFFERS) {

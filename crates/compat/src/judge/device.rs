@@ -7,7 +7,7 @@
 //! device is then at least one request or one merge; of a sequential stream
 //! only a bound is known, because one request can carry many blocks.
 
-use fathom_model::foreign::{ForeignDevice, ForeignDirection};
+use crate::results::{ForeignDevice, ForeignDirection};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
@@ -16,7 +16,7 @@ use fathom_rules::{Rule, check};
 
 use super::Entry;
 use super::said::{Counted, EngineWay, Said};
-use crate::outcome::Outcome;
+use fathom_analysis::judgement::Outcome;
 
 /// Share of the application's work that the devices saw.
 struct Seen {

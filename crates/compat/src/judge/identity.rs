@@ -1,14 +1,14 @@
 //! V25, V71: do the printed figures agree with one another, and do units say
 //! what their writer meant?
 
-use fathom_model::foreign::ForeignDirection;
+use crate::results::ForeignDirection;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v25::BIN;
 use fathom_rules::{Rule, check};
 
 use super::said::Counted;
 use super::{Entry, fio_number};
-use crate::outcome::Outcome;
+use fathom_analysis::judgement::Outcome;
 
 /// Two figures that have to agree.
 struct Pair {

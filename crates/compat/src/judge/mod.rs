@@ -23,15 +23,13 @@ mod stands;
 #[cfg(test)]
 mod opinion_tests;
 
+use crate::results::{ForeignJob, ForeignResult};
 use fathom_model::OPINION_SCHEMA;
-use fathom_model::foreign::{ForeignJob, ForeignResult};
 use fathom_model::opinion::{JobOpinion, Opinion, ResultOpinion};
 use fathom_model::verdict::{Finding, Validity, Verdict};
 use fathom_rules::{TargetKind, check};
 
-use crate::checks::{evidence, sort};
-use crate::fold::{Source, fold, validity};
-use crate::outcome::Outcome;
+use fathom_analysis::judgement::{Outcome, Source, fold, missing_evidence, sort, validity};
 use said::{Counted, Said};
 
 /// What the checks of one entry share.
@@ -126,7 +124,7 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
         .map(Outcome::finding)
         .map(for_other_tools)
         .collect();
-    findings.extend(evidence::missing(&findings, TargetKind::Unknown).map(for_other_tools));
+    findings.extend(missing_evidence(&findings, TargetKind::Unknown).map(for_other_tools));
     sort(&mut findings);
     let (limiter, limiter_evidence) = limiter::of(entry, &findings);
     let moved = entry.job.directions.iter().any(|d| d.ops() > 0.0) || !entry.job.series.is_empty();

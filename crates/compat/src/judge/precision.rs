@@ -1,6 +1,6 @@
 //! V15, V16, V17, V63, V64: how surely, and for how long?
 
-use fathom_model::foreign::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
+use crate::results::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v63::FEW_SAMPLES;
@@ -12,7 +12,7 @@ use fathom_stats::student::student_975;
 
 use super::said::Counted;
 use super::{Entry, fio_number};
-use crate::outcome::Outcome;
+use fathom_analysis::judgement::Outcome;
 
 /// The series of rates of a direction: operations, or else bytes.
 pub(super) fn rate_series<'a>(

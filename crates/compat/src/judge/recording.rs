@@ -8,7 +8,7 @@ use fathom_rules::{Rule, check};
 
 use super::Entry;
 use super::said::Counted;
-use crate::outcome::Outcome;
+use fathom_analysis::judgement::Outcome;
 
 /// A finding whose status is decided here and not by its value.
 fn decided(

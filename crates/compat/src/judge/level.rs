@@ -3,7 +3,7 @@
 //! The rates of a log go through the same search for levels, drift and modes
 //! as those of fathom's own trials.
 
-use fathom_model::foreign::{ForeignDirection, SeriesKind};
+use crate::results::{ForeignDirection, SeriesKind};
 use fathom_model::steadiness::SteadinessClass;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::{Rule, check};
@@ -11,8 +11,8 @@ use fathom_rules::{Rule, check};
 use super::Entry;
 use super::precision::rate_series;
 use super::said::Counted;
-use crate::outcome::Outcome;
-use crate::steadiness::{Logged, of_log};
+use fathom_analysis::judgement::Outcome;
+use fathom_analysis::judgement::{Logged, of_log};
 
 const NO_LOG: &str = "without a log of the rate a mean is all there is";
 const TOO_SHORT: &str = "the log is too short to say";

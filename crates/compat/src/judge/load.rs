@@ -7,7 +7,7 @@ use fathom_rules::{Rule, check};
 
 use super::said::{Counted, EngineWay, has_rate};
 use super::{Entry, fio_number};
-use crate::outcome::Outcome;
+use fathom_analysis::judgement::Outcome;
 
 /// Operations in flight by Little's law: rate × mean time, flushes included.
 pub(super) fn in_flight(entry: &Entry<'_>) -> Option<f64> {
@@ -209,7 +209,7 @@ pub(super) fn rate_latency(entry: &Entry<'_>) -> Option<Outcome> {
         return None;
     }
     let duration = entry.said.duration_ns?;
-    let recorded = |d: &fathom_model::foreign::ForeignDirection| {
+    let recorded = |d: &crate::results::ForeignDirection| {
         let latency = d.total.as_ref().or(d.completion.as_ref());
         latency.and_then(|l| l.max_ns)
     };

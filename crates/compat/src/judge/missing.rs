@@ -1,6 +1,6 @@
 //! Facts that the files do not hold, and the option that would supply each.
 
-use fathom_model::foreign::{ForeignDirection, SeriesKind};
+use crate::results::{ForeignDirection, SeriesKind};
 use fathom_model::op::OpKind;
 use fathom_model::opinion::{Aspect, Holds, MissingFact};
 
