@@ -19,7 +19,9 @@
 pub mod at_io;
 pub mod fio;
 pub mod gosbench;
+pub mod iperf3;
 pub mod judge;
+pub mod mdtest;
 pub mod recordings;
 pub mod results;
 pub mod smallfile;

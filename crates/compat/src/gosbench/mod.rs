@@ -8,9 +8,12 @@
 //! neither kept nor shown.
 
 mod keys;
+mod metrics;
 mod read;
 mod secrets;
 mod to_plan;
+
+pub use self::metrics::GosbenchMetrics;
 
 use std::fmt;
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use fathom_compat::fio::output::{self, FioView};
 use fathom_compat::fio::request::{
     FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
 };
@@ -14,7 +15,6 @@ use fathom_model::conduct::InOrder;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
 use fathom_outputs::Mark;
-use fathom_report::fio::{self, FioView};
 use fathom_s3::Credentials;
 use fathom_store::Store;
 
@@ -202,10 +202,10 @@ pub(super) fn text_of(record: &RunRecord, view: &FioView, run: &FioRun) -> Strin
     let mut text = String::new();
     for format in formats {
         text += &match format {
-            FioFormat::Normal => fio::normal(record, view),
-            FioFormat::Terse => fio::terse(record, view, u32::from(run.terse_version)),
-            FioFormat::Json => fio::json(record, view, false),
-            FioFormat::JsonPlus => fio::json(record, view, true),
+            FioFormat::Normal => output::normal(record, view),
+            FioFormat::Terse => output::terse(record, view, u32::from(run.terse_version)),
+            FioFormat::Json => output::json(record, view, false),
+            FioFormat::JsonPlus => output::json(record, view, true),
         };
         if !text.ends_with('\n') {
             text.push('\n');
@@ -237,8 +237,8 @@ fn debug_text(mapped: &FioMapped, run: &FioRun) -> String {
 fn print(record: &RunRecord, view: &FioView, run: &FioRun, before: String) -> anyhow::Result<()> {
     let text = before + &text_of(record, view, run);
     let directory = outputs::directory(run);
-    write_logs(&fio::logs(record, view), directory)?;
-    for log in fio::iologs(record, view) {
+    write_logs(&output::logs(record, view), directory)?;
+    for log in output::iologs(record, view) {
         // A list of operations is not put where the logs go.
         let path = Path::new(log.name());
         present::admit(path, Mark::FioIoLog)?.write(|out| log.write(out))?;

@@ -1,10 +1,10 @@
 //! `--help`, `--version`, `--cmdhelp`, `--enghelp`, `--showcmd`.
 
+use fathom_compat::fio::output::DEFAULT_VERSION;
 use fathom_compat::fio::request::{
     FioFate, FioJobs, FioOption, FioRequest, FioSetting, fio_engines, fio_option, fio_options,
     fio_steady_words,
 };
-use fathom_report::fio::DEFAULT_VERSION;
 
 /// What `--parse-only --debug=parse` says.
 pub(super) fn parsed(request: &FioRequest) -> String {

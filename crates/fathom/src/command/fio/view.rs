@@ -1,9 +1,9 @@
 //! The jobs as fio's outputs show them.
 
-use fathom_compat::fio::request::{FioJob, FioJobs, FioMapped, FioMappedJob, FioSetting};
-use fathom_report::fio::{
+use fathom_compat::fio::output::{
     FioJob as JobView, FioLogs, FioView, LatencyTarget, PercentilesOf, Unified, WindowValue,
 };
+use fathom_compat::fio::request::{FioJob, FioJobs, FioMapped, FioMappedJob, FioSetting};
 
 const MICROSECOND_NS: u64 = 1000;
 /// fio's limit.
@@ -16,7 +16,7 @@ pub(super) fn of(mapped: &FioMapped, jobs: &FioJobs) -> FioView {
         job.flag("stats", true).then(|| view(job, mapped))
     });
     FioView {
-        version: fathom_report::fio::DEFAULT_VERSION.to_owned(),
+        version: fathom_compat::fio::output::DEFAULT_VERSION.to_owned(),
         global_options: options(&jobs.globals),
         jobs: shown.collect(),
     }

@@ -8,8 +8,6 @@ use std::fmt::Write;
 use fathom_model::histogram::bucket_range;
 use fathom_model::{OpKind, Phase, Sample};
 
-use super::prometheus::escaped;
-
 /// Bounds of its histogram: 2 to 4,096 ms.
 const BOUNDS: u32 = 12;
 const NS_OF_MS: f64 = 1e6;
@@ -40,11 +38,11 @@ type Count = fn(&Method) -> u64;
 
 /// All tests of a run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Gosbench {
+pub struct GosbenchMetrics {
     names: BTreeMap<u32, String>,
     tests: BTreeMap<String, Test>,
     /// The time of what comes, milliseconds since 1970-01-01 UTC.
-    pub(super) now_unix_ms: u64,
+    pub now_unix_ms: u64,
 }
 
 /// What GOSBench calls a request.
@@ -62,13 +60,20 @@ fn method(kind: OpKind) -> Option<&'static str> {
     })
 }
 
-impl Gosbench {
-    pub(super) fn begin(&mut self, trial: u32, name: &str) {
+impl GosbenchMetrics {
+    /// A trial of the test `name` begins.
+    pub fn begin(&mut self, trial: u32, name: &str) {
         self.names.insert(trial, name.to_owned());
         self.tests.entry(name.to_owned()).or_default();
     }
 
-    pub(super) fn sample(&mut self, trial: u32, sample: &Sample) {
+    /// A trial is over.
+    pub fn end(&mut self, trial: u32) {
+        self.names.remove(&trial);
+    }
+
+    /// What was measured of a trial since the last time.
+    pub fn sample(&mut self, trial: u32, sample: &Sample) {
         let test = self
             .names
             .get(&trial)
@@ -102,7 +107,7 @@ impl Gosbench {
     }
 
     /// Adds them to a page for Prometheus.
-    pub(super) fn write(&self, out: &mut String) {
+    pub fn write(&self, out: &mut String) {
         let started = |test: &&Test| test.start_unix_ms > 0;
         for (name, of) in [
             (
@@ -172,6 +177,14 @@ impl Gosbench {
     }
 }
 
+/// The value of a label, as Prometheus reads it.
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,9 +193,9 @@ mod tests {
 
     #[test]
     fn names_and_buckets_are_those_of_gosbench() {
-        let mut all = Gosbench {
+        let mut all = GosbenchMetrics {
             now_unix_ms: 5000,
-            ..Gosbench::default()
+            ..GosbenchMetrics::default()
         };
         all.begin(0, "a \"b\"");
         let mut sample = Sample::new(Phase::Measure, 0, 0);

@@ -8,13 +8,14 @@
 use fathom_model::network::{
     ConnectionReport, ConnectionSecond, EndReport, FlowReport, LoadResult, PairReport, Protocol,
 };
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// The load as a document, indented.
 ///
 /// # Errors
 /// Only when serialisation itself fails.
-pub fn iperf3_json(report: &PairReport, load: &LoadResult) -> crate::Result<String> {
+pub fn iperf3_json(report: &PairReport, load: &LoadResult) -> serde_json::Result<String> {
     let mut document = Map::new();
     document.insert("start".to_owned(), start(report, load));
     let mut intervals = Vec::new();
@@ -49,7 +50,18 @@ pub fn iperf3_json(report: &PairReport, load: &LoadResult) -> crate::Result<Stri
     if let Some(error) = &load.error {
         document.insert("error".to_owned(), json!(error));
     }
-    super::json(&document)
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// `2026-11-21 15:45:30 UTC`.
+fn date(unix_s: u64) -> String {
+    let at = i64::try_from(unix_s).ok().map(Timestamp::from_second);
+    at.and_then(Result::ok).map_or_else(
+        || "unknown date".to_owned(),
+        |at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+    )
 }
 
 fn is_udp(load: &LoadResult) -> bool {
@@ -90,7 +102,7 @@ fn start(report: &PairReport, load: &LoadResult) -> Value {
         "connected": connected,
         "version": format!("fathom {}", report.ours.fathom),
         "system_info": format!("Linux {} {}", report.ours.hostname, report.ours.kernel),
-        "timestamp": {"time": crate::moment::readable(report.started_unix_s.saturating_mul(1_000_000_000)),
+        "timestamp": {"time": date(report.started_unix_s),
             "timesecs": report.started_unix_s},
         "connecting_to": {"host": host, "port": port},
         "cookie": "",
@@ -357,3 +369,7 @@ fn cpu(load: &LoadResult) -> Value {
     }
     Value::Object(map)
 }
+
+#[cfg(test)]
+#[path = "iperf3_tests.rs"]
+mod tests;
