@@ -7,12 +7,15 @@
 //! largest, equal bounds are no division by zero, and keys of the store are
 //! neither kept nor shown.
 
+mod figures;
 mod keys;
+pub mod lines;
 mod metrics;
 mod read;
 mod secrets;
 mod to_plan;
 
+pub use self::figures::Figures;
 pub use self::metrics::GosbenchMetrics;
 
 use std::fmt;

@@ -7,10 +7,14 @@
 //! one pause after every file, and contents are compared outside of what is
 //! timed.
 
+mod figures;
+pub mod json;
+pub mod lines;
 mod operation;
 mod options;
 mod to_plan;
 
+pub use figures::{Figure, Figures, HostFigures};
 pub use operation::SmallfileOperation;
 
 use std::path::PathBuf;

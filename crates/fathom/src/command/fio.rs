@@ -6,16 +6,15 @@
 
 mod carry_out;
 mod clients;
-mod help;
 mod interim;
 mod machine;
 mod outputs;
 mod permission;
-mod view;
 
 use std::ffi::OsString;
 
 use clap::Args;
+use fathom_compat::fio::help;
 use fathom_compat::fio::request::{FioAction, FioRequest, read_fio};
 
 use fathom_model::secret::masked;

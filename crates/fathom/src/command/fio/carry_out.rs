@@ -8,6 +8,7 @@ use fathom_compat::fio::output::{self, FioView};
 use fathom_compat::fio::request::{
     FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
 };
+use fathom_compat::fio::request_view;
 use fathom_engine::object::give_credentials;
 use fathom_engine::prepare::{Found, remove_file_if};
 use fathom_fleet::Interrupt;
@@ -21,7 +22,7 @@ use fathom_store::Store;
 use super::interim::Interim;
 use super::machine::Machine;
 use super::permission::{self, says_yes};
-use super::{FIO_FAILURE, clients, outputs, view};
+use super::{FIO_FAILURE, clients, outputs};
 use crate::command::export::write_logs;
 use crate::exit::{Exit, NothingMeasured};
 use crate::made_files::MadeFiles;
@@ -84,7 +85,7 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, store.clone()),
     };
-    let view = view::of(mapped, &request.jobs);
+    let view = request_view(mapped, &request.jobs);
     outputs::admit(run, &view)?;
     let mut in_order = InOrder::new(&mapped.schedule);
     let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
@@ -160,12 +161,16 @@ fn run_on_clients(
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, store.clone()),
     };
-    outputs::admit(run, &view::of(mapped, &request.jobs))?;
+    outputs::admit(run, &request_view(mapped, &request.jobs))?;
     let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
         clients::keep_apart(many, hosts, mapped, &request.jobs);
     })?;
     let record = &measured.record;
-    let view = clients::view(view::of(mapped, &request.jobs), &mapped.schedule, record);
+    let view = clients::view(
+        request_view(mapped, &request.jobs),
+        &mapped.schedule,
+        record,
+    );
     print(record, &view, run, debug_text(mapped, run))?;
     let judged = fathom_analysis::judge(record);
     if let Some(html) = &run.html {

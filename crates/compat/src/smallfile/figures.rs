@@ -1,6 +1,6 @@
 //! The figures that smallfile prints, from what was measured.
 
-use fathom_compat::smallfile::Smallfile;
+use super::Smallfile;
 use fathom_model::run::{RunRecord, TrialRecord, WorkerPart};
 use fathom_model::workload::{FileSizes, MetaTree};
 
@@ -8,32 +8,41 @@ const KIB: f64 = 1024.0;
 
 /// What one thread, one host or all did.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Figure {
-    pub(super) elapsed_s: f64,
-    pub(super) files: u64,
-    pub(super) records: u64,
+pub struct Figure {
+    /// Time of the work.
+    pub elapsed_s: f64,
+    /// Files that were done.
+    pub files: u64,
+    /// Calls that moved data.
+    pub records: u64,
     /// Bytes moved.
-    pub(super) bytes: f64,
+    pub bytes: f64,
 }
 
 /// One host with its threads.
 #[derive(Debug, Clone)]
-pub(super) struct HostFigures {
-    pub(super) name: String,
-    pub(super) threads: Vec<Figure>,
-    pub(super) all: Figure,
+pub struct HostFigures {
+    /// Its name.
+    pub name: String,
+    /// What each thread did.
+    pub threads: Vec<Figure>,
+    /// What all of them did.
+    pub all: Figure,
 }
 
 /// What all hosts did.
 #[derive(Debug, Clone)]
-pub(super) struct Figures {
-    pub(super) hosts: Vec<HostFigures>,
-    pub(super) all: Figure,
+pub struct Figures {
+    /// Each host.
+    pub hosts: Vec<HostFigures>,
+    /// All hosts together.
+    pub all: Figure,
     /// Operations that failed.
-    pub(super) errors: u64,
-    pub(super) started_unix_s: f64,
+    pub errors: u64,
+    /// When the load began.
+    pub started_unix_s: f64,
     /// Files that were asked for.
-    pub(super) asked: u64,
+    pub asked: u64,
 }
 
 impl Figure {
@@ -46,28 +55,33 @@ impl Figure {
         self.bytes += other.bytes;
     }
 
-    pub(super) fn per_second(&self, count: f64) -> f64 {
+    /// So much over the time.
+    pub fn per_second(&self, count: f64) -> f64 {
         match self.elapsed_s > 0.0 {
             true => count / self.elapsed_s,
             false => 0.0,
         }
     }
 
-    pub(super) fn files_per_second(&self) -> f64 {
+    /// Files a second.
+    pub fn files_per_second(&self) -> f64 {
         self.per_second(self.files as f64)
     }
 
-    pub(super) fn records_per_second(&self) -> f64 {
+    /// Calls a second.
+    pub fn records_per_second(&self) -> f64 {
         self.per_second(self.records as f64)
     }
 
-    pub(super) fn mib_per_second(&self) -> f64 {
+    /// MiB a second.
+    pub fn mib_per_second(&self) -> f64 {
         self.per_second(self.bytes / KIB / KIB)
     }
 }
 
 impl Figures {
-    pub(super) fn of(asked: &Smallfile, record: &RunRecord) -> Figures {
+    /// The figures of a run.
+    pub fn of(asked: &Smallfile, record: &RunRecord) -> Figures {
         let mut hosts = Vec::new();
         let mut errors = 0;
         for trial in &record.trials {
@@ -95,12 +109,12 @@ impl Figures {
     }
 
     /// Threads of all hosts.
-    pub(super) fn threads(&self) -> usize {
+    pub fn threads(&self) -> usize {
         self.hosts.iter().map(|host| host.threads.len()).sum()
     }
 
     /// Share of the files that were done, percent.
-    pub(super) fn percent_done(&self) -> f64 {
+    pub fn percent_done(&self) -> f64 {
         100.0 * self.all.files as f64 / self.asked.max(1) as f64
     }
 }

@@ -7,21 +7,22 @@ const NS_OF_S: f64 = 1e9;
 
 /// What all workers did in one test.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Figures {
+pub struct Figures {
     /// Requests that succeeded.
-    pub(super) ops: u64,
+    pub ops: u64,
     /// Requests that failed.
-    pub(super) failed: u64,
+    pub failed: u64,
     /// Bytes of bodies, both ways.
-    pub(super) bytes: u64,
+    pub bytes: u64,
     /// Time of all requests together.
-    pub(super) latency_sum_ns: f64,
+    pub latency_sum_ns: f64,
     /// Time under load, of the host that took longest.
-    pub(super) seconds: f64,
+    pub seconds: f64,
 }
 
 impl Figures {
-    pub(super) fn of(record: &RunRecord) -> Figures {
+    /// The figures of a run.
+    pub fn of(record: &RunRecord) -> Figures {
         let mut all = Figures::default();
         for trial in &record.trials {
             let samples = || trial.samples.iter().filter(|s| s.phase == Phase::Measure);
@@ -42,14 +43,16 @@ impl Figures {
         all
     }
 
-    pub(super) fn bytes_per_second(&self) -> f64 {
+    /// Bytes a second.
+    pub fn bytes_per_second(&self) -> f64 {
         match self.seconds > 0.0 {
             true => self.bytes as f64 / self.seconds,
             false => 0.0,
         }
     }
 
-    pub(super) fn mean_latency_ms(&self) -> f64 {
+    /// Mean time of a request.
+    pub fn mean_latency_ms(&self) -> f64 {
         match self.ops {
             0 => 0.0,
             ops => self.latency_sum_ns / ops as f64 / 1e6,

@@ -2,18 +2,18 @@
 
 use std::fmt::Write;
 
-use fathom_compat::gosbench::GosbenchTest;
+use super::GosbenchTest;
 use fathom_model::run::RunRecord;
 use fathom_model::{JudgedRun, unit};
 
 use super::figures::Figures;
 
 /// The columns of its CSV.
-pub(super) const CSV_COLUMNS: &str = "testName,Total Operations,Total Bytes,Average Bandwidth in \
+pub const CSV_COLUMNS: &str = "testName,Total Operations,Total Bytes,Average Bandwidth in \
     Bytes/s,Average Latency in ms,Test duration seen by server in seconds";
 
 /// Its result line, at a time in nanoseconds since 1970-01-01 UTC.
-pub(super) fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64) -> String {
+pub fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64) -> String {
     let ended = jiff::Timestamp::from_nanosecond(i128::from(ended_unix_ns)).unwrap_or_default();
     let to_ms = ended_unix_ns / 1_000_000;
     let from_ms = to_ms.saturating_sub((figures.seconds * 1000.0) as u64);
@@ -32,7 +32,7 @@ pub(super) fn result(test: &GosbenchTest, figures: &Figures, ended_unix_ns: u64)
 }
 
 /// Why a test has no result: no request of it succeeded.
-pub(super) fn why_nothing(record: &RunRecord, reason: Option<&str>) -> String {
+pub fn why_nothing(record: &RunRecord, reason: Option<&str>) -> String {
     let ends = record.trials.iter().filter_map(|trial| trial.end.as_ref());
     let mut errors = ends.flat_map(|end| &end.engine.errors);
     match (reason, errors.next()) {
@@ -43,7 +43,7 @@ pub(super) fn why_nothing(record: &RunRecord, reason: Option<&str>) -> String {
 }
 
 /// The line of a test that failed, in place of its result.
-pub(super) fn failure(test: &GosbenchTest, why: &str, ended_unix_ns: u64) -> String {
+pub fn failure(test: &GosbenchTest, why: &str, ended_unix_ns: u64) -> String {
     let ended = jiff::Timestamp::from_nanosecond(i128::from(ended_unix_ns)).unwrap_or_default();
     let stamp = ended.strftime("%Y-%m-%dT%H:%M:%SZ");
     format!(
@@ -54,7 +54,7 @@ pub(super) fn failure(test: &GosbenchTest, why: &str, ended_unix_ns: u64) -> Str
 
 /// The row of a test that failed: figures are empty, and the failure stands
 /// beside the name.
-pub(super) fn csv_failure(test: &GosbenchTest, why: &str) -> String {
+pub fn csv_failure(test: &GosbenchTest, why: &str) -> String {
     let name = format!("{} (failed: {})", test.name, why.replace(['\n', '\r'], " "));
     format!("\"{}\",,,,,\n", name.replace('"', "\"\""))
 }
@@ -69,7 +69,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Its CSV line.
-pub(super) fn csv(test: &GosbenchTest, figures: &Figures) -> String {
+pub fn csv(test: &GosbenchTest, figures: &Figures) -> String {
     let name = match test.name.contains([',', '"', '\n']) {
         true => format!("\"{}\"", test.name.replace('"', "\"\"")),
         false => test.name.clone(),
@@ -85,7 +85,7 @@ pub(super) fn csv(test: &GosbenchTest, figures: &Figures) -> String {
 }
 
 /// What GOSBench has no figures for: latencies of each kind, and failures.
-pub(super) fn latencies(judged: &JudgedRun) -> String {
+pub fn latencies(judged: &JudgedRun) -> String {
     let mut out = String::new();
     for trial in &judged.trials {
         for op in trial.summary.ops.iter().filter(|op| op.kind.is_object()) {
@@ -114,7 +114,7 @@ pub(super) fn latencies(judged: &JudgedRun) -> String {
 }
 
 /// Where a figure is another than GOSBench would print, and why.
-pub(super) fn differences(test: &GosbenchTest, figures: &Figures) -> String {
+pub fn differences(test: &GosbenchTest, figures: &Figures) -> String {
     let mut all = test.differences();
     all.push(
         "latency is the mean over all requests to the nanosecond, payload not included; GOSBench \

@@ -4,16 +4,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use fathom_compat::at_io::AtIoIops;
+use super::AtIoIops;
 use fathom_model::run::TrialRecord;
 use fathom_model::workload::SyncCall;
 use fathom_model::{OpKind, unit};
 
 /// Operations that are printed, all threads together.
-pub(super) const OPERATIONS_MAX: u32 = 1000;
+pub const OPERATIONS_MAX: u32 = 1000;
 
 /// The system calls of the load.
-pub(super) fn calls(options: &AtIoIops, directory: &Path, prefix: &str) -> String {
+pub fn calls(options: &AtIoIops, directory: &Path, prefix: &str) -> String {
     let files = directory.join(prefix);
     let access = if options.read { "O_RDONLY" } else { "O_RDWR" };
     let direct = if options.uncached { "|O_DIRECT" } else { "" };
@@ -41,7 +41,7 @@ pub(super) fn calls(options: &AtIoIops, directory: &Path, prefix: &str) -> Strin
 }
 
 /// The first operations of the load in the order of their ends.
-pub(super) fn operations(trial: &TrialRecord, prefix: &str) -> String {
+pub fn operations(trial: &TrialRecord, prefix: &str) -> String {
     let sync = trial.spec.workload.sync.call;
     let mut text = String::new();
     let logged = trial.samples.iter().flat_map(|sample| &sample.operations);

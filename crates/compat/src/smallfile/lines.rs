@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fathom_compat::smallfile::Smallfile;
+use super::Smallfile;
 use fathom_model::{JudgedRun, unit};
 
 use super::figures::{Figure, Figures};
@@ -11,7 +11,7 @@ use super::figures::{Figure, Figures};
 const PERCENT_MIN: f64 = 70.0;
 
 /// Settings and results, as smallfile prints them.
-pub(super) fn render(asked: &Smallfile, figures: &Figures) -> String {
+pub fn render(asked: &Smallfile, figures: &Figures) -> String {
     let mut out = settings(asked, figures.hosts.len());
     for host in &figures.hosts {
         for (number, thread) in host.threads.iter().enumerate() {
@@ -69,6 +69,7 @@ fn status(figures: &Figures) -> &'static str {
     }
 }
 
+/// `Y` or `N`.
 pub(super) fn letter(on: bool) -> &'static str {
     match on {
         true => "Y",
@@ -136,7 +137,7 @@ fn settings(asked: &Smallfile, hosts: usize) -> String {
 }
 
 /// A line with what smallfile needs a second program for.
-pub(super) fn latencies(judged: &JudgedRun) -> String {
+pub fn latencies(judged: &JudgedRun) -> String {
     let mut out = String::new();
     for trial in &judged.trials {
         for op in trial.summary.ops.iter().filter(|op| op.kind.is_metadata()) {
@@ -157,7 +158,7 @@ pub(super) fn latencies(judged: &JudgedRun) -> String {
 }
 
 /// Where a figure is another than the original would print, and why.
-pub(super) fn differences(asked: &Smallfile, figures: &Figures) -> String {
+pub fn differences(asked: &Smallfile, figures: &Figures) -> String {
     let mut out = String::new();
     let mut say = |text: &str| {
         out += "differs from smallfile: ";

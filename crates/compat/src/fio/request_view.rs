@@ -1,22 +1,23 @@
 //! The jobs as fio's outputs show them.
 
-use fathom_compat::fio::output::{
-    FioJob as JobView, FioLogs, FioView, LatencyTarget, PercentilesOf, Unified, WindowValue,
+use super::output::{
+    DEFAULT_VERSION, FioJob as JobView, FioLogs, FioView, LatencyTarget, PercentilesOf, Unified,
+    WindowValue,
 };
-use fathom_compat::fio::request::{FioJob, FioJobs, FioMapped, FioMappedJob, FioSetting};
+use super::request::{FioJob, FioJobs, FioMapped, FioMappedJob, FioSetting, is_secret};
 
 const MICROSECOND_NS: u64 = 1000;
 /// fio's limit.
 const MOST_PERCENTILES: usize = 20;
 
 /// How a run is shown.
-pub(super) fn of(mapped: &FioMapped, jobs: &FioJobs) -> FioView {
+pub fn request_view(mapped: &FioMapped, jobs: &FioJobs) -> FioView {
     let shown = mapped.jobs.iter().filter_map(|mapped| {
         let job = jobs.jobs.get(mapped.section)?;
         job.flag("stats", true).then(|| view(job, mapped))
     });
     FioView {
-        version: fathom_compat::fio::output::DEFAULT_VERSION.to_owned(),
+        version: DEFAULT_VERSION.to_owned(),
         global_options: options(&jobs.globals),
         jobs: shown.collect(),
     }
@@ -26,7 +27,7 @@ fn options(settings: &[FioSetting]) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     for setting in settings {
         let name = setting.option.name.to_owned();
-        let value = match fathom_compat::fio::request::is_secret(setting.option.name) {
+        let value = match is_secret(setting.option.name) {
             true => "…".to_owned(),
             false => setting.value.clone().unwrap_or_default(),
         };

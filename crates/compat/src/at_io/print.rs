@@ -3,16 +3,16 @@
 
 use std::fmt::Write as _;
 
-use fathom_compat::at_io::{AtIoIopsUnit, AtIoSection};
+use super::{AtIoIopsUnit, AtIoSection};
 use fathom_model::run::{RunRecord, TrialRecord};
 
-use crate::command::at_io_iops::rate::{Rate, rate};
+use super::rate::{Rate, rate};
 
 const RULE: &str = "=====";
 
 /// The head of a section: its title, and the settings as `at_io_iops -a` prints
 /// them.
-pub(super) fn head(section: &AtIoSection) -> String {
+pub fn head(section: &AtIoSection) -> String {
     let version = concat!("fathom ", env!("CARGO_PKG_VERSION"));
     let options = &section.options;
     let command_line = format!("-a {}", options.command_line());
@@ -23,7 +23,7 @@ pub(super) fn head(section: &AtIoSection) -> String {
 
 /// The lines of all hosts in all iterations, each with its sum, and their
 /// average.
-pub(super) fn results(record: &RunRecord, unit: AtIoIopsUnit) -> String {
+pub fn results(record: &RunRecord, unit: AtIoIopsUnit) -> String {
     let mut text = String::new();
     let mut sums: Vec<f64> = Vec::new();
     let iterations = record.trials.iter().map(|trial| trial.spec.iteration).max();

@@ -3,19 +3,15 @@
 
 use std::path::Path;
 
-use fathom_compat::smallfile::Smallfile;
+use super::Smallfile;
 use fathom_model::JudgedRun;
 use serde_json::{Map, Value, json};
 
 use super::figures::{Figure, Figures};
 use super::lines::letter;
 
-pub(super) fn render(
-    asked: &Smallfile,
-    top: &Path,
-    figures: &Figures,
-    judged: &JudgedRun,
-) -> String {
+/// The document, indented.
+pub fn render(asked: &Smallfile, top: &Path, figures: &Figures, judged: &JudgedRun) -> String {
     let document = json!({
         "params": params(asked, top, figures),
         "results": results(asked, figures),

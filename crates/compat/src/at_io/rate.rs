@@ -1,6 +1,6 @@
 //! The result line: what was done over the time that it took.
 
-use fathom_compat::at_io::AtIoIopsUnit;
+use super::AtIoIopsUnit;
 use fathom_model::run::TrialRecord;
 use fathom_model::{OpKind, Phase};
 
@@ -8,19 +8,19 @@ const MIB: f64 = 1048576.0;
 
 /// The result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Rate {
+pub struct Rate {
     seconds: f64,
     per_second: f64,
 }
 
 impl Rate {
     /// What was done in a second, in the unit of the test.
-    pub(crate) fn per_second(&self) -> f64 {
+    pub fn per_second(&self) -> f64 {
         self.per_second
     }
 
     /// As the tool prints it.
-    pub(crate) fn line(&self, unit: AtIoIopsUnit) -> String {
+    pub fn line(&self, unit: AtIoIopsUnit) -> String {
         let Rate {
             seconds,
             per_second,
@@ -32,7 +32,7 @@ impl Rate {
 
 /// The rate of a trial: its work over the time of the load and, where it was
 /// waited for, the sync at the end. `None` when nothing was measured.
-pub(crate) fn rate(trial: &TrialRecord, unit: AtIoIopsUnit) -> Option<Rate> {
+pub fn rate(trial: &TrialRecord, unit: AtIoIopsUnit) -> Option<Rate> {
     let samples = trial.samples.iter().filter(|s| s.phase == Phase::Measure);
     let (mut time_ns, mut work) = (0u64, 0f64);
     for sample in samples {

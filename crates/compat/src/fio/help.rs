@@ -1,13 +1,13 @@
 //! `--help`, `--version`, `--cmdhelp`, `--enghelp`, `--showcmd`.
 
-use fathom_compat::fio::output::DEFAULT_VERSION;
-use fathom_compat::fio::request::{
+use super::output::DEFAULT_VERSION;
+use super::request::{
     FioFate, FioJobs, FioOption, FioRequest, FioSetting, fio_engines, fio_option, fio_options,
     fio_steady_words,
 };
 
 /// What `--parse-only --debug=parse` says.
-pub(super) fn parsed(request: &FioRequest) -> String {
+pub fn parsed(request: &FioRequest) -> String {
     let debug = request.run.debug.as_deref().unwrap_or_default();
     match debug
         .split(',')
@@ -18,12 +18,14 @@ pub(super) fn parsed(request: &FioRequest) -> String {
     }
 }
 
-pub(super) fn version() -> String {
+/// What `--version` says.
+pub fn version() -> String {
     // Scripts look at how it begins.
     format!("{DEFAULT_VERSION}-fathom-{}\n", env!("CARGO_PKG_VERSION"))
 }
 
-pub(super) fn usage() -> String {
+/// What `--help` says.
+pub fn usage() -> String {
     format!(
         "fathom {} as fio: runs fio's job files and command lines
 
@@ -69,7 +71,7 @@ Examples:
 }
 
 /// The list of options, or one; `None` for an unknown name.
-pub(super) fn options(name: Option<&str>) -> Option<String> {
+pub fn options(name: Option<&str>) -> Option<String> {
     let Some(name) = name else {
         let main = fio_options().iter().filter(|option| !option.of_engine);
         let line = |option: &FioOption| {
@@ -105,7 +107,7 @@ fn fate(option: &FioOption) -> (&'static str, String) {
 }
 
 /// The engines, or the options of one.
-pub(super) fn engines(name: Option<&str>) -> String {
+pub fn engines(name: Option<&str>) -> String {
     let Some(name) = name else {
         let mut text = String::from("Engines of fio:\n");
         for (engine, how, remark) in fio_engines() {
@@ -126,7 +128,7 @@ pub(super) fn engines(name: Option<&str>) -> String {
 }
 
 /// The jobs as one command line.
-pub(super) fn command_line(jobs: &FioJobs) -> String {
+pub fn command_line(jobs: &FioJobs) -> String {
     let mut text = String::from("fio");
     let mut add = |setting: &FioSetting| {
         text += " --";
