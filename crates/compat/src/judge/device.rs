@@ -7,7 +7,7 @@
 //! device is then at least one request or one merge; of a sequential stream
 //! only a bound is known, because one request can carry many blocks.
 
-use crate::results::{ForeignDevice, ForeignDirection};
+use crate::results::{ResultDevice, ResultDirection};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
@@ -80,12 +80,12 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
 }
 
 /// The devices whose counters are those of the run, each request once.
-fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ForeignDevice>, String> {
+fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ResultDevice>, String> {
     let devices = entry.result.devices.as_deref().unwrap_or(&[]);
     if devices.is_empty() {
         return Err("the result holds no counters of devices (disk_util)".to_owned());
     }
-    let leaves: Vec<&ForeignDevice> = match devices.iter().all(|d| d.stacked) {
+    let leaves: Vec<&ResultDevice> = match devices.iter().all(|d| d.stacked) {
         true => devices.iter().collect(),
         false => devices.iter().filter(|d| !d.stacked).collect(),
     };
@@ -101,7 +101,7 @@ fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ForeignDevice>, 
 /// What the devices saw of a direction of the whole document.
 fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
     let leaves = counting_devices(entry)?;
-    let of_all: Vec<(&ForeignDirection, Said)> = entry
+    let of_all: Vec<(&ResultDirection, Said)> = entry
         .result
         .jobs
         .iter()
@@ -120,7 +120,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
     let (bytes, ops) = of_all.iter().fold((0.0, 0.0), |(bytes, ops), (d, _)| {
         (bytes + d.bytes.unwrap_or(0.0), ops + d.ops())
     });
-    let stated = |d: &&ForeignDevice| match kind {
+    let stated = |d: &&ResultDevice| match kind {
         OpKind::Write => (d.writes, d.write_merges, d.write_bytes),
         _ => (d.reads, d.read_merges, d.read_bytes),
     };

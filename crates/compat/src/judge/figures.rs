@@ -1,6 +1,6 @@
 //! The stated figures in base units, with intervals where logs allow them.
 
-use crate::results::ForeignDirection;
+use crate::results::ResultDirection;
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::opinion::{StatedFigures, StatedPercentile};
 use fathom_rules::check::v25::LOG_DIFFERS;
@@ -18,7 +18,7 @@ pub(super) fn of(entry: &Entry<'_>) -> Vec<StatedFigures> {
     each.map(|d| figures(entry, d)).collect()
 }
 
-fn figures(entry: &Entry<'_>, d: &ForeignDirection) -> StatedFigures {
+fn figures(entry: &Entry<'_>, d: &ResultDirection) -> StatedFigures {
     let count = |value: Option<f64>| value.map(|v| v as u64);
     let (latency_kind, latency) = match (&d.total, &d.completion) {
         (Some(total), _) => (Some("total"), Some(total)),
@@ -56,7 +56,7 @@ fn figures(entry: &Entry<'_>, d: &ForeignDirection) -> StatedFigures {
 }
 
 /// The stated mean, with the relative interval of the log around it.
-fn rate(entry: &Entry<'_>, d: &ForeignDirection, unit: Unit, stated: Option<f64>) -> Estimate {
+fn rate(entry: &Entry<'_>, d: &ResultDirection, unit: Unit, stated: Option<f64>) -> Estimate {
     let series = rate_series(entry, d);
     let Some(stated) = stated else {
         let of_log = series.filter(|s| {

@@ -1,7 +1,7 @@
 //! V25, V71: do the printed figures agree with one another, and do units say
 //! what their writer meant?
 
-use crate::results::ForeignDirection;
+use crate::results::ResultDirection;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v25::BIN;
 use fathom_rules::{Rule, check};
@@ -32,7 +32,7 @@ impl Pair {
 /// V25: one quantity, printed several times.
 pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
     const RULE: &Rule = check::V25;
-    let pairs: Vec<(&ForeignDirection, Pair)> = entry
+    let pairs: Vec<(&ResultDirection, Pair)> = entry
         .job
         .directions
         .iter()
@@ -68,7 +68,7 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
 }
 
 /// A latency that contradicts the others of its direction.
-fn impossible(direction: &ForeignDirection) -> Option<String> {
+fn impossible(direction: &ResultDirection) -> Option<String> {
     let latencies = [&direction.completion, &direction.total];
     let contradiction = latencies.into_iter().flatten().find_map(|latency| {
         let percentiles = latency.percentiles.iter().map(|(_, ns)| *ns);
@@ -115,7 +115,7 @@ fn confusion(ratio: f64) -> &'static str {
     }
 }
 
-fn pairs(entry: &Entry<'_>, d: &ForeignDirection) -> Vec<Pair> {
+fn pairs(entry: &Entry<'_>, d: &ResultDirection) -> Vec<Pair> {
     let mut pairs = Vec::new();
     let mut add = |what, stated: Option<f64>, derived: Option<f64>, rounding: f64| {
         if let (Some(stated), Some(derived)) = (stated, derived) {
@@ -178,7 +178,7 @@ fn pairs(entry: &Entry<'_>, d: &ForeignDirection) -> Vec<Pair> {
 }
 
 /// The block size, where it is one.
-fn block_bytes(entry: &Entry<'_>, d: &ForeignDirection) -> Option<f64> {
+fn block_bytes(entry: &Entry<'_>, d: &ResultDirection) -> Option<f64> {
     let options = &entry.job.options;
     let several = [
         "bssplit",

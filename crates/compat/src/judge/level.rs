@@ -3,7 +3,7 @@
 //! The rates of a log go through the same search for levels, drift and modes
 //! as those of fathom's own trials.
 
-use crate::results::{ForeignDirection, SeriesKind};
+use crate::results::{ResultDirection, SeriesKind};
 use fathom_model::steadiness::SteadinessClass;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::{Rule, check};
@@ -18,7 +18,7 @@ const NO_LOG: &str = "without a log of the rate a mean is all there is";
 const TOO_SHORT: &str = "the log is too short to say";
 
 /// What the log of a direction says.
-fn logged(entry: &Entry<'_>, d: &ForeignDirection) -> Option<Logged> {
+fn logged(entry: &Entry<'_>, d: &ResultDirection) -> Option<Logged> {
     let series = rate_series(entry, d)?;
     let ops = Some(d.ops()).filter(|n| *n > 0.0);
     let block = d.bytes.zip(ops).map_or(0.0, |(bytes, ops)| bytes / ops);

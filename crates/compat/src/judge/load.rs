@@ -209,7 +209,7 @@ pub(super) fn rate_latency(entry: &Entry<'_>) -> Option<Outcome> {
         return None;
     }
     let duration = entry.said.duration_ns?;
-    let recorded = |d: &crate::results::ForeignDirection| {
+    let recorded = |d: &crate::results::ResultDirection| {
         let latency = d.total.as_ref().or(d.completion.as_ref());
         latency.and_then(|l| l.max_ns)
     };

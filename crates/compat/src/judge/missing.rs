@@ -1,6 +1,6 @@
 //! Facts that the files do not hold, and the option that would supply each.
 
-use crate::results::{ForeignDirection, SeriesKind};
+use crate::results::{ResultDirection, SeriesKind};
 use fathom_model::op::OpKind;
 use fathom_model::opinion::{Aspect, Holds, MissingFact};
 
@@ -121,7 +121,7 @@ const OF_WARP: [Rule; 5] = [
         "latencies",
         "warp … --full, which writes each request, and those that failed apart",
         |e| {
-            let without = |d: &ForeignDirection| d.total.is_none();
+            let without = |d: &ResultDirection| d.total.is_none();
             worked(e) && e.job.directions.iter().any(without)
         },
         LATENCY,
@@ -130,7 +130,7 @@ const OF_WARP: [Rule; 5] = [
         "latency percentiles of all requests: those of parts cannot be put together",
         "warp … --full, which writes each request",
         |e| {
-            let states = |d: &ForeignDirection| d.total.is_some() && percentiles(d).is_none();
+            let states = |d: &ResultDirection| d.total.is_some() && percentiles(d).is_none();
             worked(e) && e.job.directions.iter().any(states)
         },
         PERCENTILES,
@@ -145,7 +145,7 @@ const OF_WARP: [Rule; 5] = [
         "whether what was read came from a cache of the store",
         "more objects than its memory holds, each read once: warp draws them with repeats",
         |e| {
-            let reads = |d: &ForeignDirection| d.kind == Some(OpKind::Get);
+            let reads = |d: &ResultDirection| d.kind == Some(OpKind::Get);
             worked(e) && e.job.directions.iter().any(reads)
         },
         OF_A_CACHE,

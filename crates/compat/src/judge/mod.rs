@@ -23,7 +23,7 @@ mod stands;
 #[cfg(test)]
 mod opinion_tests;
 
-use crate::results::{ForeignJob, ForeignResult};
+use crate::results::{ResultDocument, ResultJob};
 use fathom_model::OPINION_SCHEMA;
 use fathom_model::opinion::{JobOpinion, Opinion, ResultOpinion};
 use fathom_model::verdict::{Finding, Validity, Verdict};
@@ -34,8 +34,8 @@ use said::{Counted, Said};
 
 /// What the checks of one entry share.
 pub(crate) struct Entry<'a> {
-    pub(crate) result: &'a ForeignResult,
-    pub(crate) job: &'a ForeignJob,
+    pub(crate) result: &'a ResultDocument,
+    pub(crate) job: &'a ResultJob,
     pub(crate) said: Said,
 }
 
@@ -74,7 +74,7 @@ const CHECKS: [CheckFn; 27] = [
 /// Opinions on results of other tools, in the order in which they are given.
 ///
 /// Total: every result, however odd, gets an opinion.
-pub fn judge_foreign(results: &[ForeignResult]) -> Opinion {
+pub fn judge_results(results: &[ResultDocument]) -> Opinion {
     let results: Vec<ResultOpinion> = results.iter().map(of_result).collect();
     let worst = results.iter().map(|r| r.verdict.validity).max();
     Opinion {
@@ -84,7 +84,7 @@ pub fn judge_foreign(results: &[ForeignResult]) -> Opinion {
     }
 }
 
-fn of_result(result: &ForeignResult) -> ResultOpinion {
+fn of_result(result: &ResultDocument) -> ResultOpinion {
     let entries: Vec<Entry<'_>> = result
         .jobs
         .iter()

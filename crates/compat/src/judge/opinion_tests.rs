@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::results::{
-    ForeignDevice, ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries,
-    ForeignSpread, ForeignSteady, SeriesKind,
+    ResultDevice, ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSeries,
+    ResultSpread, ResultSteadiness, SeriesKind,
 };
 use fathom_model::op::OpKind;
 use fathom_model::opinion::{Aspect, Holds};
@@ -24,8 +24,8 @@ fn options(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
     pairs.iter().map(owned).collect()
 }
 
-fn latency(mean_ns: f64, count: f64) -> ForeignLatency {
-    ForeignLatency {
+fn latency(mean_ns: f64, count: f64) -> ResultLatency {
+    ResultLatency {
         count: Some(count),
         min_ns: Some(mean_ns / 2.0),
         max_ns: Some(mean_ns * 10.0),
@@ -40,11 +40,11 @@ fn latency(mean_ns: f64, count: f64) -> ForeignLatency {
 }
 
 /// 60 s of direct random 4 KiB reads at depth 8 on a device that saw them all.
-fn sound() -> ForeignResult {
+fn sound() -> ResultDocument {
     let ops = IOPS * SECONDS;
     let mut total = latency(8.0 / IOPS * 1e9 * 0.99, ops);
     total.percentiles.clear();
-    let read = ForeignDirection {
+    let read = ResultDirection {
         kind: Some(OpKind::Read),
         bytes: Some(ops * 4096.0),
         kib: Some(ops * 4.0),
@@ -53,16 +53,16 @@ fn sound() -> ForeignResult {
         kib_per_second: Some(IOPS * 4.0),
         ops_per_second: Some(IOPS),
         duration_ns: Some(SECONDS * 1e9),
-        submission: Some(ForeignLatency {
+        submission: Some(ResultLatency {
             percentiles: Vec::new(),
             ..latency(3_000.0, ops)
         }),
         completion: Some(latency(8.0 / IOPS * 1e9 * 0.985, ops)),
         total: Some(total),
-        ..ForeignDirection::default()
+        ..ResultDirection::default()
     };
     let noise = seeded(7).ar1(0.1, 60);
-    let job = ForeignJob {
+    let job = ResultJob {
         name: "job".to_owned(),
         group: Some(0),
         options: options(&[
@@ -80,33 +80,33 @@ fn sound() -> ForeignResult {
         cpu_user: Some(0.1),
         cpu_system: Some(0.2),
         directions: vec![read],
-        series: vec![ForeignSeries {
+        series: vec![ResultSeries {
             kind: SeriesKind::Operations,
             direction: OpKind::Read,
             interval_ns: 1_000_000_000,
             values: noise.iter().map(|n| IOPS * (1.0 + 0.01 * n)).collect(),
             logs: 1,
         }],
-        ..ForeignJob::default()
+        ..ResultJob::default()
     };
-    ForeignResult {
+    ResultDocument {
         source: "sound.json".to_owned(),
         tool: Some("fio-3.33".to_owned()),
         jobs: vec![job],
-        devices: Some(vec![ForeignDevice {
+        devices: Some(vec![ResultDevice {
             name: "sda".to_owned(),
             reads: ops,
             read_bytes: Some(ops * 4096.0),
             write_bytes: Some(0.0),
             queue_ns: Some(SECONDS * 7.9e9),
-            ..ForeignDevice::default()
+            ..ResultDevice::default()
         }]),
-        ..ForeignResult::default()
+        ..ResultDocument::default()
     }
 }
 
 /// The same as a write test.
-fn writing() -> ForeignResult {
+fn writing() -> ResultDocument {
     let mut result = sound();
     let job = &mut result.jobs[0];
     job.directions[0].kind = Some(OpKind::Write);
@@ -118,26 +118,26 @@ fn writing() -> ForeignResult {
     result
 }
 
-fn set(result: &mut ForeignResult, key: &str, value: &str) {
+fn set(result: &mut ResultDocument, key: &str, value: &str) {
     result.jobs[0].options.insert(key.into(), value.into());
 }
 
-fn read(result: &mut ForeignResult) -> &mut ForeignDirection {
+fn read(result: &mut ResultDocument) -> &mut ResultDirection {
     &mut result.jobs[0].directions[0]
 }
 
-fn opinion(result: &ForeignResult) -> ResultOpinion {
-    judge_foreign(std::slice::from_ref(result))
+fn opinion(result: &ResultDocument) -> ResultOpinion {
+    judge_results(std::slice::from_ref(result))
         .results
         .remove(0)
 }
 
-fn status(result: &ForeignResult, id: &str) -> Option<FindingStatus> {
+fn status(result: &ResultDocument, id: &str) -> Option<FindingStatus> {
     let findings = opinion(result).verdict.findings;
     findings.iter().find(|f| f.id == id).map(|f| f.status)
 }
 
-fn holds(result: &ForeignResult, aspect: Aspect) -> Holds {
+fn holds(result: &ResultDocument, aspect: Aspect) -> Holds {
     let stands = &opinion(result).jobs[0].stands;
     stands.iter().find(|s| s.aspect == aspect).unwrap().holds
 }
@@ -159,7 +159,7 @@ fn a_sound_result_is_trusted_and_nothing_is_said_against_it() {
 }
 
 /// A change that makes a sound result show a finding.
-type Fault = fn(&mut ForeignResult);
+type Fault = fn(&mut ResultDocument);
 
 #[test]
 fn each_fault_is_found() {
@@ -320,7 +320,7 @@ fn groups_and_steady_states_are_looked_at() {
     assert_eq!(status(&result, "V65"), Some(FindingStatus::Caveat));
     let mut result = sound();
     for (attained, expected) in [(true, FindingStatus::Pass), (false, FindingStatus::Caveat)] {
-        result.jobs[0].steady = Some(ForeignSteady {
+        result.jobs[0].steady = Some(ResultSteadiness {
             rule: "iops_slope:0.1%".to_owned(),
             attained: Some(attained),
             reached: None,
@@ -385,9 +385,9 @@ fn counters_are_not_read_for_more_than_they_say() {
     assert_eq!(status(&result, "V01"), Some(FindingStatus::Invalid));
     // Multipath NVMe counts nothing.
     let mut result = sound();
-    result.devices = Some(vec![ForeignDevice {
+    result.devices = Some(vec![ResultDevice {
         name: "nvme0n1".to_owned(),
-        ..ForeignDevice::default()
+        ..ResultDevice::default()
     }]);
     assert_eq!(status(&result, "V01"), Some(FindingStatus::NotMeasured));
 }
@@ -397,7 +397,7 @@ fn samples_of_single_operations_are_no_spread() {
     let mut result = sound();
     result.jobs[0].series.clear();
     assert_eq!(status(&result, "V16"), Some(FindingStatus::NotMeasured));
-    let spread = ForeignSpread {
+    let spread = ResultSpread {
         min: 1.0,
         max: 1.0,
         mean: 1.0,
@@ -406,7 +406,7 @@ fn samples_of_single_operations_are_no_spread() {
     };
     read(&mut result).rate_spread = Some(spread);
     assert_eq!(status(&result, "V16"), Some(FindingStatus::NotMeasured));
-    read(&mut result).rate_spread = Some(ForeignSpread {
+    read(&mut result).rate_spread = Some(ResultSpread {
         mean: IOPS,
         deviation: IOPS * 0.02,
         samples: 120.0,
@@ -423,7 +423,7 @@ fn samples_of_single_operations_are_no_spread() {
 
 #[test]
 fn the_limiter_is_named_on_proof_only() {
-    let limiter = |r: &ForeignResult| opinion(r).verdict.limiter;
+    let limiter = |r: &ResultDocument| opinion(r).verdict.limiter;
     assert_eq!(limiter(&sound()), Limiter::Unknown);
     let mut rate = sound();
     set(&mut rate, "rate_iops", "10000");
@@ -439,12 +439,12 @@ fn the_limiter_is_named_on_proof_only() {
 
 #[test]
 fn nothing_measured_is_nothing_to_trust() {
-    let empty = ForeignResult {
-        jobs: vec![ForeignJob::default()],
-        ..ForeignResult::default()
+    let empty = ResultDocument {
+        jobs: vec![ResultJob::default()],
+        ..ResultDocument::default()
     };
     assert_eq!(opinion(&empty).verdict.validity, Validity::NotTrusted);
-    assert_eq!(judge_foreign(&[]).validity, Validity::NotTrusted);
+    assert_eq!(judge_results(&[]).validity, Validity::NotTrusted);
 }
 
 proptest! {
@@ -473,7 +473,7 @@ proptest! {
         d.completion.as_mut().unwrap().count = numbers[9];
         result.devices.as_mut().unwrap()[0].read_bytes = numbers[10];
         result.devices.as_mut().unwrap()[0].queue_ns = numbers[11];
-        let opinion = judge_foreign(std::slice::from_ref(&result));
+        let opinion = judge_results(std::slice::from_ref(&result));
         prop_assert_eq!(opinion.results[0].jobs.len(), 1);
         for finding in &opinion.results[0].verdict.findings {
             prop_assert!(finding.measured.is_none_or(f64::is_finite));

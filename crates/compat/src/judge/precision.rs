@@ -1,6 +1,6 @@
 //! V15, V16, V17, V63, V64: how surely, and for how long?
 
-use crate::results::{ForeignDirection, ForeignLatency, ForeignSeries, SeriesKind};
+use crate::results::{ResultDirection, ResultLatency, ResultSeries, SeriesKind};
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v63::FEW_SAMPLES;
@@ -17,8 +17,8 @@ use fathom_analysis::judgement::Outcome;
 /// The series of rates of a direction: operations, or else bytes.
 pub(super) fn rate_series<'a>(
     entry: &'a Entry<'_>,
-    d: &ForeignDirection,
-) -> Option<&'a ForeignSeries> {
+    d: &ResultDirection,
+) -> Option<&'a ResultSeries> {
     let of = |kind| {
         let own = entry.job.series.iter().filter(move |s| s.kind == kind);
         own.filter(|s| Some(s.direction) == d.kind && s.values.len() > 1)
@@ -98,7 +98,7 @@ pub(super) fn ci_width(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// Relative half width by the samples that the tool itself took. Samples of
 /// single operations, as a log without `log_avg_msec` makes them, are none.
-fn sampled(d: &ForeignDirection) -> Option<(f64, f64)> {
+fn sampled(d: &ResultDirection) -> Option<(f64, f64)> {
     let plausible = |mean: f64, rate: Option<f64>| {
         rate.is_some_and(|rate| rate > 0.0 && (mean / rate - 1.0).abs() < 0.2)
     };
@@ -113,8 +113,8 @@ fn sampled(d: &ForeignDirection) -> Option<(f64, f64)> {
 }
 
 /// The distribution whose percentiles were printed: total, completion.
-pub(super) fn percentiles(d: &ForeignDirection) -> Option<(&'static str, &ForeignLatency)> {
-    let stated = |l: &Option<ForeignLatency>| l.as_ref().is_some_and(|l| !l.percentiles.is_empty());
+pub(super) fn percentiles(d: &ResultDirection) -> Option<(&'static str, &ResultLatency)> {
+    let stated = |l: &Option<ResultLatency>| l.as_ref().is_some_and(|l| !l.percentiles.is_empty());
     if stated(&d.total) {
         d.total.as_ref().map(|l| ("total", l))
     } else {

@@ -1,7 +1,7 @@
 //! What an entry says that it did: its options, with fio's defaults where the
 //! document lists options at all.
 
-use crate::results::{ForeignDirection, ForeignJob, ForeignResult};
+use crate::results::{ResultDirection, ResultDocument, ResultJob};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 
@@ -65,7 +65,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    pub(super) fn of(result: &ForeignResult, job: &ForeignJob) -> Said {
+    pub(super) fn of(result: &ResultDocument, job: &ResultJob) -> Said {
         let options_known = !job.options.is_empty();
         let get = |key: &str| job.options.get(key).map(|text| text.trim());
         let default = |value: &str| options_known.then(|| value.to_owned());
@@ -117,7 +117,7 @@ impl Said {
     }
 
     /// One line for people.
-    pub(super) fn in_words(&self, job: &ForeignJob) -> String {
+    pub(super) fn in_words(&self, job: &ResultJob) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.pattern.clone());
         let blocks = job
@@ -152,7 +152,7 @@ impl Said {
 
 /// Jobs that an entry adds up: its clones when it stands for all of them, or
 /// what the running times of the jobs add up to.
-fn jobs_in(result: &ForeignResult, job: &ForeignJob, duration_ns: Option<f64>) -> f64 {
+fn jobs_in(result: &ResultDocument, job: &ResultJob, duration_ns: Option<f64>) -> f64 {
     let alike = result
         .jobs
         .iter()
@@ -186,7 +186,7 @@ pub(super) trait Counted {
     fn position(&self) -> usize;
 }
 
-impl Counted for ForeignDirection {
+impl Counted for ResultDirection {
     fn ops(&self) -> f64 {
         let from_rate = self.ops_per_second.zip(self.duration_ns);
         self.ops
@@ -202,7 +202,7 @@ impl Counted for ForeignDirection {
 
     fn whole_latency_ns(&self) -> Option<f64> {
         let mean = |latency: &Option<_>| {
-            let latency: &crate::results::ForeignLatency = latency.as_ref()?;
+            let latency: &crate::results::ResultLatency = latency.as_ref()?;
             latency.mean_ns
         };
         mean(&self.total).or_else(|| {
@@ -221,7 +221,7 @@ impl Counted for ForeignDirection {
 }
 
 /// Whether an entry was held to a rate.
-pub(super) fn has_rate(job: &ForeignJob) -> bool {
+pub(super) fn has_rate(job: &ResultJob) -> bool {
     ["rate", "rate_iops"].iter().any(|key| {
         job.options
             .get(*key)

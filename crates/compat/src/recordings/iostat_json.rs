@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::{ForeignError, MOST_DISKS, fields, fill_lengths, leave_out_first, times};
+use super::{MOST_DISKS, RecordingError, fields, fill_lengths, leave_out_first, times};
 use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 /// Reads the samples of a host, with or without the mean since it was started.
-pub(super) fn read(host: &Value, without_mean: bool) -> Result<Recording, ForeignError> {
+pub(super) fn read(host: &Value, without_mean: bool) -> Result<Recording, RecordingError> {
     let samples = host.get("statistics").and_then(Value::as_array);
     let samples = samples.filter(|s| !s.is_empty());
-    let samples = samples.ok_or(ForeignError::Empty("iostat"))?;
+    let samples = samples.ok_or(RecordingError::Empty("iostat"))?;
     let mut recording = Recording {
         host: about(host),
         source: "iostat (JSON)".to_owned(),

@@ -4,7 +4,7 @@
 //! Decimal commas are read as points. With `-h` values have units of their own,
 //! and the device is the last column.
 
-use super::{ForeignError, MOST_DISKS, fields, fill_lengths, leave_out_first, times};
+use super::{MOST_DISKS, RecordingError, fields, fill_lengths, leave_out_first, times};
 use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -33,14 +33,14 @@ fn without_mean(text: &str) -> bool {
     begins && blank && lines.next().is_some_and(|l| !l.is_empty()) && lines.next() != Some("")
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
+pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {
         reader.line(index + 1, line.trim_end())?;
     }
     let mut recording = reader.recording;
     if recording.moments.is_empty() {
-        return Err(ForeignError::Empty("iostat"));
+        return Err(RecordingError::Empty("iostat"));
     }
     recording.source = "iostat (text)".to_owned();
     fill_lengths(&mut recording.moments);
@@ -70,7 +70,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, number: usize, line: &str) -> Result<(), ForeignError> {
+    fn line(&mut self, number: usize, line: &str) -> Result<(), RecordingError> {
         if line.trim().is_empty() {
             // Devices of a sample may stand in groups, each under its names.
             return Ok(());
@@ -124,7 +124,7 @@ impl Reader {
         });
     }
 
-    fn values(&mut self, number: usize, line: &str) -> Result<(), ForeignError> {
+    fn values(&mut self, number: usize, line: &str) -> Result<(), RecordingError> {
         let (Some((of, names)), Some(moment)) = (&self.columns, self.recording.moments.last_mut())
         else {
             return Ok(());
@@ -136,7 +136,7 @@ impl Reader {
             Names::BeforeDevice => words.next_back(),
         };
         let words: Vec<&str> = words.collect();
-        let broken = |what: String| ForeignError::Broken {
+        let broken = |what: String| RecordingError::Broken {
             line: number,
             column: 1,
             what,

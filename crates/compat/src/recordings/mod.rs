@@ -30,7 +30,7 @@ const MOST_DISKS: usize = 10_000;
 
 /// Why a file is no recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ForeignError {
+pub enum RecordingError {
     /// Nothing that is known.
     #[error(
         "this is no recording that fathom knows; it reads iostat (text, or JSON with -o JSON), \
@@ -76,17 +76,17 @@ pub enum ForeignError {
 ///
 /// # Errors
 /// Text that is none, or that cannot be mended.
-pub fn read(text: &str) -> Result<Recording, ForeignError> {
+pub fn read(text: &str) -> Result<Recording, RecordingError> {
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
-        return Err(ForeignError::Nothing);
+        return Err(RecordingError::Nothing);
     }
     if text.trim_start().starts_with('{') {
         return json(text);
     }
     if vmstat::is_one(text) {
         if text.lines().nth(MOST_LINES).is_some() {
-            return Err(ForeignError::TooLarge);
+            return Err(RecordingError::TooLarge);
         }
         return vmstat::read(text);
     }
@@ -99,30 +99,32 @@ pub fn read(text: &str) -> Result<Recording, ForeignError> {
     if top::is_one(text) {
         return top::read(text);
     }
-    Err(ForeignError::Unknown)
+    Err(RecordingError::Unknown)
 }
 
-fn json(text: &str) -> Result<Recording, ForeignError> {
+fn json(text: &str) -> Result<Recording, RecordingError> {
     if takes_too_much(text) {
-        return Err(ForeignError::TooLarge);
+        return Err(RecordingError::TooLarge);
     }
     let (mended, remarks) = repair::repair(text);
     let value: serde_json::Value = serde_json::from_str(&mended).map_err(|e| {
         if is_cut_off(text) {
-            return ForeignError::CutOff;
+            return RecordingError::CutOff;
         }
         let what = "this is no JSON, and cannot be mended; record again, or give the text output";
-        ForeignError::Broken {
+        RecordingError::Broken {
             line: e.line(),
             column: e.column(),
             what: what.to_owned(),
         }
     })?;
     if value.get("fio version").is_some() {
-        return Err(ForeignError::OfFio);
+        return Err(RecordingError::OfFio);
     }
     let hosts = value.pointer("/sysstat/hosts").and_then(|h| h.as_array());
-    let host = hosts.and_then(|h| h.first()).ok_or(ForeignError::Unknown)?;
+    let host = hosts
+        .and_then(|h| h.first())
+        .ok_or(RecordingError::Unknown)?;
     let samples = host.get("statistics").and_then(|s| s.as_array());
     let mut recording = if samples.is_some_and(|s| s.iter().any(sadf::is_one)) {
         sadf::read(host)?
@@ -189,7 +191,7 @@ fn leave_out_first(recording: &mut Recording, by: &str, without_mean: bool) {
 }
 
 #[cfg(test)]
-#[path = "foreign_tests.rs"]
+#[path = "recordings_tests.rs"]
 mod tests;
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::iostat_json::{about, disk};
-use super::{ForeignError, MOST_DISKS, times};
+use super::{MOST_DISKS, RecordingError, times};
 use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 /// sysstat's page size in what it counts in pages; larger pages are rare and
@@ -15,7 +15,7 @@ pub(super) fn is_one(sample: &Value) -> bool {
     sample.get("timestamp").is_some_and(Value::is_object) || sample.get("cpu-load").is_some()
 }
 
-pub(super) fn read(host: &Value) -> Result<Recording, ForeignError> {
+pub(super) fn read(host: &Value) -> Result<Recording, RecordingError> {
     let samples = host.get("statistics").and_then(Value::as_array);
     let moments: Vec<Moment> = samples
         .into_iter()
@@ -24,7 +24,7 @@ pub(super) fn read(host: &Value) -> Result<Recording, ForeignError> {
         .map(moment)
         .collect();
     if moments.is_empty() {
-        return Err(ForeignError::Empty("sadf"));
+        return Err(RecordingError::Empty("sadf"));
     }
     let mut remarks = Vec::new();
     if moments.iter().all(|m| m.disks.is_empty()) {

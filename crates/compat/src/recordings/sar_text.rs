@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
-use super::{ForeignError, MOST_DISKS, fields, iostat_text, times};
+use super::{MOST_DISKS, RecordingError, fields, iostat_text, times};
 use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 /// sysstat's page size in what it counts in pages; larger pages are rare and
@@ -38,7 +38,7 @@ pub(super) fn is_one(text: &str) -> bool {
     })
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
+pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut reader = Reader::default();
     for line in text.lines().take(ROWS_MAX) {
         reader.line(line.trim_end());
@@ -58,7 +58,7 @@ pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
         *moment != bare
     });
     if recording.moments.is_empty() {
-        return Err(ForeignError::Empty("sar"));
+        return Err(RecordingError::Empty("sar"));
     }
     if recording.moments.iter().all(|m| m.disks.is_empty()) {
         let words = "it holds no disks; print it with sar -A, or sar -d -p";

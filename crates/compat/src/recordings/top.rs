@@ -1,6 +1,6 @@
 //! The first lines of `top -b`, and `uptime`: load averages and CPU shares.
 
-use super::ForeignError;
+use super::RecordingError;
 use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 const MARK: &str = "load average:";
@@ -9,7 +9,7 @@ pub(super) fn is_one(text: &str) -> bool {
     text.lines().take(10_000).any(|line| line.contains(MARK))
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
+pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut moments: Vec<Moment> = Vec::new();
     for line in text.lines() {
         if let Some((_, loads)) = line.split_once(MARK) {
@@ -29,7 +29,7 @@ pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
     }
     moments.retain(|m| m.load.is_some());
     if moments.is_empty() {
-        return Err(ForeignError::Empty("top"));
+        return Err(RecordingError::Empty("top"));
     }
     Ok(Recording {
         source: "top or uptime".to_owned(),

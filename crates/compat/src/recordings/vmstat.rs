@@ -1,6 +1,6 @@
 //! What vmstat of procps prints, with or without `-t`.
 
-use super::{ForeignError, fill_lengths, leave_out_first, times};
+use super::{RecordingError, fill_lengths, leave_out_first, times};
 use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 /// The line of names: every version has these.
@@ -13,7 +13,7 @@ pub(super) fn is_one(text: &str) -> bool {
     text.lines().take(100).any(is_heading)
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
+pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut names: Vec<&str> = Vec::new();
     let mut moments = Vec::new();
     for line in text.lines() {
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Recording, ForeignError> {
         }
     }
     if moments.is_empty() {
-        return Err(ForeignError::Empty("vmstat"));
+        return Err(RecordingError::Empty("vmstat"));
     }
     let mut recording = Recording {
         source: "vmstat".to_owned(),

@@ -2,11 +2,11 @@
 
 use fathom_analysis::{CrossKind, CrossSide};
 
-use super::{ForeignDirection, ForeignJob};
+use super::{ResultDirection, ResultJob};
 
 /// The figures of a job, as the tool states them.
-pub fn cross_side(job: &ForeignJob) -> CrossSide {
-    let sum = |of: fn(&ForeignDirection) -> Option<f64>| -> f64 {
+pub fn cross_side(job: &ResultJob) -> CrossSide {
+    let sum = |of: fn(&ResultDirection) -> Option<f64>| -> f64 {
         job.directions.iter().filter_map(of).sum()
     };
     let ops = sum(|d| d.ops);
@@ -40,7 +40,7 @@ pub fn cross_side(job: &ForeignJob) -> CrossSide {
     }
 }
 
-fn kind_of_direction(direction: &ForeignDirection) -> Option<CrossKind> {
+fn kind_of_direction(direction: &ResultDirection) -> Option<CrossKind> {
     // The whole time: what the other tool spends in submission is part of
     // what fathom times.
     let latency = direction.total.as_ref().or(direction.completion.as_ref())?;
@@ -57,24 +57,24 @@ mod tests {
     use fathom_model::OpKind;
 
     use super::*;
-    use crate::results::ForeignLatency;
+    use crate::results::ResultLatency;
 
     #[test]
     fn submission_and_cpu_are_means_over_all_operations() {
-        let latency = |mean_ns, count| ForeignLatency {
+        let latency = |mean_ns, count| ResultLatency {
             count: Some(count),
             mean_ns: Some(mean_ns),
-            ..ForeignLatency::default()
+            ..ResultLatency::default()
         };
-        let direction = |kind, ops, submission| ForeignDirection {
+        let direction = |kind, ops, submission| ResultDirection {
             kind: Some(kind),
             ops: Some(ops),
             ops_per_second: Some(ops / 60.0),
             submission: Some(submission),
             completion: Some(latency(1e6, ops)),
-            ..ForeignDirection::default()
+            ..ResultDirection::default()
         };
-        let side = cross_side(&ForeignJob {
+        let side = cross_side(&ResultJob {
             error: Some(5),
             cpu_user: Some(0.02),
             cpu_system: Some(0.03),
@@ -83,7 +83,7 @@ mod tests {
                 direction(OpKind::Read, 3000.0, latency(1000.0, 3000.0)),
                 direction(OpKind::Write, 1000.0, latency(5000.0, 1000.0)),
             ],
-            ..ForeignJob::default()
+            ..ResultJob::default()
         });
         assert_eq!(side.submission_ns, Some(2000.0));
         assert_eq!(side.cpu_ns_per_op, Some(0.05 * 60e9 / 4000.0));

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::ForeignError;
+use super::ResultError;
 
 /// Documents of a file at most.
 const MOST_DOCUMENTS: usize = 10_000;
@@ -42,7 +42,7 @@ impl Documents {
 }
 
 /// Every JSON object of the text.
-pub(super) fn read(text: &str) -> Result<Documents, ForeignError> {
+pub(super) fn read(text: &str) -> Result<Documents, ResultError> {
     let mut found = Documents::default();
     let mut at = 0;
     while found.values.len() < MOST_DOCUMENTS {
@@ -66,7 +66,7 @@ pub(super) fn read(text: &str) -> Result<Documents, ForeignError> {
     }
     found.note(&text[at.min(text.len())..]);
     match found.values.is_empty() {
-        true => Err(ForeignError::Unknown(first_words(text))),
+        true => Err(ResultError::Unknown(first_words(text))),
         false => Ok(found),
     }
 }
@@ -85,11 +85,7 @@ fn next_object(text: &str, from: usize) -> Option<usize> {
 }
 
 /// What can still be had from a document that does not parse.
-fn repair(
-    rest: &str,
-    error: &serde_json::Error,
-    found: &mut Documents,
-) -> Result<(), ForeignError> {
+fn repair(rest: &str, error: &serde_json::Error, found: &mut Documents) -> Result<(), ResultError> {
     // Messages between the lines of the document.
     let is_message = |line: &&str| line.starts_with("fio: ") || line.starts_with("fio ");
     if rest.lines().any(|line| is_message(&line)) {
@@ -111,14 +107,14 @@ fn repair(
         return if whole {
             Ok(())
         } else {
-            Err(ForeignError::Json(reason))
+            Err(ResultError::Json(reason))
         };
     }
     match last_complete_job(rest) {
         Some(end) => {
             let mended = format!("{}]}}", &rest[..end]);
             let value: Value = serde_json::from_str(&mended)
-                .map_err(|error| ForeignError::Json(error.to_string()))?;
+                .map_err(|error| ResultError::Json(error.to_string()))?;
             found.values.push(value);
             found.damage.push(format!(
                 "the file breaks off after {} bytes; only jobs that are complete were read",
@@ -132,7 +128,7 @@ fn repair(
                 .push("the last document of the file breaks off and was left out".to_owned());
             Ok(())
         }
-        None => Err(ForeignError::Truncated(rest.len())),
+        None => Err(ResultError::Truncated(rest.len())),
     }
 }
 

@@ -10,7 +10,7 @@ use fathom_model::op::OpKind;
 
 /// One document of results, with the logs that belong to it.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ForeignResult {
+pub struct ResultDocument {
     /// Where it was read from, for people.
     pub source: String,
     /// The tool and its version as it names itself, for example `fio-3.33`.
@@ -18,9 +18,9 @@ pub struct ForeignResult {
     /// When it was written, seconds since 1970-01-01 UTC.
     pub written_unix_s: Option<u64>,
     /// Entries in the order of the document.
-    pub jobs: Vec<ForeignJob>,
+    pub jobs: Vec<ResultJob>,
     /// Counters of block devices; `None` when the document has none.
-    pub devices: Option<Vec<ForeignDevice>>,
+    pub devices: Option<Vec<ResultDevice>>,
     /// What was lost or broken in the file.
     pub damage: Vec<String>,
     /// What is odd in the file without losing anything.
@@ -31,7 +31,7 @@ pub struct ForeignResult {
 
 /// One entry: a job, or several reported as one.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ForeignJob {
+pub struct ResultJob {
     /// Name.
     pub name: String,
     /// Host, where the result came from a client.
@@ -54,18 +54,18 @@ pub struct ForeignJob {
     /// CPU time in the kernel over `job_time_ns`, 0 to 1.
     pub cpu_system: Option<f64>,
     /// Data operations by direction; only those that happened.
-    pub directions: Vec<ForeignDirection>,
+    pub directions: Vec<ResultDirection>,
     /// Flushes.
-    pub flushes: Option<ForeignLatency>,
+    pub flushes: Option<ResultLatency>,
     /// The tool's own opinion on steady state.
-    pub steady: Option<ForeignSteady>,
+    pub steady: Option<ResultSteadiness>,
     /// What logs of the same run say, second by second.
-    pub series: Vec<ForeignSeries>,
+    pub series: Vec<ResultSeries>,
 }
 
 /// One direction of one entry.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ForeignDirection {
+pub struct ResultDirection {
     /// Which; `None` when reads and writes are reported as one.
     pub kind: Option<OpKind>,
     /// Bytes moved.
@@ -87,18 +87,18 @@ pub struct ForeignDirection {
     /// Operations that were dropped.
     pub dropped_ops: Option<f64>,
     /// From preparation to the return of submission.
-    pub submission: Option<ForeignLatency>,
+    pub submission: Option<ResultLatency>,
     /// From submission to completion.
-    pub completion: Option<ForeignLatency>,
+    pub completion: Option<ResultLatency>,
     /// Both together.
-    pub total: Option<ForeignLatency>,
+    pub total: Option<ResultLatency>,
     /// Spread of the throughput samples, bytes per second.
-    pub bandwidth_spread: Option<ForeignSpread>,
+    pub bandwidth_spread: Option<ResultSpread>,
     /// Spread of the rate samples, operations per second.
-    pub rate_spread: Option<ForeignSpread>,
+    pub rate_spread: Option<ResultSpread>,
 }
 
-impl ForeignDirection {
+impl ResultDirection {
     /// `read`, `write`, `trim` or `mixed`.
     pub fn name(&self) -> &'static str {
         self.kind.map_or("mixed", OpKind::name)
@@ -107,7 +107,7 @@ impl ForeignDirection {
     /// Mean time of one operation as a queue sees it: total, or completion
     /// where nothing else was recorded. Nanoseconds.
     pub fn mean_latency_ns(&self) -> Option<f64> {
-        let recorded = |latency: &Option<ForeignLatency>| latency.as_ref().and_then(|l| l.mean_ns);
+        let recorded = |latency: &Option<ResultLatency>| latency.as_ref().and_then(|l| l.mean_ns);
         recorded(&self.total).or_else(|| recorded(&self.completion))
     }
 }
@@ -115,7 +115,7 @@ impl ForeignDirection {
 /// A latency distribution as the tool states it. Absent when nothing was
 /// recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ForeignLatency {
+pub struct ResultLatency {
     /// Recorded values, where stated.
     pub count: Option<f64>,
     /// Smallest.
@@ -132,7 +132,7 @@ pub struct ForeignLatency {
 
 /// Spread of samples over time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ForeignSpread {
+pub struct ResultSpread {
     /// Smallest sample.
     pub min: f64,
     /// Largest sample.
@@ -147,7 +147,7 @@ pub struct ForeignSpread {
 
 /// The tool's own steady state.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ForeignSteady {
+pub struct ResultSteadiness {
     /// What was asked for, in the tool's words.
     pub rule: String,
     /// Whether it was reached; `None` when not stated.
@@ -158,7 +158,7 @@ pub struct ForeignSteady {
 
 /// A series of one value per interval.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForeignSeries {
+pub struct ResultSeries {
     /// What is counted.
     pub kind: SeriesKind,
     /// Which direction.
@@ -188,7 +188,7 @@ pub enum SeriesKind {
 
 /// Counters of one block device over the whole run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ForeignDevice {
+pub struct ResultDevice {
     /// Kernel name.
     pub name: String,
     /// Whether it lies on other devices that are listed as well.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::results::ForeignLatency;
+use crate::results::ResultLatency;
 
 use super::number;
 
@@ -98,7 +98,7 @@ impl HistogramLines {
     }
 
     /// The distribution over the whole log.
-    pub(super) fn latency(&self) -> Option<ForeignLatency> {
+    pub(super) fn latency(&self) -> Option<ResultLatency> {
         let total: u64 = self.columns.values().sum();
         if total == 0 {
             return None;
@@ -118,7 +118,7 @@ impl HistogramLines {
             });
             reached.map(|(column, _)| (percent, middle(column)))
         };
-        Some(ForeignLatency {
+        Some(ResultLatency {
             count: Some(total as f64),
             min_ns: self.columns.keys().next().map(|(low, _)| *low as f64),
             max_ns: self

@@ -8,13 +8,13 @@
 use std::collections::BTreeMap;
 
 use crate::results::{
-    ForeignDevice, ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSpread,
-    ForeignSteady,
+    ResultDevice, ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSpread,
+    ResultSteadiness,
 };
 use fathom_model::op::OpKind;
 use serde_json::{Map, Value};
 
-use super::ForeignError;
+use super::ResultError;
 use super::documents::Documents;
 use super::number;
 
@@ -26,8 +26,8 @@ const SECTOR_BYTES: f64 = 512.0;
 pub(super) fn results(
     name: &str,
     documents: Documents,
-) -> Result<Vec<ForeignResult>, ForeignError> {
-    let mut results: Vec<ForeignResult> = Vec::new();
+) -> Result<Vec<ResultDocument>, ResultError> {
+    let mut results: Vec<ResultDocument> = Vec::new();
     let mut repeated = 0usize;
     for value in &documents.values {
         let Some(result) = result(name, value) else {
@@ -57,7 +57,7 @@ pub(super) fn results(
             "JSON with the keys [{}] but no jobs of fio",
             keys.join(", ")
         );
-        return Err(ForeignError::Unknown(what.escape_debug().to_string()));
+        return Err(ResultError::Unknown(what.escape_debug().to_string()));
     };
     if repeated > 0 {
         last.remarks.push(format!(
@@ -78,8 +78,8 @@ pub(super) fn results(
 }
 
 /// Whether the next document is a later snapshot of the same run.
-fn goes_on(before: &ForeignResult, after: &ForeignResult) -> bool {
-    let progress = |job: &ForeignJob| {
+fn goes_on(before: &ResultDocument, after: &ResultDocument) -> bool {
+    let progress = |job: &ResultJob| {
         job.directions
             .iter()
             .fold((0.0, 0.0f64), |(bytes, time), d| {
@@ -89,7 +89,7 @@ fn goes_on(before: &ForeignResult, after: &ForeignResult) -> bool {
                 )
             })
     };
-    let same = |(a, b): (&ForeignJob, &ForeignJob)| {
+    let same = |(a, b): (&ResultJob, &ResultJob)| {
         let (first, second) = (progress(a), progress(b));
         a.name == b.name
             && a.group == b.group
@@ -110,18 +110,18 @@ fn goes_on(before: &ForeignResult, after: &ForeignResult) -> bool {
         })
 }
 
-fn result(name: &str, value: &Value) -> Option<ForeignResult> {
+fn result(name: &str, value: &Value) -> Option<ResultDocument> {
     let document = value.as_object()?;
     let entries = ["jobs", "client_stats"]
         .iter()
         .find_map(|key| document.get(*key)?.as_array())?;
     let devices = document.get("disk_util").and_then(Value::as_array);
-    let mut result = ForeignResult {
+    let mut result = ResultDocument {
         source: name.to_owned(),
         tool: number::text(document.get("fio version")),
         written_unix_s: number::of(document.get("timestamp")).map(|t| t as u64),
         devices: devices.map(|list| list.iter().filter_map(device).collect()),
-        ..ForeignResult::default()
+        ..ResultDocument::default()
     };
     let global = global_options(document.get("global options"));
     for entry in entries.iter().take(MOST_JOBS) {
@@ -159,7 +159,7 @@ fn options(value: Option<&Value>) -> Options {
         .collect()
 }
 
-fn job(entry: &Map<String, Value>, global: &Options) -> ForeignJob {
+fn job(entry: &Map<String, Value>, global: &Options) -> ResultJob {
     let mut merged = global.clone();
     merged.extend(options(entry.get("job options")));
     let name = number::text(entry.get("jobname")).unwrap_or_default();
@@ -171,7 +171,7 @@ fn job(entry: &Map<String, Value>, global: &Options) -> ForeignJob {
         ("mixed", None),
     ];
     let percent = |key: &str| number::of(entry.get(key)).map(|p| p / 100.0);
-    ForeignJob {
+    ResultJob {
         sum_of_others,
         name,
         host: number::text(entry.get("hostname")),
@@ -198,7 +198,7 @@ fn job(entry: &Map<String, Value>, global: &Options) -> ForeignJob {
     }
 }
 
-fn direction(value: &Value, kind: Option<OpKind>) -> Option<ForeignDirection> {
+fn direction(value: &Value, kind: Option<OpKind>) -> Option<ResultDirection> {
     let object = value.as_object()?;
     let get = |key: &str| object.get(key);
     // Before 3.0 `io_bytes` was in KiB and nothing said so.
@@ -210,7 +210,7 @@ fn direction(value: &Value, kind: Option<OpKind>) -> Option<ForeignDirection> {
         Some(value) => latency(Some(value), 1.0),
         None => latency(get(key), 1e3),
     };
-    let direction = ForeignDirection {
+    let direction = ResultDirection {
         kind,
         bytes: stated.map(|b| if old { b * 1024.0 } else { b }),
         kib: number::of(get("io_kbytes")),
@@ -236,7 +236,7 @@ fn direction(value: &Value, kind: Option<OpKind>) -> Option<ForeignDirection> {
 }
 
 /// `None` when no value was recorded: fio then prints zeros.
-fn latency(value: Option<&Value>, scale: f64) -> Option<ForeignLatency> {
+fn latency(value: Option<&Value>, scale: f64) -> Option<ResultLatency> {
     let object = value?.as_object()?;
     let time = |key: &str| number::of(object.get(key)).map(|v| v * scale);
     let count = number::of(object.get("N"));
@@ -254,7 +254,7 @@ fn latency(value: Option<&Value>, scale: f64) -> Option<ForeignLatency> {
         .collect();
     percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
     let bins = object.get("bins").and_then(Value::as_object);
-    Some(ForeignLatency {
+    Some(ResultLatency {
         count,
         min_ns: time("min"),
         max_ns: time("max"),
@@ -269,10 +269,10 @@ fn spread(
     prefix: &str,
     deviation: &str,
     scale: f64,
-) -> Option<ForeignSpread> {
+) -> Option<ResultSpread> {
     let get = |key: String| number::of(object.get(&key));
     let samples = get(format!("{prefix}_samples")).filter(|n| *n > 0.0)?;
-    Some(ForeignSpread {
+    Some(ResultSpread {
         min: get(format!("{prefix}_min"))? * scale,
         max: get(format!("{prefix}_max"))? * scale,
         mean: get(format!("{prefix}_mean"))? * scale,
@@ -281,19 +281,19 @@ fn spread(
     })
 }
 
-fn steady(value: &Value) -> Option<ForeignSteady> {
+fn steady(value: &Value) -> Option<ResultSteadiness> {
     let object = value.as_object()?;
-    Some(ForeignSteady {
+    Some(ResultSteadiness {
         rule: number::text(object.get("ss")).unwrap_or_default(),
         attained: number::of(object.get("attained")).map(|a| a > 0.0),
         reached: number::text(object.get("criterion")),
     })
 }
 
-fn device(value: &Value) -> Option<ForeignDevice> {
+fn device(value: &Value) -> Option<ResultDevice> {
     let object = value.as_object()?;
     let count = |key: &str| number::of(object.get(key));
-    Some(ForeignDevice {
+    Some(ResultDevice {
         name: number::text(object.get("name"))?,
         stacked: object.keys().any(|key| key.starts_with("aggr_")),
         reads: count("read_ios")?,

@@ -11,12 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::results::{ForeignSeries, SeriesKind};
+use crate::results::{ResultSeries, SeriesKind};
 use fathom_model::op::OpKind;
 use fathom_stats::quantile::nearest_rank;
 
 use super::fio_histogram::{self, HistogramLines};
-use super::{ForeignError, number};
+use super::{ResultError, number};
 
 /// Lines of averaged values at most; a year of seconds has 31 million.
 const MOST_LINES: usize = 4_000_000;
@@ -51,7 +51,7 @@ pub struct SeriesLog {
     /// Host, where a client collected it.
     pub host: Option<String>,
     /// Series by direction.
-    pub series: Vec<ForeignSeries>,
+    pub series: Vec<ResultSeries>,
     /// Histograms by direction, where the log holds those.
     pub histograms: Vec<(OpKind, HistogramLines)>,
     /// Whether lines are operations and not means.
@@ -86,11 +86,11 @@ impl SeriesLog {
     }
 
     /// Reads a log; its name says what it holds.
-    pub(super) fn read(name: &str, text: &str) -> Result<SeriesLog, ForeignError> {
+    pub(super) fn read(name: &str, text: &str) -> Result<SeriesLog, ResultError> {
         let Some(mut log) = SeriesLog::named(name) else {
             let what = "a list of numbers whose name does not say what they are (fio's logs end in \
                         _bw.N.log, _iops.N.log, _lat.N.log, _clat.N.log, _slat.N.log or _clat_hist.N.log)";
-            return Err(ForeignError::Unknown(what.to_owned()));
+            return Err(ResultError::Unknown(what.to_owned()));
         };
         match log.kind {
             LogKind::Series(kind) => log.fill(kind, text),
@@ -226,12 +226,12 @@ impl Lines {
         }
     }
 
-    fn series(self, kind: SeriesKind, direction: OpKind) -> Option<ForeignSeries> {
+    fn series(self, kind: SeriesKind, direction: OpKind) -> Option<ResultSeries> {
         let (interval_ns, values) = match self.operations > self.means.len() as u64 {
             true => (1_000_000_000, counted(&self.seconds, kind)?),
             false => averaged(self.means)?,
         };
-        Some(ForeignSeries {
+        Some(ResultSeries {
             kind,
             direction,
             interval_ns,

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::results::{ForeignJob, ForeignResult, ForeignSeries};
+use crate::results::{ResultDocument, ResultJob, ResultSeries};
 use fathom_model::op::OpKind;
 
 use super::{SeriesLog, histograms};
@@ -22,7 +22,7 @@ const LOG_OPTIONS: [&str; 4] = [
 /// Adds every log to the entry that wrote it. Logs without any document of
 /// results become a result of their own. Returns remarks on logs that were
 /// not used.
-pub fn gather(results: &mut Vec<ForeignResult>, logs: Vec<SeriesLog>) -> Vec<String> {
+pub fn gather(results: &mut Vec<ResultDocument>, logs: Vec<SeriesLog>) -> Vec<String> {
     let mut remarks = Vec::new();
     if results.is_empty() {
         results.extend(of_logs_alone(&logs));
@@ -56,8 +56,8 @@ pub fn gather(results: &mut Vec<ForeignResult>, logs: Vec<SeriesLog>) -> Vec<Str
 }
 
 /// The entries to which a log may belong.
-fn places(results: &[ForeignResult], log: &SeriesLog) -> Vec<(usize, usize)> {
-    let entries: Vec<(usize, usize, &ForeignJob)> = results
+fn places(results: &[ResultDocument], log: &SeriesLog) -> Vec<(usize, usize)> {
+    let entries: Vec<(usize, usize, &ResultJob)> = results
         .iter()
         .enumerate()
         .flat_map(|(r, result)| {
@@ -69,7 +69,7 @@ fn places(results: &[ForeignResult], log: &SeriesLog) -> Vec<(usize, usize)> {
         })
         .filter(|(_, _, job)| !job.sum_of_others)
         .collect();
-    let place = |entries: &[(usize, usize, &ForeignJob)]| -> Vec<(usize, usize)> {
+    let place = |entries: &[(usize, usize, &ResultJob)]| -> Vec<(usize, usize)> {
         entries.iter().map(|(r, j, _)| (*r, *j)).collect()
     };
     if entries.len() == 1 {
@@ -94,7 +94,7 @@ fn places(results: &[ForeignResult], log: &SeriesLog) -> Vec<(usize, usize)> {
 }
 
 /// Names under which a job may write logs.
-fn prefixes(job: &ForeignJob) -> impl Iterator<Item = &str> {
+fn prefixes(job: &ResultJob) -> impl Iterator<Item = &str> {
     let options = LOG_OPTIONS
         .iter()
         .filter_map(|key| job.options.get(*key))
@@ -105,8 +105,8 @@ fn prefixes(job: &ForeignJob) -> impl Iterator<Item = &str> {
 
 /// Numbers of the jobs in an entry: entries of one name are its clones, unless
 /// a group is reported as one.
-fn numbers(jobs: &[ForeignJob], index: usize) -> std::ops::Range<u64> {
-    let weight = |job: &ForeignJob| -> u64 {
+fn numbers(jobs: &[ResultJob], index: usize) -> std::ops::Range<u64> {
+    let weight = |job: &ResultJob| -> u64 {
         let clones = job.options.get("numjobs").and_then(|n| n.parse().ok());
         let alike = jobs
             .iter()
@@ -123,12 +123,12 @@ fn numbers(jobs: &[ForeignJob], index: usize) -> std::ops::Range<u64> {
 
 /// Series of the same kind added up over the time that all of them cover.
 fn summed(
-    parts: impl Iterator<Item = ForeignSeries>,
+    parts: impl Iterator<Item = ResultSeries>,
     remarks: &mut Vec<String>,
-) -> Vec<ForeignSeries> {
-    let mut sums: Vec<ForeignSeries> = Vec::new();
+) -> Vec<ResultSeries> {
+    let mut sums: Vec<ResultSeries> = Vec::new();
     for part in parts {
-        let same = |s: &&mut ForeignSeries| s.kind == part.kind && s.direction == part.direction;
+        let same = |s: &&mut ResultSeries| s.kind == part.kind && s.direction == part.direction;
         let Some(sum) = sums.iter_mut().find(same) else {
             sums.push(part);
             continue;
@@ -153,28 +153,28 @@ fn summed(
 }
 
 /// One result with one nameless job per name of log.
-fn of_logs_alone(logs: &[SeriesLog]) -> Option<ForeignResult> {
-    let mut jobs: Vec<ForeignJob> = Vec::new();
+fn of_logs_alone(logs: &[SeriesLog]) -> Option<ResultDocument> {
+    let mut jobs: Vec<ResultJob> = Vec::new();
     for log in logs {
-        let known = |job: &ForeignJob| job.name == log.prefix && job.host == log.host;
+        let known = |job: &ResultJob| job.name == log.prefix && job.host == log.host;
         if !jobs.iter().any(known) {
-            jobs.push(ForeignJob {
+            jobs.push(ResultJob {
                 name: log.prefix.clone(),
                 host: log.host.clone(),
                 directions: directions(logs, log),
-                ..ForeignJob::default()
+                ..ResultJob::default()
             });
         }
     }
     let first = logs.first()?;
-    Some(ForeignResult {
+    Some(ResultDocument {
         source: first.source.clone(),
         jobs,
-        ..ForeignResult::default()
+        ..ResultDocument::default()
     })
 }
 
-fn directions(logs: &[SeriesLog], like: &SeriesLog) -> Vec<crate::results::ForeignDirection> {
+fn directions(logs: &[SeriesLog], like: &SeriesLog) -> Vec<crate::results::ResultDirection> {
     let mut kinds: Vec<OpKind> = logs
         .iter()
         .filter(|l| l.prefix == like.prefix && l.host == like.host)
@@ -185,7 +185,7 @@ fn directions(logs: &[SeriesLog], like: &SeriesLog) -> Vec<crate::results::Forei
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let direction = |kind| crate::results::ForeignDirection {
+    let direction = |kind| crate::results::ResultDirection {
         kind: Some(kind),
         ..Default::default()
     };

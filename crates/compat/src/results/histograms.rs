@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::results::{ForeignJob, ForeignLatency, ForeignSeries, SeriesKind};
+use crate::results::{ResultJob, ResultLatency, ResultSeries, SeriesKind};
 use fathom_model::op::OpKind;
 
 use super::SeriesLog;
@@ -25,7 +25,7 @@ const COMPARED: std::ops::RangeInclusive<f64> = 50.0..=99.0;
 type Rates = Vec<(f64, f64)>;
 
 /// Adds the distributions and rates of the histogram logs among `logs`.
-pub(super) fn add(job: &mut ForeignJob, logs: &[SeriesLog], remarks: &mut Vec<String>) {
+pub(super) fn add(job: &mut ResultJob, logs: &[SeriesLog], remarks: &mut Vec<String>) {
     let mut directions: BTreeMap<OpKind, (HistogramLines, Vec<Rates>)> = BTreeMap::new();
     for (direction, lines) in logs.iter().flat_map(|log| &log.histograms) {
         let (all, rates) = directions.entry(*direction).or_default();
@@ -44,9 +44,9 @@ pub(super) fn add(job: &mut ForeignJob, logs: &[SeriesLog], remarks: &mut Vec<St
 }
 
 fn complete(
-    job: &mut ForeignJob,
+    job: &mut ResultJob,
     direction: OpKind,
-    latency: ForeignLatency,
+    latency: ResultLatency,
     source: &str,
     remarks: &mut Vec<String>,
 ) {
@@ -79,7 +79,7 @@ fn complete(
 }
 
 /// Where log and document say different things of the same percentile.
-fn contradiction(stated: &ForeignLatency, logged: &ForeignLatency, source: &str) -> Option<String> {
+fn contradiction(stated: &ResultLatency, logged: &ResultLatency, source: &str) -> Option<String> {
     let compared = stated
         .percentiles
         .iter()
@@ -100,7 +100,7 @@ fn contradiction(stated: &ForeignLatency, logged: &ForeignLatency, source: &str)
 }
 
 /// Operations per second of all logs of a direction added up.
-fn rate(direction: OpKind, logs: Vec<Rates>) -> Option<ForeignSeries> {
+fn rate(direction: OpKind, logs: Vec<Rates>) -> Option<ResultSeries> {
     let count = logs.len() as u32;
     let mut sum: Option<(u64, Vec<f64>)> = None;
     for (interval_ns, values) in logs.into_iter().filter_map(averaged) {
@@ -114,7 +114,7 @@ fn rate(direction: OpKind, logs: Vec<Rates>) -> Option<ForeignSeries> {
         }
     }
     let (interval_ns, values) = sum?;
-    Some(ForeignSeries {
+    Some(ResultSeries {
         kind: SeriesKind::Operations,
         direction,
         interval_ns,
@@ -124,9 +124,9 @@ fn rate(direction: OpKind, logs: Vec<Rates>) -> Option<ForeignSeries> {
 }
 
 /// Takes the rates of histogram logs where no log of a rate says more.
-pub(super) fn fill_gaps(series: &mut Vec<ForeignSeries>, of_histograms: Vec<ForeignSeries>) {
+pub(super) fn fill_gaps(series: &mut Vec<ResultSeries>, of_histograms: Vec<ResultSeries>) {
     for candidate in of_histograms {
-        let known = |s: &ForeignSeries| {
+        let known = |s: &ResultSeries| {
             s.direction == candidate.direction
                 && matches!(s.kind, SeriesKind::Operations | SeriesKind::Bandwidth)
         };

@@ -24,12 +24,12 @@ mod warp_active;
 mod warp_aggregate;
 
 #[cfg(test)]
-mod foreign_tests;
+mod results_tests;
 
 pub use cross_side::cross_side;
 pub use facts::{
-    ForeignDevice, ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries,
-    ForeignSpread, ForeignSteady, SeriesKind,
+    ResultDevice, ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSeries,
+    ResultSpread, ResultSteadiness, SeriesKind,
 };
 pub use fio_histogram::HistogramLines;
 pub use fio_log::{LogKind, SeriesLog};
@@ -49,9 +49,9 @@ pub const MOST_VALUES_BYTES: u64 = 160 << 20;
 
 /// What a file turned out to be.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ForeignFile {
+pub enum ResultFile {
     /// Results.
-    Results(Vec<ForeignResult>),
+    Results(Vec<ResultDocument>),
     /// A log of one job.
     Log(SeriesLog),
     /// A document of fathom itself, with its `schema`.
@@ -60,7 +60,7 @@ pub enum ForeignFile {
 
 /// Why a file is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ForeignError {
+pub enum ResultError {
     /// Nothing in it.
     #[error("the file is empty")]
     Empty,
@@ -83,43 +83,43 @@ pub enum ForeignError {
 /// because logs carry their kind in the name.
 ///
 /// # Errors
-/// [`ForeignError`] when nothing in it is understood.
-pub fn read_foreign(name: &str, text: &str) -> Result<ForeignFile, ForeignError> {
+/// [`ResultError`] when nothing in it is understood.
+pub fn read_results(name: &str, text: &str) -> Result<ResultFile, ResultError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let start = text.trim_start();
     if start.is_empty() {
         // fio leaves the log of a direction that did nothing empty.
         return match SeriesLog::empty(name) {
-            Some(log) => Ok(ForeignFile::Log(log)),
-            None => Err(ForeignError::Empty),
+            Some(log) => Ok(ResultFile::Log(log)),
+            None => Err(ResultError::Empty),
         };
     }
     if fio_log::looks_like_log(start) {
-        return SeriesLog::read(name, text).map(ForeignFile::Log);
+        return SeriesLog::read(name, text).map(ResultFile::Log);
     }
     if warp::looks_like(start) {
         return match warp::read(name, start) {
-            Some(result) => Ok(ForeignFile::Results(vec![result])),
-            None => Err(ForeignError::Unknown(
+            Some(result) => Ok(ResultFile::Results(vec![result])),
+            None => Err(ResultError::Unknown(
                 "a list of requests without their times".to_owned(),
             )),
         };
     }
     if let Some(results) = terse::read(name, text) {
-        return Ok(ForeignFile::Results(results));
+        return Ok(ResultFile::Results(results));
     }
     let documents = documents::read(text)?;
     if let Some(schema) = documents.own_schema() {
-        return Ok(ForeignFile::Own(schema));
+        return Ok(ResultFile::Own(schema));
     }
     if let Some(document) = documents
         .values
         .first()
         .filter(|d| warp_aggregate::looks_like(d))
     {
-        return Ok(ForeignFile::Results(vec![warp_aggregate::read(
+        return Ok(ResultFile::Results(vec![warp_aggregate::read(
             name, document,
         )]));
     }
-    fio_json::results(name, documents).map(ForeignFile::Results)
+    fio_json::results(name, documents).map(ResultFile::Results)
 }

@@ -4,7 +4,7 @@
 //! version 5), CPU, then distributions. Latencies are in microseconds, rates
 //! in KiB per second and whole IOPS. Options are not part of it.
 
-use crate::results::{ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSpread};
+use crate::results::{ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSpread};
 use fathom_model::op::OpKind;
 
 use super::number::from_text;
@@ -13,10 +13,10 @@ use super::number::from_text;
 const MOST_JOBS: usize = 20_000;
 
 /// The results, when the text is terse output.
-pub(super) fn read(name: &str, text: &str) -> Option<Vec<ForeignResult>> {
-    let mut result = ForeignResult {
+pub(super) fn read(name: &str, text: &str) -> Option<Vec<ResultDocument>> {
+    let mut result = ResultDocument {
         source: name.to_owned(),
-        ..ForeignResult::default()
+        ..ResultDocument::default()
     };
     for line in text.lines().take(MOST_JOBS) {
         let fields: Vec<&str> = line.trim().split(';').take(400).collect();
@@ -33,7 +33,7 @@ pub(super) fn read(name: &str, text: &str) -> Option<Vec<ForeignResult>> {
     (!result.jobs.is_empty()).then_some(vec![result])
 }
 
-fn job(fields: &[&str]) -> Option<(String, ForeignJob)> {
+fn job(fields: &[&str]) -> Option<(String, ResultJob)> {
     let version: u32 = fields.first()?.parse().ok()?;
     let tool = fields.get(1).filter(|t| t.starts_with("fio-"))?;
     let (width, kinds): (usize, &[OpKind]) = match version {
@@ -50,19 +50,19 @@ fn job(fields: &[&str]) -> Option<(String, ForeignJob)> {
         .collect();
     let cpu = 5 + kinds.len() * width;
     let share = |at: usize| from_text(fields.get(at)?).map(|p| p / 100.0);
-    let job = ForeignJob {
+    let job = ResultJob {
         name: fields.get(2)?.chars().take(300).collect(),
         group: fields.get(3)?.parse().ok(),
         error: fields.get(4)?.parse().ok(),
         cpu_user: share(cpu),
         cpu_system: share(cpu + 1),
         directions,
-        ..ForeignJob::default()
+        ..ResultJob::default()
     };
     Some(((*tool).to_owned(), job))
 }
 
-fn direction(fields: &[&str], kind: OpKind) -> Option<ForeignDirection> {
+fn direction(fields: &[&str], kind: OpKind) -> Option<ResultDirection> {
     let number = |at: usize| from_text(fields.get(at)?);
     let kib = number(0)?;
     if kib <= 0.0 {
@@ -82,7 +82,7 @@ fn direction(fields: &[&str], kind: OpKind) -> Option<ForeignDirection> {
             .collect();
     }
     let bandwidth = |at: usize| number(at).map(|k| k * 1024.0);
-    Some(ForeignDirection {
+    Some(ResultDirection {
         kind: Some(kind),
         bytes: Some(kib * 1024.0),
         bytes_per_second: kib_per_second.map(|k| k * 1024.0),
@@ -94,7 +94,7 @@ fn direction(fields: &[&str], kind: OpKind) -> Option<ForeignDirection> {
         bandwidth_spread: number(41)
             .filter(|samples| *samples > 0.0)
             .and_then(|samples| {
-                Some(ForeignSpread {
+                Some(ResultSpread {
                     min: bandwidth(36)?,
                     max: bandwidth(37)?,
                     mean: bandwidth(39)?,
@@ -102,18 +102,18 @@ fn direction(fields: &[&str], kind: OpKind) -> Option<ForeignDirection> {
                     samples,
                 })
             }),
-        ..ForeignDirection::default()
+        ..ResultDirection::default()
     })
 }
 
 /// Smallest, largest, mean, deviation in microseconds.
-fn latency(fields: &[&str]) -> Option<ForeignLatency> {
+fn latency(fields: &[&str]) -> Option<ResultLatency> {
     let time = |at: usize| from_text(fields.get(at)?).map(|us| us * 1e3);
     let mean_ns = time(2).filter(|mean| *mean > 0.0)?;
-    Some(ForeignLatency {
+    Some(ResultLatency {
         min_ns: time(0),
         max_ns: time(1),
         mean_ns: Some(mean_ns),
-        ..ForeignLatency::default()
+        ..ResultLatency::default()
     })
 }

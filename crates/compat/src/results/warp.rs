@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::results::{
-    ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries, SeriesKind,
+    ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSeries, SeriesKind,
 };
 use fathom_model::{Histogram, OpKind};
 
@@ -61,7 +61,7 @@ pub(super) fn looks_like(text: &str) -> bool {
 }
 
 /// The results of an operation file; `None` when its header lacks a column.
-pub(super) fn read(name: &str, text: &str) -> Option<ForeignResult> {
+pub(super) fn read(name: &str, text: &str) -> Option<ResultDocument> {
     let mut lines = records(text);
     let header = lines.next()?;
     let columns: BTreeMap<&str, usize> = header.iter().map(|name| &**name).zip(0..).collect();
@@ -85,11 +85,11 @@ pub(super) fn read(name: &str, text: &str) -> Option<ForeignResult> {
             broken += 1;
         }
     }
-    let mut result = ForeignResult {
+    let mut result = ResultDocument {
         source: name.to_owned(),
         tool: Some("warp".to_owned()),
         messages: Vec::new(),
-        ..ForeignResult::default()
+        ..ResultDocument::default()
     };
     if broken > 0 {
         result.damage.push(format!("{broken} lines cannot be read"));
@@ -222,7 +222,7 @@ pub(super) fn kind_of(op: &str) -> OpKind {
     }
 }
 
-fn job(op: String, kind: Kind) -> ForeignJob {
+fn job(op: String, kind: Kind) -> ResultJob {
     let direction = kind_of(&op);
     let first_ns = kind.first_ns.unwrap_or(0);
     let span_ns = kind.last_ns.saturating_sub(first_ns);
@@ -231,10 +231,10 @@ fn job(op: String, kind: Kind) -> ForeignJob {
         ns => Some(count as f64 * NS_OF_S as f64 / ns as f64),
     };
     let series = series(&kind, first_ns, direction);
-    ForeignJob {
+    ResultJob {
         name: op,
         failures_ignored: Some(kind.failed),
-        directions: vec![ForeignDirection {
+        directions: vec![ResultDirection {
             kind: Some(direction),
             bytes: (kind.bytes > 0).then_some(kind.bytes as f64),
             ops: Some(kind.ops as f64),
@@ -242,33 +242,31 @@ fn job(op: String, kind: Kind) -> ForeignJob {
             ops_per_second: rate(kind.ops),
             duration_ns: Some(span_ns as f64),
             total: Some(latency(&kind.latency)),
-            ..ForeignDirection::default()
+            ..ResultDirection::default()
         }],
         series: series.into_iter().collect(),
-        ..ForeignJob::default()
+        ..ResultJob::default()
     }
 }
 
 /// Whole seconds between the first start and the last end.
-fn series(kind: &Kind, first_ns: u64, direction: OpKind) -> Option<ForeignSeries> {
+fn series(kind: &Kind, first_ns: u64, direction: OpKind) -> Option<ResultSeries> {
     let from = first_ns.div_ceil(NS_OF_S);
     let to = kind.last_ns / NS_OF_S;
     let seconds = usize::try_from(to.checked_sub(from)?).ok()?;
     let values = (from..to).map(|second| kind.ends.get(&second).copied().unwrap_or(0) as f64);
-    (2..=MOST_SECONDS)
-        .contains(&seconds)
-        .then(|| ForeignSeries {
-            kind: SeriesKind::Operations,
-            direction,
-            interval_ns: NS_OF_S,
-            values: values.collect(),
-            logs: 1,
-        })
+    (2..=MOST_SECONDS).contains(&seconds).then(|| ResultSeries {
+        kind: SeriesKind::Operations,
+        direction,
+        interval_ns: NS_OF_S,
+        values: values.collect(),
+        logs: 1,
+    })
 }
 
-fn latency(all: &Histogram) -> ForeignLatency {
+fn latency(all: &Histogram) -> ResultLatency {
     let stated = |percent: f64| Some((percent, all.quantile(percent / 100.0)? as f64));
-    ForeignLatency {
+    ResultLatency {
         count: Some(all.count() as f64),
         min_ns: all.min().map(|ns| ns as f64),
         max_ns: all.max().map(|ns| ns as f64),

@@ -9,7 +9,7 @@
 //! times stand among the others; what that spoils is left out, with the reason.
 
 use crate::results::{
-    ForeignDirection, ForeignJob, ForeignLatency, ForeignResult, ForeignSeries, SeriesKind,
+    ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSeries, SeriesKind,
 };
 use fathom_model::unit;
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub(super) fn looks_like(document: &Value) -> bool {
 }
 
 /// The results of a document.
-pub(super) fn read(name: &str, document: &Value) -> ForeignResult {
+pub(super) fn read(name: &str, document: &Value) -> ResultDocument {
     let text = |name: &str| {
         document
             .get(name)
@@ -42,13 +42,13 @@ pub(super) fn read(name: &str, document: &Value) -> ForeignResult {
             .unwrap_or_default()
     };
     let version = text("warp_version");
-    let mut result = ForeignResult {
+    let mut result = ResultDocument {
         source: name.to_owned(),
         tool: Some(match version {
             "" | "(dev)" => "warp".to_owned(),
             version => format!("warp {version}"),
         }),
-        ..ForeignResult::default()
+        ..ResultDocument::default()
     };
     let command: String = text("commandline").chars().take(300).collect();
     result
@@ -80,7 +80,7 @@ fn time(of: &Value, name: &str) -> Option<u64> {
     unix_ns(of.get(name)?.as_str()?)
 }
 
-fn job(op: &str, of: &Value, remarks: &mut Vec<String>) -> ForeignJob {
+fn job(op: &str, of: &Value, remarks: &mut Vec<String>) -> ResultJob {
     let direction = kind_of(op);
     let all = number(of, "total_requests").unwrap_or(0.0);
     let failed = number(of, "total_errors").unwrap_or(0.0);
@@ -92,10 +92,10 @@ fn job(op: &str, of: &Value, remarks: &mut Vec<String>) -> ForeignJob {
     let rate = |count: f64| span_ns.map(|ns| count * NS_OF_S as f64 / ns as f64);
     let parts = parts(of);
     told(op, of, (all, failed), &parts, remarks);
-    ForeignJob {
+    ResultJob {
         name: op.to_owned(),
         failures_ignored: Some(failed as u64),
-        directions: vec![ForeignDirection {
+        directions: vec![ResultDirection {
             kind: Some(direction),
             bytes,
             ops: Some((all - failed).max(0.0)),
@@ -103,10 +103,10 @@ fn job(op: &str, of: &Value, remarks: &mut Vec<String>) -> ForeignJob {
             ops_per_second: rate((all - failed).max(0.0)),
             duration_ns: span_ns.map(|ns| ns as f64),
             total: latency(&parts, all, failed),
-            ..ForeignDirection::default()
+            ..ResultDirection::default()
         }],
         series: series(of, direction, (all, failed)).into_iter().collect(),
-        ..ForeignJob::default()
+        ..ResultJob::default()
     }
 }
 
@@ -130,7 +130,7 @@ fn parts(of: &Value) -> Vec<Part<'_>> {
 
 /// What the parts say of all requests together; `None` where some requests are
 /// in no part, or failed ones are among them.
-fn latency(parts: &[Part<'_>], all: f64, failed: f64) -> Option<ForeignLatency> {
+fn latency(parts: &[Part<'_>], all: f64, failed: f64) -> Option<ResultLatency> {
     let counted: f64 = parts.iter().map(|part| part.requests).sum();
     if failed > 0.0 || parts.is_empty() || counted != all {
         return None;
@@ -151,7 +151,7 @@ fn latency(parts: &[Part<'_>], all: f64, failed: f64) -> Option<ForeignLatency> 
             .collect(),
         _ => Vec::new(),
     };
-    Some(ForeignLatency {
+    Some(ResultLatency {
         count: Some(counted),
         min_ns: extreme("fastest_millis", f64::min).map(|ms| ms * NS_OF_MS),
         max_ns: extreme("slowest_millis", f64::max).map(|ms| ms * NS_OF_MS),
@@ -228,7 +228,7 @@ fn series(
     of: &Value,
     direction: fathom_model::OpKind,
     (requests, failed): (f64, f64),
-) -> Option<ForeignSeries> {
+) -> Option<ResultSeries> {
     // What is counted by second are objects, failed ones among them.
     if failed > 0.0 || number(of, "total_objects") != Some(requests) {
         return None;
@@ -246,7 +246,7 @@ fn series(
         .windows(2)
         .all(|pair| (pair[1].0 - pair[0].0) as f64 == interval_ns);
     let usable = all.len() > 1 && regular && interval_ns >= 1.0;
-    usable.then(|| ForeignSeries {
+    usable.then(|| ResultSeries {
         kind: SeriesKind::Operations,
         direction,
         interval_ns: interval_ns as u64,

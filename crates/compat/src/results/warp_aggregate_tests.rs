@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{ForeignFile, read_foreign};
+use super::super::{ResultFile, read_results};
 use super::*;
 
 /// 3,000 GETs of one client in two stretches, as warp writes them.
@@ -48,9 +48,8 @@ fn document() -> Value {
     })
 }
 
-fn result(document: &Value) -> ForeignResult {
-    let ForeignFile::Results(mut results) = read_foreign("x", &document.to_string()).unwrap()
-    else {
+fn result(document: &Value) -> ResultDocument {
+    let ResultFile::Results(mut results) = read_results("x", &document.to_string()).unwrap() else {
         panic!("no results")
     };
     assert_eq!(results.len(), 1);
@@ -147,6 +146,6 @@ proptest! {
         let mut text = document().to_string().into_bytes();
         let at = at % text.len();
         text[at] = byte;
-        let _ = read_foreign("x", &String::from_utf8_lossy(&text));
+        let _ = read_results("x", &String::from_utf8_lossy(&text));
     }
 }

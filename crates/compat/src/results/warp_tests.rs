@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::{ForeignFile, read_foreign};
+use super::super::{ResultFile, read_results};
 use super::*;
 
 const HEADER: &str = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\n";
@@ -33,7 +33,7 @@ fn file() -> String {
 
 #[test]
 fn operations_are_read_and_failures_are_no_work() {
-    let ForeignFile::Results(results) = read_foreign("get.csv", &file()).unwrap() else {
+    let ResultFile::Results(results) = read_results("get.csv", &file()).unwrap() else {
         panic!("no results")
     };
     let [result] = results.as_slice() else {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fathom_analysis::CrossSide;
-use fathom_compat::results::{ForeignJob, cross_side};
+use fathom_compat::results::{ResultJob, cross_side};
 use fathom_fleet::Interrupt;
 use fathom_model::ScheduledTrial;
 use fathom_model::conduct::{Conductor, Step};
@@ -118,7 +118,7 @@ impl<'a> Turns<'a> {
     }
 
     /// One trial of fio.
-    fn fio(&self, number: usize, pair: u32) -> Result<ForeignJob, String> {
+    fn fio(&self, number: usize, pair: u32) -> Result<ResultJob, String> {
         let Some(row) = self.rows.get(number) else {
             return Err("there is no such row".to_owned());
         };

@@ -122,19 +122,19 @@ fn recordings_that_were_cut_off_keep_what_is_whole() {
 
 #[test]
 fn what_is_no_recording_is_told() {
-    assert_eq!(read("hello\n"), Err(ForeignError::Unknown));
-    assert_eq!(read("{\"a\": 1}"), Err(ForeignError::Unknown));
-    assert_eq!(read(""), Err(ForeignError::Nothing));
+    assert_eq!(read("hello\n"), Err(RecordingError::Unknown));
+    assert_eq!(read("{\"a\": 1}"), Err(RecordingError::Unknown));
+    assert_eq!(read(""), Err(RecordingError::Nothing));
     assert!(matches!(
         read("{]"),
-        Err(ForeignError::Broken { line: 1, .. })
+        Err(RecordingError::Broken { line: 1, .. })
     ));
     let empty = "{\"sysstat\": {\"hosts\": [{\"statistics\": []}]}}";
-    assert_eq!(read(empty), Err(ForeignError::Empty("iostat")));
+    assert_eq!(read(empty), Err(RecordingError::Empty("iostat")));
     let odd = "Device r/s w/s\nsda 1 x\n";
     assert!(matches!(
         read(odd),
-        Err(ForeignError::Broken { line: 2, .. })
+        Err(RecordingError::Broken { line: 2, .. })
     ));
 }
 

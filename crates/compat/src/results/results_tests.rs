@@ -1,7 +1,7 @@
 //! Real files of fio 3.33, one of the shape of 2.16, and what can happen to
 //! them on their way.
 
-use crate::results::{ForeignResult, SeriesKind};
+use crate::results::{ResultDocument, SeriesKind};
 use fathom_model::op::OpKind;
 use proptest::prelude::*;
 
@@ -12,20 +12,20 @@ fn fixture(name: &str) -> String {
     std::fs::read_to_string(format!("{folder}{name}")).unwrap()
 }
 
-fn results(name: &str) -> Vec<ForeignResult> {
+fn results(name: &str) -> Vec<ResultDocument> {
     results_of(&fixture(name))
 }
 
-fn results_of(text: &str) -> Vec<ForeignResult> {
-    match read_foreign("file.json", text).unwrap() {
-        ForeignFile::Results(results) => results,
+fn results_of(text: &str) -> Vec<ResultDocument> {
+    match read_results("file.json", text).unwrap() {
+        ResultFile::Results(results) => results,
         other => panic!("no results: {other:?}"),
     }
 }
 
 fn log(name: &str) -> SeriesLog {
-    match read_foreign(name, &fixture(name)).unwrap() {
-        ForeignFile::Log(log) => log,
+    match read_results(name, &fixture(name)).unwrap() {
+        ResultFile::Log(log) => log,
         other => panic!("no log: {other:?}"),
     }
 }
@@ -124,8 +124,8 @@ fn a_file_that_breaks_off_gives_its_complete_jobs() {
     let results = results_of(cut);
     assert_eq!(results[0].jobs.len(), 2);
     assert!(results[0].damage[0].contains("breaks off"));
-    let early = read_foreign("file.json", &whole[..3000]);
-    assert_eq!(early, Err(ForeignError::Truncated(3000)));
+    let early = read_results("file.json", &whole[..3000]);
+    assert_eq!(early, Err(ResultError::Truncated(3000)));
 }
 
 #[test]
@@ -159,12 +159,12 @@ fn logs_of_means_become_seconds() {
 fn logs_of_operations_are_counted() {
     let text =
         "1, 900, 0, 4096, 0\n400, 800, 0, 4096, 0\n1500, 700, 0, 8192, 0\n2100, 1, 0, 4096, 0\n";
-    let ForeignFile::Log(found) = read_foreign("a/raw_bw.3.log", text).unwrap() else {
+    let ResultFile::Log(found) = read_results("a/raw_bw.3.log", text).unwrap() else {
         panic!("no log")
     };
     assert!(found.per_operation);
     assert_eq!(found.series[0].values, [8192.0, 8192.0]);
-    let ForeignFile::Log(found) = read_foreign("raw_iops.3.log", text).unwrap() else {
+    let ResultFile::Log(found) = read_results("raw_iops.3.log", text).unwrap() else {
         panic!("no log")
     };
     assert_eq!(found.series[0].values, [2.0, 1.0]);
@@ -182,7 +182,7 @@ fn uneven_and_missing_lines_do_not_bend_the_series() {
         .iter()
         .map(|t| format!("{t}, 1000, 1, 0, 0\n"))
         .collect();
-    let ForeignFile::Log(log) = read_foreign("x_iops.1.log.host7", &text).unwrap() else {
+    let ResultFile::Log(log) = read_results("x_iops.1.log.host7", &text).unwrap() else {
         panic!("no log")
     };
     assert_eq!(log.host.as_deref(), Some("host7"));
@@ -218,8 +218,8 @@ fn clones_in_one_entry_are_added_up() {
     let mut found = results_of(&text);
     let make = |n: u64| {
         let lines = "1000, 10, 0, 0, 0\n2000, 20, 0, 0, 0\n3000, 30, 0, 0, 0\n";
-        match read_foreign(&format!("nh_iops.{n}.log"), lines).unwrap() {
-            ForeignFile::Log(log) => log,
+        match read_results(&format!("nh_iops.{n}.log"), lines).unwrap() {
+            ResultFile::Log(log) => log,
             other => panic!("{other:?}"),
         }
     };
@@ -233,14 +233,14 @@ fn clones_in_one_entry_are_added_up() {
 
 #[test]
 fn what_is_not_understood_is_named() {
-    let error = |text: &str| read_foreign("x", text).unwrap_err().to_string();
+    let error = |text: &str| read_results("x", text).unwrap_err().to_string();
     assert!(error("").contains("empty"));
     assert!(error("hello there\n").contains("begins with 'hello there'"));
     assert!(error("{\"a\": 1}").contains("keys [a] but no jobs"));
     assert!(error("{\"a\": }").contains("cannot be read"));
     assert!(error("1, 2, 0, 0\n").contains("name does not say"));
-    let own = read_foreign("x", "{\"schema\": \"fathom.series/1\"}").unwrap();
-    assert_eq!(own, ForeignFile::Own("fathom.series/1".to_owned()));
+    let own = read_results("x", "{\"schema\": \"fathom.series/1\"}").unwrap();
+    assert_eq!(own, ResultFile::Own("fathom.series/1".to_owned()));
 }
 
 #[test]
@@ -282,19 +282,19 @@ proptest! {
             "status_interval.json"];
         let text = bytes_of(&fixture(names[which]), &edits, keep);
         for name in [names[which], "x_bw.1.log", "y_lat.log"] {
-            match read_foreign(name, &text) {
-                Ok(ForeignFile::Results(mut results)) => {
+            match read_results(name, &text) {
+                Ok(ResultFile::Results(mut results)) => {
                     let logs = vec![log("two_iops.2.log")];
                     gather(&mut results, logs);
                 }
-                Ok(ForeignFile::Log(log)) => {
+                Ok(ResultFile::Log(log)) => {
                     for series in &log.series {
                         prop_assert!(series.values.len() <= 2_000_000);
                         prop_assert!(series.values.iter().all(|v| v.is_finite()));
                     }
                     gather(&mut Vec::new(), vec![log]);
                 }
-                Ok(ForeignFile::Own(_)) | Err(_) => {}
+                Ok(ResultFile::Own(_)) | Err(_) => {}
             }
         }
     }
@@ -306,7 +306,7 @@ proptest! {
             .iter()
             .map(|(t, v, d, b)| format!("{t}, {v}, {d}, {}, 0\n", b % 3))
             .collect();
-        if let Ok(ForeignFile::Log(log)) = read_foreign("z_bw.1.log", &text) {
+        if let Ok(ResultFile::Log(log)) = read_results("z_bw.1.log", &text) {
             for series in &log.series {
                 prop_assert!(series.values.len() <= 2_000_000);
             }
@@ -324,8 +324,8 @@ fn histogram_line(ms: u32, columns: usize, filled: &[(usize, u64)]) -> String {
 }
 
 fn histogram_log(name: &str, text: &str) -> SeriesLog {
-    match read_foreign(name, text).unwrap() {
-        ForeignFile::Log(log) => log,
+    match read_results(name, text).unwrap() {
+        ResultFile::Log(log) => log,
         other => panic!("{other:?}"),
     }
 }
