@@ -11,17 +11,25 @@
 //! - [`at_io`]: the command line of `at_io_iops`, the settings of
 //!   `at_io_parallel.sh`.
 //!
-//! What they print is read in one place, whichever tool it was:
+//! A file says whose it is, so it is read in one place, whichever tool wrote it:
 //!
-//! - [`results`]: of fio and warp;
+//! - [`results`]: of fio and warp, and what can be said of them ([`judge`]);
 //! - [`recordings`]: of iostat, sar, vmstat, top and uptime.
+//!
+//! Out go runs in the formats of fio, GOSBench, smallfile and `at_io_*` (in their
+//! folders), of [`iperf3`] and [`mdtest`].
 
 pub mod at_io;
 pub mod fio;
 pub mod gosbench;
+mod iostat;
 pub mod iperf3;
 pub mod judge;
 pub mod mdtest;
 pub mod recordings;
 pub mod results;
+mod sar;
 pub mod smallfile;
+mod top;
+mod vmstat;
+mod warp;

@@ -6,5 +6,6 @@ pub mod job_file;
 pub mod output;
 pub mod request;
 mod request_view;
+pub mod results;
 
 pub use request_view::request_view;

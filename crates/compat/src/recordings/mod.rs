@@ -9,68 +9,21 @@
 //! started, unless `-y` has left that out, and is left out where others follow;
 //! it is taken where the file shows that it was `-y`.
 
-mod fields;
-mod iostat_json;
-mod iostat_text;
+mod error;
+pub(crate) mod moments;
 mod repair;
-mod sadf;
-mod sar_text;
-mod times;
-mod top;
-mod vmstat;
+pub(crate) mod times;
 
-use fathom_diagnose::recording::{Moment, Recording, takes_too_much};
+pub use error::RecordingError;
+
+use fathom_diagnose::recording::{Recording, takes_too_much};
+
+use crate::{iostat, sar, top, vmstat};
 
 /// Larger files are not read: reading one takes less than 256 MiB of memory.
 pub const MOST_BYTES: u64 = 64 << 20;
 /// Lines of vmstat, each of which is a moment: more than two days of seconds.
 const MOST_LINES: usize = 200_000;
-/// More devices in one moment are no recording.
-const MOST_DISKS: usize = 10_000;
-
-/// Why a file is no recording.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RecordingError {
-    /// Nothing that is known.
-    #[error(
-        "this is no recording that fathom knows; it reads iostat (text, or JSON with -o JSON), \
-         sar, sadf -j, vmstat, and the first lines of top -b or uptime"
-    )]
-    Unknown,
-    /// Known, but it cannot be read.
-    #[error("{line}:{column}: {what}")]
-    Broken {
-        /// From 1.
-        line: usize,
-        /// From 1.
-        column: usize,
-        /// What is wrong, and what to do.
-        what: String,
-    },
-    /// Its values would fill the memory.
-    #[error(
-        "reading it would take more than 256 MiB of memory; cut it into parts of some hours, or \
-         record as text"
-    )]
-    TooLarge,
-    /// A result of a benchmark.
-    #[error(
-        "this is a result of fio and no recording of a load; `fathom diagnose RECORDING --ceiling \
-         FILE` holds a load against it, `fathom judge FILE` judges it"
-    )]
-    OfFio,
-    /// Nothing in the file.
-    #[error("the file is empty; record again, for at least two intervals")]
-    Nothing,
-    /// Cut off too early.
-    #[error(
-        "this JSON ends before its first whole sample; record again, for at least two intervals"
-    )]
-    CutOff,
-    /// Known and readable, but there is nothing in it.
-    #[error("there are no samples in this output of {0}; record for at least two intervals")]
-    Empty(&'static str),
-}
 
 /// Reads a recording, whichever it is.
 ///
@@ -90,11 +43,11 @@ pub fn read(text: &str) -> Result<Recording, RecordingError> {
         }
         return vmstat::read(text);
     }
-    if sar_text::is_one(text) {
-        return sar_text::read(text);
+    if sar::text::is_one(text) {
+        return sar::text::read(text);
     }
-    if iostat_text::is_one(text) {
-        return iostat_text::read(text);
+    if iostat::text::is_one(text) {
+        return iostat::text::read(text);
     }
     if top::is_one(text) {
         return top::read(text);
@@ -126,26 +79,14 @@ fn json(text: &str) -> Result<Recording, RecordingError> {
         .and_then(|h| h.first())
         .ok_or(RecordingError::Unknown)?;
     let samples = host.get("statistics").and_then(|s| s.as_array());
-    let mut recording = if samples.is_some_and(|s| s.iter().any(sadf::is_one)) {
-        sadf::read(host)?
+    let mut recording = if samples.is_some_and(|s| s.iter().any(sar::json::is_one)) {
+        sar::json::read(host)?
     } else {
-        iostat_json::read(host, json_without_mean(text))?
+        iostat::json::read(host, json_without_mean(text))?
     };
     let mended = remarks.iter().map(|words| format!("mended: {words}"));
     recording.remarks.extend(mended);
     Ok(recording)
-}
-
-/// Lengths of moments that say their time, by the distance from the one before.
-fn fill_lengths(moments: &mut [Moment]) {
-    let times: Vec<_> = moments.iter().map(|m| m.at).collect();
-    for (index, moment) in moments.iter_mut().enumerate() {
-        let before = index.checked_sub(1).and_then(|i| times[i]);
-        if let (None, Some(before), Some(at)) = (moment.seconds, before, moment.at) {
-            let seconds = at.duration_since(before).as_secs_f64();
-            moment.seconds = (seconds > 0.0 && seconds < 86_400.0).then_some(seconds);
-        }
-    }
 }
 
 /// Whether text that begins as JSON stops before it is whole.
@@ -164,30 +105,6 @@ fn json_without_mean(text: &str) -> bool {
         let mut lines = samples.lines();
         lines.next() == Some("") && lines.next().is_some_and(|line| line.trim().is_empty())
     })
-}
-
-/// Leaves out the mean since the host was started, unless `-y` did so.
-fn leave_out_first(recording: &mut Recording, by: &str, without_mean: bool) {
-    let words = match (without_mean, recording.moments.len()) {
-        (true, _) => {
-            let second = recording.moments.get(1).and_then(|m| m.seconds);
-            if let Some(first) = recording.moments.first_mut() {
-                first.seconds = first.seconds.or(second);
-            }
-            return;
-        }
-        (false, 0 | 1) => format!(
-            "there is one sample only: the mean since the host was started, unless {by} was given -y"
-        ),
-        (false, _) => {
-            recording.moments.remove(0);
-            format!(
-                "the first sample is left out: it is the mean since the host was started, unless {by} \
-                 was given -y"
-            )
-        }
-    };
-    recording.remarks.push(words);
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ const FORMATS: [&str; 9] = [
 ];
 
 /// The time in a text, or nothing when it holds none.
-pub(super) fn parse(text: &str) -> Option<DateTime> {
+pub(crate) fn parse(text: &str) -> Option<DateTime> {
     let text = text.trim();
     if text.len() > 40 {
         return None;

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::ResultError;
+use super::error::ResultError;
 
 /// Documents of a file at most.
 const MOST_DOCUMENTS: usize = 10_000;
@@ -15,17 +15,17 @@ const MOST_MESSAGES: usize = 20;
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Documents {
-    pub(super) values: Vec<Value>,
+pub(crate) struct Documents {
+    pub(crate) values: Vec<Value>,
     /// Lines beside the documents.
-    pub(super) messages: Vec<String>,
-    pub(super) text_bytes: usize,
-    pub(super) damage: Vec<String>,
+    pub(crate) messages: Vec<String>,
+    pub(crate) text_bytes: usize,
+    pub(crate) damage: Vec<String>,
 }
 
 impl Documents {
     /// The schema of a document that fathom itself wrote.
-    pub(super) fn own_schema(&self) -> Option<String> {
+    pub(crate) fn own_schema(&self) -> Option<String> {
         let schema = self.values.first()?.get("schema")?.as_str()?;
         schema.starts_with("fathom.").then(|| schema.to_owned())
     }
@@ -42,7 +42,7 @@ impl Documents {
 }
 
 /// Every JSON object of the text.
-pub(super) fn read(text: &str) -> Result<Documents, ResultError> {
+pub(crate) fn read(text: &str) -> Result<Documents, ResultError> {
     let mut found = Documents::default();
     let mut at = 0;
     while found.values.len() < MOST_DOCUMENTS {

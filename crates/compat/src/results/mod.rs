@@ -1,40 +1,31 @@
 //! Results of other tools, as data to judge: fio's JSON, json+ and terse
 //! output and its logs, and warp's recordings, full and aggregated.
 //!
-//! Formats: fio's HOWTO, sections "JSON output", "Terse output" and "Log File
-//! Formats". Parsers are pure functions on text. Whatever a file lacks, or
-//! spells in a way that cannot be a number, is a missing fact; nothing is
-//! filled in. Sizes are limited by the caller, counts by each parser, so that
-//! a hostile file costs memory in proportion to its own length.
+//! Parsers stand with their tools and are pure functions on text. Whatever a
+//! file lacks, or spells in a way that cannot be a number, is a missing fact;
+//! nothing is filled in. Sizes are limited by the caller, counts by each parser,
+//! so that a hostile file costs memory in proportion to its own length.
 
 mod cross_side;
-mod documents;
+pub(crate) mod documents;
+mod error;
 mod facts;
-mod fio_histogram;
-mod fio_json;
-mod fio_log;
-mod gather;
-mod histograms;
-mod number;
-mod records;
-mod terse;
 mod unpack;
-mod warp;
-mod warp_active;
-mod warp_aggregate;
 
 #[cfg(test)]
 mod results_tests;
 
+pub use crate::fio::results::{HistogramLines, LogKind, SeriesLog, gather};
 pub use cross_side::cross_side;
+pub use error::ResultError;
 pub use facts::{
     ResultDevice, ResultDirection, ResultDocument, ResultJob, ResultLatency, ResultSeries,
     ResultSpread, ResultSteadiness, SeriesKind,
 };
-pub use fio_histogram::HistogramLines;
-pub use fio_log::{LogKind, SeriesLog};
-pub use gather::gather;
 pub use unpack::{is_packed, unpack};
+
+use crate::fio::results::{json, log, terse};
+use crate::warp::{aggregate, requests};
 
 /// Largest file of results that is read.
 pub const LARGEST_DOCUMENT_BYTES: u64 = 64 << 20;
@@ -58,27 +49,6 @@ pub enum ResultFile {
     Own(String),
 }
 
-/// Why a file is not understood.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ResultError {
-    /// Nothing in it.
-    #[error("the file is empty")]
-    Empty,
-    /// A document that breaks off before its first complete job.
-    #[error("the JSON breaks off after {0} bytes, before its first complete job")]
-    Truncated(usize),
-    /// JSON that is not.
-    #[error("the JSON cannot be read: {0}")]
-    Json(String),
-    /// Something else.
-    #[error(
-        "found {0}; understood are fio's JSON and json+ output, its terse output (version 3 or \
-         later), its logs (bandwidth, IOPS, latency, histograms), warp's recordings, and \
-         fathom's own --json"
-    )]
-    Unknown(String),
-}
-
 /// Reads one file of results. `name` says what it is called, for people and
 /// because logs carry their kind in the name.
 ///
@@ -94,11 +64,11 @@ pub fn read_results(name: &str, text: &str) -> Result<ResultFile, ResultError> {
             None => Err(ResultError::Empty),
         };
     }
-    if fio_log::looks_like_log(start) {
+    if log::looks_like_log(start) {
         return SeriesLog::read(name, text).map(ResultFile::Log);
     }
-    if warp::looks_like(start) {
-        return match warp::read(name, start) {
+    if requests::looks_like(start) {
+        return match requests::read(name, start) {
             Some(result) => Ok(ResultFile::Results(vec![result])),
             None => Err(ResultError::Unknown(
                 "a list of requests without their times".to_owned(),
@@ -115,11 +85,9 @@ pub fn read_results(name: &str, text: &str) -> Result<ResultFile, ResultError> {
     if let Some(document) = documents
         .values
         .first()
-        .filter(|d| warp_aggregate::looks_like(d))
+        .filter(|d| aggregate::looks_like(d))
     {
-        return Ok(ResultFile::Results(vec![warp_aggregate::read(
-            name, document,
-        )]));
+        return Ok(ResultFile::Results(vec![aggregate::read(name, document)]));
     }
-    fio_json::results(name, documents).map(ResultFile::Results)
+    json::results(name, documents).map(ResultFile::Results)
 }

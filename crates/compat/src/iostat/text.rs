@@ -4,10 +4,12 @@
 //! Decimal commas are read as points. With `-h` values have units of their own,
 //! and the device is the last column.
 
-use super::{MOST_DISKS, RecordingError, fields, fill_lengths, leave_out_first, times};
+use super::fields;
+use crate::recordings::moments::{MOST_DISKS, fill_lengths, leave_out_first};
+use crate::recordings::{RecordingError, times};
 use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
-pub(super) fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     text.lines().take(2_000).any(is_heading)
 }
 
@@ -33,7 +35,7 @@ fn without_mean(text: &str) -> bool {
     begins && blank && lines.next().is_some_and(|l| !l.is_empty()) && lines.next() != Some("")
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
+pub(crate) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut reader = Reader::default();
     for (index, line) in text.lines().enumerate() {
         reader.line(index + 1, line.trim_end())?;
@@ -230,7 +232,7 @@ fn shares<'a>(columns: impl Iterator<Item = (&'a String, f64)>) -> CpuShares {
 }
 
 /// `Linux 6.1.0 (name)  11/21/26  _x86_64_  (2 CPU)`.
-pub(super) fn host(line: &str) -> RecordedHost {
+pub(crate) fn host(line: &str) -> RecordedHost {
     let mut words = line.split_whitespace();
     let kernel = words.nth(1).map(str::to_owned);
     let name = words

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::{ResultFile, read_results};
 use super::*;
+use crate::results::{ResultFile, read_results};
 
 const HEADER: &str = "idx\tthread\top\tclient_id\tn_objects\tbytes\tendpoint\tfile\terror\tstart\tfirst_byte\tlast_byte\tend\tduration_ns\tcat\n";
 

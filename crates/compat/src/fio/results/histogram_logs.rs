@@ -7,8 +7,8 @@ use crate::results::{ResultJob, ResultLatency, ResultSeries, SeriesKind};
 use fathom_model::op::OpKind;
 
 use super::SeriesLog;
-use super::fio_histogram::HistogramLines;
-use super::fio_log::averaged;
+use super::histogram::HistogramLines;
+use super::log::averaged;
 
 /// A percentile of the log further than this from the stated one is told: the
 /// buckets of both are 1.6 % wide at most.
@@ -25,7 +25,7 @@ const COMPARED: std::ops::RangeInclusive<f64> = 50.0..=99.0;
 type Rates = Vec<(f64, f64)>;
 
 /// Adds the distributions and rates of the histogram logs among `logs`.
-pub(super) fn add(job: &mut ResultJob, logs: &[SeriesLog], remarks: &mut Vec<String>) {
+pub(crate) fn add(job: &mut ResultJob, logs: &[SeriesLog], remarks: &mut Vec<String>) {
     let mut directions: BTreeMap<OpKind, (HistogramLines, Vec<Rates>)> = BTreeMap::new();
     for (direction, lines) in logs.iter().flat_map(|log| &log.histograms) {
         let (all, rates) = directions.entry(*direction).or_default();
@@ -124,7 +124,7 @@ fn rate(direction: OpKind, logs: Vec<Rates>) -> Option<ResultSeries> {
 }
 
 /// Takes the rates of histogram logs where no log of a rate says more.
-pub(super) fn fill_gaps(series: &mut Vec<ResultSeries>, of_histograms: Vec<ResultSeries>) {
+pub(crate) fn fill_gaps(series: &mut Vec<ResultSeries>, of_histograms: Vec<ResultSeries>) {
     for candidate in of_histograms {
         let known = |s: &ResultSeries| {
             s.direction == candidate.direction

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 
 use jiff::civil::DateTime;
 
-use super::{MOST_DISKS, RecordingError, fields, iostat_text, times};
+use crate::iostat::{fields, text as iostat_text};
+use crate::recordings::moments::MOST_DISKS;
+use crate::recordings::{RecordingError, times};
 use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 /// sysstat's page size in what it counts in pages; larger pages are rare and
@@ -31,14 +33,14 @@ const KNOWN: [&str; 8] = [
     "kbswpfree",
 ];
 
-pub(super) fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     text.lines().take(5_000).any(|line| {
         clock(line)
             .is_some_and(|(_, rest)| rest.split_whitespace().any(|word| KNOWN.contains(&word)))
     })
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
+pub(crate) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut reader = Reader::default();
     for line in text.lines().take(ROWS_MAX) {
         reader.line(line.trim_end());
@@ -282,5 +284,5 @@ fn number(word: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[path = "sar_text_tests.rs"]
+#[path = "text_tests.rs"]
 mod tests;

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::iostat_json::{about, disk};
-use super::{MOST_DISKS, RecordingError, times};
+use crate::iostat::json::{about, disk};
+use crate::recordings::moments::MOST_DISKS;
+use crate::recordings::{RecordingError, times};
 use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 /// sysstat's page size in what it counts in pages; larger pages are rare and
@@ -11,11 +12,11 @@ use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 const PAGE_BYTES: f64 = 4096.0;
 
 /// A sample of sadf tells its length; one of iostat has a plain time.
-pub(super) fn is_one(sample: &Value) -> bool {
+pub(crate) fn is_one(sample: &Value) -> bool {
     sample.get("timestamp").is_some_and(Value::is_object) || sample.get("cpu-load").is_some()
 }
 
-pub(super) fn read(host: &Value) -> Result<Recording, RecordingError> {
+pub(crate) fn read(host: &Value) -> Result<Recording, RecordingError> {
     let samples = host.get("statistics").and_then(Value::as_array);
     let moments: Vec<Moment> = samples
         .into_iter()

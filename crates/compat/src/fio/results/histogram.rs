@@ -36,7 +36,7 @@ pub struct HistogramLines {
 }
 
 /// Direction (0 read, 1 write, 2 trim) and the rest of a line.
-pub(super) fn line(text: &str) -> Option<(usize, f64, Vec<u64>)> {
+pub(crate) fn line(text: &str) -> Option<(usize, f64, Vec<u64>)> {
     let mut fields = text.split(',').map(number::from_text);
     let ms = fields.next()??;
     let direction = fields.next()??;
@@ -67,7 +67,7 @@ fn lowest_ns(bucket: usize) -> u64 {
 
 impl HistogramLines {
     /// Adds a line that [`line`] has read.
-    pub(super) fn add(&mut self, ms: f64, counts: &[u64]) {
+    pub(crate) fn add(&mut self, ms: f64, counts: &[u64]) {
         let width = 1usize << coarseness(counts.len()).unwrap_or(0);
         for (column, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let low = lowest_ns(column * width);
@@ -81,7 +81,7 @@ impl HistogramLines {
     }
 
     /// Adds what another job measured at the same time.
-    pub(super) fn merge(&mut self, other: &HistogramLines) {
+    pub(crate) fn merge(&mut self, other: &HistogramLines) {
         for (column, count) in &other.columns {
             *self.columns.entry(*column).or_default() += count;
         }
@@ -89,7 +89,7 @@ impl HistogramLines {
 
     /// Milliseconds and operations per second since the line before. What the
     /// first line covers is not known: fio's first comes when it comes.
-    pub(super) fn rates(&self) -> Vec<(f64, f64)> {
+    pub(crate) fn rates(&self) -> Vec<(f64, f64)> {
         let mut lines = self.operations.clone();
         lines.sort_by(|a, b| a.0.total_cmp(&b.0));
         let pairs = lines.windows(2).filter(|pair| pair[1].0 > pair[0].0);
@@ -98,7 +98,7 @@ impl HistogramLines {
     }
 
     /// The distribution over the whole log.
-    pub(super) fn latency(&self) -> Option<ResultLatency> {
+    pub(crate) fn latency(&self) -> Option<ResultLatency> {
         let total: u64 = self.columns.values().sum();
         if total == 0 {
             return None;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::results::{ResultDocument, ResultJob, ResultSeries};
 use fathom_model::op::OpKind;
 
-use super::{SeriesLog, histograms};
+use super::{SeriesLog, histogram_logs};
 
 const LOG_OPTIONS: [&str; 4] = [
     "write_bw_log",
@@ -46,11 +46,11 @@ pub fn gather(results: &mut Vec<ResultDocument>, logs: Vec<SeriesLog>) -> Vec<St
     }
     for ((result, job), logs) in found {
         let job = &mut results[result].jobs[job];
-        histograms::add(job, &logs, &mut remarks);
+        histogram_logs::add(job, &logs, &mut remarks);
         let parts = logs.into_iter().flat_map(|l| l.series);
         let with_histograms = std::mem::take(&mut job.series);
         job.series = summed(parts, &mut remarks);
-        histograms::fill_gaps(&mut job.series, with_histograms);
+        histogram_logs::fill_gaps(&mut job.series, with_histograms);
     }
     remarks
 }

@@ -9,7 +9,7 @@ const MOST_QUOTED_BYTES: usize = 64 << 10;
 
 /// The fields of each record in turn. A mark that is not closed is a character
 /// like others.
-pub(super) fn records(text: &str) -> impl Iterator<Item = Vec<Cow<'_, str>>> {
+pub(crate) fn records(text: &str) -> impl Iterator<Item = Vec<Cow<'_, str>>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {

@@ -9,10 +9,10 @@ use fathom_model::unit;
 
 /// When a request was under way.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
-    pub(super) thread: u32,
-    pub(super) start_ns: u64,
-    pub(super) end_ns: u64,
+pub(crate) struct Span {
+    pub(crate) thread: u32,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
 }
 
 /// Requests within the time in which all threads are at work.
@@ -34,7 +34,7 @@ fn active(spans: &[Span]) -> usize {
 }
 
 /// Why the figures differ from those of `warp analyze`.
-pub(super) fn remark(op: &str, spans: &[Span], mixed: bool, failed: u64) -> Option<String> {
+pub(crate) fn remark(op: &str, spans: &[Span], mixed: bool, failed: u64) -> Option<String> {
     if spans.is_empty() {
         return None;
     }

@@ -15,8 +15,8 @@ use crate::results::{
 };
 use fathom_model::{Histogram, OpKind};
 
+use super::active::{self, Span};
 use super::records::records;
-use super::warp_active::{self as active, Span};
 
 /// Columns that must be there.
 const NEEDED: [&str; 5] = ["op", "bytes", "error", "start", "end"];
@@ -55,13 +55,13 @@ impl Kind {
 }
 
 /// Whether a text is an operation file.
-pub(super) fn looks_like(text: &str) -> bool {
+pub(crate) fn looks_like(text: &str) -> bool {
     let header = text.lines().next().unwrap_or_default();
     header.starts_with("idx\t") && header.contains("\tduration_ns")
 }
 
 /// The results of an operation file; `None` when its header lacks a column.
-pub(super) fn read(name: &str, text: &str) -> Option<ResultDocument> {
+pub(crate) fn read(name: &str, text: &str) -> Option<ResultDocument> {
     let mut lines = records(text);
     let header = lines.next()?;
     let columns: BTreeMap<&str, usize> = header.iter().map(|name| &**name).zip(0..).collect();
@@ -212,7 +212,7 @@ fn remark(op: &str, kind: &Kind, remarks: &mut Vec<String>) {
 }
 
 /// What an operation of warp is here.
-pub(super) fn kind_of(op: &str) -> OpKind {
+pub(crate) fn kind_of(op: &str) -> OpKind {
     match op {
         "PUT" | "PUTPART" | "POST" => OpKind::Put,
         "DELETE" => OpKind::Delete,
@@ -277,7 +277,7 @@ fn latency(all: &Histogram) -> ResultLatency {
 }
 
 /// Nanoseconds since 1970 of `2024-05-01T12:00:00.123456789Z`, or with an offset.
-pub(super) fn unix_ns(text: &str) -> Option<u64> {
+pub(crate) fn unix_ns(text: &str) -> Option<u64> {
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let bytes = text.as_bytes();
     let marks = bytes.get(4) == Some(&b'-') && bytes.get(10) == Some(&b'T');
@@ -323,5 +323,5 @@ pub(super) fn unix_ns(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "warp_tests.rs"]
+#[path = "requests_tests.rs"]
 mod tests;

@@ -14,16 +14,16 @@ use crate::results::{
 use fathom_model::op::OpKind;
 use serde_json::{Map, Value};
 
-use super::ResultError;
-use super::documents::Documents;
 use super::number;
+use crate::results::ResultError;
+use crate::results::documents::Documents;
 
 /// Jobs of a document at most.
 const MOST_JOBS: usize = 20_000;
 const SECTOR_BYTES: f64 = 512.0;
 
 /// The results in a file's documents.
-pub(super) fn results(
+pub(crate) fn results(
     name: &str,
     documents: Documents,
 ) -> Result<Vec<ResultDocument>, ResultError> {

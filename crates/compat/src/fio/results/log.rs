@@ -1,5 +1,5 @@
 //! fio's logs of bandwidth, IOPS and latency. Those of histograms have their
-//! own lines: [`super::fio_histogram`].
+//! own lines: [`super::histogram`].
 //!
 //! A line is `milliseconds, value, direction, block bytes, ...`; more fields
 //! follow in newer versions. With `log_avg_msec` a line is the mean over the
@@ -15,8 +15,9 @@ use crate::results::{ResultSeries, SeriesKind};
 use fathom_model::op::OpKind;
 use fathom_stats::quantile::nearest_rank;
 
-use super::fio_histogram::{self, HistogramLines};
-use super::{ResultError, number};
+use super::histogram::{self, HistogramLines};
+use super::number;
+use crate::results::ResultError;
 
 /// Lines of averaged values at most; a year of seconds has 31 million.
 const MOST_LINES: usize = 4_000_000;
@@ -70,7 +71,7 @@ const SUFFIXES: [(&str, LogKind); 6] = [
 ];
 
 /// Whether the first lines are numbers separated by commas.
-pub(super) fn looks_like_log(text: &str) -> bool {
+pub(crate) fn looks_like_log(text: &str) -> bool {
     let mut lines = text.lines().take(3).peekable();
     lines.peek().is_some()
         && lines.all(|line| {
@@ -81,12 +82,12 @@ pub(super) fn looks_like_log(text: &str) -> bool {
 
 impl SeriesLog {
     /// The log of a job that did nothing, when the name is that of a log.
-    pub(super) fn empty(name: &str) -> Option<SeriesLog> {
+    pub(crate) fn empty(name: &str) -> Option<SeriesLog> {
         SeriesLog::named(name)
     }
 
     /// Reads a log; its name says what it holds.
-    pub(super) fn read(name: &str, text: &str) -> Result<SeriesLog, ResultError> {
+    pub(crate) fn read(name: &str, text: &str) -> Result<SeriesLog, ResultError> {
         let Some(mut log) = SeriesLog::named(name) else {
             let what = "a list of numbers whose name does not say what they are (fio's logs end in \
                         _bw.N.log, _iops.N.log, _lat.N.log, _clat.N.log, _slat.N.log or _clat_hist.N.log)";
@@ -132,7 +133,7 @@ impl SeriesLog {
     fn fill_histograms(&mut self, text: &str) {
         let mut directions: BTreeMap<usize, HistogramLines> = BTreeMap::new();
         for line in text.lines().filter(|l| !l.trim().is_empty()) {
-            match fio_histogram::line(line) {
+            match histogram::line(line) {
                 Some((direction, ms, counts)) if ms / 1000.0 < LONGEST_S as f64 => {
                     directions.entry(direction).or_default().add(ms, &counts);
                 }
@@ -262,7 +263,7 @@ fn counted(seconds: &BTreeMap<u64, (f64, f64)>, kind: SeriesKind) -> Option<Vec<
 
 /// Means of uneven length as means over equal intervals, of a second or of the
 /// usual distance of the lines where that is longer.
-pub(super) fn averaged(mut means: Vec<(f64, f64)>) -> Option<(u64, Vec<f64>)> {
+pub(crate) fn averaged(mut means: Vec<(f64, f64)>) -> Option<(u64, Vec<f64>)> {
     means.sort_by(|a, b| a.0.total_cmp(&b.0));
     let distances: Vec<f64> = means
         .windows(2)

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{ResultFile, read_results};
 use super::*;
+use crate::results::{ResultFile, read_results};
 
 /// 3,000 GETs of one client in two stretches, as warp writes them.
 fn document() -> Value {

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
-use super::{MOST_DISKS, RecordingError, fields, fill_lengths, leave_out_first, times};
+use super::fields;
+use crate::recordings::moments::{MOST_DISKS, fill_lengths, leave_out_first};
+use crate::recordings::{RecordingError, times};
 use fathom_diagnose::recording::{CpuShares, DiskMoment, Moment, RecordedHost, Recording};
 
 /// Reads the samples of a host, with or without the mean since it was started.
-pub(super) fn read(host: &Value, without_mean: bool) -> Result<Recording, RecordingError> {
+pub(crate) fn read(host: &Value, without_mean: bool) -> Result<Recording, RecordingError> {
     let samples = host.get("statistics").and_then(Value::as_array);
     let samples = samples.filter(|s| !s.is_empty());
     let samples = samples.ok_or(RecordingError::Empty("iostat"))?;
@@ -60,7 +62,7 @@ fn times_too_many(samples: &[Value]) -> Option<f64> {
 }
 
 /// What sysstat says of the host.
-pub(super) fn about(host: &Value) -> RecordedHost {
+pub(crate) fn about(host: &Value) -> RecordedHost {
     let text = |key: &str| host.get(key).and_then(Value::as_str).map(str::to_owned);
     let cpus = host.get("number-of-cpus").and_then(Value::as_u64);
     RecordedHost {
@@ -99,7 +101,7 @@ fn shares(cpu: &Value) -> CpuShares {
 }
 
 /// One device, whose name has had three names itself.
-pub(super) fn disk(value: &Value) -> Option<DiskMoment> {
+pub(crate) fn disk(value: &Value) -> Option<DiskMoment> {
     let columns = value.as_object()?;
     let names = ["disk_device", "disk-device", "device"];
     let name = names.iter().find_map(|key| columns.get(*key)?.as_str())?;

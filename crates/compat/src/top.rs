@@ -1,15 +1,15 @@
 //! The first lines of `top -b`, and `uptime`: load averages and CPU shares.
 
-use super::RecordingError;
+use crate::recordings::RecordingError;
 use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 const MARK: &str = "load average:";
 
-pub(super) fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     text.lines().take(10_000).any(|line| line.contains(MARK))
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
+pub(crate) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut moments: Vec<Moment> = Vec::new();
     for line in text.lines() {
         if let Some((_, loads)) = line.split_once(MARK) {

@@ -13,7 +13,7 @@ use super::number::from_text;
 const MOST_JOBS: usize = 20_000;
 
 /// The results, when the text is terse output.
-pub(super) fn read(name: &str, text: &str) -> Option<Vec<ResultDocument>> {
+pub(crate) fn read(name: &str, text: &str) -> Option<Vec<ResultDocument>> {
     let mut result = ResultDocument {
         source: name.to_owned(),
         ..ResultDocument::default()

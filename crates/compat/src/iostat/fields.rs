@@ -10,7 +10,7 @@ const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;
 
 /// Puts a column's value where it belongs; whether its name is known.
-pub(super) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
+pub(crate) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
     if let Some((direction, bytes)) = bytes_per_second(name) {
         match direction {
             b'r' => disk.read_bytes += value * bytes,
@@ -41,7 +41,7 @@ pub(super) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
 }
 
 /// A value that was printed with a unit of its own (`-h`), in that of its column.
-pub(super) fn in_unit_of(name: &str, bytes: f64) -> f64 {
+pub(crate) fn in_unit_of(name: &str, bytes: f64) -> f64 {
     // Sizes of requests are in KiB.
     bytes / bytes_per_second(name).map_or(KIB, |(_, unit)| unit)
 }

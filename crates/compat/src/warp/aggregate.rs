@@ -14,7 +14,7 @@ use crate::results::{
 use fathom_model::unit;
 use serde_json::Value;
 
-use super::warp::{kind_of, unix_ns};
+use super::requests::{kind_of, unix_ns};
 
 const NS_OF_MS: f64 = 1e6;
 const NS_OF_S: u64 = 1_000_000_000;
@@ -28,13 +28,13 @@ const STATED: [(f64, &str); 3] = [
 ];
 
 /// Whether a document is one of these.
-pub(super) fn looks_like(document: &Value) -> bool {
+pub(crate) fn looks_like(document: &Value) -> bool {
     let has = |name: &str| document.get(name).is_some();
     has("by_op_type") && has("total") && has("v") && has("commandline")
 }
 
 /// The results of a document.
-pub(super) fn read(name: &str, document: &Value) -> ResultDocument {
+pub(crate) fn read(name: &str, document: &Value) -> ResultDocument {
     let text = |name: &str| {
         document
             .get(name)
@@ -256,5 +256,5 @@ fn series(
 }
 
 #[cfg(test)]
-#[path = "warp_aggregate_tests.rs"]
+#[path = "aggregate_tests.rs"]
 mod tests;

@@ -1,6 +1,7 @@
 //! What vmstat of procps prints, with or without `-t`.
 
-use super::{RecordingError, fill_lengths, leave_out_first, times};
+use crate::recordings::moments::{fill_lengths, leave_out_first};
+use crate::recordings::{RecordingError, times};
 use fathom_diagnose::recording::{CpuShares, Moment, Recording};
 
 /// The line of names: every version has these.
@@ -9,11 +10,11 @@ fn is_heading(line: &str) -> bool {
     words == ["r", "b", "swpd", "free"] || words == ["r", "b", "swap", "free"]
 }
 
-pub(super) fn is_one(text: &str) -> bool {
+pub(crate) fn is_one(text: &str) -> bool {
     text.lines().take(100).any(is_heading)
 }
 
-pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
+pub(crate) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut names: Vec<&str> = Vec::new();
     let mut moments = Vec::new();
     for line in text.lines() {
