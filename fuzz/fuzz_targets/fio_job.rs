@@ -1,7 +1,7 @@
 //! Job files of fio: read, mapped to a plan, and the plan expanded to trials.
 #![no_main]
 
-use fathom_plan::fio::{FixedSurroundings, map_fio, read_fio};
+use fathom_compat::fio::request::{FixedSurroundings, map_fio, read_fio};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,11 +1,12 @@
 //! Recordings of iostat, vmstat, top and uptime, as text and JSON: read and diagnosed.
 #![no_main]
 
-use fathom_diagnose::{Ceiling, diagnose, foreign};
+use fathom_compat::recordings;
+use fathom_diagnose::{Ceiling, diagnose};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let Ok(recording) = foreign::read(text) else {
+    let Ok(recording) = recordings::read(text) else {
         return;
     };
     let found = diagnose(&recording, |_| None);

@@ -15,13 +15,15 @@ use crate::{fitness, limiter};
 const MOST_LABELS: usize = 6;
 
 /// One verdict of several that are folded.
-pub(crate) struct Source<'a> {
-    pub(crate) label: String,
-    pub(crate) verdict: &'a Verdict,
+pub struct Source<'a> {
+    /// What it is a verdict on.
+    pub label: String,
+    /// The verdict.
+    pub verdict: &'a Verdict,
 }
 
 /// The validity that findings on one kind of target add up to.
-pub(crate) fn validity(findings: &[Finding], kind: TargetKind) -> Validity {
+pub fn validity(findings: &[Finding], kind: TargetKind) -> Validity {
     let of = |finding: &Finding| match finding.status {
         FindingStatus::Invalid => Validity::NotTrusted,
         FindingStatus::Caveat if evidence::is_too_little(finding) => Validity::NotDetermined,
@@ -40,7 +42,7 @@ pub(crate) fn required(id: &str, kind: TargetKind) -> bool {
 
 /// Several verdicts as one: the worst validity, each finding once with the
 /// labels that it concerns, and a limiter if all agree.
-pub(crate) fn fold(sources: &[Source<'_>]) -> Verdict {
+pub fn fold(sources: &[Source<'_>]) -> Verdict {
     let mut ids: Vec<&str> = sources
         .iter()
         .flat_map(|s| s.verdict.findings.iter().map(|f| f.id.as_str()))

@@ -42,7 +42,6 @@ mod repeat;
 mod repeatability;
 mod scale;
 mod schedule_lag;
-mod second_opinion;
 mod set_sum;
 pub mod sizing;
 pub mod snia;
@@ -51,6 +50,17 @@ mod steadiness;
 mod summary;
 mod trial;
 mod unstored;
+
+/// The parts of a judgement, for figures that are not those of a run: findings by
+/// the table, and verdicts of them.
+pub mod judgement {
+    pub use crate::checks::evidence::missing as missing_evidence;
+    pub use crate::checks::sort;
+    pub use crate::fold::{Source, fold, validity};
+    pub use crate::outcome::Outcome;
+    pub use crate::statistics::ratio::is_too_wide;
+    pub use crate::steadiness::{Logged, of_log};
+}
 
 #[cfg(test)]
 mod judge_properties;
@@ -65,9 +75,8 @@ pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };
 pub use coverage::{CoverageRow, interval_coverage};
-pub use crosscheck::{CrossMargins, CrossPair, CrossRow, crosscheck_rows};
+pub use crosscheck::{CrossKind, CrossMargins, CrossPair, CrossRow, CrossSide, crosscheck_rows};
 pub use judge::judge;
 pub use latencies::summarize_latencies;
 pub use probe::{Probing, depth_probe};
-pub use second_opinion::judge_foreign;
 pub use steadiness::{stop_rule, zone_profile};

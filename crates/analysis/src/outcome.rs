@@ -25,7 +25,7 @@ pub(crate) fn grade(rule: &Rule, value: f64) -> (FindingStatus, Option<f64>) {
 }
 
 /// A finding in the making.
-pub(crate) struct Outcome {
+pub struct Outcome {
     check: &'static Rule,
     status: FindingStatus,
     measured: Option<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     /// Graded by the thresholds of the table.
-    pub(crate) fn graded(check: &'static Rule, measured: f64, evidence: String) -> Outcome {
+    pub fn graded(check: &'static Rule, measured: f64, evidence: String) -> Outcome {
         let (status, threshold) = grade(check, measured);
         Outcome {
             check,
@@ -50,7 +50,7 @@ impl Outcome {
     }
 
     /// With a status that more than one value decides.
-    pub(crate) fn decided(
+    pub fn decided(
         check: &'static Rule,
         status: FindingStatus,
         measured: f64,
@@ -68,7 +68,7 @@ impl Outcome {
     }
 
     /// Could not be measured, and why.
-    pub(crate) fn not_measured(check: &'static Rule, reason: impl Into<String>) -> Outcome {
+    pub fn not_measured(check: &'static Rule, reason: impl Into<String>) -> Outcome {
         Outcome {
             check,
             status: FindingStatus::NotMeasured,
@@ -80,19 +80,19 @@ impl Outcome {
     }
 
     /// With another remedy than the table's.
-    pub(crate) fn with_remedy(mut self, remedy: impl Into<String>) -> Outcome {
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Outcome {
         self.remedy = Some(remedy.into());
         self
     }
 
     /// With more evidence behind the first.
-    pub(crate) fn and(mut self, more: &str) -> Outcome {
+    pub fn and(mut self, more: &str) -> Outcome {
         self.evidence.push_str(more);
         self
     }
 
     /// Not worse than `limit`; then the threshold is that of the milder status.
-    pub(crate) fn at_most(mut self, limit: FindingStatus) -> Outcome {
+    pub fn at_most(mut self, limit: FindingStatus) -> Outcome {
         if self.status > limit {
             self.status = limit;
             let milder = match limit {
@@ -107,16 +107,18 @@ impl Outcome {
 
     /// Whether it is the one to show of two outcomes of a check for which more
     /// is worse.
-    pub(crate) fn is_worse_than(&self, other: &Outcome) -> bool {
+    pub fn is_worse_than(&self, other: &Outcome) -> bool {
         let rank = |outcome: &Outcome| (outcome.status, outcome.measured.unwrap_or(0.0));
         rank(self).partial_cmp(&rank(other)) == Some(std::cmp::Ordering::Greater)
     }
 
-    pub(crate) fn status(&self) -> FindingStatus {
+    /// How bad it is.
+    pub fn status(&self) -> FindingStatus {
         self.status
     }
 
-    pub(crate) fn finding(self) -> Finding {
+    /// The finding.
+    pub fn finding(self) -> Finding {
         let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
         Finding {
             id: self.check.id.to_owned(),

@@ -163,31 +163,6 @@ fn a_count_that_stands_still_while_nobody_waits_may_be_wrong() {
     assert_eq!(answer(&unknown).answer, Answer::Yes);
 }
 
-/// A loop device over a file whose server was stopped, seen by iostat.
-#[test]
-fn a_frozen_drive_is_named_from_both_formats_of_iostat() {
-    let json = include_str!("../samples/known-truth/hung-device.json");
-    let text = include_str!("../samples/known-truth/hung-device.txt");
-    for (text, least) in [(json, 8.0), (text, 8.0)] {
-        let recording = crate::foreign::read(text).expect("a recording");
-        let hangs = find(&recording);
-        assert!(
-            hangs[0].seconds >= least && hangs[0].lasts && hangs[0].worked_before,
-            "{hangs:?}"
-        );
-        let found = answer(&recording);
-        assert_eq!(
-            (found.answer, found.limiter),
-            (Answer::Yes, Shortage::HungDevice)
-        );
-        assert!(
-            found.evidence[0].starts_with("loop0: operations in flight, and none completed for"),
-            "{:?}",
-            found.evidence
-        );
-    }
-}
-
 #[test]
 fn a_stall_that_no_device_shows_is_named_and_never_a_no() {
     let idle = DiskMoment {

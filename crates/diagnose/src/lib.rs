@@ -1,7 +1,6 @@
 //! Is the storage the bottleneck: yes, no or not proven, with evidence.
 //!
 //! - [`recording`]: what a host did over time, whoever wrote it down;
-//! - [`foreign`]: recordings of iostat, sar, vmstat, top and uptime;
 //! - [`join`]: recordings of one host in the same time, made into one;
 //! - [`Ceiling`]: what a volume can give;
 //! - [`causal`]: the test with a smaller volume;
@@ -17,7 +16,6 @@ mod ceiling;
 pub mod cluster;
 mod cpu_queue;
 mod decide;
-pub mod foreign;
 mod full_path;
 mod held_back;
 mod hung_device;

@@ -1,5 +1,6 @@
 //! What one host did over time, whoever wrote it down.
 
+use fathom_model::json_memory::json_memory_bytes;
 use jiff::civil::DateTime;
 
 /// A recording of one host. Its moments follow one another in time.
@@ -275,4 +276,13 @@ impl DoerMoment {
     pub fn bytes(&self) -> f64 {
         self.read_bytes + self.write_bytes
     }
+}
+
+/// Memory for the values of a JSON document, guessed from above. What a recording
+/// really takes, with its text and its moments, is about as much.
+const MOST_VALUES_BYTES: u64 = 176 << 20;
+
+/// Whether the values of a JSON document would fill the memory.
+pub fn takes_too_much(text: &str) -> bool {
+    json_memory_bytes(text.as_bytes()) > MOST_VALUES_BYTES
 }

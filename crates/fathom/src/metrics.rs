@@ -10,7 +10,9 @@ mod serve;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use fathom_compat::gosbench::GosbenchMetrics;
 use fathom_fleet::Event;
+use fathom_model::ScheduledTrial;
 use fathom_model::run::RunMeta;
 use fathom_report::metrics::Metrics;
 
@@ -24,9 +26,63 @@ const ADDRESS_VARIABLE: &str = "FATHOM_METRICS";
 const PUSH_VARIABLE: &str = "FATHOM_METRICS_PUSH";
 
 /// What a run has done so far, for whoever asks.
-type Shared = Arc<Mutex<Metrics>>;
+type Shared = Arc<Mutex<Names>>;
 
-fn lock(shared: &Shared) -> MutexGuard<'_, Metrics> {
+/// The metrics of a run under fathom's names and, where a configuration of
+/// GOSBench is run, under its as well.
+struct Names {
+    own: Metrics,
+    gosbench: Option<GosbenchMetrics>,
+}
+
+impl Names {
+    /// All of them as Prometheus reads them.
+    fn to_prometheus(&self) -> String {
+        let mut page = self.own.to_prometheus();
+        if let Some(gosbench) = &self.gosbench {
+            gosbench.write(&mut page);
+        }
+        page
+    }
+
+    /// Something happened in the run. `host` names the host of a trial.
+    fn event<'h>(&mut self, event: &Event, host: impl Fn(&ScheduledTrial) -> &'h str) {
+        if let Some(gosbench) = &mut self.gosbench {
+            gosbench.now_unix_ms = unix_now_ns() / 1_000_000;
+        }
+        match event {
+            Event::TrialsStarted(starts) => {
+                for start in starts {
+                    self.own.begin(&start.spec, host(&start.spec));
+                    if let Some(gosbench) = &mut self.gosbench {
+                        gosbench.begin(start.spec.index, &start.spec.workload.name);
+                    }
+                }
+            }
+            Event::Interval(intervals) => {
+                for interval in intervals {
+                    let (samples, observations) = (&interval.samples, &interval.observations);
+                    self.own.interval(interval.trial, samples, observations);
+                    if let Some(gosbench) = &mut self.gosbench {
+                        let trial = interval.trial;
+                        samples.iter().for_each(|one| gosbench.sample(trial, one));
+                    }
+                }
+            }
+            Event::TrialsEnded(endings) => {
+                for ending in endings {
+                    self.own.end(ending.trial, ending.state);
+                    if let Some(gosbench) = &mut self.gosbench {
+                        gosbench.end(ending.trial);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn lock(shared: &Shared) -> MutexGuard<'_, Names> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -35,7 +91,6 @@ pub(crate) struct Exporter {
     shared: Shared,
     hosts: Vec<String>,
     own: String,
-    gosbench: bool,
     _serving: Option<Serving>,
     _pushing: Option<Pushing>,
 }
@@ -55,22 +110,19 @@ impl Exporter {
         if address.is_none() && url.is_none() {
             return Ok(None);
         }
-        let mut metrics = Metrics::of_run(
+        let own = Metrics::of_run(
             &meta.id,
             &meta.schedule.name,
             &meta.tool_version,
             meta.schedule.trials.len(),
         );
-        if args.gosbench {
-            metrics.speak_gosbench(unix_now_ns() / 1_000_000);
-        }
-        let shared: Shared = Arc::new(Mutex::new(metrics));
+        let gosbench = args.gosbench.then(GosbenchMetrics::default);
+        let shared: Shared = Arc::new(Mutex::new(Names { own, gosbench }));
         let serving = address.map(|address| Serving::start(&address, &shared));
         let pushing = url.map(|url| Pushing::start(&url, &shared, meta.started_unix_ns));
         Ok(Some(Exporter {
             hosts: meta.hosts.iter().map(|host| host.name.clone()).collect(),
             own: meta.host.hostname.clone(),
-            gosbench: args.gosbench,
             _serving: serving.transpose()?,
             _pushing: pushing.transpose()?,
             shared,
@@ -79,28 +131,9 @@ impl Exporter {
 
     /// Something happened in the run.
     pub(crate) fn event(&self, event: &Event) {
-        let mut metrics = lock(&self.shared);
-        if self.gosbench {
-            metrics.speak_gosbench(unix_now_ns() / 1_000_000);
-        }
-        match event {
-            Event::TrialsStarted(starts) => {
-                for start in starts {
-                    let host = start.spec.host.and_then(|at| self.hosts.get(at as usize));
-                    metrics.begin(&start.spec, host.unwrap_or(&self.own));
-                }
-            }
-            Event::Interval(intervals) => {
-                for interval in intervals {
-                    metrics.interval(interval.trial, &interval.samples, &interval.observations);
-                }
-            }
-            Event::TrialsEnded(endings) => {
-                for ending in endings {
-                    metrics.end(ending.trial, ending.state);
-                }
-            }
-            _ => {}
-        }
+        lock(&self.shared).event(event, |spec| {
+            let host = spec.host.and_then(|at| self.hosts.get(at as usize));
+            host.unwrap_or(&self.own)
+        });
     }
 }

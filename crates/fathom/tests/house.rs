@@ -28,6 +28,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-fleet", 3),
     ("fathom-recorder", 3),
     ("fathom-lab", 3),
+    ("fathom-compat", 3),
     ("fathom-report", 3),
     ("fathom-exam", 4),
     ("fathom-lab-command", 5),

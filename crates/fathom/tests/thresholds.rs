@@ -16,7 +16,11 @@ use syn::visit::Visit;
 use syn::{Attribute, Expr, Lit, Type};
 
 /// The crates that decide.
-const DECIDING: [&str; 2] = ["crates/analysis/src", "crates/diagnose/src"];
+const DECIDING: [&str; 3] = [
+    "crates/analysis/src",
+    "crates/compat/src/judge",
+    "crates/diagnose/src",
+];
 
 /// Numbers that judge nothing: units and sizes of formats, bounds of memory, of
 /// searches and of what is printed, seeds, and inputs of simulations.
@@ -66,23 +70,8 @@ const NO_DECISION: &[(&str, &[&str])] = &[
         &["SINCE_START_SECONDS"],
     ),
     ("crates/diagnose/src/decide/evidence.rs", &["MOST_NAMED"]),
-    ("crates/diagnose/src/foreign/fields.rs", &["KIB", "SECTOR"]),
-    (
-        "crates/diagnose/src/foreign/mod.rs",
-        &[
-            "MOST_BYTES",
-            "MOST_DISKS",
-            "MOST_LINES",
-            "MOST_VALUES_BYTES",
-        ],
-    ),
-    ("crates/diagnose/src/foreign/repair.rs", &["MOST_DEPTH"]),
-    ("crates/diagnose/src/foreign/sadf.rs", &["PAGE_BYTES"]),
-    (
-        "crates/diagnose/src/foreign/sar_text.rs",
-        &["DAY_SECONDS", "PAGE_BYTES", "ROWS_MAX"],
-    ),
     ("crates/diagnose/src/load.rs", &["UNKNOWN_SECONDS"]),
+    ("crates/diagnose/src/recording.rs", &["MOST_VALUES_BYTES"]),
     (
         "crates/diagnose/src/stack/landing.rs",
         &["DEPTH_MAX", "WAYS_MAX"],

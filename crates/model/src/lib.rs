@@ -20,7 +20,6 @@ pub mod enumeration;
 pub mod estimate;
 pub mod fingerprint;
 pub mod fleet;
-pub mod foreign;
 pub mod gluster;
 pub mod histogram;
 pub mod host_load;

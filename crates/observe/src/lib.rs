@@ -10,7 +10,6 @@
 //! * [`host_fingerprint`], [`target_fingerprint`]: facts before and after.
 //! * [`Observer`]: differences of counters, one observation a call.
 //! * [`data_state`]: is the data set in the page cache, is it really written.
-//! * [`foreign`]: results of other tools, as data to judge.
 //! * [`drop_page_cache`]: take it out of the page cache.
 //! * [`doctor`]: what this machine lets fathom do.
 //!
@@ -41,7 +40,6 @@ mod drop_cache;
 mod error;
 mod filesystem;
 mod filesystem_state;
-pub mod foreign;
 pub mod gluster;
 mod host;
 mod host_load;

@@ -52,13 +52,14 @@ pub struct Diagnostics {
 
 /// Name and text of a plan file; the text is empty for flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
+pub struct Source {
     pub(crate) name: Arc<str>,
     pub(crate) text: Arc<str>,
 }
 
 impl Source {
-    pub(crate) fn new(name: &str, text: &str) -> Source {
+    /// The plan file `name` with its text.
+    pub fn new(name: &str, text: &str) -> Source {
         Source {
             name: name.into(),
             text: text.into(),
@@ -115,7 +116,7 @@ impl fmt::Display for Diagnostics {
 
 /// A mistake before its place is looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub struct Problem {
     pub(crate) severity: Severity,
     pub(crate) id: &'static str,
     pub(crate) message: String,
@@ -125,7 +126,18 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+    /// An error with the name of its rule.
+    pub fn error(id: &'static str, span: Option<Span>, message: impl Into<String>) -> Problem {
+        error(id, span, message)
+    }
+
+    /// A warning with the name of its rule.
+    pub fn warning(id: &'static str, span: Option<Span>, message: impl Into<String>) -> Problem {
+        warning(id, span, message)
+    }
+
+    /// Adds what to do.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -141,7 +153,7 @@ impl Problem {
 /// Collects problems. Equal ones (the same rule on every row of a matrix) are
 /// kept once.
 #[derive(Debug, Default)]
-pub(crate) struct Problems {
+pub struct Problems {
     items: Vec<Problem>,
 }
 
@@ -149,7 +161,8 @@ pub(crate) struct Problems {
 const MAX_PROBLEMS: usize = 100;
 
 impl Problems {
-    pub(crate) fn push(&mut self, problem: Problem) {
+    /// Adds one, unless it is known.
+    pub fn push(&mut self, problem: Problem) {
         if self.items.contains(&problem) {
             return;
         }
@@ -166,16 +179,13 @@ impl Problems {
         }
     }
 
-    pub(crate) fn error(
-        &mut self,
-        id: &'static str,
-        span: Option<Span>,
-        message: impl Into<String>,
-    ) {
+    /// Adds an error.
+    pub fn error(&mut self, id: &'static str, span: Option<Span>, message: impl Into<String>) {
         self.push(problem(Severity::Error, id, span, message));
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
+    /// Whether one of them is an error.
+    pub fn has_errors(&self) -> bool {
         self.items.iter().any(|p| p.severity == Severity::Error)
     }
 
@@ -184,7 +194,8 @@ impl Problems {
         self.items.len() >= MAX_PROBLEMS && self.items.iter().all(|p| p.severity == Severity::Error)
     }
 
-    pub(crate) fn finish(self, source: &Source) -> Diagnostics {
+    /// All of them in the order of the text.
+    pub fn finish(self, source: &Source) -> Diagnostics {
         let mut items = self.items;
         items.sort_by_key(|p| (p.span.map_or(u32::MAX, |s| s.start), p.severity));
         let items = items

@@ -28,22 +28,17 @@
 //! # Ok::<(), fathom_plan::Diagnostics>(())
 //! ```
 
-mod at_io_iops;
-mod at_io_parallel;
 mod check;
 mod cost;
 mod diagnostic;
 mod disks;
 mod enumerate;
 mod files_flags;
-pub mod fio;
-mod fio_export;
 mod fit;
 mod flags;
 mod foreign;
-mod gosbench;
 mod host_mode;
-mod keys;
+pub mod keys;
 mod label;
 mod limits;
 mod lint;
@@ -61,37 +56,28 @@ mod rows;
 mod schedule;
 mod schema;
 mod section;
-mod smallfile;
 mod spelling;
 mod template;
 mod together;
-mod value;
+pub mod value;
 mod works;
-mod yaml;
+pub mod yaml;
 
-pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
-pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use cost::{Cost, CostAssumptions, Speed, cost};
-pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
+pub use diagnostic::{Diagnostic, Diagnostics, Place, Problem, Problems, Severity, Source};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
 pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
-pub use fio_export::{
-    FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
-};
 pub use flags::{IoFlags, PlanFlags};
-pub use gosbench::{
-    Gosbench, GosbenchNumber, GosbenchParts, GosbenchSpread, GosbenchStore, GosbenchTest,
-    GosbenchWeights,
-};
-pub use node::Span;
+pub use limits::MAX_TRIALS;
+pub use node::{Located, Span};
 pub use objects_flags::{ObjectsFlags, StoreFlags};
 pub use plan::{Plan, parse};
 pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;
-pub use smallfile::{Smallfile, SmallfileOperation};
+pub use spelling::{Spelling, ToolOptions};
 pub use template::{Template, TemplateFacts, find_template, templates};
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use fathom_model::limits::{
 pub(crate) use fathom_model::limits::{MAX_BLOCK_BYTES, MAX_BUFFER_BYTES, MAX_DEPTH, MAX_WORKERS};
 
 /// Trials of one schedule.
-pub(crate) const MAX_TRIALS: u64 = 10_000;
+pub const MAX_TRIALS: u64 = 10_000;
 
 /// A count within its bounds, or the default.
 pub(crate) fn within(

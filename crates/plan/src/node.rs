@@ -16,7 +16,7 @@ pub struct Span {
 impl Span {
     /// The span as a range of `text`, moved outwards to whole characters and
     /// cut to the text.
-    pub(crate) fn range_in(self, text: &str) -> std::ops::Range<usize> {
+    pub fn range_in(self, text: &str) -> std::ops::Range<usize> {
         let mut start = (self.start as usize).min(text.len());
         while !text.is_char_boundary(start) {
             start -= 1;
@@ -32,13 +32,16 @@ impl Span {
 /// A value and where it was written; `None` when it came from a flag or from
 /// code. Two values are equal wherever they were written.
 #[derive(Debug, Clone)]
-pub(crate) struct Located<T> {
-    pub(crate) value: T,
-    pub(crate) span: Option<Span>,
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written.
+    pub span: Option<Span>,
 }
 
 impl<T> Located<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// A value that was written nowhere.
+    pub fn new(value: T) -> Self {
         Located { value, span: None }
     }
 }
@@ -51,14 +54,16 @@ impl<T: PartialEq> PartialEq for Located<T> {
 
 /// One node of a plan file.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
-    pub(crate) span: Option<Span>,
-    pub(crate) kind: NodeKind,
+pub struct Node {
+    /// Where it stands in the text.
+    pub span: Option<Span>,
+    /// What it is.
+    pub kind: NodeKind,
 }
 
 /// What a node is.
 #[derive(Debug, Clone)]
-pub(crate) enum NodeKind {
+pub enum NodeKind {
     /// Nothing was written.
     Null,
     /// A plain or quoted scalar, as text.
@@ -79,7 +84,7 @@ impl Node {
     }
 
     /// The text of a scalar.
-    pub(crate) fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match &self.kind {
             NodeKind::Scalar(text) => Some(text),
             _ => None,
@@ -87,7 +92,7 @@ impl Node {
     }
 
     /// What the node is, for messages.
-    pub(crate) fn describe(&self) -> &'static str {
+    pub fn describe(&self) -> &'static str {
         match self.kind {
             NodeKind::Null => "nothing",
             NodeKind::Scalar(_) => "a single value",

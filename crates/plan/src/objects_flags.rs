@@ -126,8 +126,8 @@ impl StoreFlags {
         crate::resolve::store_of(&self.flags.keys)
     }
 
-    /// The same in front of what a workload says about it.
-    pub(crate) fn over(&self, keys: WorkloadKeys) -> WorkloadKeys {
+    /// These keys, and those of the workload where they say nothing.
+    pub fn over(&self, keys: WorkloadKeys) -> WorkloadKeys {
         let mine = self.flags.keys.clone();
         WorkloadKeys {
             endpoint: mine.endpoint.or(keys.endpoint),

@@ -73,7 +73,10 @@ fn check_version(keys: &PlanKeys, problems: &mut Problems) {
 
 impl Plan {
     /// Checks the keys and keeps them when nothing is wrong.
-    pub(crate) fn checked(
+    ///
+    /// # Errors
+    /// Everything that is wrong with them.
+    pub fn checked(
         keys: PlanKeys,
         source: Source,
         spelling: Spelling,
@@ -104,7 +107,7 @@ impl Plan {
     }
 
     /// A plan from code that is known to be right.
-    pub(crate) fn trusted(keys: PlanKeys) -> Plan {
+    pub fn trusted(keys: PlanKeys) -> Plan {
         let source = Source::new("", "");
         Plan {
             keys,
@@ -203,7 +206,7 @@ impl Plan {
     }
 
     /// A plan from code: one entry per workload, no file behind it.
-    pub(crate) fn build(name: &str, workloads: Vec<WorkloadKeys>) -> PlanKeys {
+    pub fn build(name: &str, workloads: Vec<WorkloadKeys>) -> PlanKeys {
         let workloads = workloads.into_iter().map(Located::new).collect();
         PlanKeys {
             plan: Some(Located::new(Count(u64::from(PLAN_SCHEMA)))),

@@ -99,8 +99,8 @@ macro_rules! section {
     ) => {
         $(#[doc = $section_doc])+
         #[derive(Debug, Clone, Default, PartialEq)]
-        pub(crate) struct $Section {
-            $($(#[doc = $doc])+ pub(crate) $field: Option<$crate::node::Located<$Type>>,)+
+        pub struct $Section {
+            $($(#[doc = $doc])+ pub $field: Option<$crate::node::Located<$Type>>,)+
         }
 
         impl $crate::section::Section for $Section {

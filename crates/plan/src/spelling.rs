@@ -3,7 +3,7 @@
 
 /// Where the user wrote the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spelling {
+pub enum Spelling {
     /// In a plan file: `queue_depth: 4`.
     Plan,
     /// On the command line: `--queue-depth 4`.
@@ -15,11 +15,11 @@ pub(crate) enum Spelling {
 
 /// How another tool spells what a plan says.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ToolOptions {
+pub struct ToolOptions {
     /// Key of a plan, and the tool's option for it.
-    pub(crate) keys: &'static [(&'static str, &'static str)],
+    pub keys: &'static [(&'static str, &'static str)],
     /// Key and value of a plan, and the tool's option for both together.
-    pub(crate) pairs: &'static [(&'static str, &'static str, &'static str)],
+    pub pairs: &'static [(&'static str, &'static str, &'static str)],
 }
 
 impl Spelling {

@@ -8,7 +8,8 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_saphyr::options::{AliasLimits, DuplicateKeyPolicy};
 use serde_saphyr::{FlowSeq, Location, Options, Spanned};
 
-use crate::node::{Node, NodeKind, Out, Span};
+pub use crate::node::{Node, NodeKind};
+use crate::node::{Out, Span};
 
 /// A plan file may be this long.
 pub(crate) const MAX_TEXT_BYTES: usize = 1 << 20;
@@ -21,13 +22,15 @@ const MAX_ALIASES: usize = 1_000;
 
 /// A text that is not YAML, or exceeds a limit.
 #[derive(Debug)]
-pub(crate) struct SyntaxError {
-    pub(crate) message: String,
-    pub(crate) span: Option<Span>,
+pub struct SyntaxError {
+    /// What is wrong.
+    pub message: String,
+    /// Where, if the parser knows.
+    pub span: Option<Span>,
 }
 
 /// Reads one YAML document. An empty document is an empty map.
-pub(crate) fn read(text: &str) -> Result<Node, SyntaxError> {
+pub fn read(text: &str) -> Result<Node, SyntaxError> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(SyntaxError {
             message: format!(

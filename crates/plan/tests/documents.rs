@@ -35,11 +35,6 @@ fn the_reference_is_up_to_date() {
 }
 
 #[test]
-fn the_page_on_fio_is_up_to_date() {
-    same("docs/fio.md", &fathom_plan::fio::fio_page());
-}
-
-#[test]
 fn every_example_is_a_plan_that_runs() {
     let folder = root().join("examples/plans");
     let mut seen = 0;

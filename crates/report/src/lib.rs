@@ -11,12 +11,10 @@
 pub mod comparison;
 pub mod crosscheck;
 pub mod csv;
-pub mod fio;
 pub mod gluster;
 pub mod html;
 pub mod json;
 pub mod markdown;
-pub mod mdtest;
 pub mod metrics;
 pub mod network;
 pub mod opinion;

@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 const RULE: &Rule = check::V90;
 
 /// The finding on required checks that could not run; `None` when all could.
-pub(crate) fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding> {
+pub fn missing(findings: &[Finding], kind: TargetKind) -> Option<Finding> {
     let of_kind = findings.iter().filter(|f| required(&f.id, kind));
     let essential: Vec<&Finding> = of_kind.collect();
     let missing: Vec<&Finding> = essential

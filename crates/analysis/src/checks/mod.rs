@@ -137,6 +137,6 @@ pub(crate) fn run(facts: &Facts<'_>) -> Vec<Finding> {
 }
 
 /// Worst first, then by id.
-pub(crate) fn sort(findings: &mut [Finding]) {
+pub fn sort(findings: &mut [Finding]) {
     findings.sort_by(|a, b| b.status.cmp(&a.status).then_with(|| a.id.cmp(&b.id)));
 }

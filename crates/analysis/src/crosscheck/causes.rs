@@ -9,9 +9,9 @@ use fathom_rules::method::crosscheck::{BUSY, COSTLIER, SUBMISSION};
 use fathom_stats::moments::mean;
 
 use super::CrossRow;
-use super::figures::Side;
+use super::figures::CrossSide;
 
-type Pair = (u32, bool, Side, Side);
+type Pair = (u32, bool, CrossSide, CrossSide);
 
 /// In words, the most likely first.
 pub(super) fn causes(
@@ -42,7 +42,7 @@ fn mean_over(pairs: &[Pair], value: impl Fn(&Pair) -> Option<f64>) -> Option<f64
 fn busy(pairs: &[Pair]) -> Option<String> {
     let fathom = mean_over(pairs, |p| p.2.cpu_share)?;
     let fio = mean_over(pairs, |p| p.3.cpu_share)?;
-    let cost = |side: fn(&Pair) -> &Side| mean_over(pairs, |p| side(p).cpu_ns_per_op);
+    let cost = |side: fn(&Pair) -> &CrossSide| mean_over(pairs, |p| side(p).cpu_ns_per_op);
     let (ours, theirs) = (cost(|p| &p.2)?, cost(|p| &p.3)?);
     let words = format!(
         "fathom's workers used {:.0} % of their CPU time ({} per operation), fio's jobs {:.0} % \
@@ -78,7 +78,7 @@ fn submission(pairs: &[Pair], figures: &[ComparedFigure]) -> Option<String> {
 }
 
 fn failures(pairs: &[Pair]) -> Option<String> {
-    let sum = |side: fn(&Pair) -> &Side| pairs.iter().map(|p| side(p).failures).sum::<f64>();
+    let sum = |side: fn(&Pair) -> &CrossSide| pairs.iter().map(|p| side(p).failures).sum::<f64>();
     let (ours, theirs) = (sum(|p| &p.2), sum(|p| &p.3));
     (ours + theirs > 0.0)
         .then(|| format!("operations failed: {ours:.0} of fathom's, {theirs:.0} of fio's"))

@@ -1,5 +1,4 @@
 use fathom_model::Workload;
-use fathom_model::foreign::{ForeignDirection, ForeignLatency};
 use fathom_model::run::RunRecord;
 
 use super::*;
@@ -10,29 +9,22 @@ const MARGINS: CrossMargins = CrossMargins {
     latency_percent: 5.0,
 };
 
-/// fio's job: reads with this rate and a fixed latency.
-fn job(ops_per_second: f64, latency_ns: f64) -> ForeignJob {
-    let latency = ForeignLatency {
-        count: Some(ops_per_second * 60.0),
-        mean_ns: Some(latency_ns),
-        percentiles: vec![(50.0, latency_ns), (99.0, latency_ns), (99.9, latency_ns)],
-        ..ForeignLatency::default()
-    };
-    ForeignJob {
-        name: "randread".to_owned(),
-        error: Some(0),
-        cpu_user: Some(0.02),
-        cpu_system: Some(0.03),
-        job_time_ns: Some(60e9),
-        directions: vec![ForeignDirection {
-            kind: Some(OpKind::Read),
-            ops: Some(ops_per_second * 60.0),
-            ops_per_second: Some(ops_per_second),
-            bytes_per_second: Some(ops_per_second * 4096.0),
-            total: Some(latency),
-            ..ForeignDirection::default()
+/// fio's job of a minute: reads with this rate and a fixed latency.
+fn job(ops_per_second: f64, latency_ns: f64) -> CrossSide {
+    let ops = ops_per_second * 60.0;
+    CrossSide {
+        ops_per_second,
+        bytes_per_second: ops_per_second * 4096.0,
+        cpu_ns_per_op: Some(0.05 * 60e9 / ops),
+        cpu_share: Some(0.05),
+        kinds: vec![CrossKind {
+            kind: OpKind::Read,
+            count: ops,
+            mean_ns: Some(latency_ns),
+            percentiles: vec![(50.0, latency_ns), (99.0, latency_ns), (99.9, latency_ns)],
         }],
-        ..ForeignJob::default()
+        error: Some(0),
+        ..CrossSide::default()
     }
 }
 
@@ -48,7 +40,7 @@ fn trials(rates: &[u64]) -> RunRecord {
     run_of(rates.iter().map(trial).collect(), host)
 }
 
-fn checked(record: &RunRecord, jobs: &[ForeignJob]) -> (CrosscheckRow, Agreement) {
+fn checked(record: &RunRecord, jobs: &[CrossSide]) -> (CrosscheckRow, Agreement) {
     let pairs = record.trials.iter().zip(jobs).zip(0..);
     let row = CrossRow {
         label: "row".to_owned(),
@@ -73,14 +65,14 @@ fn figure(row: &CrosscheckRow, figure: CrossFigure) -> &ComparedFigure {
 
 fn mean_latency(record: &RunRecord) -> f64 {
     let trial = Trial::new(&record.trials[0], &record.meta.host);
-    Side::of_trial(&trial).kinds[0].percentiles[1].1
+    CrossSide::of_trial(&trial).kinds[0].percentiles[1].1
 }
 
 #[test]
 fn equal_tools_agree_and_a_slower_one_differs() {
     let record = trials(&[1000, 1002, 998, 1001, 999, 1000]);
     let latency = mean_latency(&record);
-    let jobs = |factor: f64| -> Vec<ForeignJob> {
+    let jobs = |factor: f64| -> Vec<CrossSide> {
         let noise = [0.999, 1.001, 1.002, 0.998, 1.0, 1.001];
         noise
             .iter()
@@ -142,7 +134,7 @@ fn failed_jobs_and_half_trials_are_named_and_left_out() {
 fn a_percentile_needs_its_operations() {
     let record = trials(&[1000, 1000]);
     let mut few = job(1000.0, 1e6);
-    few.directions[0].total.as_mut().unwrap().count = Some(100.0);
+    few.kinds[0].count = 100.0;
     let (row, _) = checked(&record, &[few.clone(), few]);
     let p99 = figure(&row, CrossFigure::LatencyP99);
     assert!(p99.pairs.is_empty());
@@ -165,12 +157,9 @@ fn the_likely_causes_are_named() {
         trial.spec.workload = workload.clone();
     }
     let mut peer = job(2000.0, mean_latency(&record));
-    (peer.cpu_user, peer.cpu_system) = (Some(0.3), Some(0.68));
-    peer.directions[0].submission = Some(ForeignLatency {
-        count: Some(1000.0),
-        mean_ns: Some(mean_latency(&record) / 2.0),
-        ..ForeignLatency::default()
-    });
+    peer.cpu_share = Some(0.98);
+    peer.cpu_ns_per_op = Some(0.98 * 60e9 / 120_000.0);
+    peer.submission_ns = Some(mean_latency(&record) / 2.0);
     let (row, outcome) = checked(&record, &vec![peer; 6]);
     assert_eq!(outcome, Agreement::Differ);
     for words in [

@@ -2,7 +2,6 @@
 
 use fathom_model::crosscheck::CrossFigure;
 use fathom_model::estimate::Unit;
-use fathom_model::foreign::{ForeignDirection, ForeignJob};
 use fathom_model::histogram::Histogram;
 use fathom_model::op::OpKind;
 use fathom_stats::order_statistics::least_samples;
@@ -18,27 +17,36 @@ pub(super) struct Which {
 
 /// What one tool gave in one trial.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Side {
-    pub(super) ops_per_second: f64,
-    pub(super) bytes_per_second: f64,
-    pub(super) cpu_ns_per_op: Option<f64>,
+pub struct CrossSide {
+    /// Data operations per second.
+    pub ops_per_second: f64,
+    /// Bytes per second.
+    pub bytes_per_second: f64,
+    /// CPU time per data operation.
+    pub cpu_ns_per_op: Option<f64>,
     /// CPU time of all workers over the time that they ran.
-    pub(super) cpu_share: Option<f64>,
-    pub(super) kinds: Vec<Kind>,
+    pub cpu_share: Option<f64>,
+    /// The kinds of operations that succeeded.
+    pub kinds: Vec<CrossKind>,
     /// Mean time from preparation to the return of submission, where stated.
-    pub(super) submission_ns: Option<f64>,
+    pub submission_ns: Option<f64>,
     /// Operations that failed.
-    pub(super) failures: f64,
+    pub failures: f64,
+    /// Error number with which the tool ended; 0 is none.
+    pub error: Option<i64>,
 }
 
 /// One kind of data operation.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kind {
-    pub(super) kind: OpKind,
-    pub(super) count: f64,
-    pub(super) mean_ns: Option<f64>,
+pub struct CrossKind {
+    /// Which.
+    pub kind: OpKind,
+    /// How many of them have a latency.
+    pub count: f64,
+    /// Mean latency.
+    pub mean_ns: Option<f64>,
     /// Percent and nanoseconds.
-    pub(super) percentiles: Vec<(f64, f64)>,
+    pub percentiles: Vec<(f64, f64)>,
 }
 
 impl Which {
@@ -64,7 +72,7 @@ impl Which {
     }
 
     /// The figure of a side, or why there is none.
-    pub(super) fn of(self, side: &Side) -> Result<f64, String> {
+    pub(super) fn of(self, side: &CrossSide) -> Result<f64, String> {
         let value = match self.figure {
             CrossFigure::OpsPerSecond => side.ops_per_second,
             CrossFigure::BytesPerSecond => side.bytes_per_second,
@@ -80,14 +88,14 @@ impl Which {
         }
     }
 
-    fn kind(self, side: &Side) -> Result<&Kind, String> {
+    fn kind(self, side: &CrossSide) -> Result<&CrossKind, String> {
         let found = side.kinds.iter().find(|k| Some(k.kind) == self.op);
         found.ok_or_else(|| "no operation succeeded".to_owned())
     }
 
     /// A percentile of enough operations. That they come in clusters is in the
     /// spread of the pairs.
-    fn percentile(self, side: &Side, percent: f64) -> Result<f64, String> {
+    fn percentile(self, side: &CrossSide, percent: f64) -> Result<f64, String> {
         let kind = self.kind(side)?;
         let needed = least_samples(percent / 100.0);
         if kind.count < needed {
@@ -106,10 +114,10 @@ impl Which {
     }
 }
 
-impl Side {
+impl CrossSide {
     /// fathom's: over the measure phase, from merged histograms of the service
     /// latency, which is what the other tool measures.
-    pub(super) fn of_trial(trial: &Trial<'_>) -> Side {
+    pub(super) fn of_trial(trial: &Trial<'_>) -> CrossSide {
         let seconds = trial.duration_seconds();
         let per_second = |n: u64| match seconds > 0.0 {
             true => n as f64 / seconds,
@@ -121,7 +129,7 @@ impl Side {
         let ops = trial.data_ops();
         let workers = f64::from(trial.workload.workers.max(1));
         let failures = data_kinds().map(|kind| trial.total(kind).errors.total());
-        Side {
+        CrossSide {
             ops_per_second: per_second(ops),
             bytes_per_second: per_second(trial.data_bytes()),
             cpu_ns_per_op: (ops > 0 && cpu > 0).then(|| cpu as f64 / ops as f64),
@@ -131,46 +139,12 @@ impl Side {
                 .collect(),
             submission_ns: None,
             failures: add(failures) as f64,
-        }
-    }
-
-    /// The other tool's, as it states it.
-    pub(super) fn of_job(job: &ForeignJob) -> Side {
-        let sum = |of: fn(&ForeignDirection) -> Option<f64>| -> f64 {
-            job.directions.iter().filter_map(of).sum()
-        };
-        let ops = sum(|d| d.ops);
-        let share = job
-            .cpu_user
-            .zip(job.cpu_system)
-            .map(|(user, system)| user + system);
-        let cpu_ns = share.zip(job.job_time_ns).map(|(share, time)| share * time);
-        let submission = job.directions.iter().filter_map(|d| {
-            let latency = d.submission.as_ref()?;
-            Some((latency.mean_ns?, latency.count?))
-        });
-        let (total, count) = submission.fold((0.0, 0.0), |(total, count), (mean, n)| {
-            (total + mean * n, count + n)
-        });
-        Side {
-            ops_per_second: sum(|d| d.ops_per_second),
-            bytes_per_second: sum(|d| d.bytes_per_second),
-            cpu_ns_per_op: cpu_ns
-                .filter(|ns| ops > 0.0 && *ns > 0.0)
-                .map(|ns| ns / ops),
-            cpu_share: share,
-            kinds: job
-                .directions
-                .iter()
-                .filter_map(kind_of_direction)
-                .collect(),
-            submission_ns: (count > 0.0).then(|| total / count),
-            failures: job.failures_ignored.unwrap_or(0) as f64,
+            error: None,
         }
     }
 }
 
-fn kind_of(trial: &Trial<'_>, kind: OpKind) -> Option<Kind> {
+fn kind_of(trial: &Trial<'_>, kind: OpKind) -> Option<CrossKind> {
     let mut merged = Histogram::new();
     for op in trial.measured().flat_map(|s| s.ops(kind)) {
         merged.merge(&op.service);
@@ -182,7 +156,7 @@ fn kind_of(trial: &Trial<'_>, kind: OpKind) -> Option<Kind> {
         let value = merged.quantile(percent / 100.0)?;
         Some((percent, value as f64))
     };
-    Some(Kind {
+    Some(CrossKind {
         kind,
         count: merged.count() as f64,
         mean_ns: merged.mean(),
@@ -190,17 +164,5 @@ fn kind_of(trial: &Trial<'_>, kind: OpKind) -> Option<Kind> {
             .into_iter()
             .filter_map(percentile)
             .collect(),
-    })
-}
-
-fn kind_of_direction(direction: &ForeignDirection) -> Option<Kind> {
-    // The whole time: what the other tool spends in submission is part of
-    // what fathom times.
-    let latency = direction.total.as_ref().or(direction.completion.as_ref())?;
-    Some(Kind {
-        kind: direction.kind?,
-        count: latency.count.or(direction.ops).unwrap_or(0.0),
-        mean_ns: latency.mean_ns,
-        percentiles: latency.percentiles.clone(),
     })
 }

@@ -12,14 +12,14 @@ mod figures;
 use fathom_model::crosscheck::{Agreement, ComparedFigure, CrossFigure, CrosscheckRow, FigurePair};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::fingerprint::Fingerprint;
-use fathom_model::foreign::ForeignJob;
 use fathom_model::op::OpKind;
 use fathom_model::run::{RunState, TrialRecord};
 use fathom_rules::method::crosscheck::BUCKET_ERROR;
 use fathom_stats::moments::mean;
 
 use self::decide::{Test, decide};
-use self::figures::{Side, Which};
+use self::figures::Which;
+pub use self::figures::{CrossKind, CrossSide};
 use crate::comparison::effect::Effect;
 use crate::comparison::order_level;
 use crate::comparison::paired::{self, Difference};
@@ -34,8 +34,8 @@ pub struct CrossPair<'a> {
     pub peer_first: bool,
     /// fathom's trial.
     pub fathom: Option<&'a TrialRecord>,
-    /// The other tool's job.
-    pub peer: Option<&'a ForeignJob>,
+    /// What the other tool gave.
+    pub peer: Option<&'a CrossSide>,
 }
 
 /// All pairs of one workload on one target.
@@ -63,7 +63,7 @@ pub struct CrossMargins {
 /// A row whose trials are numbers.
 struct Measured {
     /// Number, order, fathom, peer.
-    pairs: Vec<(u32, bool, Side, Side)>,
+    pairs: Vec<(u32, bool, CrossSide, CrossSide)>,
     which: Vec<Which>,
 }
 
@@ -125,13 +125,14 @@ fn fold(outcomes: impl Iterator<Item = Agreement>) -> Agreement {
 fn measured(row: &CrossRow<'_>, host: &Fingerprint) -> Measured {
     let whole = |pair: &CrossPair<'_>| {
         let record = pair.fathom.filter(|r| r.state == RunState::Complete)?;
-        let job = pair.peer.filter(|job| job.error.unwrap_or(0) == 0)?;
-        let fathom = Side::of_trial(&Trial::new(record, host));
-        Some((pair.pair, pair.peer_first, fathom, Side::of_job(job)))
+        let peer = pair.peer.filter(|peer| peer.error.unwrap_or(0) == 0)?;
+        let fathom = CrossSide::of_trial(&Trial::new(record, host));
+        Some((pair.pair, pair.peer_first, fathom, peer.clone()))
     };
-    let pairs: Vec<(u32, bool, Side, Side)> = row.pairs.iter().filter_map(whole).collect();
+    let pairs: Vec<(u32, bool, CrossSide, CrossSide)> =
+        row.pairs.iter().filter_map(whole).collect();
     let kinds = OpKind::ALL.into_iter().filter(|kind| {
-        let has = |side: &Side| side.kinds.iter().any(|k| k.kind == *kind && k.count > 0.0);
+        let has = |side: &CrossSide| side.kinds.iter().any(|k| k.kind == *kind && k.count > 0.0);
         pairs.iter().any(|(_, _, a, b)| has(a) && has(b))
     });
     let mut which = vec![
@@ -255,7 +256,7 @@ fn remarks(row: &CrossRow<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     for pair in &row.pairs {
         let number = pair.pair + 1;
-        if let Some(error) = pair.peer.and_then(|job| job.error).filter(|e| *e != 0) {
+        if let Some(error) = pair.peer.and_then(|peer| peer.error).filter(|e| *e != 0) {
             remarks.push(format!("pair {number}: fio's job ended with error {error}"));
         }
         let early = pair.fathom.filter(|r| r.state != RunState::Complete);

@@ -209,7 +209,7 @@ pub(crate) fn over_trials<T: AsRef<[Part]>>(
 }
 
 /// Whether an interval is so wide that it says nothing about the value.
-pub(crate) fn is_too_wide(value: f64, half: f64) -> bool {
+pub fn is_too_wide(value: f64, half: f64) -> bool {
     half > check::v16::UNPRINTABLE * value.abs()
 }
 

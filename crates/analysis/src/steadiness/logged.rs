@@ -9,23 +9,25 @@ use super::words::sentence;
 
 /// What a log says about steadiness.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Logged {
-    pub(crate) class: SteadinessClass,
+pub struct Logged {
+    /// Steady or not, and how.
+    pub class: SteadinessClass,
     /// The levels, or what takes their place, in words.
-    pub(crate) sentence: String,
+    pub sentence: String,
     /// Largest relative step between neighbouring levels; 0 of one level.
-    pub(crate) step: f64,
+    pub step: f64,
     /// Change of the last level over its time, and whether it is surely less
     /// than the margin.
-    pub(crate) drift: Option<(f64, bool)>,
-    pub(crate) snia: Option<SniaWindow>,
+    pub drift: Option<(f64, bool)>,
+    /// The last rounds by the rule of SNIA.
+    pub snia: Option<SniaWindow>,
     /// Ashman's D of two modes.
-    pub(crate) ashman_d: Option<f64>,
+    pub ashman_d: Option<f64>,
 }
 
 /// Looks at rates (operations per second, evenly spaced) of operations of a
 /// mean size; `None` when nothing was done.
-pub(crate) fn of_log(rates: &[f64], interval_ns: u64, bytes_per_op: f64) -> Option<Logged> {
+pub fn of_log(rates: &[f64], interval_ns: u64, bytes_per_op: f64) -> Option<Logged> {
     let seconds = interval_ns as f64 / 1e9;
     let mut axis = 0.0;
     let cells = rates.iter().enumerate().map(|(index, rate)| {

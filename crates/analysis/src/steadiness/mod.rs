@@ -30,7 +30,7 @@ use self::track::Track;
 use crate::summary::{kind_latencies, summarize_ops};
 use crate::trial::Trial;
 
-pub(crate) use logged::{Logged, of_log};
+pub use logged::{Logged, of_log};
 pub(crate) use settled_rule::words as settled_words;
 pub(crate) use until::rule_of;
 pub use until::stop_rule;

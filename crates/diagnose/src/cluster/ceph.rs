@@ -8,7 +8,7 @@ use fathom_rules::cluster;
 use fathom_stats::median::median;
 use serde_json::Value;
 
-use crate::foreign::takes_too_much;
+use crate::recording::takes_too_much;
 
 use super::ceph_operations::steps;
 use super::outlier::high;

@@ -6,17 +6,14 @@
 //! that of the tool, 0 when the load ran, because scripts look at it; with
 //! `--strict` it is fathom's.
 
-mod calls;
-pub(crate) mod rate;
-
 use std::io::IsTerminal;
 use std::path::Path;
 
 use clap::{ArgAction, Args};
+use fathom_compat::at_io::{AtIoIops, AtIoIopsUnit, calls, rate as rate_of};
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_surplus_files};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
-use fathom_plan::{AtIoIops, AtIoIopsUnit};
 use fathom_report::text::TextOptions;
 use fathom_store::Store;
 
@@ -129,7 +126,7 @@ fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow
         .record
         .trials
         .first()
-        .and_then(|trial| rate::rate(trial, unit));
+        .and_then(|trial| rate_of(trial, unit));
     if let Some(rate) = &rate {
         present::write_stdout(&format!("{}\n", rate.line(unit)))?;
     }
@@ -141,7 +138,7 @@ fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow
     }
     if unit == AtIoIopsUnit::SyncsPerSecond {
         let writes = measured.record.trials.first();
-        let writes = writes.and_then(|t| rate::rate(t, AtIoIopsUnit::OperationsPerSecond));
+        let writes = writes.and_then(|t| rate_of(t, AtIoIopsUnit::OperationsPerSecond));
         if let Some(writes) = writes {
             present::write_stderr(&format!(
                 "sync/s of the line above count flushes; in the same time {:.5} writes/s\n",

@@ -7,16 +7,14 @@
 //! of when their ssh is through. What fathom thinks of each test goes to
 //! standard error.
 
-mod print;
-
 use std::path::Path;
 
 use anyhow::Context;
 use clap::Args;
+use fathom_compat::at_io::{AtIoParallel, AtIoSection, AtIoSetting, print};
 use fathom_fleet::parse_hosts;
 use fathom_model::JudgedRun;
 use fathom_model::run::RunState;
-use fathom_plan::{AtIoParallel, AtIoSection, AtIoSetting};
 use fathom_report::text::TextOptions;
 
 use crate::command::hosts::HostArgs;

@@ -288,7 +288,7 @@ fn load(given: &Given, several: bool) -> Result<(String, Recording), String> {
             let name = path.display().to_string();
             let told = |reason: String| format!("{name}: {reason}");
             let text = given::text(path).map_err(told)?;
-            let recording = fathom_diagnose::foreign::read(&text);
+            let recording = fathom_compat::recordings::read(&text);
             let mut recording = recording.map_err(|error| told(error.to_string()))?;
             recording.remarks = of_file(path, recording.remarks, several);
             Ok((name, recording))

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use fathom_compat::fio::output::{self, DEFAULT_VERSION, FioView};
 use fathom_model::RunRecord;
 use fathom_outputs::Mark;
-use fathom_report::fio::{self, DEFAULT_VERSION, FioView};
 use fathom_store::export;
 
 use crate::command::runs::load_whole;
@@ -95,25 +95,25 @@ pub(crate) fn run(args: &Export) -> anyhow::Result<Exit> {
         (Form::Json, _) => stream(|out| export::json(&record, out))?,
         (Form::Csv, _) => stream(|out| export::csv(&record, out))?,
         (Form::FioJson | Form::FioJsonPlus, None) => {
-            present::write_stdout(&fio::json(&record, &view, plus))?;
+            present::write_stdout(&output::json(&record, &view, plus))?;
         }
         (Form::FioJson | Form::FioJsonPlus, Some(directory)) => {
             name(&write_documents(&record, &view, plus, directory)?)?;
         }
-        (Form::FioNormal, _) => present::write_stdout(&fio::normal(&record, &view))?,
+        (Form::FioNormal, _) => present::write_stdout(&output::normal(&record, &view))?,
         (Form::Mdtest, _) => {
-            let table = fathom_report::mdtest::table(&record);
+            let table = fathom_compat::mdtest::table(&record);
             let table = table.context("the run has no phase that mdtest knows")?;
             present::write_stdout(&table)?;
         }
         (Form::FioTerse, _) => {
-            present::write_stdout(&fio::terse(&record, &view, args.terse_version))?;
+            present::write_stdout(&output::terse(&record, &view, args.terse_version))?;
         }
         (Form::FioLogs, directory) => {
             let here = Path::new(".");
             let directory = directory.as_deref().unwrap_or(here);
             let view = view.with_logs();
-            let logs = fio::logs(&record, &view);
+            let logs = output::logs(&record, &view);
             // fio-plot stops at a file without lines.
             let logs = logs.iter().filter(|log| !log.is_empty());
             tell_notes(&record, &view);
@@ -145,7 +145,7 @@ fn write_documents(
             jobs: vec![job.clone()],
             ..view.clone()
         };
-        let document = fio::json(record, &alone, plus);
+        let document = output::json(record, &alone, plus);
         present::write_file(&path, Mark::FioResult, &document)?;
         paths.push(path);
     }
@@ -169,14 +169,14 @@ fn create_parent(path: &Path) -> anyhow::Result<()> {
 
 /// Tells on standard error what the logs of `view` cannot hold.
 pub(crate) fn tell_notes(record: &RunRecord, view: &FioView) {
-    for note in fio::log_notes(record, view) {
+    for note in output::log_notes(record, view) {
         present::complain(&note);
     }
 }
 
 /// Writes logs below `directory`. Returns their paths.
 pub(crate) fn write_logs<'l>(
-    logs: impl IntoIterator<Item = &'l fio::FioLog<'l>>,
+    logs: impl IntoIterator<Item = &'l output::FioLog<'l>>,
     directory: &Path,
 ) -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();

@@ -6,17 +6,16 @@
 
 mod carry_out;
 mod clients;
-mod help;
 mod interim;
 mod machine;
 mod outputs;
 mod permission;
-mod view;
 
 use std::ffi::OsString;
 
 use clap::Args;
-use fathom_plan::fio::{FioAction, FioRequest, read_fio};
+use fathom_compat::fio::help;
+use fathom_compat::fio::request::{FioAction, FioRequest, read_fio};
 
 use fathom_model::secret::masked;
 

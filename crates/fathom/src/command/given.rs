@@ -3,7 +3,7 @@
 use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 
-use fathom_diagnose::foreign::MOST_BYTES;
+use fathom_compat::recordings::MOST_BYTES;
 use fathom_model::unit;
 
 /// The content; `-` is standard input. UTF-16 is read, other bytes that are not

@@ -4,15 +4,14 @@
 //! thinks of the result, and where a figure differs by design, goes to standard
 //! error.
 
-mod figures;
 mod keys_of_stores;
-mod lines;
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
+use fathom_compat::gosbench::{Figures, Gosbench, GosbenchTest, lines};
 use fathom_deadline::paths::read_text_soon;
 use fathom_engine::object::{make_bucket, remove_empty_bucket};
 use fathom_model::conduct::InOrder;
@@ -21,10 +20,9 @@ use fathom_model::secret::masked;
 use fathom_model::workload::ObjectStore;
 use fathom_model::{Schedule, Target};
 use fathom_outputs::Mark;
-use fathom_plan::{Gosbench, GosbenchTest, Plan, StoreFlags};
+use fathom_plan::{Plan, StoreFlags};
 use fathom_report::text::TextOptions;
 
-use self::figures::Figures;
 use crate::command::hosts::HostArgs;
 use crate::command::run::{schedule, schedule_elsewhere};
 use crate::exit::{self, Exit, NothingMeasured};

@@ -4,13 +4,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fathom_model::foreign::ForeignResult;
+use fathom_compat::results::ResultDocument;
+use fathom_compat::results::{
+    LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, MOST_VALUES_BYTES, ResultFile, SeriesLog, gather,
+    is_packed, read_results, unpack,
+};
 use fathom_model::json_memory::json_memory_bytes;
 use fathom_model::{JudgedRun, RUN_SCHEMA, Validity};
-use fathom_observe::foreign::{
-    ForeignFile, LARGEST_DOCUMENT_BYTES, LARGEST_LOG_BYTES, MOST_VALUES_BYTES, SeriesLog, gather,
-    is_packed, read_foreign, unpack,
-};
 use fathom_report::opinion;
 use fathom_report::text::{self, TextOptions};
 use fathom_store::export::SERIES_SCHEMA;
@@ -65,7 +65,7 @@ pub(crate) struct Judge {
 /// Everything that was handed in.
 #[derive(Default)]
 struct Files {
-    results: Vec<ForeignResult>,
+    results: Vec<ResultDocument>,
     logs: Vec<SeriesLog>,
     own: Vec<JudgedRun>,
 }
@@ -108,7 +108,7 @@ pub(crate) fn run(judge: &Judge) -> anyhow::Result<Exit> {
         worst = worse(worst, pipeline::exit_of(run, judge.strict));
     }
     if !files.results.is_empty() {
-        let judged = fathom_analysis::judge_foreign(&files.results);
+        let judged = fathom_compat::judge::judge_results(&files.results);
         let shown = match judge.json {
             true => opinion::json(&judged, true)?,
             false => opinion::render(&judged, &options),
@@ -148,20 +148,20 @@ fn read(path: &Path, files: &mut Files) -> Result<(), String> {
         false => path.display().to_string(),
     };
     let text = load(path)?;
-    match read_foreign(&name, &text).map_err(|error| error.to_string())? {
-        ForeignFile::Results(mut results) => files.results.append(&mut results),
-        ForeignFile::Log(log) => files.logs.push(log),
-        ForeignFile::Own(schema) if schema == RUN_SCHEMA => {
+    match read_results(&name, &text).map_err(|error| error.to_string())? {
+        ResultFile::Results(mut results) => files.results.append(&mut results),
+        ResultFile::Log(log) => files.logs.push(log),
+        ResultFile::Own(schema) if schema == RUN_SCHEMA => {
             let run = serde_json::from_str(&text)
                 .map_err(|error| format!("a run of fathom that cannot be read: {error}"))?;
             files.own.push(run);
         }
-        ForeignFile::Own(schema) if schema == SERIES_SCHEMA => {
+        ResultFile::Own(schema) if schema == SERIES_SCHEMA => {
             let record = fathom_store::import::json(&text)
                 .map_err(|error| format!("series of fathom that cannot be read: {error}"))?;
             files.own.push(fathom_analysis::judge(&record));
         }
-        ForeignFile::Own(schema) => {
+        ResultFile::Own(schema) => {
             return Err(format!(
                 "a document {schema} of fathom holds no results of a run; `fathom runs show RUN \
                  --json` ({RUN_SCHEMA}) and `fathom runs export RUN` ({SERIES_SCHEMA}) write some"

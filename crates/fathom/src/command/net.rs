@@ -212,7 +212,7 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
 fn page(report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
     Ok(match (format, report.loads.first()) {
         (NetFormat::Json, _) => pages::json(report)?,
-        (NetFormat::Iperf3, Some(load)) => pages::iperf3_json(report, load)?,
+        (NetFormat::Iperf3, Some(load)) => fathom_compat::iperf3::iperf3_json(report, load)?,
         _ => pages::pair_text(report),
     })
 }

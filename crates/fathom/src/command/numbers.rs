@@ -108,7 +108,7 @@ fn of_file(path: &Path, gluster_version: Option<u32>) -> Result<Numbers, String>
     if let Some(run) = run_of(&text)? {
         return Ok(plain("a run of fathom", of_run(&run)));
     }
-    let recording = fathom_diagnose::foreign::read(&text).map_err(|error| error.to_string())?;
+    let recording = fathom_compat::recordings::read(&text).map_err(|error| error.to_string())?;
     let readings = readings_of(&recording);
     Ok(Numbers {
         seconds: readings.iter().map(|r| r.at_seconds).fold(0.0, f64::max),

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
+use fathom_compat::fio::job_file::{FioExport, FioFiles, Refusal};
 use fathom_model::nearest::did_you_mean;
 use fathom_model::{Schedule, unit};
 use fathom_outputs::Mark;
-use fathom_plan::{CostAssumptions, FioExport, FioFiles, Refusal, TemplateFacts};
+use fathom_plan::{CostAssumptions, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
 use crate::command::run::{read_plan, schedule};
@@ -242,7 +243,7 @@ fn export(path: &Path, target: Option<&str>, out: Option<&Path>) -> anyhow::Resu
         facts: &surroundings.facts,
         files: FioFiles::Own(FILE_PREFIX),
     };
-    let text = match fathom_plan::export_fio(&schedule, &export) {
+    let text = match fathom_compat::fio::job_file::export_fio(&schedule, &export) {
         Ok(text) => text,
         Err(refusals) => {
             complain_of(&refusals);

@@ -5,9 +5,6 @@
 //! the original's by design, goes to standard error.
 
 mod cleanup;
-mod figures;
-mod json;
-mod lines;
 mod response_times;
 
 use std::ffi::OsString;
@@ -15,15 +12,14 @@ use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use fathom_compat::smallfile::{Figures, Smallfile, json, lines};
 use fathom_model::JudgedRun;
 use fathom_model::conduct::InOrder;
 use fathom_model::recording::MOST_LOGGED_OPS;
 use fathom_model::run::RunState;
 use fathom_outputs::Mark;
-use fathom_plan::Smallfile;
 use fathom_report::text::TextOptions;
 
-use self::figures::Figures;
 use crate::command::hosts::{HostArgs, HostList};
 use crate::command::run::schedule;
 use crate::exit::Exit;

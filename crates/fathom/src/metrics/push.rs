@@ -45,7 +45,7 @@ impl Pushing {
                 let mut told = false;
                 loop {
                     let over = ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout);
-                    let body = lock(&shared).to_otlp(started_ns, unix_now_ns());
+                    let body = lock(&shared).own.to_otlp(started_ns, unix_now_ns());
                     if let Err(error) = collector.post(&body)
                         && !told
                     {

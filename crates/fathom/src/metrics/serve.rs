@@ -212,11 +212,16 @@ fn answer(connection: &mut TcpStream, shared: &Shared) -> std::io::Result<()> {
 mod tests {
     use fathom_report::metrics::Metrics;
 
+    use super::super::Names;
     use super::*;
 
     #[test]
     fn clients_that_say_half_a_request_keep_nobody_waiting() {
-        let shared: Shared = Arc::new(Mutex::new(Metrics::of_run("run", "plan", "1", 1)));
+        let own = Metrics::of_run("run", "plan", "1", 1);
+        let shared: Shared = Arc::new(Mutex::new(Names {
+            own,
+            gosbench: None,
+        }));
         let serving = Serving::start("127.0.0.1:0", &shared).unwrap();
         let slow: Vec<TcpStream> = (0..200)
             .map(|_| {

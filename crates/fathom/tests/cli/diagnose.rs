@@ -266,7 +266,7 @@ fn a_limit_below_the_load_is_ignored_and_named() {
 #[test]
 fn a_device_that_hangs_is_the_answer_with_its_name() {
     let bench = Bench::new();
-    let sample = "../diagnose/samples/known-truth/hung-device.json";
+    let sample = "../compat/samples/known-truth/hung-device.json";
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
     let output = bench.fathom(["diagnose".into(), sample.into_os_string()]);
     output.expect_status(0);

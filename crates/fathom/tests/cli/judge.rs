@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::bench::Bench;
 
 fn fixture(name: &str) -> PathBuf {
-    let folder = "../observe/tests/fixtures/fio";
+    let folder = "../compat/tests/fixtures/fio";
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(folder)
         .join(name)

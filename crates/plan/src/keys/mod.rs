@@ -6,9 +6,9 @@ mod payload;
 mod plan;
 mod workload;
 
-pub(crate) use payload::PayloadKeys;
-pub(crate) use plan::{Axis, Matrix, PauseKeys, PlanKeys, WorkloadList};
-pub(crate) use workload::WorkloadKeys;
+pub use payload::PayloadKeys;
+pub use plan::{Axis, Matrix, PauseKeys, PlanKeys, WorkloadList};
+pub use workload::WorkloadKeys;
 
 use schemars::{Schema, json_schema};
 

@@ -100,7 +100,7 @@ section! {
 
 /// The workloads of a plan.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct WorkloadList(pub(crate) Vec<Located<WorkloadKeys>>);
+pub struct WorkloadList(pub Vec<Located<WorkloadKeys>>);
 
 const MAX_WORKLOADS: usize = 1000;
 
@@ -149,17 +149,17 @@ impl Value for WorkloadList {
 
 /// Keys of a workload, each with several values.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Matrix(pub(crate) Vec<Axis>);
+pub struct Matrix(pub Vec<Axis>);
 
 /// One key of a matrix with its values.
 #[derive(Debug, Clone)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// Canonical name of the key.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// Where the key stands.
-    pub(crate) span: Option<Span>,
+    pub span: Option<Span>,
     /// One workload for each value, in which only this key is set.
-    pub(crate) values: Vec<WorkloadKeys>,
+    pub values: Vec<WorkloadKeys>,
 }
 
 impl PartialEq for Axis {

@@ -11,7 +11,7 @@ use crate::node::{Node, NodeKind, Out};
 
 /// Sizes of blocks as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Blocks {
+pub enum Blocks {
     /// `4k`.
     Fixed(u64),
     /// `4k-64k`.

@@ -22,7 +22,7 @@ macro_rules! choice {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum $Name {
+        pub enum $Name {
             $($(#[doc = $doc])+ $Variant,)+
         }
 

@@ -9,7 +9,7 @@ use crate::node::{Node, NodeKind, Out};
 
 /// CPUs in the order in which workers are pinned to them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CpuList(pub(crate) Vec<u32>);
+pub struct CpuList(pub Vec<u32>);
 
 impl Value for CpuList {
     const KIND: &'static str = "CPU list";

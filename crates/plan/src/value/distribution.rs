@@ -10,7 +10,7 @@ use crate::node::Out;
 
 /// Spread of random offsets.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DistributionValue(pub(crate) Distribution);
+pub struct DistributionValue(pub Distribution);
 
 const DISTRIBUTIONS: &str = "each_once, uniform, zipf:1.2, pareto:0.2, normal:10, hot:80/20, zoned:60/10:40/90 or \
      steady_fill:15";
@@ -194,11 +194,16 @@ fn hot(parameter: &str) -> Option<Distribution> {
 
 /// Order of offsets as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PatternValue {
+pub enum PatternValue {
+    /// One block after the other.
     Sequential,
+    /// From the end to the beginning.
     Backwards,
+    /// One block each so many bytes.
     Strided(u64),
+    /// So many bytes left out after each block.
     Skipping(i64),
+    /// As the distribution says.
     Random,
 }
 

@@ -14,7 +14,7 @@ const MOST_CHARS: usize = 1024;
 /// Addresses in their order, each with keys of its own or with those of the
 /// workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EndpointsValue(pub(crate) Vec<(String, Option<KeySource>)>);
+pub struct EndpointsValue(pub Vec<(String, Option<KeySource>)>);
 
 /// Reads whose keys sign. What is wrong is not repeated: it may be a key.
 fn keys(text: &str) -> Result<KeySource, String> {
@@ -85,7 +85,7 @@ fn endpoint(address: &str, whose: Option<&str>) -> Result<(String, Option<KeySou
 
 impl EndpointsValue {
     /// Addresses without keys of their own.
-    pub(crate) fn of<'a>(addresses: impl Iterator<Item = &'a str>) -> EndpointsValue {
+    pub fn of<'a>(addresses: impl Iterator<Item = &'a str>) -> EndpointsValue {
         EndpointsValue(
             addresses
                 .map(|address| (address.to_owned(), None))

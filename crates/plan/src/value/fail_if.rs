@@ -10,7 +10,7 @@ use crate::node::Out;
 
 /// Conditions as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct FailIfValue(pub(crate) FailIf);
+pub struct FailIfValue(pub FailIf);
 
 const KNOWN: &str = "iops<1000, throughput<50MiB/s or latency>20ms";
 

@@ -15,7 +15,7 @@ const LIMIT_FACTOR: u64 = 8;
 
 /// One operation, or several with weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OperationsValue(pub(crate) Vec<MetaShare>);
+pub struct OperationsValue(pub Vec<MetaShare>);
 
 /// Words of other tools.
 const OTHER_WORDS: [(&str, OpKind); 15] = [
@@ -163,7 +163,7 @@ impl Value for OperationsValue {
 
 /// Bytes of each file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileSizesValue(pub(crate) FileSizes);
+pub struct FileSizesValue(pub FileSizes);
 
 impl Value for FileSizesValue {
     const KIND: &'static str = "file size";

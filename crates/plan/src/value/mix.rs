@@ -10,7 +10,7 @@ use fathom_model::nearest::nearest;
 
 /// Shares as written; they may not add up yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mix {
+pub struct Mix {
     pub(crate) read: u8,
     pub(crate) write: u8,
     pub(crate) trim: u8,

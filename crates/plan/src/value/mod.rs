@@ -23,29 +23,31 @@ mod text;
 mod until;
 mod zones;
 
-pub(crate) use block::Blocks;
-pub(crate) use choice::{
+pub use block::Blocks;
+pub use choice::{
     AllocationChoice, ArrivalChoice, BetweenChoice, ChecksumChoice, EngineChoice, HandoverChoice,
     HostDataChoice, HostTurnsChoice, OnErrorChoice, Order, PathsChoice, PreconditionChoice,
     RegionChoice, Rw, SyncChoice, VerifyByChoice, VerifyChoice, VisitChoice,
 };
-pub(crate) use cpus::CpuList;
-pub(crate) use distribution::{DistributionValue, PatternValue};
-pub(crate) use endpoints::EndpointsValue;
-pub(crate) use fail_if::FailIfValue;
-pub(crate) use files::{FileSizesValue, OperationsValue, operation};
-pub(crate) use mix::Mix;
-pub(crate) use number::{Count, Percent, Seconds, Size, Switch, Time};
-pub(crate) use objects::{KeyLayoutValue, ObjectSizesValue, RequestsValue};
-pub(crate) use pace::{LatencyTargetValue, RatesValue, ZoneWalkValue, zone_fault};
-pub(crate) use payload::ContentValue;
-pub(crate) use ranges::RangeSyncValue;
-pub(crate) use rate::RateValue;
-pub(crate) use replay::{KindsValue, SpeedValue};
-pub(crate) use shares::Shares;
-pub(crate) use slo::SloValue;
-pub(crate) use text::{Name, Targets};
-pub(crate) use until::UntilValue;
+pub use cpus::CpuList;
+pub use distribution::{DistributionValue, PatternValue};
+pub use endpoints::EndpointsValue;
+pub use fail_if::FailIfValue;
+pub(crate) use files::operation;
+pub use files::{FileSizesValue, OperationsValue};
+pub use mix::Mix;
+pub use number::{Count, Percent, Seconds, Size, Switch, Time};
+pub use objects::{KeyLayoutValue, ObjectSizesValue, RequestsValue};
+pub(crate) use pace::zone_fault;
+pub use pace::{LatencyTargetValue, RatesValue, ZoneWalkValue};
+pub use payload::ContentValue;
+pub use ranges::RangeSyncValue;
+pub use rate::RateValue;
+pub use replay::{KindsValue, SpeedValue};
+pub use shares::Shares;
+pub use slo::SloValue;
+pub use text::{Name, Targets};
+pub use until::UntilValue;
 
 use schemars::Schema;
 

@@ -8,7 +8,7 @@ use crate::node::Out;
 
 /// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Size(pub(crate) u64);
+pub struct Size(pub u64);
 
 impl Value for Size {
     const KIND: &'static str = "size";
@@ -83,7 +83,7 @@ fn size_out(bytes: u64) -> Out {
 
 /// A time in nanoseconds that needs its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Time(pub(crate) u64);
+pub struct Time(pub u64);
 
 impl Value for Time {
     const KIND: &'static str = "time";
@@ -112,7 +112,7 @@ impl Value for Time {
 /// A time in nanoseconds; a bare number is seconds, as people know it from
 /// `runtime=60`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Seconds(pub(crate) u64);
+pub struct Seconds(pub u64);
 
 impl Value for Seconds {
     const KIND: &'static str = "time";
@@ -161,7 +161,7 @@ fn time_out(nanoseconds: u64) -> Out {
 
 /// A whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Count(pub(crate) u64);
+pub struct Count(pub u64);
 
 impl Value for Count {
     const KIND: &'static str = "number";
@@ -200,7 +200,7 @@ impl Value for Count {
 
 /// A share, 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Percent(pub(crate) u8);
+pub struct Percent(pub u8);
 
 impl Value for Percent {
     const KIND: &'static str = "percentage";
@@ -236,7 +236,7 @@ impl Value for Percent {
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Switch(pub(crate) bool);
+pub struct Switch(pub bool);
 
 impl Value for Switch {
     const KIND: &'static str = "switch";

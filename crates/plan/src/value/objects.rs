@@ -16,7 +16,7 @@ const MOST_SIZES: usize = 256;
 
 /// One request, or several with weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RequestsValue(pub(crate) Vec<MetaShare>);
+pub struct RequestsValue(pub Vec<MetaShare>);
 
 /// Words of other tools.
 const OTHER_WORDS: [(&str, OpKind); 10] = [
@@ -154,7 +154,7 @@ impl Value for RequestsValue {
 
 /// Bytes of each object.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ObjectSizesValue(pub(crate) ObjectSizes);
+pub struct ObjectSizesValue(pub ObjectSizes);
 
 impl Value for ObjectSizesValue {
     const KIND: &'static str = "object size";
@@ -235,7 +235,7 @@ impl Value for ObjectSizesValue {
 
 /// How keys are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct KeyLayoutValue(pub(crate) KeyLayout);
+pub struct KeyLayoutValue(pub KeyLayout);
 
 impl Value for KeyLayoutValue {
     const KIND: &'static str = "layout of keys";

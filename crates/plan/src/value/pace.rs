@@ -14,7 +14,7 @@ const USUAL_WINDOW_NS: u64 = 5_000_000_000;
 /// Zones as written: `256m` (one zone after the other), `16m/64m` (64 MiB are
 /// moved in each zone of 16 MiB), `256m+2g` (2 GiB between two zones).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ZoneWalkValue(pub(crate) ZoneWalk);
+pub struct ZoneWalkValue(pub ZoneWalk);
 
 impl Value for ZoneWalkValue {
     const KIND: &'static str = "zones";
@@ -67,7 +67,7 @@ impl Value for ZoneWalkValue {
 
 /// Rates of reads, writes and trims, as written: `50MiB/s,1000/s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RatesValue(pub(crate) ByKind<RateValue>);
+pub struct RatesValue(pub ByKind<RateValue>);
 
 impl RatesValue {
     /// The rates of all workers; `times` where they count for each.
@@ -140,7 +140,7 @@ impl Value for RatesValue {
 
 /// A latency that the depth adapts to, as written: `p99<2ms over 5s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct LatencyTargetValue(pub(crate) LatencyTarget);
+pub struct LatencyTargetValue(pub LatencyTarget);
 
 impl Value for LatencyTargetValue {
     const KIND: &'static str = "latency";

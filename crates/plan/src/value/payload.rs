@@ -8,7 +8,7 @@ use crate::node::Out;
 
 /// Content as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ContentValue(pub(crate) Content);
+pub struct ContentValue(pub Content);
 
 impl Value for ContentValue {
     const KIND: &'static str = "content";

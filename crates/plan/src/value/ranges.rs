@@ -9,11 +9,19 @@ use crate::node::Out;
 /// `write:8`, `wait_before,write,wait_after:64`; without a number after each
 /// write. The way in which fio writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RangeSyncValue(pub(crate) RangeSync);
+pub struct RangeSyncValue(pub RangeSync);
 
 impl RangeSyncValue {
+    /// Reads modes and a number of writes.
+    ///
+    /// # Errors
+    /// What is wrong, with an example.
+    pub fn read(text: &str) -> Result<RangeSyncValue, String> {
+        RangeSyncValue::from_text(text)
+    }
+
     /// What is called; nothing where the number of writes is 0.
-    pub(crate) fn ranges(self) -> Option<RangeSync> {
+    pub fn ranges(self) -> Option<RangeSync> {
         (self.0.every_writes > 0).then_some(self.0)
     }
 }

@@ -9,7 +9,7 @@ use crate::node::Out;
 
 /// A rate as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RateValue {
+pub struct RateValue {
     pub(crate) per_second: f64,
     pub(crate) unit: RateUnit,
 }

@@ -12,7 +12,7 @@ const LIMITS: std::ops::RangeInclusive<f64> = 0.01..=1e6;
 
 /// `200`, `50%` or `max`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct SpeedValue(pub(crate) ReplayTiming);
+pub struct SpeedValue(pub ReplayTiming);
 
 impl Value for SpeedValue {
     const KIND: &'static str = "speed";
@@ -54,7 +54,7 @@ impl Value for SpeedValue {
 
 /// Kinds of operations: `write,trim`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct KindsValue {
+pub struct KindsValue {
     /// Reads, writes, trims, flushes.
     kinds: [bool; 4],
 }

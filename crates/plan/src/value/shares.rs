@@ -9,7 +9,7 @@ use crate::node::Out;
 /// One share for all kinds (`80`), or those of reads, writes and trims
 /// (`50,80`; trims like writes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shares(pub(crate) ByKind<u8>);
+pub struct Shares(pub ByKind<u8>);
 
 impl Value for Shares {
     const KIND: &'static str = "percentages";

@@ -8,7 +8,7 @@ use crate::node::Out;
 
 /// Conditions on latency and rates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SloValue(pub(crate) Slo);
+pub struct SloValue(pub Slo);
 
 impl Value for SloValue {
     const KIND: &'static str = "target to hold";

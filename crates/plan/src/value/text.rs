@@ -9,7 +9,7 @@ use crate::node::{Located, Node, NodeKind, Out};
 
 /// A name of a plan or workload: what a heading of a report can hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name(pub(crate) String);
+pub struct Name(pub String);
 
 const MAX_NAME_CHARS: usize = 80;
 
@@ -47,7 +47,7 @@ impl Value for Name {
 
 /// One or several targets.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Targets(pub(crate) Vec<Located<Target>>);
+pub struct Targets(pub Vec<Located<Target>>);
 
 const MAX_TARGETS: usize = 256;
 

@@ -15,7 +15,7 @@ const LARGEST_PERCENT: f64 = 50.0;
 /// When a trial may end, as written: `steady`, `precision 2%` or `iops 10%
 /// over 30s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct UntilValue(pub(crate) Until);
+pub struct UntilValue(pub Until);
 
 impl Value for UntilValue {
     const KIND: &'static str = "state";

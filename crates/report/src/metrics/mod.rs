@@ -7,7 +7,6 @@
 //! count is moved. The number of series is limited.
 
 mod families;
-mod gosbench;
 mod otlp;
 mod prometheus;
 
@@ -79,8 +78,6 @@ pub struct Metrics {
     /// Labels of the trials that are under way, by their index.
     open: BTreeMap<u32, Labels>,
     dropped: u64,
-    /// The names of GOSBench beside fathom's own.
-    gosbench: Option<gosbench::Gosbench>,
 }
 
 impl Metrics {
@@ -98,12 +95,6 @@ impl Metrics {
         metrics
     }
 
-    /// Speaks the names of GOSBench as well. What comes next happens at this
-    /// time, in milliseconds since 1970-01-01 UTC.
-    pub fn speak_gosbench(&mut self, now_unix_ms: u64) {
-        self.gosbench.get_or_insert_default().now_unix_ms = now_unix_ms;
-    }
-
     /// A trial begins. `host` is the name of the host that carries its load.
     pub fn begin(&mut self, spec: &ScheduledTrial, host: &str) {
         let labels = vec![
@@ -113,9 +104,6 @@ impl Metrics {
             ("workload", spec.label.clone()),
         ];
         self.set("fathom_trial_active", labels.clone(), 1.0);
-        if let Some(gosbench) = &mut self.gosbench {
-            gosbench.begin(spec.index, &spec.workload.name);
-        }
         self.open.insert(spec.index, labels);
     }
 
@@ -147,9 +135,6 @@ impl Metrics {
         };
         for sample in samples {
             self.sample(&labels, sample);
-            if let Some(gosbench) = &mut self.gosbench {
-                gosbench.sample(trial, sample);
-            }
         }
         let host = labels.iter().find(|(name, _)| *name == "host").cloned();
         for observation in observations {

@@ -25,9 +25,6 @@ impl Metrics {
                 write_series(&mut out, name, labels, &value);
             }
         }
-        if let Some(gosbench) = &self.gosbench {
-            gosbench.write(&mut out);
-        }
         out
     }
 }
@@ -68,7 +65,7 @@ fn braces(labels: &Labels, bound: Option<&str>) -> String {
     }
 }
 
-pub(super) fn escaped(value: &str) -> String {
+fn escaped(value: &str) -> String {
     value
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

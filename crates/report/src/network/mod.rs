@@ -1,15 +1,12 @@
-//! Networks: a pair of hosts and a matrix of all pairs as text, JSON and HTML,
-//! and a single load in the shape of iperf3's JSON.
+//! Networks: a pair of hosts and a matrix of all pairs as text, JSON and HTML.
 
 mod html;
-mod iperf3;
 mod matrix;
 mod pair;
 
 use fathom_model::unit;
 
 pub use html::matrix_html;
-pub use iperf3::iperf3_json;
 pub use matrix::matrix_text;
 pub use pair::pair_text;
 

@@ -109,25 +109,6 @@ fn people_read_rates_resent_segments_and_the_limit() {
 }
 
 #[test]
-fn the_shape_of_iperf3_is_kept() {
-    let report = report();
-    let text = super::super::iperf3_json(&report, &report.loads[0]).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(json["start"]["test_start"]["protocol"], "TCP");
-    assert_eq!(json["start"]["connected"][0]["remote_port"], 5299);
-    assert_eq!(json["intervals"].as_array().unwrap().len(), 3);
-    assert_eq!(json["intervals"][0]["sum"]["omitted"], true);
-    assert_eq!(json["intervals"][1]["streams"][0]["retransmits"], 3);
-    assert_eq!(json["intervals"][1]["streams"][0]["rtt"], 250);
-    assert_eq!(json["end"]["sum_sent"]["bytes"], 250_000_000);
-    assert_eq!(json["end"]["sum_sent"]["retransmits"], 6);
-    assert_eq!(json["end"]["sum_received"]["bits_per_second"], 992e6);
-    assert_eq!(json["end"]["streams"][0]["sender"]["mean_rtt"], 250);
-    assert_eq!(json["end"]["cpu_utilization_percent"]["host_total"], 10.0);
-    assert_eq!(json["end"]["sender_tcp_congestion"], "cubic");
-}
-
-#[test]
 fn requests_have_rows_of_their_own_and_errors_are_shown() {
     let mut report = report();
     report.loads[0].spec = LoadSpec::requests(64, 4096, 1_000_000_000);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use fathom_compat::results::ResultJob;
+use fathom_compat::results::{LARGEST_DOCUMENT_BYTES, ResultFile, read_results};
 use fathom_fleet::Interrupt;
 use fathom_model::crosscheck::PeerTool;
-use fathom_model::foreign::ForeignJob;
-use fathom_observe::foreign::{ForeignFile, LARGEST_DOCUMENT_BYTES, read_foreign};
 
 /// The first fio that states percentiles of the total latency in JSON.
 const OLDEST: (u32, u32) = (3, 16);
@@ -86,7 +86,7 @@ impl Peer {
         call: &Call<'_>,
         interrupt: &Interrupt,
         look: &mut dyn FnMut(Duration),
-    ) -> Result<ForeignJob, String> {
+    ) -> Result<ResultJob, String> {
         let messages = fathom_outputs::append(call.messages)
             .map_err(|e| format!("cannot write {}: {e}", call.messages.display()))?;
         let again = messages
@@ -204,7 +204,7 @@ fn cut(text: &str) -> String {
 }
 
 /// The last job of a document.
-fn document(path: &Path, said: &str) -> Result<ForeignJob, String> {
+fn document(path: &Path, said: &str) -> Result<ResultJob, String> {
     let size = std::fs::metadata(path).map_or(0, |m| m.len());
     if size > LARGEST_DOCUMENT_BYTES {
         return Err(format!(
@@ -219,8 +219,8 @@ fn document(path: &Path, said: &str) -> Result<ForeignJob, String> {
         )
     })?;
     let name = path.display().to_string();
-    let results = match read_foreign(&name, &text) {
-        Ok(ForeignFile::Results(results)) => results,
+    let results = match read_results(&name, &text) {
+        Ok(ResultFile::Results(results)) => results,
         Ok(_) => return Err(format!("{name} is no result of fio{said}")),
         Err(error) => return Err(format!("{name}: {error}{said}")),
     };

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use fathom_analysis::{CrossPair, CrossRow};
-use fathom_model::foreign::ForeignJob;
+use fathom_analysis::{CrossPair, CrossRow, CrossSide};
+use fathom_compat::fio::job_file::{FioExport, FioFiles, FioTrial, export_trial, fio_job_file};
 use fathom_model::rng::derive_seed;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Pause;
 use fathom_model::workload::Bounds;
 use fathom_model::{Schedule, ScheduledTrial, Target};
-use fathom_plan::{Diagnostics, FioExport, FioFiles, FioTrial, Plan, export_trial, fio_job_file};
+use fathom_plan::{Diagnostics, Plan};
 
 use super::Crosscheck;
 use super::repeats::Repeats;
@@ -44,7 +44,7 @@ pub(super) struct Rows {
 }
 
 /// What fio gave: row, pair, job.
-pub(super) type Results = [(usize, u32, ForeignJob)];
+pub(super) type Results = [(usize, u32, CrossSide)];
 
 impl Rows {
     /// The rows that the command line asks for; `None` when it asks wrongly,
@@ -125,7 +125,7 @@ impl Rows {
                         pair,
                         peer_first: peer_first(pair),
                         fathom: Some(trial),
-                        peer: peer.map(|(_, _, job)| job),
+                        peer: peer.map(|(_, _, side)| side),
                     }
                 })
                 .collect();

@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fathom_analysis::CrossSide;
+use fathom_compat::results::{ResultJob, cross_side};
 use fathom_fleet::Interrupt;
 use fathom_model::ScheduledTrial;
 use fathom_model::conduct::{Conductor, Step};
-use fathom_model::foreign::ForeignJob;
 use fathom_model::run::TrialRecord;
 use fathom_model::unit;
 use fathom_observe::CpuTicks;
@@ -36,7 +37,7 @@ pub(super) struct Turns<'a> {
     keep: &'a Keep,
     interrupt: &'a Interrupt,
     style: Style,
-    results: Vec<(usize, u32, ForeignJob)>,
+    results: Vec<(usize, u32, CrossSide)>,
     /// Wait before the next turn.
     pause: Duration,
     repeats: Repeats,
@@ -117,7 +118,7 @@ impl<'a> Turns<'a> {
     }
 
     /// One trial of fio.
-    fn fio(&self, number: usize, pair: u32) -> Result<ForeignJob, String> {
+    fn fio(&self, number: usize, pair: u32) -> Result<ResultJob, String> {
         let Some(row) = self.rows.get(number) else {
             return Err("there is no such row".to_owned());
         };
@@ -239,7 +240,7 @@ impl Conductor for Turns<'_> {
                 return Step::Fail("interrupted".to_owned());
             }
             match self.fio(number, pair) {
-                Ok(job) => self.results.push((number, pair, job)),
+                Ok(job) => self.results.push((number, pair, cross_side(&job))),
                 Err(reason) => return Step::Fail(reason),
             }
             self.ended(number, pair, before);

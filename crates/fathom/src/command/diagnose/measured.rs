@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use fathom_analysis::{CALIBRATION, calibration_of};
+use fathom_compat::results::ResultDocument;
+use fathom_compat::results::{ResultFile, read_results};
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, diagnose};
-use fathom_model::foreign::ForeignResult;
 use fathom_model::judged::OpSummary;
 use fathom_model::{JudgedRun, OpKind, RUN_SCHEMA, RunRecord, RunState, Validity};
-use fathom_observe::foreign::{ForeignFile, read_foreign};
 use fathom_store::{RunListing, Store};
 
 use super::Diagnose;
@@ -46,14 +46,14 @@ fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
     }
     let told = |why: String| format!("{named}: {why}");
     let text = given::text(path).map_err(told)?;
-    match read_foreign(named, &text).map_err(|error| told(error.to_string()))? {
-        ForeignFile::Results(results) => Ok(of_results(&results)),
-        ForeignFile::Own(schema) if schema == RUN_SCHEMA => {
+    match read_results(named, &text).map_err(|error| told(error.to_string()))? {
+        ResultFile::Results(results) => Ok(of_results(&results)),
+        ResultFile::Own(schema) if schema == RUN_SCHEMA => {
             let run: JudgedRun = serde_json::from_str(&text)
                 .map_err(|error| told(format!("a run of fathom that cannot be read: {error}")))?;
             Ok(of_run(&run, None))
         }
-        ForeignFile::Own(_) | ForeignFile::Log(_) => Err(told(
+        ResultFile::Own(_) | ResultFile::Log(_) => Err(told(
             "it holds no result; `fathom runs show RUN --json` writes one".to_owned(),
         )),
     }
@@ -108,7 +108,7 @@ fn of_run(run: &JudgedRun, record: Option<&RunRecord>) -> Vec<Ceiling> {
 }
 
 /// Jobs of fio that ended well.
-fn of_results(results: &[ForeignResult]) -> Vec<Ceiling> {
+fn of_results(results: &[ResultDocument]) -> Vec<Ceiling> {
     let jobs = results.iter().flat_map(|result| {
         let tool = result.tool.as_deref().unwrap_or("fio");
         result.jobs.iter().map(move |job| (tool, job))

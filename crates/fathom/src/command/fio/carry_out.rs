@@ -4,6 +4,11 @@ use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use fathom_compat::fio::output::{self, FioView};
+use fathom_compat::fio::request::{
+    FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
+};
+use fathom_compat::fio::request_view;
 use fathom_engine::object::give_credentials;
 use fathom_engine::prepare::{Found, remove_file_if};
 use fathom_fleet::Interrupt;
@@ -11,17 +16,13 @@ use fathom_model::conduct::InOrder;
 use fathom_model::verdict::FindingStatus;
 use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
 use fathom_outputs::Mark;
-use fathom_plan::fio::{
-    FioAccount, FioAction, FioEta, FioFormat, FioMapped, FioRequest, FioRun, Outcome, map_fio,
-};
-use fathom_report::fio::{self, FioView};
 use fathom_s3::Credentials;
 use fathom_store::Store;
 
 use super::interim::Interim;
 use super::machine::Machine;
 use super::permission::{self, says_yes};
-use super::{FIO_FAILURE, clients, outputs, view};
+use super::{FIO_FAILURE, clients, outputs};
 use crate::command::export::write_logs;
 use crate::exit::{Exit, NothingMeasured};
 use crate::made_files::MadeFiles;
@@ -84,7 +85,7 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, store.clone()),
     };
-    let view = view::of(mapped, &request.jobs);
+    let view = request_view(mapped, &request.jobs);
     outputs::admit(run, &view)?;
     let mut in_order = InOrder::new(&mapped.schedule);
     let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
@@ -160,12 +161,16 @@ fn run_on_clients(
         label: Some(format!("fio {}", mapped.schedule.name)),
         output: output_of(run, store.clone()),
     };
-    outputs::admit(run, &view::of(mapped, &request.jobs))?;
+    outputs::admit(run, &request_view(mapped, &request.jobs))?;
     let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
         clients::keep_apart(many, hosts, mapped, &request.jobs);
     })?;
     let record = &measured.record;
-    let view = clients::view(view::of(mapped, &request.jobs), &mapped.schedule, record);
+    let view = clients::view(
+        request_view(mapped, &request.jobs),
+        &mapped.schedule,
+        record,
+    );
     print(record, &view, run, debug_text(mapped, run))?;
     let judged = fathom_analysis::judge(record);
     if let Some(html) = &run.html {
@@ -202,10 +207,10 @@ pub(super) fn text_of(record: &RunRecord, view: &FioView, run: &FioRun) -> Strin
     let mut text = String::new();
     for format in formats {
         text += &match format {
-            FioFormat::Normal => fio::normal(record, view),
-            FioFormat::Terse => fio::terse(record, view, u32::from(run.terse_version)),
-            FioFormat::Json => fio::json(record, view, false),
-            FioFormat::JsonPlus => fio::json(record, view, true),
+            FioFormat::Normal => output::normal(record, view),
+            FioFormat::Terse => output::terse(record, view, u32::from(run.terse_version)),
+            FioFormat::Json => output::json(record, view, false),
+            FioFormat::JsonPlus => output::json(record, view, true),
         };
         if !text.ends_with('\n') {
             text.push('\n');
@@ -237,8 +242,8 @@ fn debug_text(mapped: &FioMapped, run: &FioRun) -> String {
 fn print(record: &RunRecord, view: &FioView, run: &FioRun, before: String) -> anyhow::Result<()> {
     let text = before + &text_of(record, view, run);
     let directory = outputs::directory(run);
-    write_logs(&fio::logs(record, view), directory)?;
-    for log in fio::iologs(record, view) {
+    write_logs(&output::logs(record, view), directory)?;
+    for log in output::iologs(record, view) {
         // A list of operations is not put where the logs go.
         let path = Path::new(log.name());
         present::admit(path, Mark::FioIoLog)?.write(|out| log.write(out))?;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
+use fathom_compat::fio::output::{FioHost, FioJob, FioView};
+use fathom_compat::fio::request::{FioJob as FioSection, FioJobs, FioMapped, FioRun};
 use fathom_fleet::{HostName, parse_hosts, parse_hosts_file};
 use fathom_model::fleet::FleetHost;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::take_set;
 use fathom_model::{Schedule, ScheduledTrial};
-use fathom_plan::fio::{FioJob as FioSection, FioJobs, FioMapped, FioRun};
-use fathom_report::fio::{FioHost, FioJob, FioView};
 
 use crate::command::hosts::HostArgs;
 

@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use fathom_compat::fio::output::FioView;
+use fathom_compat::fio::request::FioRun;
 use fathom_model::RunRecord;
-use fathom_plan::fio::FioRun;
-use fathom_report::fio::FioView;
 use fathom_store::Store;
 
 use super::carry_out::text_of;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use fathom_plan::fio::{FioPath, FioSurroundings};
+use fathom_compat::fio::request::{FioPath, FioSurroundings};
 
 /// More than any job file has; keeps a wrong file from being read whole.
 const JOB_FILE_BYTES_MAX: u64 = 1 << 20;

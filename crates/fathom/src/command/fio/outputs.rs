@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use fathom_compat::fio::output::{self, FioView};
+use fathom_compat::fio::request::FioRun;
 use fathom_outputs::{Mark, Refused};
-use fathom_plan::fio::FioRun;
-use fathom_report::fio::{self, FioView};
 
 use crate::present;
 
@@ -28,7 +28,7 @@ pub(super) fn admit(run: &FioRun, view: &FioView) -> Result<(), Refused> {
     if let Some(html) = &run.html {
         present::admit(Path::new(html), Mark::Page)?;
     }
-    for name in fio::log_names(view) {
+    for name in output::log_names(view) {
         let path = directory.join(name);
         if path
             .parent()
@@ -37,7 +37,7 @@ pub(super) fn admit(run: &FioRun, view: &FioView) -> Result<(), Refused> {
             present::admit(&path, Mark::FioLog)?;
         }
     }
-    for name in fio::iolog_names(view) {
+    for name in output::iolog_names(view) {
         present::admit(Path::new(&name), Mark::FioIoLog)?;
     }
     Ok(())

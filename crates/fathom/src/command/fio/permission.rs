@@ -1,7 +1,7 @@
 //! What a fio run may write to: what it makes, what fathom made before, and
 //! the rest only with leave.
 
-use fathom_plan::fio::{FioMapped, FioPath, FioSurroundings};
+use fathom_compat::fio::request::{FioMapped, FioPath, FioSurroundings};
 
 use super::machine::Machine;
 use crate::made_files::MadeFiles;

@@ -1,9 +1,9 @@
 //! The keys of a configuration: known to this process by names, and written
 //! nowhere.
 
+use fathom_compat::gosbench::Gosbench;
 use fathom_engine::object::give_credentials;
 use fathom_model::workload::{KeySource, ObjectStore};
-use fathom_plan::Gosbench;
 use fathom_s3::Credentials;
 
 /// What the keys are called that all stores have.

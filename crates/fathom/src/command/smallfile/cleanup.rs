@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fathom_compat::smallfile::Smallfile;
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_files_of_run};
-use fathom_plan::Smallfile;
 use fathom_store::Store;
 
 use super::FILE_PREFIX;

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use fathom_compat::smallfile::Smallfile;
 use fathom_model::run::{RunRecord, TrialRecord};
 use fathom_outputs::Mark;
-use fathom_plan::Smallfile;
 
 use crate::present;
 

@@ -50,7 +50,7 @@ fn load(watch: &Watch) -> Result<Recording, String> {
         ([], [path]) => {
             let told = |reason: String| format!("{}: {reason}", path.display());
             let text = given::text(path).map_err(told)?;
-            fathom_diagnose::foreign::read(&text).map_err(|error| told(error.to_string()))?
+            fathom_compat::recordings::read(&text).map_err(|error| told(error.to_string()))?
         }
         (_, []) => {
             let mut recording = joined(&parts).map_err(|error| error.to_string())?;

@@ -1,0 +1,115 @@
+//! The shape that readers of iperf3 know.
+
+use fathom_model::Histogram;
+use fathom_model::network::{
+    ConnectionReport, ConnectionSecond, HostFacts, LoadSpec, NetLimit, NetLimitKind, NetRemark,
+    PAIR_SCHEMA, PairReport, Reachability, TcpState,
+};
+
+use super::*;
+
+fn end(bytes: u64) -> EndReport {
+    let second = |at: u64| ConnectionSecond {
+        warmup: at == 0,
+        start_ns: at * 1_000_000_000,
+        duration_ns: 1_000_000_000,
+        bytes,
+        blocks: 10,
+        latency: Histogram::new(),
+        lateness: Histogram::new(),
+        cpu_user_ns: 10_000_000,
+        cpu_system_ns: 90_000_000,
+        run_delay_ns: 0,
+        cpu: 1,
+        tcp: Some(TcpState {
+            retransmits: 3 * (at + 1),
+            segments_out: 1000 * (at + 1),
+            rtt_us: 250,
+            cwnd_segments: 10,
+            mss_bytes: 1448,
+            ..TcpState::default()
+        }),
+        udp: None,
+    };
+    EndReport {
+        connections: vec![ConnectionReport {
+            local: "10.0.0.1:4000".to_owned(),
+            remote: "10.0.0.2:5299".to_owned(),
+            seconds: (0..3).map(second).collect(),
+            error: None,
+        }],
+        host: None,
+        congestion: Some("cubic".to_owned()),
+    }
+}
+
+fn report() -> PairReport {
+    let flow = FlowReport {
+        sender: end(125_000_000),
+        receiver: end(124_000_000),
+    };
+    PairReport {
+        schema: PAIR_SCHEMA.to_owned(),
+        started_unix_s: 1_795_275_930,
+        ours: HostFacts {
+            hostname: "here".to_owned(),
+            address: "10.0.0.1".to_owned(),
+            ..HostFacts::default()
+        },
+        theirs: HostFacts {
+            hostname: "there".to_owned(),
+            address: "10.0.0.2".to_owned(),
+            ..HostFacts::default()
+        },
+        reached: Reachability {
+            address: "10.0.0.2:5299".to_owned(),
+            connect_ns: vec![300_000, 200_000, 100_000],
+        },
+        clock: None,
+        probes: None,
+        mtu: None,
+        idle: None,
+        loads: vec![LoadResult {
+            name: "1 stream there".to_owned(),
+            spec: LoadSpec::stream(2),
+            forward: Some(flow),
+            reverse: None,
+            loaded: None,
+            error: None,
+        }],
+        our_counters: Default::default(),
+        their_counters: Default::default(),
+        limits: vec![(
+            "there".to_owned(),
+            NetLimit {
+                kind: NetLimitKind::RateLimit,
+                wire_bits: Some(1e9),
+                evidence: "all seconds are alike".to_owned(),
+                remedy: "look for shapers".to_owned(),
+            },
+        )],
+        remarks: vec![NetRemark {
+            id: "packet-size".to_owned(),
+            text: "set the same MTU".to_owned(),
+        }],
+    }
+}
+
+#[test]
+fn the_shape_of_iperf3_is_kept() {
+    let report = report();
+    let text = iperf3_json(&report, &report.loads[0]).unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["start"]["test_start"]["protocol"], "TCP");
+    assert_eq!(json["start"]["connected"][0]["remote_port"], 5299);
+    assert_eq!(json["intervals"].as_array().unwrap().len(), 3);
+    assert_eq!(json["intervals"][0]["sum"]["omitted"], true);
+    assert_eq!(json["intervals"][1]["streams"][0]["retransmits"], 3);
+    assert_eq!(json["intervals"][1]["streams"][0]["rtt"], 250);
+    assert_eq!(json["end"]["sum_sent"]["bytes"], 250_000_000);
+    assert_eq!(json["end"]["sum_sent"]["retransmits"], 6);
+    assert_eq!(json["end"]["sum_received"]["bits_per_second"], 992e6);
+    assert_eq!(json["end"]["streams"][0]["sender"]["mean_rtt"], 250);
+    assert_eq!(json["end"]["cpu_utilization_percent"]["host_total"], 10.0);
+    assert_eq!(json["end"]["sender_tcp_congestion"], "cubic");
+}

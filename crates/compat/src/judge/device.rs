@@ -1,0 +1,276 @@
+//! V01, V06, V07: did the data reach the device, and which one?
+//!
+//! fio prints counters of the devices over the whole document (`disk_util`).
+//! They are read from the kernel every now and then, so that up to half a
+//! second may be missing at the end: that much is given as slack. Older
+//! versions count requests but not bytes. A random operation that reaches the
+//! device is then at least one request or one merge; of a sequential stream
+//! only a bound is known, because one request can carry many blocks.
+
+use crate::results::{ResultDevice, ResultDirection};
+use fathom_model::op::OpKind;
+use fathom_model::unit;
+use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v01::{LARGEST_REQUEST_BYTES, SHORTEST_S, UNCOUNTED_S};
+use fathom_rules::{Rule, check};
+
+use super::Entry;
+use super::said::{Counted, EngineWay, Said};
+use fathom_analysis::judgement::Outcome;
+
+/// Share of the application's work that the devices saw.
+struct Seen {
+    ratio: f64,
+    text: String,
+    /// Only an upper bound is known.
+    bound: bool,
+    /// Counted in bytes, not in requests.
+    in_bytes: bool,
+}
+
+/// V01: bytes or requests of the devices against those of the jobs.
+pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
+    const RULE: &Rule = check::V01;
+    let said = &entry.said;
+    if said.way == EngineWay::Nothing || memory_path(entry).is_some() {
+        return None;
+    }
+    let kinds: Vec<OpKind> = entry
+        .job
+        .directions
+        .iter()
+        .filter_map(|d| d.kind)
+        .filter(|k| *k == OpKind::Read || (*k == OpKind::Write && said.direct == Some(true)))
+        .collect();
+    if kinds.is_empty() {
+        return None;
+    }
+    let seen: Vec<Result<Seen, String>> = kinds.iter().map(|k| seen(entry, *k)).collect();
+    let worst = seen
+        .iter()
+        .filter_map(|s| s.as_ref().ok())
+        .filter(|s| !s.bound || s.ratio < check::v01::INVALID)
+        .min_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    if let Some(worst) = worst {
+        let limit = match said.direct {
+            // Without sectors a stacked or multipath device can hide requests
+            // of direct I/O; only what a cache can explain is condemned.
+            Some(true) if !worst.in_bytes => FindingStatus::Caveat,
+            _ => FindingStatus::Invalid,
+        };
+        return Some(Outcome::graded(RULE, worst.ratio, worst.text.clone()).at_most(limit));
+    }
+    let reason = seen.into_iter().find_map(Result::err);
+    let reason = reason.unwrap_or_else(|| {
+        "requests of a sequential stream carry many blocks, and the counters hold no bytes".into()
+    });
+    let cached = said.direct == Some(false) && kinds.contains(&OpKind::Read);
+    Some(match cached {
+        true => Outcome::decided(
+            RULE,
+            FindingStatus::Caveat,
+            f64::NAN,
+            RULE.caveat,
+            format!(
+                "buffered reads can come from memory, and nothing shows whether they did: {reason}"
+            ),
+        ),
+        false => Outcome::not_measured(RULE, reason),
+    })
+}
+
+/// The devices whose counters are those of the run, each request once.
+fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ResultDevice>, String> {
+    let devices = entry.result.devices.as_deref().unwrap_or(&[]);
+    if devices.is_empty() {
+        return Err("the result holds no counters of devices (disk_util)".to_owned());
+    }
+    let leaves: Vec<&ResultDevice> = match devices.iter().all(|d| d.stacked) {
+        true => devices.iter().collect(),
+        false => devices.iter().filter(|d| !d.stacked).collect(),
+    };
+    let silent = leaves.iter().all(|d| d.reads + d.writes == 0.0);
+    if silent && leaves.iter().any(|d| d.name.starts_with("nvme")) {
+        return Err(
+            "the counters are all zero, as those of a multipath NVMe device are".to_owned(),
+        );
+    }
+    Ok(leaves)
+}
+
+/// What the devices saw of a direction of the whole document.
+fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
+    let leaves = counting_devices(entry)?;
+    let of_all: Vec<(&ResultDirection, Said)> = entry
+        .result
+        .jobs
+        .iter()
+        .filter(|job| !job.sum_of_others)
+        .map(|job| (job, Said::of(entry.result, job)))
+        .filter(|(_, said)| said.way != EngineWay::Nothing)
+        .flat_map(|(job, said)| {
+            let own = job.directions.iter().filter(|d| d.kind == Some(kind));
+            own.map(move |d| (d, said.clone())).collect::<Vec<_>>()
+        })
+        .collect();
+    let seconds = entry.said.seconds().unwrap_or(0.0);
+    if seconds < SHORTEST_S {
+        return Err("the run is too short for the sampled counters of the devices".to_owned());
+    }
+    let (bytes, ops) = of_all.iter().fold((0.0, 0.0), |(bytes, ops), (d, _)| {
+        (bytes + d.bytes.unwrap_or(0.0), ops + d.ops())
+    });
+    let stated = |d: &&ResultDevice| match kind {
+        OpKind::Write => (d.writes, d.write_merges, d.write_bytes),
+        _ => (d.reads, d.read_merges, d.read_bytes),
+    };
+    let device_bytes: Option<f64> = leaves.iter().map(|d| stated(d).2).sum();
+    let requests: f64 = leaves.iter().map(|d| stated(d).0).sum();
+    let merges: f64 = leaves.iter().map(|d| stated(d).1).sum();
+    let slack = UNCOUNTED_S / seconds;
+    let in_bytes = device_bytes.is_some();
+    let (share, bound, what) = if let Some(device_bytes) = device_bytes {
+        let text = format!(
+            "the devices moved {} of {}",
+            unit::bytes(device_bytes as u64),
+            unit::bytes(bytes as u64)
+        );
+        (device_bytes / bytes.max(1.0), false, text)
+    } else if of_all
+        .iter()
+        .all(|(_, said)| said.random() == Some(true) || said.direct == Some(true))
+    {
+        let text = format!(
+            "the devices saw {} requests for {} operations",
+            unit::count(requests + merges),
+            unit::count(ops)
+        );
+        ((requests + merges) / ops.max(1.0), false, text)
+    } else {
+        let most = requests * LARGEST_REQUEST_BYTES;
+        let text = format!(
+            "the devices saw {} requests for {}",
+            unit::count(requests),
+            unit::bytes(bytes as u64)
+        );
+        (most / bytes.max(1.0), true, text)
+    };
+    Ok(Seen {
+        ratio: share + slack,
+        bound,
+        in_bytes,
+        text: format!("{}: {what} ({:.1} %)", kind.name(), 100.0 * share.min(9.99)),
+    })
+}
+
+/// V06: memory, or nothing at all, under the target.
+pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
+    const RULE: &Rule = check::V06;
+    let evidence = match (entry.said.way, memory_path(entry)) {
+        (EngineWay::Nothing, _) => format!(
+            "the engine {} moves no data: this is the speed of the tool itself",
+            entry.said.engine.as_deref().unwrap_or("null")
+        ),
+        (_, Some(path)) => format!("{path} lies in memory"),
+        _ => return None,
+    };
+    let threshold = RULE.caveat;
+    Some(Outcome::decided(
+        RULE,
+        FindingStatus::Caveat,
+        1.0,
+        threshold,
+        evidence,
+    ))
+}
+
+/// The path of a target that is memory whatever the machine.
+pub(super) fn memory_path<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
+    let target = entry.said.target.as_deref()?;
+    let memory = ["/dev/shm/", "/dev/ram", "/dev/zram", "/run/"];
+    let inside = target == "/dev/shm" || memory.iter().any(|m| target.starts_with(m));
+    inside.then_some(target)
+}
+
+/// V07: written, but was it durable?
+pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
+    const RULE: &Rule = check::V07;
+    let said = &entry.said;
+    let writes = entry
+        .job
+        .directions
+        .iter()
+        .find(|d| d.kind == Some(OpKind::Write) && d.bytes != Some(0.0))?;
+    if said.way == EngineWay::Nothing || memory_path(entry).is_some() {
+        return None;
+    }
+    let Some(direct) = said.direct else {
+        let reason = "the options are not stated, so neither direct nor a flush is known";
+        return Some(Outcome::not_measured(RULE, reason));
+    };
+    if let Some(flush) = flushes(entry) {
+        let evidence = format!("flushed by {flush}");
+        return Some(Outcome::decided(
+            RULE,
+            FindingStatus::Pass,
+            0.0,
+            RULE.caveat,
+            evidence,
+        ));
+    }
+    if direct {
+        let evidence = "direct writes, never flushed: a volatile write cache of the device may \
+                        hold them";
+        return Some(Outcome::decided(
+            RULE,
+            FindingStatus::Pass,
+            0.0,
+            RULE.caveat,
+            evidence.to_owned(),
+        ));
+    }
+    let written = unit::bytes(writes.bytes.unwrap_or(0.0) as u64);
+    Some(match seen(entry, OpKind::Write) {
+        Ok(seen) if !seen.bound || seen.ratio < 1.0 => {
+            let left = (1.0 - seen.ratio).max(0.0);
+            let evidence = format!("buffered and never flushed; {}", seen.text);
+            Outcome::graded(RULE, left, evidence)
+        }
+        _ => Outcome::decided(
+            RULE,
+            FindingStatus::Caveat,
+            f64::NAN,
+            RULE.caveat,
+            format!(
+                "{written} were written to the page cache and never flushed; how much of it \
+                 reached the device while the clock ran is not known"
+            ),
+        ),
+    })
+}
+
+/// How what was written was flushed.
+pub(super) fn flushes(entry: &Entry<'_>) -> Option<String> {
+    let keys = [
+        "fsync",
+        "fdatasync",
+        "sync",
+        "end_fsync",
+        "fsync_on_close",
+        "end_syncfs",
+    ];
+    let by_option = keys.iter().find_map(|key| {
+        let value = entry.job.options.get(*key)?;
+        (!matches!(value.as_str(), "0" | "none")).then(|| match value.is_empty() {
+            true => (*key).to_owned(),
+            false => format!("{key}={value}"),
+        })
+    });
+    by_option.or_else(|| {
+        // fio counts calls of `sync_file_range` with them.
+        let ranges = entry.job.options.contains_key("sync_file_range");
+        let flushes = entry.job.flushes.as_ref().filter(|_| !ranges);
+        let count = flushes?.count?;
+        (count > 0.0).then(|| format!("{} fsync calls", unit::count(count)))
+    })
+}

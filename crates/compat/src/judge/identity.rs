@@ -1,0 +1,251 @@
+//! V25, V71: do the printed figures agree with one another, and do units say
+//! what their writer meant?
+
+use crate::results::ResultDirection;
+use fathom_model::verdict::FindingStatus;
+use fathom_rules::check::v25::BIN;
+use fathom_rules::{Rule, check};
+
+use super::said::Counted;
+use super::{Entry, fio_number};
+use fathom_analysis::judgement::Outcome;
+
+/// Two figures that have to agree.
+struct Pair {
+    what: &'static str,
+    stated: f64,
+    derived: f64,
+    /// Relative difference that rounding explains.
+    rounding: f64,
+}
+
+impl Pair {
+    fn difference(&self) -> f64 {
+        let larger = self.stated.abs().max(self.derived.abs());
+        if larger <= 0.0 {
+            return 0.0;
+        }
+        ((self.stated - self.derived).abs() / larger - self.rounding).max(0.0)
+    }
+}
+
+/// V25: one quantity, printed several times.
+pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
+    const RULE: &Rule = check::V25;
+    let pairs: Vec<(&ResultDirection, Pair)> = entry
+        .job
+        .directions
+        .iter()
+        .filter(|d| d.bytes != Some(0.0))
+        .flat_map(|d| pairs(entry, d).into_iter().map(move |pair| (d, pair)))
+        .collect();
+    if let Some(evidence) = entry.job.directions.iter().find_map(impossible) {
+        let (status, threshold) = (FindingStatus::Invalid, RULE.invalid);
+        return Some(Outcome::decided(RULE, status, 1.0, threshold, evidence));
+    }
+    let count = pairs.len();
+    let Some((direction, worst)) = pairs
+        .into_iter()
+        .max_by(|a, b| a.1.difference().total_cmp(&b.1.difference()))
+    else {
+        let reason = "too few figures are stated to compare any";
+        return Some(Outcome::not_measured(RULE, reason));
+    };
+    let difference = worst.difference();
+    let evidence = if difference > check::v25::INVALID {
+        format!(
+            "{}: {}: stated {}, by the other figures {}{}",
+            direction.name(),
+            worst.what,
+            plain(worst.stated),
+            plain(worst.derived),
+            confusion(worst.stated / worst.derived)
+        )
+    } else {
+        format!("{count} pairs of printed figures agree within rounding")
+    };
+    Some(Outcome::graded(RULE, difference, evidence))
+}
+
+/// A latency that contradicts the others of its direction.
+fn impossible(direction: &ResultDirection) -> Option<String> {
+    let latencies = [&direction.completion, &direction.total];
+    let contradiction = latencies.into_iter().flatten().find_map(|latency| {
+        let percentiles = latency.percentiles.iter().map(|(_, ns)| *ns);
+        let stated = [latency.min_ns, latency.mean_ns, latency.max_ns];
+        let mut all = stated.into_iter().flatten().chain(percentiles.clone());
+        if all.any(|ns| ns < 0.0) {
+            return Some("a latency is negative");
+        }
+        let least = latency.min_ns.unwrap_or(0.0) * (1.0 - BIN);
+        let most = latency.max_ns.unwrap_or(f64::INFINITY) * (1.0 + BIN);
+        let outside = |ns: f64| ns < least || ns > most;
+        if latency.mean_ns.is_some_and(outside) {
+            return Some("the mean latency lies outside its smallest and largest");
+        }
+        if percentiles.clone().any(outside) {
+            return Some("a percentile lies outside the smallest and largest latency");
+        }
+        let descends = |pair: (f64, f64)| pair.1 < pair.0;
+        let next = percentiles.clone().skip(1);
+        let falls = percentiles.zip(next).any(descends);
+        falls.then_some("a higher percentile is smaller than a lower one")
+    })?;
+    Some(format!("{}: {contradiction}", direction.name()))
+}
+
+fn plain(value: f64) -> String {
+    match value {
+        v if v >= 1000.0 => fathom_model::unit::group(v.round() as u64),
+        v => format!("{v:.3}"),
+    }
+}
+
+fn confusion(ratio: f64) -> &'static str {
+    let near =
+        |value: f64| (ratio / value - 1.0).abs() < 0.003 || (ratio * value - 1.0).abs() < 0.003;
+    if near(1.024) {
+        "; a factor of 1.024 is that between kB and KiB"
+    } else if near(1.048_576) {
+        "; a factor of 1.049 is that between MB and MiB"
+    } else if near(8.0) {
+        "; a factor of 8 is that between bits and bytes"
+    } else {
+        ""
+    }
+}
+
+fn pairs(entry: &Entry<'_>, d: &ResultDirection) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let mut add = |what, stated: Option<f64>, derived: Option<f64>, rounding: f64| {
+        if let (Some(stated), Some(derived)) = (stated, derived) {
+            pairs.push(Pair {
+                what,
+                stated,
+                derived,
+                rounding,
+            });
+        }
+    };
+    let per_second = |amount: Option<f64>| Some(amount? / (d.duration_ns? / 1e9));
+    // Times are whole milliseconds, rates whole KiB.
+    let tick = d.duration_ns.map_or(1.0, |ns| 1.5e6 / ns);
+    let unit = |value: Option<f64>| value.map_or(0.0, |v| 1.01 / v.max(1.0));
+    let mean_block = d.bytes.zip(d.ops.filter(|n| *n > 0.0)).map(|(b, n)| b / n);
+    let kib = |value: Option<f64>| value.map(|v| v * 1024.0);
+    add("bytes against KiB", d.bytes, kib(d.kib), unit(d.kib));
+    add(
+        "bandwidth in bytes against KiB",
+        d.bytes_per_second,
+        kib(d.kib_per_second),
+        unit(d.kib_per_second),
+    );
+    add(
+        "bandwidth",
+        d.bytes_per_second,
+        per_second(d.bytes),
+        tick + unit(d.kib_per_second.or(d.bytes_per_second)),
+    );
+    let fraction = unit(d.ops_per_second.filter(|r| r.fract() == 0.0));
+    add("IOPS", d.ops_per_second, per_second(d.ops), tick + fraction);
+    if let Some(block) = block_bytes(entry, d) {
+        let partial = d.short_ops.unwrap_or(0.0) / d.ops.unwrap_or(1.0).max(1.0);
+        add(
+            "bytes per operation against bs",
+            mean_block,
+            Some(block),
+            partial,
+        );
+        let by_rate = d.ops_per_second.map(|rate| rate * block);
+        let slack = partial + fraction + unit(d.kib_per_second.or(d.bytes_per_second));
+        add(
+            "bandwidth against IOPS × bs",
+            d.bytes_per_second,
+            by_rate,
+            slack,
+        );
+    }
+    for latency in [&d.completion, &d.total].into_iter().flatten() {
+        let rounding = unit(latency.count);
+        add(
+            "histogram against its count",
+            latency.bin_count,
+            latency.count,
+            rounding,
+        );
+    }
+    pairs
+}
+
+/// The block size, where it is one.
+fn block_bytes(entry: &Entry<'_>, d: &ResultDirection) -> Option<f64> {
+    let options = &entry.job.options;
+    let several = [
+        "bssplit",
+        "bsrange",
+        "blocksize_range",
+        "bs_unaligned",
+        "bs_is_seq_rand",
+    ];
+    if options.is_empty() || several.iter().any(|key| options.contains_key(*key)) {
+        return None;
+    }
+    let clones = options.get("numjobs").and_then(|n| n.parse::<f64>().ok());
+    if entry.said.merged && clones != Some(entry.said.jobs) {
+        // Jobs of other block sizes may be part of the sum.
+        return None;
+    }
+    let base = if options.get("kb_base").is_some_and(|b| b == "1000") {
+        1000
+    } else {
+        1024
+    };
+    let text = options
+        .get("bs")
+        .or(options.get("blocksize"))
+        .map_or("4k", String::as_str);
+    if text.contains('-') || d.kind.is_none() {
+        return None;
+    }
+    fio_number::size(fio_number::of_direction(text, d.position())?, base)
+}
+
+/// V71: `KiB` in an option of fio.
+pub(super) fn unit_words(entry: &Entry<'_>) -> Option<Outcome> {
+    const RULE: &Rule = check::V71;
+    let options = &entry.job.options;
+    if options.is_empty() || options.get("kb_base").is_some_and(|b| b == "1000") {
+        return None;
+    }
+    let keys = [
+        "bs",
+        "blocksize",
+        "size",
+        "io_size",
+        "filesize",
+        "rate",
+        "offset",
+    ];
+    let written: Vec<String> = keys
+        .iter()
+        .filter_map(|key| Some((*key, options.get(*key)?)))
+        .filter(|(_, text)| text.split(',').any(|t| fio_number::says_binary(t.trim())))
+        .map(|(key, text)| format!("{key}={text}"))
+        .collect();
+    if written.is_empty() {
+        return None;
+    }
+    let evidence = format!(
+        "{}: without kb_base=1000 fio takes Ki, Mi, Gi as powers of 1000 (4KiB is 4,000 bytes)",
+        written.join(", ")
+    );
+    let count = written.len() as f64;
+    let threshold = RULE.caveat;
+    Some(Outcome::decided(
+        RULE,
+        FindingStatus::Caveat,
+        count,
+        threshold,
+        evidence,
+    ))
+}
