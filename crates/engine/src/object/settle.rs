@@ -1,5 +1,6 @@
 //! What a request that has ended means for its operation and the records.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use fathom_model::sample::Phase;
@@ -9,6 +10,7 @@ use fathom_s3::{Ended, NextPage, error_codes, shown, upload_id};
 use super::advice::advised;
 use super::ask::{Ask, PartTag};
 use super::fault::Fault;
+use super::under_way::makes;
 use super::worker::Worker;
 use crate::worker::{Cause, EndReason, Failure};
 
@@ -142,9 +144,9 @@ impl Worker {
             return false;
         }
         let doubled = work.backoff_ns.saturating_mul(1 << sent.retries.min(20));
-        sent.again_ns = now_ns.saturating_add(doubled).max(1);
         sent.failed_ns = now_ns;
-        self.waiting += 1;
+        let again_ns = now_ns.saturating_add(doubled);
+        self.waiting.push(Reverse((again_ns, lane)));
         if self.recorder.phase() == Phase::Measure {
             let endpoint = self.parts.hub.endpoint_of(lane);
             self.done.endpoints[endpoint].retried();
@@ -179,7 +181,7 @@ impl Worker {
         };
         let (start_ns, due_ns, bytes) = (state.start_ns, state.due_ns, state.bytes);
         let fault = state.fault.take();
-        let makes = matches!(task.kind, OpKind::Put | OpKind::PutMultipart);
+        let makes = makes(task.kind);
         match fault {
             None => {
                 let service_ns = end.end_ns.saturating_sub(start_ns);

@@ -13,8 +13,7 @@ pub(super) struct Sent {
     pub(super) expected: Expected,
     /// How often it has been sent again.
     pub(super) retries: u32,
-    /// It is to be sent again at this time; 0 when it is under way.
-    pub(super) again_ns: u64,
+    /// When it failed, while it waits to be sent again.
     pub(super) failed_ns: u64,
 }
 

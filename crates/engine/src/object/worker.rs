@@ -5,6 +5,8 @@
 //! its head, signature and payload are ready then. It is read again when the
 //! last byte of the answer has come.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use fathom_model::OpKind;
@@ -15,12 +17,13 @@ use super::ask::{Ask, Asker};
 use super::picker::{Draw, Picker, Task};
 use super::shelf::Range;
 use super::slot::{Sent, Slot};
+use super::under_way::UnderWay;
 use super::work::{Done, Tally, Work};
 use crate::clock::{Clock, HostClock};
 use crate::engine::Op;
 use crate::record::{Cuts, Recorder};
 use crate::usage::ThreadMeter;
-use crate::worker::{Allowance, Control, EndReason, Pace, Visible};
+use crate::worker::{Allowance, Control, EndReason, FreeSlots, Pace, Visible};
 
 /// A waiting worker looks at least this often whether to end.
 const STOP_CHECK_NS: u64 = 50_000_000;
@@ -52,9 +55,8 @@ pub(crate) struct Worker {
     pub(super) asker: Asker,
     pub(super) slots: Vec<Slot>,
     pub(super) sent: Vec<Sent>,
-    free: Vec<usize>,
-    /// When a slot may be used again (think time).
-    rests_until_ns: Vec<u64>,
+    free: FreeSlots,
+    under_way: UnderWay,
     pub(super) clock: HostClock,
     pub(super) recorder: Recorder,
     meter: ThreadMeter,
@@ -62,8 +64,8 @@ pub(crate) struct Worker {
     now_ns: u64,
     allowance: Allowance,
     pub(super) in_flight: u32,
-    /// Requests that wait to be sent again.
-    pub(super) waiting: u32,
+    /// Requests that wait to be sent again: when, and over which lane.
+    pub(super) waiting: BinaryHeap<Reverse<(u64, usize)>>,
     nothing_left: bool,
     draining: Option<Option<EndReason>>,
     drain_until_ns: u64,
@@ -77,6 +79,8 @@ impl Worker {
     pub(crate) fn new(mut parts: Parts, cuts: Cuts) -> Worker {
         if let Some(pace) = &mut parts.pace {
             pace.start_at(cuts.origin_ns);
+            // Intended starts leave no room for pauses.
+            parts.think_ns = 0;
         }
         let work = Arc::clone(&parts.work);
         let range = work.range(parts.rank);
@@ -87,8 +91,8 @@ impl Worker {
             asker: Asker::default(),
             slots: (0..depth).map(|_| Slot::new()).collect(),
             sent: vec![Sent::default(); parts.hub.connections()],
-            free: (0..depth).rev().collect(),
-            rests_until_ns: vec![0; depth],
+            free: FreeSlots::new(parts.depth),
+            under_way: UnderWay::default(),
             clock: HostClock::new(),
             recorder: Recorder::new(Arc::clone(&parts.visible.exchange), cuts),
             meter: ThreadMeter::start(),
@@ -96,7 +100,7 @@ impl Worker {
             now_ns: cuts.origin_ns,
             allowance: Allowance::new(BUDGET_CHUNK, parts.workers),
             in_flight: 0,
-            waiting: 0,
+            waiting: BinaryHeap::new(),
             nothing_left: false,
             draining: None,
             drain_until_ns: u64::MAX,
@@ -144,26 +148,19 @@ impl Worker {
         let mut until_ns = now_ns + STOP_CHECK_NS;
         until_ns = until_ns.min(self.recorder.end_ns().max(now_ns + 1));
         let mut exact = false;
-        let waits_for_due = self.draining.is_none() && !self.free.is_empty() && !self.nothing_left;
-        if let Some(pace) = self.parts.pace.as_ref().filter(|_| waits_for_due) {
-            exact = pace.next_ns() < until_ns;
-            until_ns = until_ns.min(pace.next_ns());
-        } else if waits_for_due && self.parts.think_ns > 0 {
-            let earliest = self
-                .free
-                .iter()
-                .map(|slot| self.rests_until_ns[*slot])
-                .min();
-            exact = true;
-            until_ns = until_ns.min(earliest.unwrap_or(until_ns));
+        let begins = self.draining.is_none() && !self.nothing_left;
+        if let Some(ready_ns) = self.free.next_ready_ns().filter(|_| begins) {
+            let due_ns = match &self.parts.pace {
+                Some(pace) => pace.next_ns(),
+                None => ready_ns,
+            };
+            // At 0 something that is in flight has to end first.
+            if due_ns > 0 && due_ns < until_ns {
+                (until_ns, exact) = (due_ns, true);
+            }
         }
-        if self.waiting > 0 {
-            let again = self
-                .sent
-                .iter()
-                .map(|sent| sent.again_ns)
-                .filter(|ns| *ns > 0);
-            until_ns = until_ns.min(again.min().unwrap_or(until_ns));
+        if let Some(Reverse((again_ns, _))) = self.waiting.peek() {
+            until_ns = until_ns.min(*again_ns);
             exact = true;
         }
         (until_ns.saturating_sub(now_ns), exact)
@@ -171,58 +168,47 @@ impl Worker {
 
     /// Begins what is due while there is room.
     fn issue(&mut self) {
-        while let Some(slot) = self.next_free() {
+        loop {
             let due_ns = match &self.parts.pace {
                 Some(pace) if pace.next_ns() > self.now_ns => return,
                 Some(pace) => pace.next_ns(),
                 None => 0,
             };
-            if !self.allowance.take(&self.parts.control) {
-                self.begin_drain(Some(EndReason::Ops));
+            let Some(slot) = self.free.take(self.now_ns) else {
                 return;
-            }
-            match self.draw() {
-                Draw::Task(task) => {
-                    if let Some(pace) = &mut self.parts.pace {
-                        pace.advance(0);
-                    }
-                    self.free.retain(|free| *free != slot);
-                    self.begin(slot, task, due_ns);
-                }
-                other => {
-                    self.allowance.put_back(&self.parts.control);
-                    self.nothing_left = other == Draw::Done;
-                    return;
-                }
+            };
+            if !self.begin_next(slot as usize, due_ns) {
+                self.free.give_back(slot);
+                return;
             }
         }
     }
 
-    fn next_free(&self) -> Option<usize> {
-        match self.parts.think_ns {
-            0 => self.free.last().copied(),
-            _ => {
-                let rested = |slot: &&usize| self.rests_until_ns[**slot] <= self.now_ns;
-                self.free.iter().rev().find(rested).copied()
+    /// Begins the next operation in a slot; false when there is none for now.
+    fn begin_next(&mut self, slot: usize, due_ns: u64) -> bool {
+        if !self.allowance.take(&self.parts.control) {
+            self.begin_drain(Some(EndReason::Ops));
+            return false;
+        }
+        match self.draw() {
+            Draw::Task(task) => {
+                if let Some(pace) = &mut self.parts.pace {
+                    pace.advance(0);
+                }
+                self.begin(slot, task, due_ns);
+                true
+            }
+            other => {
+                self.allowance.put_back(&self.parts.control);
+                self.nothing_left = other == Draw::Done;
+                false
             }
         }
     }
 
     fn draw(&mut self) -> Draw {
-        use OpKind::{Put, PutMultipart};
-        let slots = &self.slots;
-        let making = slots
-            .iter()
-            .filter_map(|slot| slot.task.filter(|t| matches!(t.kind, Put | PutMultipart)));
-        let made = making
-            .map(|task| task.number)
-            .min()
-            .unwrap_or(self.range.tail);
-        let busy = |number| {
-            slots
-                .iter()
-                .any(|s| s.task.is_some_and(|t| t.number == number))
-        };
+        let made = self.under_way.first_made().unwrap_or(self.range.tail);
+        let busy = |number| self.under_way.uses(number);
         self.picker.next(&mut self.range, made, busy)
     }
 
@@ -232,6 +218,7 @@ impl Worker {
             true => work.path(&mut Vec::new(), self.parts.rank, task.number),
             false => work.names.bytes_of(self.parts.rank, task.number),
         };
+        self.under_way.begin(&task);
         let mut ask = self.slots[slot].begin(task, bytes, work.work.part_bytes, due_ns);
         if task.kind.is_of_version() {
             ask = Ask::Version(self.version_of(task));
@@ -309,20 +296,19 @@ impl Worker {
 
     /// Sends again what has waited long enough.
     fn send_again(&mut self) {
-        if self.waiting == 0 {
+        if self.waiting.is_empty() {
             return;
         }
         let now_ns = self.clock.now();
-        for lane in 0..self.sent.len() {
+        while let Some(Reverse((again_ns, lane))) = self.waiting.peek().copied()
+            && again_ns <= now_ns
+        {
+            self.waiting.pop();
             let sent = &self.sent[lane];
-            if sent.again_ns == 0 || sent.again_ns > now_ns {
-                continue;
-            }
             let (Some(ask), failed_ns, retries) = (sent.ask.clone(), sent.failed_ns, sent.retries)
             else {
                 continue;
             };
-            self.waiting -= 1;
             self.range.changes += 1;
             let slot = lane / self.width();
             self.slots[slot].open -= 1;
@@ -335,12 +321,17 @@ impl Worker {
 
     /// The operation of a slot has ended.
     pub(super) fn release(&mut self, slot: usize, end: &Ended) {
-        self.slots[slot].task = None;
+        if let Some(task) = self.slots[slot].task.take() {
+            self.under_way.end(&task);
+        }
         self.in_flight -= 1;
         self.parts.visible.in_flight.end(slot as u32);
-        self.free.push(slot);
-        if self.parts.think_ns > 0 {
-            self.rests_until_ns[slot] = end.end_ns.saturating_add(self.parts.think_ns);
+        match self.parts.think_ns {
+            0 => self.free.give_back(slot as u32),
+            think_ns => {
+                let ready_ns = end.end_ns.saturating_add(think_ns);
+                self.free.give_back_thinking(slot as u32, ready_ns);
+            }
         }
     }
 
