@@ -64,7 +64,7 @@ use budget::{Budget, UsedUp};
 use commit::Commit;
 pub(crate) use commit::Rhythm;
 use detail::Detailed;
-pub(crate) use free::FreeSlots;
+use free::FreeSlots;
 
 /// An idle or waiting worker looks at least this often whether to end.
 const STOP_CHECK_NS: u64 = 100_000_000;
