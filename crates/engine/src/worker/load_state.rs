@@ -54,15 +54,6 @@ pub(crate) struct Pause {
     pub(crate) exact: bool,
 }
 
-impl Pause {
-    /// No time at all.
-    pub(super) const NONE: Pause = Pause {
-        until_ns: 0,
-        timeout_ns: 0,
-        exact: false,
-    };
-}
-
 /// An operation that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failed {

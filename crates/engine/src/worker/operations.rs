@@ -23,18 +23,19 @@ pub(crate) trait Operations {
     /// One operation that is to be done.
     type Task;
 
-    /// What was begun is carried out within [`Operations::wait`], one operation at
-    /// a time: as long as there is one, nothing is waited for.
+    /// An operation is carried out within [`Operations::begin`], so that there is
+    /// never one in flight outside of it.
     const BLOCKS: bool;
 
     /// The next operation.
     fn draw(&mut self) -> Draw<Self::Task>;
 
-    /// Makes an operation ready in a slot and starts it, now or, where operations
-    /// block, when it is waited for.
+    /// Makes an operation ready in a slot and starts it; where operations block,
+    /// carries it out.
     fn begin(&mut self, load: &mut LoadState, slot: u32, task: Self::Task, due_ns: u64);
 
-    /// Waits for operations to end, and takes note of those that have.
+    /// Waits for operations in flight to end, if there are any, and takes note of
+    /// those that have.
     fn wait(&mut self, load: &mut LoadState, pause: Pause);
 
     /// When something else has to be done than to begin an operation.
@@ -61,7 +62,6 @@ pub(crate) fn drive_operations<O: Operations>(operations: &mut O, mut load: Load
         load.look_for_end();
         began = begin_due(operations, &mut load);
         if O::BLOCKS && began {
-            operations.wait(&mut load, Pause::NONE);
             continue;
         }
         if load.is_over() {
@@ -88,6 +88,9 @@ fn begin_due<O: Operations>(operations: &mut O, load: &mut LoadState) -> bool {
                 load.advance();
                 operations.begin(load, slot, task, due_ns);
                 began = true;
+                if O::BLOCKS {
+                    break;
+                }
             }
             other => {
                 load.give_back_slot(slot);
