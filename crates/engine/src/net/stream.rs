@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use fathom_model::network::{LoadKind, SendMethod, TcpState};
@@ -20,7 +20,7 @@ use super::socket::{discard, is_timeout, memory_file, sendfile, tcp_state};
 use crate::clock::Clock;
 
 /// A connection of bytes.
-pub(super) trait Stream: AsRawFd {
+pub(super) trait Stream: AsFd {
     /// Writes some of `bytes`.
     fn put(&self, bytes: &[u8]) -> io::Result<usize>;
     /// Reads some bytes.
@@ -166,7 +166,7 @@ fn send_block<S: Stream>(socket: &S, sending: &Sending, guide: &Guide<'_>) -> io
         let moved = match &sending.file {
             Some(file) => {
                 let left = sending.block.len() - at;
-                sendfile(socket.as_raw_fd(), file.as_raw_fd(), at as u64, left)
+                sendfile(socket, file, at as u64, left)
             }
             None => socket.put(&sending.block[at..]),
         };
@@ -192,7 +192,7 @@ fn receive<S: Stream>(
     let mut now_ns = guide.clock.now();
     loop {
         let got = match discards {
-            true => discard(socket.as_raw_fd(), block.len()),
+            true => discard(socket, block.len()),
             false => socket.take(block),
         };
         let after_ns = guide.clock.now();
