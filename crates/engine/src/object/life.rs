@@ -19,14 +19,14 @@ pub(crate) fn live(
 ) -> Result<WorkerEnd, Error> {
     let plan = &birth.plan;
     let lanes = plan.depth as usize * work.lanes_of_slot();
-    let mut hub = ConnectionPool::new(&work.access, lanes, birth.index as usize * lanes)?;
+    let mut pool = ConnectionPool::new(&work.access, lanes, birth.index as usize * lanes)?;
     if !work.access.store.no_keep_alive {
-        hub.connect_all(&|| birth.control.must_end())?;
+        pool.connect_all(&|| birth.control.must_end())?;
     }
     let parts = Parts {
         rank: work.rank_of(birth.index),
         work: Arc::clone(work),
-        hub,
+        pool,
         depth: plan.depth,
         seed: plan.job.seed,
     };

@@ -64,7 +64,7 @@ impl Worker {
             let text = format!("the checksum of what came is {came}, the store says {said}");
             return wrong(ErrorClass::Verify, text);
         }
-        let version = self.parts.hub.tags(end.connection).1;
+        let version = self.parts.pool.tags(end.connection).1;
         if let Ask::Version(asked) = ask
             && !version.is_empty()
             && version != asked
@@ -80,7 +80,7 @@ impl Worker {
             let text = format!("{} bytes came instead of {bytes}", end.received);
             return wrong(ErrorClass::Short, text);
         }
-        let kept = self.parts.hub.kept(end.connection);
+        let kept = self.parts.pool.kept(end.connection);
         match ask {
             // A completion that fails late says so in a body after status 200.
             Ask::Whole | Ask::Complete(..) => match error_codes(kept) {
@@ -98,10 +98,10 @@ impl Worker {
                 Err(error) => return wrong(ErrorClass::Other, error.to_string()),
             },
             Ask::PutPart(_, part) => {
-                let hub = &self.parts.hub;
+                let pool = &self.parts.pool;
                 let tag = PartTag {
-                    etag: hub.tags(end.connection).0.to_owned(),
-                    checksum: hub.checksum(end.connection).map(str::to_owned),
+                    etag: pool.tags(end.connection).0.to_owned(),
+                    checksum: pool.checksum(end.connection).map(str::to_owned),
                 };
                 self.slots[slot].put(*part, tag);
             }
@@ -120,7 +120,7 @@ impl Worker {
         if !load.is_measuring() {
             return;
         }
-        let endpoint = self.parts.hub.endpoint_of(end.connection);
+        let endpoint = self.parts.pool.endpoint_of(end.connection);
         let tally = &mut self.endpoints[endpoint];
         if end.checksums.is_some() {
             tally.compared();
@@ -150,7 +150,7 @@ impl Worker {
         let again_ns = now_ns.saturating_add(doubled);
         self.waiting.push(Reverse((again_ns, lane)));
         if load.is_measuring() {
-            let endpoint = self.parts.hub.endpoint_of(lane);
+            let endpoint = self.parts.pool.endpoint_of(lane);
             self.endpoints[endpoint].retried();
         }
         true
@@ -191,7 +191,7 @@ impl Worker {
                     self.range.note_made(task.number);
                 }
                 if makes || task.kind == OpKind::PutVersion {
-                    let version = self.parts.hub.tags(end.connection).1;
+                    let version = self.parts.pool.tags(end.connection).1;
                     let most = self.parts.work.most_versions();
                     self.range.versions.note(task.number, version, most);
                 }
@@ -219,7 +219,7 @@ impl Worker {
         };
         load.failed(failed, || {
             let work = &self.parts.work;
-            let endpoint = self.parts.hub.endpoint_of(slot * self.width());
+            let endpoint = self.parts.pool.endpoint_of(slot * self.width());
             let endpoint = &work.access.endpoints[endpoint].name;
             let mut path = Vec::new();
             work.path(&mut path, self.parts.rank, task.number);

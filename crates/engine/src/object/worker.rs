@@ -26,7 +26,7 @@ use crate::worker::{self, Draw, LoadState, Operations, Pause, Start};
 pub(crate) struct Parts {
     pub(crate) work: Arc<Work>,
     pub(crate) rank: u32,
-    pub(crate) hub: ConnectionPool,
+    pub(crate) pool: ConnectionPool,
     pub(crate) depth: u32,
     pub(crate) seed: u64,
 }
@@ -56,10 +56,10 @@ impl Worker {
             range,
             asker: Asker::default(),
             slots: (0..parts.depth).map(|_| Slot::new()).collect(),
-            sent: vec![Sent::default(); parts.hub.connections()],
+            sent: vec![Sent::default(); parts.pool.connections()],
             under_way: UnderWay::default(),
             waiting: BinaryHeap::new(),
-            ended: Vec::with_capacity(parts.hub.connections()),
+            ended: Vec::with_capacity(parts.pool.connections()),
             endpoints: vec![Tally::default(); work.access.endpoints.len()],
             parts,
         }
@@ -147,9 +147,9 @@ impl Worker {
             return load.now_ns();
         };
         let (work, rank) = (Arc::clone(&self.parts.work), self.parts.rank);
-        let hub = &mut self.parts.hub;
+        let pool = &mut self.parts.pool;
         let expected = self.asker.make(&work, rank, &task, &ask, |request| {
-            let _ = hub.make_ready(lane, request);
+            let _ = pool.make_ready(lane, request);
         });
         self.sent[lane] = Sent {
             ask: Some(ask),
@@ -158,7 +158,7 @@ impl Worker {
         };
         self.slots[slot].open += 1;
         load.tick();
-        self.parts.hub.start(lane, load.now_ns());
+        self.parts.pool.start(lane, load.now_ns());
         load.now_ns()
     }
 
@@ -197,7 +197,7 @@ impl Worker {
 
     fn note_connections(&mut self, load: &mut LoadState) {
         let measures = load.is_measuring();
-        for made in self.parts.hub.take_connected() {
+        for made in self.parts.pool.take_connected() {
             let recorder = &mut load.recorder;
             recorder.complete(OpKind::Connect, 0, made.connect_ns);
             if made.handshake_ns > 0 {
@@ -228,7 +228,7 @@ impl Operations for Worker {
     fn wait(&mut self, load: &mut LoadState, pause: Pause) {
         let mut ended = std::mem::take(&mut self.ended);
         let timeout_ns = Some(pause.timeout_ns);
-        self.parts.hub.poll(timeout_ns, pause.exact, &mut ended);
+        self.parts.pool.poll(timeout_ns, pause.exact, &mut ended);
         for one in ended.drain(..) {
             self.settle(load, one);
         }
