@@ -1,5 +1,7 @@
 //! Where a worker thread runs and how exactly it is woken.
 
+use std::num::NonZeroU64;
+
 use rustix::thread::CpuSet;
 
 /// Pins the calling thread to one CPU. Says why when that fails.
@@ -26,8 +28,7 @@ pub(crate) fn allowed_cpus() -> u32 {
 
 /// Asks for timers that fire on time instead of up to 50 microseconds late.
 pub(crate) fn ask_for_exact_timers() {
-    // SAFETY: takes plain numbers only.
-    let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong, 0, 0, 0) };
+    let _ = rustix::thread::set_current_timer_slack(Some(NonZeroU64::MIN));
 }
 
 #[cfg(test)]

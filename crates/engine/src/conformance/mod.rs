@@ -1,6 +1,7 @@
 //! The suite that every engine passes.
 //!
-//! [`engine_level`] talks to an engine directly: bytes, errnos, depth, short
+//! [`every_family`] is what holds for blocks, files and objects alike: bounds,
+//! schedules, pauses, ends, failures. [`engine_level`] talks to an engine directly: bytes, errnos, depth, short
 //! transfers. [`group_level`] runs whole groups: bounds, samples, flushes, errors;
 //! [`each_worker`] what holds for one worker, [`verified`] checks contents, [`hung`] operations that do not return,
 //! [`own_process`] what needs a process of its own. A new engine adds its kind to [`ENGINES`] and is accepted when
@@ -9,6 +10,7 @@
 mod detailed;
 mod each_worker;
 mod engine_level;
+mod every_family;
 mod group_level;
 mod hung;
 mod own_process;

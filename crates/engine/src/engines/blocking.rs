@@ -1,9 +1,10 @@
 //! Flushes, write-back and discards as blocking calls, for engines that have no other way.
 
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 
 use fathom_model::OpKind;
 use fathom_model::workload::SyncCall;
+use rustix::fs::{FallocateFlags, FileType};
 
 use crate::engine::{Completion, Op};
 
@@ -44,16 +45,40 @@ pub(crate) fn carry_out_all(
     }));
 }
 
+/// The file of a descriptor that an engine keeps open.
+fn file(fd: &RawFd) -> BorrowedFd<'_> {
+    // SAFETY: an engine holds its files as long as it carries out operations on
+    // their descriptors.
+    unsafe { BorrowedFd::borrow_raw(*fd) }
+}
+
+/// `done` for a call that succeeded, or a negated errno.
+fn result_of(call: rustix::io::Result<()>, done: u32) -> i32 {
+    match call {
+        Ok(()) => done as i32,
+        Err(errno) => -errno.raw_os_error(),
+    }
+}
+
+/// Allocates or frees a range of a file: its length or a negated errno.
+pub(crate) fn allocate(fd: RawFd, how: FallocateFlags, op: &Op) -> i32 {
+    let call = rustix::fs::fallocate(file(&fd), how, op.offset, u64::from(op.len));
+    result_of(call, op.len)
+}
+
+/// Sets the length of a file to the offset of an operation: the length of that or
+/// a negated errno.
+pub(crate) fn truncate(fd: RawFd, op: &Op) -> i32 {
+    result_of(rustix::fs::ftruncate(file(&fd), op.offset), op.len)
+}
+
 /// Flushes a file: 0 or a negated errno.
 pub(crate) fn flush(fd: RawFd, call: SyncCall) -> i32 {
-    // SAFETY: both calls take any number as a descriptor.
-    let result = unsafe {
-        match call {
-            SyncCall::Fsync => libc::fsync(fd),
-            SyncCall::Fdatasync => libc::fdatasync(fd),
-        }
+    let done = match call {
+        SyncCall::Fsync => rustix::fs::fsync(file(&fd)),
+        SyncCall::Fdatasync => rustix::fs::fdatasync(file(&fd)),
     };
-    if result == 0 { 0 } else { -errno() }
+    result_of(done, 0)
 }
 
 /// Starts or awaits the write-back of `len` bytes from `start` on, or up to the end
@@ -72,16 +97,11 @@ fn trim(fd: RawFd, op: &Op) -> i32 {
         let result = unsafe { libc::ioctl(fd, BLKDISCARD as _, range.as_ptr()) };
         return if result == 0 { op.len as i32 } else { -errno() };
     }
-    let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    // SAFETY: takes plain numbers only.
-    let result = unsafe { libc::fallocate64(fd, mode, op.offset as i64, i64::from(op.len)) };
-    if result == 0 { op.len as i32 } else { -errno() }
+    let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    allocate(fd, how, op)
 }
 
 fn is_block_device(fd: RawFd) -> bool {
-    // SAFETY: zero is a valid value of every field of the C struct.
-    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: `stat` is a valid place for the kernel to write to.
-    let known = unsafe { libc::fstat(fd, &mut stat) } == 0;
-    known && stat.st_mode & libc::S_IFMT == libc::S_IFBLK
+    let stat = rustix::fs::fstat(file(&fd));
+    stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_block_device())
 }

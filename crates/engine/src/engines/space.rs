@@ -10,6 +10,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use fathom_model::OpKind;
 use fathom_model::workload::SyncCall;
+use rustix::fs::FallocateFlags;
 
 use crate::engine::Op;
 use crate::engines::blocking;
@@ -50,29 +51,22 @@ impl Space {
 impl CarryOut for Space {
     fn carry_out(&self, op: &Op, _: *mut u8) -> i32 {
         let fd = self.fds[op.file as usize];
-        let (offset, length) = (op.offset as i64, i64::from(op.len));
-        let keep = libc::FALLOC_FL_KEEP_SIZE;
+        let keep = FallocateFlags::KEEP_SIZE;
         loop {
-            let mode = match (self.change, op.kind) {
+            let result = match (self.change, op.kind) {
                 (_, OpKind::Sync) => return blocking::carry_out(fd, op, self.sync),
-                (Change::Space, OpKind::Write) => Some(0),
-                (Change::Space, OpKind::Read) => Some(keep),
-                (Change::Space, OpKind::Trim) => Some(keep | libc::FALLOC_FL_PUNCH_HOLE),
-                (Change::Length, OpKind::Write) => None,
+                (Change::Space, OpKind::Write) => {
+                    blocking::allocate(fd, FallocateFlags::empty(), op)
+                }
+                (Change::Space, OpKind::Read) => blocking::allocate(fd, keep, op),
+                (Change::Space, OpKind::Trim) => {
+                    blocking::allocate(fd, keep | FallocateFlags::PUNCH_HOLE, op)
+                }
+                (Change::Length, OpKind::Write) => blocking::truncate(fd, op),
                 _ => return -libc::EINVAL,
             };
-            let result = match mode {
-                // SAFETY: takes plain numbers only.
-                Some(mode) => unsafe { libc::fallocate64(fd, mode, offset, length) },
-                // SAFETY: takes plain numbers only.
-                None => unsafe { libc::ftruncate64(fd, offset) },
-            };
-            if result == 0 {
-                return op.len as i32;
-            }
-            let errno = blocking::errno();
-            if errno != libc::EINTR {
-                return -errno;
+            if result != -libc::EINTR {
+                return result;
             }
         }
     }

@@ -22,8 +22,8 @@ use crate::replay::Source;
 use crate::usage::{ThreadMeter, thread_use};
 use crate::verify::Verifier;
 use crate::worker::{
-    self, Control, DepthSearch, EndReason, Failure, OwnBudget, Pace, Parts, Rhythm, Step, Think,
-    Visible, Worker,
+    self, Control, DepthSearch, EndReason, Failure, FirstDone, LoadParts, OwnBudget, Pace, Parts,
+    Rhythm, Step, Think, Visible, Worker,
 };
 
 /// What a worker says before the gate.
@@ -220,6 +220,37 @@ fn cpu_of(cpus: &[u32], index: u32) -> Option<u32> {
 }
 
 impl Birth {
+    /// The state of a worker's load whose operations are no blocks.
+    pub(crate) fn load_parts(
+        &self,
+        first_done: &Arc<FirstDone>,
+        stops_with_first: bool,
+    ) -> LoadParts {
+        let plan = &self.plan;
+        let workload = &plan.job.workload;
+        LoadParts {
+            depth: plan.depth,
+            pace: pace(plan, self.index, 1),
+            think_ns: workload.think_ns,
+            stop_on_error: plan.stops_on_error(),
+            workers: workload.workers,
+            own_budget: OwnBudget::new(&workload.each_worker, u64::MAX),
+            first_done: Arc::clone(first_done),
+            stops_with_first,
+            visible: Arc::clone(&self.visible),
+            control: Arc::clone(&self.control),
+        }
+    }
+
+    /// Waits for the start of the load: where its intervals are cut. `None` when it
+    /// never starts.
+    pub(crate) fn pass_gate(&self) -> Option<Cuts> {
+        let origin_ns = self.gate.pass()?;
+        let workload = &self.plan.job.workload;
+        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns);
+        Some(cuts.every(workload.recording.interval_ns()))
+    }
+
     /// Makes the worker's parts and engine, and runs it.
     fn build(&self, mut notes: Vec<String>) -> Result<WorkerEnd, Error> {
         let plan = Arc::clone(&self.plan);
@@ -273,18 +304,14 @@ impl Visitor for Run<'_> {
         let Birth {
             plan,
             control,
-            gate,
             ready,
             ..
         } = self.birth;
         ready.make(Ok(notes));
-        let Some(origin_ns) = gate.pass() else {
+        let Some(cuts) = self.birth.pass_gate() else {
             engine.close();
             return WorkerEnd::default();
         };
-        let workload = &plan.job.workload;
-        let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns)
-            .every(workload.recording.interval_ns());
         let before = thread_use();
         let mut worker = Worker::new(parts, cuts, Some(ThreadMeter::start()));
         let clock = HostClock::new();

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::picker::Picker;
-use super::work::{Done, Work};
+use super::work::Work;
 use super::worker::{Parts, Worker};
 use crate::Error;
 use crate::group::spawn::{Birth, WorkerEnd};
-use crate::record::Cuts;
 use crate::usage::thread_use;
-use crate::worker::Pace;
+use crate::worker::LoadState;
 
 /// Makes the worker's parts and runs it.
 pub(crate) fn live(
@@ -18,35 +17,24 @@ pub(crate) fn live(
     notes: Vec<String>,
 ) -> Result<WorkerEnd, Error> {
     let plan = &birth.plan;
-    let (workload, seed) = (&plan.job.workload, plan.job.seed);
+    let workload = &plan.job.workload;
     let rank = work.rank_of(birth.index);
-    let pace = workload
-        .rate
-        .as_ref()
-        .map(|rate| Pace::new(rate, workload.workers, birth.index, seed, 1));
     let parts = Parts {
         hand: work.hand(rank, workload),
-        picker: Picker::new(&work.meta, &work.geometry, rank, seed),
+        picker: Picker::new(&work.meta, &work.geometry, rank, plan.job.seed),
         work: Arc::clone(work),
         index: birth.index,
         rank,
-        pace,
-        stop_on_error: plan.stops_on_error(),
-        workers: workload.workers,
-        think_ns: workload.think_ns,
         may_spin: plan.may_spin,
         detailed: workload.recording.is_detailed(),
-        visible: Arc::clone(&birth.visible),
-        control: Arc::clone(&birth.control),
     };
+    let load = birth.load_parts(&work.first_done, work.meta.stop_with_first);
     birth.ready.make(Ok(notes));
-    let Some(origin_ns) = birth.gate.pass() else {
+    let Some(cuts) = birth.pass_gate() else {
         return Ok(WorkerEnd::default());
     };
-    let cuts = Cuts::new(origin_ns, workload.warmup_ns, workload.bounds.time_ns)
-        .every(workload.recording.interval_ns());
     let before = thread_use();
-    let done: Done = Worker::new(parts, cuts).run();
+    let done = Worker::new(parts).run(LoadState::new(load, cuts));
     Ok(WorkerEnd {
         threads: thread_use().since(&before),
         tree_work: Some(done),

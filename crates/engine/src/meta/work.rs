@@ -1,7 +1,6 @@
 //! What the workers of a group share of a tree and its work.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use fathom_model::run::{Finishers, WorkerPart};
 use fathom_model::workload::{CREATION_STAMP_BYTES, MetaWork};
@@ -11,6 +10,7 @@ use super::geometry::Geometry;
 use super::hand::{Calls, Hand, Ways};
 use super::tree::Tree;
 use crate::Error;
+use crate::worker::{FirstDone, Reached};
 
 /// Levels of a tree at most, and files of a worker.
 const MAX_DEPTH: u32 = 32;
@@ -27,19 +27,14 @@ pub(crate) struct Work {
     pub(crate) tree: Option<Arc<Tree>>,
     pub(crate) geometry: Geometry,
     ways: Ways,
-    /// When the first worker had done its part; 0 before.
-    first_done_ns: AtomicU64,
+    pub(crate) first_done: Arc<FirstDone>,
 }
 
 /// How far a worker came.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Done {
-    /// On the clock of the load; 0 when it never began.
-    pub(crate) ended_ns: u64,
-    pub(crate) ops: u64,
-    /// Operations when the first worker had done its part.
-    pub(crate) ops_at_first: u64,
-    /// Records then.
+    pub(crate) reached: Reached,
+    /// Records when the first worker had done its part.
     pub(crate) records_at_first: u64,
     /// What it asked of the system, and the records that it moved.
     pub(crate) calls: Calls,
@@ -49,10 +44,10 @@ impl Done {
     /// For the report of a load that began at `origin_ns`.
     pub(crate) fn part(&self, origin_ns: u64) -> WorkerPart {
         WorkerPart {
-            ended_ns: self.ended_ns.saturating_sub(origin_ns),
-            ops: self.ops,
+            ended_ns: self.reached.ended_ns.saturating_sub(origin_ns),
+            ops: self.reached.ops,
             records: self.calls.records,
-            ops_at_first: self.ops_at_first,
+            ops_at_first: self.reached.ops_at_first,
             records_at_first: self.records_at_first,
         }
     }
@@ -72,7 +67,7 @@ impl Work {
             meta: meta.clone(),
             tree: tree.map(Arc::clone),
             ways: Ways::new(job, path.unwrap_or_default()),
-            first_done_ns: AtomicU64::new(0),
+            first_done: Arc::default(),
         })
     }
 
@@ -87,35 +82,13 @@ impl Work {
         let top = self.tree.as_deref();
         Hand::new(&self.geometry, rank, workload, self.ways.clone(), top)
     }
-
-    /// When the first worker had done its part, if one has.
-    #[inline]
-    pub(crate) fn first_done_ns(&self) -> u64 {
-        self.first_done_ns.load(Relaxed)
-    }
-
-    /// A worker has done its part.
-    pub(crate) fn done_at(&self, now_ns: u64) {
-        let _ = self
-            .first_done_ns
-            .compare_exchange(0, now_ns.max(1), Relaxed, Relaxed);
-    }
 }
 
 /// First and last finisher of a load that began at `origin_ns`; `None` when no
 /// worker did its whole part.
 pub(crate) fn finishers(work: &Work, ends: &[Done], origin_ns: u64) -> Option<Finishers> {
-    let first_ns = work.first_done_ns();
-    let last_ns = ends.iter().map(|end| end.ended_ns).max()?;
-    if first_ns == 0 || last_ns == 0 {
-        return None;
-    }
-    Some(Finishers {
-        first_ns: first_ns.saturating_sub(origin_ns),
-        ops_at_first: ends.iter().map(|end| end.ops_at_first).sum(),
-        last_ns: last_ns.saturating_sub(origin_ns),
-        ops: ends.iter().map(|end| end.ops).sum(),
-    })
+    let reached: Vec<_> = ends.iter().map(|end| end.reached).collect();
+    work.first_done.finishers(&reached, origin_ns)
 }
 
 /// Refuses work that is out of bounds.

@@ -8,12 +8,12 @@
 use std::io;
 use std::net::UdpSocket;
 
-use super::guide::Guide;
-use super::pace::Pace;
+use super::guide::{Guide, gap_ns};
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::is_timeout;
 use crate::clock::Clock;
+use crate::worker::Pace;
 
 /// Number of the datagram that says that no more will come.
 const LAST: u64 = u64::MAX;
@@ -30,18 +30,15 @@ pub(super) fn send(socket: &UdpSocket, guide: &Guide<'_>, seconds: &mut Seconds)
     let mut now_ns = guide.clock.now();
     let mut pace = spec.rate_bits.map(|bits| {
         let each = (bits / u64::from(spec.streams)).max(1);
-        Pace::of_rate(now_ns, each, spec.block_bytes)
+        Pace::constant(now_ns, gap_ns(each, spec.block_bytes))
     });
     let mut number = 0_u64;
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
-            if pace.due_ns() >= end_ns {
-                guide.clock.sleep_until(end_ns);
+            let Some(due) = guide.wait_until_due(pace, now_ns, end_ns) else {
                 break;
-            }
-            pace.wait(&guide.clock, now_ns);
-            pace.advance();
-            now_ns = guide.clock.now();
+            };
+            now_ns = due.now_ns;
         }
         number += 1;
         stamp(&mut datagram, number, now_ns);

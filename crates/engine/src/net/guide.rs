@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use fathom_model::network::LoadSpec;
 
 use crate::clock::{Clock, HostClock};
+use crate::worker::Pace;
 
 /// What an end does with its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,36 @@ pub(super) struct Guide<'a> {
     pub(super) hard_end_ns: u64,
 }
 
+/// A block that is due.
+pub(super) struct Due {
+    pub(super) due_ns: u64,
+    pub(super) now_ns: u64,
+}
+
+/// Time between blocks of `bytes` at `bits` per second.
+pub(super) fn gap_ns(bits: u64, bytes: u32) -> f64 {
+    f64::from(bytes) * 8e9 / bits.max(1) as f64
+}
+
 impl Guide<'_> {
+    /// Waits until the next block of a schedule is due, and moves on to the one
+    /// behind it; `None`, at the end, when none is due before.
+    pub(super) fn wait_until_due(&self, pace: &mut Pace, now_ns: u64, end_ns: u64) -> Option<Due> {
+        let due_ns = pace.next_ns();
+        if due_ns >= end_ns {
+            self.clock.sleep_until(end_ns);
+            return None;
+        }
+        if due_ns > now_ns {
+            self.clock.sleep_until(due_ns);
+        }
+        pace.advance(0);
+        Some(Due {
+            due_ns,
+            now_ns: self.clock.now(),
+        })
+    }
+
     /// Whether a call that timed out is to be given up.
     pub(super) fn gives_up(&self) -> bool {
         self.stopped() || self.clock.now() >= self.hard_end_ns

@@ -10,7 +10,6 @@
 mod datagrams;
 mod guide;
 pub mod mtu;
-mod pace;
 mod payload;
 mod requests;
 mod seconds;

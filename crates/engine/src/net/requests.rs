@@ -5,12 +5,12 @@ use std::io;
 use fathom_model::network::LoadKind;
 
 use super::guide::{Guide, Part};
-use super::pace::Pace;
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::is_timeout;
 use super::stream::Stream;
 use crate::clock::Clock;
+use crate::worker::Pace;
 
 /// Asks or answers until the load is over.
 pub(super) fn exchange<S: Stream>(
@@ -48,17 +48,14 @@ fn ask<S: Stream>(
 ) -> io::Result<()> {
     let end_ns = seconds.end_ns();
     let mut now_ns = guide.clock.now();
-    let mut pace = (every_ns > 0).then(|| Pace::every(now_ns, every_ns));
+    let mut pace = (every_ns > 0).then(|| Pace::constant(now_ns, every_ns as f64));
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
-            if pace.due_ns() >= end_ns {
-                guide.clock.sleep_until(end_ns);
+            let Some(due) = guide.wait_until_due(pace, now_ns, end_ns) else {
                 break;
-            }
-            pace.wait(&guide.clock, now_ns);
-            now_ns = guide.clock.now();
-            seconds.lateness(now_ns.saturating_sub(pace.due_ns()));
-            pace.advance();
+            };
+            now_ns = due.now_ns;
+            seconds.lateness(now_ns.saturating_sub(due.due_ns));
         }
         guide.allow(request.len() + response.len())?;
         if !put_all(socket, request, guide)? || !take_all(socket, response, guide)? {

@@ -3,15 +3,25 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use fathom_model::network::{LoadSpec, TcpState};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::MemfdFlags;
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 /// Bytes of `TCP_INFO` that are asked for; kernels give what they have.
 const TCP_INFO_BYTES: usize = 256;
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 512;
+
+/// For a time that the kernel cannot count: a month.
+const LONGEST_WAIT: Timespec = Timespec {
+    tv_sec: 30 * 86_400,
+    tv_nsec: 0,
+};
 
 /// Options of a socket that a load asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,16 +49,16 @@ impl SocketOptions {
     }
 }
 
-/// Sets one option.
-fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
+/// Sets an option that `rustix` does not know.
+fn set(fd: BorrowedFd<'_>, level: i32, name: i32, value: i32) -> io::Result<()> {
     // SAFETY: `value` lives through the call and has the length that is told.
     let result = unsafe {
         libc::setsockopt(
-            fd,
+            fd.as_raw_fd(),
             level,
             name,
             (&raw const value).cast(),
-            size_of::<T>() as libc::socklen_t,
+            size_of::<i32>() as libc::socklen_t,
         )
     };
     if result == 0 {
@@ -58,12 +68,13 @@ fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
     }
 }
 
-/// Reads an option into `bytes`; gives the part that was filled.
-fn get(fd: RawFd, level: i32, name: i32, bytes: &mut [u8]) -> io::Result<&[u8]> {
+/// Reads an option that `rustix` does not know into `bytes`; gives the part that was
+/// filled.
+fn get<'a>(fd: BorrowedFd<'_>, level: i32, name: i32, bytes: &'a mut [u8]) -> io::Result<&'a [u8]> {
     let mut length = bytes.len() as libc::socklen_t;
+    let to = bytes.as_mut_ptr().cast();
     // SAFETY: the kernel writes at most `length` bytes to `bytes`.
-    let result =
-        unsafe { libc::getsockopt(fd, level, name, bytes.as_mut_ptr().cast(), &mut length) };
+    let result = unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, to, &mut length) };
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -71,11 +82,11 @@ fn get(fd: RawFd, level: i32, name: i32, bytes: &mut [u8]) -> io::Result<&[u8]> 
 }
 
 /// Options that must be set before a connection is made, or may be at any time.
-fn set_common(fd: RawFd, options: &SocketOptions) -> io::Result<()> {
+fn set_common(fd: BorrowedFd<'_>, options: &SocketOptions) -> io::Result<()> {
     if let Some(bytes) = options.buffer_bytes {
-        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
-        set(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, bytes)?;
-        set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, bytes)?;
+        let bytes = bytes.min(i32::MAX as u32) as usize;
+        sockopt::set_socket_send_buffer_size(fd, bytes)?;
+        sockopt::set_socket_recv_buffer_size(fd, bytes)?;
     }
     Ok(())
 }
@@ -84,24 +95,17 @@ fn set_common(fd: RawFd, options: &SocketOptions) -> io::Result<()> {
 ///
 /// # Errors
 /// An option that the kernel refuses.
-pub fn prepare_tcp(socket: &impl AsRawFd, options: &SocketOptions) -> io::Result<()> {
-    let fd = socket.as_raw_fd();
+pub fn prepare_tcp(socket: &impl AsFd, options: &SocketOptions) -> io::Result<()> {
+    let fd = socket.as_fd();
     set_common(fd, options)?;
-    set(
-        fd,
-        libc::IPPROTO_TCP,
-        libc::TCP_NODELAY,
-        i32::from(options.nodelay),
-    )?;
+    sockopt::set_tcp_nodelay(fd, options.nodelay)?;
     if let Some(mss) = options.mss_bytes {
         let mss = i32::try_from(mss).unwrap_or(i32::MAX);
         set(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, mss)?;
     }
     if let Some(name) = &options.congestion {
-        let mut bytes = [0_u8; 16];
-        let length = name.len().min(15);
-        bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
-        set(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, bytes).map_err(|error| {
+        sockopt::set_tcp_congestion(fd, name).map_err(|errno| {
+            let error = io::Error::from(errno);
             io::Error::new(
                 error.kind(),
                 format!("congestion control '{name}' cannot be used here: {error}"),
@@ -120,7 +124,7 @@ pub fn prepare_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<()
         buffer_bytes: options.buffer_bytes.or(Some(4 << 20)),
         ..options.clone()
     };
-    set_common(socket.as_raw_fd(), &roomy)
+    set_common(socket.as_fd(), &roomy)
 }
 
 /// Sets how many routers a packet may pass, also to groups.
@@ -133,78 +137,20 @@ pub fn set_ttl(socket: &UdpSocket, ttl: u32) -> io::Result<()> {
 }
 
 /// The congestion control of a TCP connection.
-pub fn congestion_of(socket: &impl AsRawFd) -> Option<String> {
-    let mut bytes = [0_u8; 16];
-    let name = get(
-        socket.as_raw_fd(),
-        libc::IPPROTO_TCP,
-        libc::TCP_CONGESTION,
-        &mut bytes,
-    );
-    let name = String::from_utf8_lossy(name.ok()?);
-    Some(name.trim_matches('\0').to_owned()).filter(|name| !name.is_empty())
+pub fn congestion_of(socket: &impl AsFd) -> Option<String> {
+    let name = sockopt::tcp_congestion(socket).ok()?;
+    Some(name).filter(|name| !name.is_empty())
 }
 
 /// A new socket of the family of `address`.
-pub(super) fn new_socket(address: IpAddr, kind: i32) -> io::Result<OwnedFd> {
+fn new_socket(address: IpAddr, kind: SocketType) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() {
-        libc::AF_INET
+        AddressFamily::INET
     } else {
-        libc::AF_INET6
+        AddressFamily::INET6
     };
-    // SAFETY: takes plain numbers only.
-    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// A C address with its length.
-pub(super) fn c_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
-    // SAFETY: zero is a valid value of every field of the C struct.
-    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
-    match address {
-        SocketAddr::V4(v4) => {
-            let c = libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
-                sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr {
-                    s_addr: u32::from_ne_bytes(v4.ip().octets()),
-                },
-                sin_zero: [0; 8],
-            };
-            // SAFETY: the storage is larger than any address and aligned for all.
-            unsafe { (&raw mut storage).cast::<libc::sockaddr_in>().write(c) };
-            (storage, size_of::<libc::sockaddr_in>() as libc::socklen_t)
-        }
-        SocketAddr::V6(v6) => {
-            let c = libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                sin6_port: v6.port().to_be(),
-                sin6_flowinfo: v6.flowinfo(),
-                sin6_addr: libc::in6_addr {
-                    s6_addr: v6.ip().octets(),
-                },
-                sin6_scope_id: v6.scope_id(),
-            };
-            // SAFETY: the storage is larger than any address and aligned for all.
-            unsafe { (&raw mut storage).cast::<libc::sockaddr_in6>().write(c) };
-            (storage, size_of::<libc::sockaddr_in6>() as libc::socklen_t)
-        }
-    }
-}
-
-fn bind(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
-    let (storage, length) = c_address(address);
-    // SAFETY: `storage` holds an address of `length` bytes.
-    let result = unsafe { libc::bind(fd.as_raw_fd(), (&raw const storage).cast(), length) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+    Ok(socket)
 }
 
 /// Listens for TCP connections with options that connections inherit.
@@ -212,14 +158,11 @@ fn bind(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
 /// # Errors
 /// When the address cannot be had or an option is refused.
 pub fn listen_tcp(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpListener> {
-    let fd = new_socket(address.ip(), libc::SOCK_STREAM)?;
-    set(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1_i32)?;
+    let fd = new_socket(address.ip(), SocketType::STREAM)?;
+    sockopt::set_socket_reuseaddr(&fd, true)?;
     prepare_tcp(&fd, options)?;
-    bind(&fd, address)?;
-    // SAFETY: takes plain numbers only.
-    if unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    rustix::net::bind(&fd, &address)?;
+    rustix::net::listen(&fd, BACKLOG)?;
     Ok(TcpListener::from(fd))
 }
 
@@ -232,43 +175,35 @@ pub fn connect_tcp(
     options: &SocketOptions,
     timeout: Duration,
 ) -> io::Result<TcpStream> {
-    let fd = new_socket(address.ip(), libc::SOCK_STREAM)?;
+    let fd = new_socket(address.ip(), SocketType::STREAM)?;
     prepare_tcp(&fd, options)?;
     let stream = TcpStream::from(fd);
     stream.set_nonblocking(true)?;
-    let (storage, length) = c_address(address);
-    // SAFETY: `storage` holds an address of `length` bytes.
-    let result = unsafe { libc::connect(stream.as_raw_fd(), (&raw const storage).cast(), length) };
-    if result != 0 {
-        let error = io::Error::last_os_error();
-        if error.raw_os_error() != Some(libc::EINPROGRESS) {
-            return Err(error);
+    match rustix::net::connect(&stream, &address) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::INPROGRESS) => {
+            wait_writable(&stream, timeout)?;
+            if let Some(error) = stream.take_error()? {
+                return Err(error);
+            }
         }
-        wait_writable(stream.as_raw_fd(), timeout)?;
-        if let Some(error) = stream.take_error()? {
-            return Err(error);
-        }
+        Err(errno) => return Err(errno.into()),
     }
     stream.set_nonblocking(false)?;
     Ok(stream)
 }
 
-fn wait_writable(fd: RawFd, timeout: Duration) -> io::Result<()> {
-    let mut poll = libc::pollfd {
-        fd,
-        events: libc::POLLOUT,
-        revents: 0,
-    };
-    let millis = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
-    // SAFETY: one valid structure is given.
-    match unsafe { libc::poll(&mut poll, 1, millis) } {
-        0 => Err(io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("no answer within {millis} ms"),
-        )),
-        1 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+fn wait_writable(stream: &TcpStream, timeout: Duration) -> io::Result<()> {
+    let timeout = Timespec::try_from(timeout).unwrap_or(LONGEST_WAIT);
+    let mut polled = [PollFd::new(stream, PollFlags::OUT)];
+    if rustix::event::poll(&mut polled, Some(&timeout))? > 0 {
+        return Ok(());
     }
+    let millis = timeout.tv_sec * 1000 + timeout.tv_nsec / 1_000_000;
+    Err(io::Error::new(
+        io::ErrorKind::TimedOut,
+        format!("no answer within {millis} ms"),
+    ))
 }
 
 /// A socket for datagrams on an address that others may use as well: several
@@ -277,17 +212,17 @@ fn wait_writable(fd: RawFd, timeout: Duration) -> io::Result<()> {
 /// # Errors
 /// When the address cannot be had.
 pub fn bind_udp(address: SocketAddr) -> io::Result<UdpSocket> {
-    let fd = new_socket(address.ip(), libc::SOCK_DGRAM)?;
-    set(fd.as_raw_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1_i32)?;
-    bind(&fd, address)?;
+    let fd = new_socket(address.ip(), SocketType::DGRAM)?;
+    sockopt::set_socket_reuseaddr(&fd, true)?;
+    rustix::net::bind(&fd, &address)?;
     Ok(UdpSocket::from(fd))
 }
 
 /// What the kernel knows of a TCP connection.
-pub fn tcp_state(socket: &impl AsRawFd) -> Option<TcpState> {
+pub fn tcp_state(socket: &impl AsFd) -> Option<TcpState> {
     let mut bytes = [0_u8; TCP_INFO_BYTES];
     let known = get(
-        socket.as_raw_fd(),
+        socket.as_fd(),
         libc::IPPROTO_TCP,
         libc::TCP_INFO,
         &mut bytes,
@@ -333,7 +268,8 @@ pub(super) fn is_timeout(error: &io::Error) -> bool {
 }
 
 /// Takes up to `bytes` off a TCP connection without copying them.
-pub(super) fn discard(fd: RawFd, bytes: usize) -> io::Result<usize> {
+pub(super) fn discard(socket: &impl AsFd, bytes: usize) -> io::Result<usize> {
+    let fd = socket.as_fd().as_raw_fd();
     // SAFETY: with MSG_TRUNC on TCP nothing is written to the buffer, which
     // may therefore be none (tcp(7)).
     let got = unsafe { libc::recv(fd, std::ptr::null_mut(), bytes, libc::MSG_TRUNC) };
@@ -341,49 +277,43 @@ pub(super) fn discard(fd: RawFd, bytes: usize) -> io::Result<usize> {
 }
 
 /// Sends from the file `from` at `offset`.
-pub(super) fn sendfile(to: RawFd, from: RawFd, offset: u64, bytes: usize) -> io::Result<usize> {
-    let mut offset = offset as libc::off_t;
-    // SAFETY: `offset` lives through the call.
-    let sent = unsafe { libc::sendfile(to, from, &mut offset, bytes) };
-    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+pub(super) fn sendfile(
+    to: &impl AsFd,
+    from: &impl AsFd,
+    mut offset: u64,
+    bytes: usize,
+) -> io::Result<usize> {
+    Ok(rustix::fs::sendfile(to, from, Some(&mut offset), bytes)?)
 }
 
 /// A file in memory that holds `contents`.
 pub(super) fn memory_file(contents: &[u8]) -> io::Result<std::fs::File> {
     use std::io::Write;
-    // SAFETY: the name is a C string.
-    let fd = unsafe { libc::memfd_create(c"fathom-net".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor is new and nobody else's.
-    let mut file = std::fs::File::from(unsafe { OwnedFd::from_raw_fd(fd) });
+    let fd = rustix::fs::memfd_create("fathom-net", MemfdFlags::CLOEXEC)?;
+    let mut file = std::fs::File::from(fd);
     file.write_all(contents)?;
     Ok(file)
 }
 
 /// The CPU on which the calling thread runs.
 pub(super) fn current_cpu() -> u32 {
-    // SAFETY: takes nothing.
-    u32::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(0)
+    u32::try_from(rustix::thread::sched_getcpu()).unwrap_or(0)
 }
 
-/// From `linux/in.h` and `linux/in6.h`: `IP_PMTUDISC_PROBE`.
-const PMTUDISC_PROBE: i32 = 3;
+/// From `linux/in.h` and `linux/in6.h`.
 const IP_RECVERR: i32 = 11;
-const IPV6_MTU_DISCOVER: i32 = 23;
 const IPV6_RECVERR: i32 = 25;
 
 /// Forbids routers to split what `socket` sends, whatever the kernel has
 /// learnt of the path, and asks for what routers complain about.
 pub(super) fn forbid_fragments(socket: &UdpSocket) -> io::Result<()> {
-    let fd = socket.as_raw_fd();
+    let fd = socket.as_fd();
     if socket.local_addr()?.is_ipv4() {
-        set(fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, PMTUDISC_PROBE)?;
-        set(fd, libc::IPPROTO_IP, IP_RECVERR, 1_i32)
+        sockopt::set_ip_mtu_discover(fd, Ipv4PathMtuDiscovery::PROBE)?;
+        set(fd, libc::IPPROTO_IP, IP_RECVERR, 1)
     } else {
-        set(fd, libc::IPPROTO_IPV6, IPV6_MTU_DISCOVER, PMTUDISC_PROBE)?;
-        set(fd, libc::IPPROTO_IPV6, IPV6_RECVERR, 1_i32)
+        sockopt::set_ipv6_mtu_discover(fd, Ipv6PathMtuDiscovery::PROBE)?;
+        set(fd, libc::IPPROTO_IPV6, IPV6_RECVERR, 1)
     }
 }
 

@@ -7,20 +7,20 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use fathom_model::network::{LoadKind, SendMethod, TcpState};
 
-use super::guide::{Guide, Part, Work};
-use super::pace::Pace;
+use super::guide::{Guide, Part, Work, gap_ns};
 use super::payload;
 use super::seconds::Seconds;
 use super::socket::{discard, is_timeout, memory_file, sendfile, tcp_state};
 use crate::clock::Clock;
+use crate::worker::Pace;
 
 /// A connection of bytes.
-pub(super) trait Stream: AsRawFd {
+pub(super) trait Stream: AsFd {
     /// Writes some of `bytes`.
     fn put(&self, bytes: &[u8]) -> io::Result<usize>;
     /// Reads some bytes.
@@ -132,17 +132,14 @@ fn send<S: Stream>(
     let mut now_ns = guide.clock.now();
     let mut pace = spec.rate_bits.map(|bits| {
         let each = (bits / u64::from(spec.streams)).max(1);
-        Pace::of_rate(now_ns, each, spec.block_bytes)
+        Pace::constant(now_ns, gap_ns(each, spec.block_bytes))
     });
     while now_ns < end_ns && !guide.stopped() {
         if let Some(pace) = &mut pace {
-            if pace.due_ns() >= end_ns {
-                guide.clock.sleep_until(end_ns);
+            let Some(due) = guide.wait_until_due(pace, now_ns, end_ns) else {
                 break;
-            }
-            pace.wait(&guide.clock, now_ns);
-            pace.advance();
-            now_ns = guide.clock.now();
+            };
+            now_ns = due.now_ns;
         }
         let moved = send_block(socket, sending, guide)?;
         let after_ns = guide.clock.now();
@@ -166,7 +163,7 @@ fn send_block<S: Stream>(socket: &S, sending: &Sending, guide: &Guide<'_>) -> io
         let moved = match &sending.file {
             Some(file) => {
                 let left = sending.block.len() - at;
-                sendfile(socket.as_raw_fd(), file.as_raw_fd(), at as u64, left)
+                sendfile(socket, file, at as u64, left)
             }
             None => socket.put(&sending.block[at..]),
         };
@@ -192,7 +189,7 @@ fn receive<S: Stream>(
     let mut now_ns = guide.clock.now();
     loop {
         let got = match discards {
-            true => discard(socket.as_raw_fd(), block.len()),
+            true => discard(socket, block.len()),
             false => socket.take(block),
         };
         let after_ns = guide.clock.now();

@@ -52,10 +52,10 @@ impl BlockStore {
 
     /// Reads one block by itself.
     pub(crate) fn read(&self, file: usize, offset: u64, length: u32) -> Result<Vec<u8>, Error> {
-        let mut hub = ConnectionPool::new(&self.access, 1, 0)?;
+        let mut pool = ConnectionPool::new(&self.access, 1, 0)?;
         let mut path = Vec::new();
         self.path(&mut path, file, offset, length);
-        let asked = hub.ask(Request {
+        let asked = pool.ask(Request {
             method: Method::Get,
             path: &path,
             query: b"",
@@ -64,7 +64,7 @@ impl BlockStore {
             sink: Sink::Keep,
         });
         match asked {
-            Ok(end) => Ok(hub.kept(end.connection).to_vec()),
+            Ok(end) => Ok(pool.kept(end.connection).to_vec()),
             Err(fault) => Err(Error::Workload(advice::told(&fault))),
         }
     }
@@ -74,7 +74,7 @@ impl BlockStore {
 #[derive(Debug)]
 pub(crate) struct Blocks {
     store: Arc<BlockStore>,
-    hub: ConnectionPool,
+    pool: ConnectionPool,
     buffers: BufferView,
     first_file: usize,
     /// What each lane carries.
@@ -99,13 +99,13 @@ impl Blocks {
         slots: u32,
     ) -> Result<Blocks, Error> {
         let lanes = slots as usize;
-        let mut hub = ConnectionPool::new(&store.access, lanes, worker as usize * lanes)?;
+        let mut pool = ConnectionPool::new(&store.access, lanes, worker as usize * lanes)?;
         if !store.access.store.no_keep_alive {
-            hub.connect_all(&|| false)?;
+            pool.connect_all(&|| false)?;
         }
         Ok(Blocks {
             store: Arc::clone(store),
-            hub,
+            pool,
             buffers,
             first_file,
             lanes: vec![None; lanes],
@@ -121,7 +121,7 @@ impl Blocks {
         let length = op.len as usize;
         match (&end.outcome, op.kind) {
             (Ok(()), OpKind::Read) => {
-                let kept = self.hub.kept(end.connection);
+                let kept = self.pool.kept(end.connection);
                 let got = kept.len().min(length);
                 // SAFETY: the buffer has at least as many bytes as the
                 // operation and belongs to the engine until it was reaped.
@@ -198,7 +198,7 @@ impl Engine for Blocks {
                 _ => Sink::Discard,
             },
         };
-        if let Some(Body::Bytes(old)) = self.hub.make_ready(lane, request) {
+        if let Some(Body::Bytes(old)) = self.pool.make_ready(lane, request) {
             self.spare.push(old);
         }
         self.lanes[lane] = Some((*op, buffer));
@@ -208,7 +208,7 @@ impl Engine for Blocks {
 
     fn submit(&mut self) -> Result<(), Broken> {
         for lane in std::mem::take(&mut self.queued) {
-            self.hub.start_now(lane);
+            self.pool.start_now(lane);
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl Engine for Blocks {
         let waits = min > 0 && out.len() == before;
         let timeout_ns = if waits { timeout_ns } else { Some(0) };
         let mut ended = std::mem::take(&mut self.ended);
-        self.hub.poll(timeout_ns, timeout_ns.is_some(), &mut ended);
+        self.pool.poll(timeout_ns, timeout_ns.is_some(), &mut ended);
         for end in ended.drain(..) {
             if let Some((op, buffer)) = self.lanes[end.connection].take() {
                 let result = self.result(&end, &op, buffer);

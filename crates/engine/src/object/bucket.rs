@@ -16,15 +16,15 @@ use crate::Error;
 /// When the store cannot be reached, or refuses.
 pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(access::find(store, bucket, 0)?);
-    let mut hub = ConnectionPool::single(&access)?;
-    match ask(&mut hub, &access, Method::Head) {
+    let mut pool = ConnectionPool::single(&access)?;
+    match ask(&mut pool, &access, Method::Head) {
         Ok(()) => return Ok(false),
         Err((404, _)) => {}
         // It is there, or will say itself what is wrong.
         Err((400.., _)) => return Ok(false),
         Err((_, text)) => return Err(refused(&access, "looking for", &text)),
     }
-    match ask(&mut hub, &access, Method::Put) {
+    match ask(&mut pool, &access, Method::Put) {
         Ok(()) => Ok(true),
         // Somebody else was faster.
         Err((409, _)) => Ok(false),
@@ -38,8 +38,8 @@ pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
 /// When the store cannot be reached.
 pub fn remove_empty_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(access::find(store, bucket, 0)?);
-    let mut hub = ConnectionPool::single(&access)?;
-    match ask(&mut hub, &access, Method::Delete) {
+    let mut pool = ConnectionPool::single(&access)?;
+    match ask(&mut pool, &access, Method::Delete) {
         Ok(()) => Ok(true),
         Err((400.., _)) => Ok(false),
         Err((_, text)) => Err(refused(&access, "removing", &text)),
@@ -57,9 +57,9 @@ fn refused(access: &Access, doing: &str, text: &str) -> Error {
 
 /// A request to the bucket itself; the status, or 0 without one, and the words
 /// of a failure.
-fn ask(hub: &mut ConnectionPool, access: &Access, method: Method) -> Result<(), (u16, String)> {
+fn ask(pool: &mut ConnectionPool, access: &Access, method: Method) -> Result<(), (u16, String)> {
     let path = access.bucket_path();
-    hub.ask(Request {
+    pool.ask(Request {
         method,
         path: &path,
         query: b"",

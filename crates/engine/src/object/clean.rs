@@ -77,14 +77,14 @@ fn find(
     let (bucket, prefix) = parts_of(target);
     let access = Arc::new(access::find(&patient(store, false), &bucket, 0)?);
     reach::answers(&access, &|| hooks.stop_requested())?;
-    let mut hub = ConnectionPool::single(&access)?;
+    let mut pool = ConnectionPool::single(&access)?;
     let mut runs: BTreeMap<String, Found> = BTreeMap::new();
     let start = format!("{prefix}fathom-");
     for what in [Listed::Objects, Listed::Versions, Listed::Uploads] {
         let mut listing = Listing::new(what, &start);
         let mut seen = 0;
         loop {
-            let entries = match listing.page(&mut hub, &access, &|| hooks.stop_requested()) {
+            let entries = match listing.page(&mut pool, &access, &|| hooks.stop_requested()) {
                 Ok(Some(entries)) => entries,
                 Ok(None) => break,
                 // Not every store has versions, or uploads in parts.

@@ -40,7 +40,7 @@ struct Making {
 /// What there is to make, and what was made.
 struct Filling<'w> {
     work: &'w Work,
-    hub: ConnectionPool,
+    pool: ConnectionPool,
     asker: Asker,
     missing: VecDeque<Missing>,
     under_way: Vec<Option<Making>>,
@@ -70,7 +70,7 @@ pub(super) fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u6
     }
     let lanes = LANES.min(usize::try_from(total).unwrap_or(LANES));
     let mut filling = Filling {
-        hub: ConnectionPool::new(&work.access, lanes, 0)?,
+        pool: ConnectionPool::new(&work.access, lanes, 0)?,
         work,
         asker: Asker::default(),
         missing,
@@ -80,11 +80,11 @@ pub(super) fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u6
         made: 0,
         made_bytes: 0,
     };
-    filling.hub.connect_all(&|| hooks.stop_requested())?;
+    filling.pool.connect_all(&|| hooks.stop_requested())?;
     let mut ended = Vec::new();
     let each = (work.names.sizes.mean_bytes() as u64).max(1);
     while filling.begin() {
-        filling.hub.poll(Some(100_000_000), false, &mut ended);
+        filling.pool.poll(Some(100_000_000), false, &mut ended);
         for end in ended.drain(..) {
             filling.ended(end)?;
         }
@@ -175,12 +175,12 @@ impl Filling<'_> {
             count: 1,
             version: 0,
         };
-        let hub = &mut self.hub;
+        let pool = &mut self.pool;
         self.asker
             .make(self.work, making.rank, &task, &Ask::Whole, |request| {
-                let _ = hub.make_ready(lane, request);
+                let _ = pool.make_ready(lane, request);
             });
-        self.hub.start_now(lane);
+        self.pool.start_now(lane);
         self.under_way[lane] = Some(making);
     }
 
@@ -191,7 +191,7 @@ impl Filling<'_> {
         let bucket = &self.work.access.bucket;
         match end.outcome {
             Ok(()) => {
-                let version = self.hub.tags(end.connection).1;
+                let version = self.pool.tags(end.connection).1;
                 let known = !version.is_empty() && version != "null";
                 if self.needs_versions && !known {
                     return Err(Error::Workload(format!(

@@ -8,6 +8,7 @@ use fathom_model::workload::{ObjectOrder, ObjectWork};
 
 use super::shelf::Range;
 use crate::access::{Permutation, Zipf};
+use crate::worker::Draw;
 
 /// How often another object is drawn when the first cannot be used now.
 const TRIES: u32 = 16;
@@ -24,16 +25,6 @@ pub(crate) struct Task {
     pub(crate) count: u32,
     /// Which of the known versions of the object.
     pub(crate) version: u64,
-}
-
-/// Answer to [`Picker::next`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Draw {
-    Task(Task),
-    /// Something that is in flight has to end first.
-    Wait,
-    /// Nothing is left to do.
-    Done,
 }
 
 /// Draws the requests of one worker.
@@ -103,14 +94,19 @@ impl Picker {
         range: &mut Range,
         made: u64,
         busy: impl Fn(u64) -> bool,
-    ) -> Draw {
+    ) -> Draw<Task> {
         match self.work.phase() {
             Some(kind) => self.of_phase(kind, range, busy),
             None => self.of_mix(range, made, busy),
         }
     }
 
-    fn of_phase(&mut self, kind: OpKind, range: &mut Range, busy: impl Fn(u64) -> bool) -> Draw {
+    fn of_phase(
+        &mut self,
+        kind: OpKind,
+        range: &mut Range,
+        busy: impl Fn(u64) -> bool,
+    ) -> Draw<Task> {
         if matches!(kind, OpKind::Delete | OpKind::DeleteMany) {
             return self.removal(kind, range, busy).unwrap_or(Draw::Done);
         }
@@ -200,7 +196,7 @@ impl Picker {
         kind: OpKind,
         range: &mut Range,
         busy: impl Fn(u64) -> bool,
-    ) -> Option<Draw> {
+    ) -> Option<Draw<Task>> {
         while range.count() > 0 && range.is_missing(range.head) {
             range.head += 1;
         }
@@ -224,7 +220,7 @@ impl Picker {
         }))
     }
 
-    fn of_mix(&mut self, range: &mut Range, made: u64, busy: impl Fn(u64) -> bool) -> Draw {
+    fn of_mix(&mut self, range: &mut Range, made: u64, busy: impl Fn(u64) -> bool) -> Draw<Task> {
         for _ in 0..TRIES {
             let kind = self.kind();
             match kind {
@@ -305,7 +301,7 @@ impl Picker {
 
     /// The next version to remove: the oldest of each object in turn, and never
     /// two of one at the same time.
-    fn version_removal(&mut self, range: &mut Range, busy: impl Fn(u64) -> bool) -> Draw {
+    fn version_removal(&mut self, range: &mut Range, busy: impl Fn(u64) -> bool) -> Draw<Task> {
         if range.versions.are_of_null() {
             return self
                 .removal(OpKind::DeleteVersion, range, busy)

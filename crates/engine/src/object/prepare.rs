@@ -80,9 +80,9 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     let place = format!("{run}{}/{shape:08x}", job.file_prefix);
     let access = access::find(store, &bucket, derive_seed(job.run_tag, u64::from(shape)))?;
     let access = std::sync::Arc::new(access);
-    let mut hub = ConnectionPool::single(&access)?;
-    hub.connect_all(&|| hooks.stop_requested())?;
-    let foreign = holds_others(&mut hub, &access, &prefix, hooks)?;
+    let mut pool = ConnectionPool::single(&access)?;
+    pool.connect_all(&|| hooks.stop_requested())?;
+    let foreign = holds_others(&mut pool, &access, &prefix, hooks)?;
     if prefix.is_empty() && foreign && !job.destructive && !object.existing {
         return Err(Error::Refused {
             path: format!("s3://{bucket}").into(),
@@ -93,7 +93,7 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     }
     let mut notes = Vec::new();
     let existing = match object.existing {
-        true => existing(&mut hub, &access, &prefix, &mut notes, hooks)?,
+        true => existing(&mut pool, &access, &prefix, &mut notes, hooks)?,
         false => Vec::new(),
     };
     if !object.existing {
@@ -102,7 +102,7 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     let taken = shelf::take(&format!("{:?} {bucket}/{place}", store.endpoints));
     let place = format!("{place}-{}/", taken.number());
     let names = names(&access, object, &place, job);
-    drop(hub);
+    drop(pool);
     let access = std::sync::Arc::try_unwrap(access)
         .map_err(|_| Error::Workload("the store is still in use".to_owned()))?;
     let shelf = (Some(taken), existing);
@@ -160,14 +160,14 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
 /// tells. Shows as well that the bucket is there and may be read, and that the
 /// store lists what it was asked for.
 fn holds_others(
-    hub: &mut ConnectionPool,
+    pool: &mut ConnectionPool,
     access: &Access,
     prefix: &str,
     hooks: &dyn PrepareHooks,
 ) -> Result<bool, Error> {
     let mut query = Vec::new();
     list_query(&mut query, prefix, ("", false), 1000, true);
-    let page = page_of(hub, access, &query, &|| hooks.stop_requested());
+    let page = page_of(pool, access, &query, &|| hooks.stop_requested());
     let document = page.map_err(|broken| unlisted(access, broken))?;
     let checked = others_of(&document, prefix);
     checked.map_err(|text| unlisted(access, Broken::Wrong(text)))
@@ -205,7 +205,7 @@ pub(super) fn unlisted(access: &Access, broken: Broken) -> Error {
 
 /// Everything that is there below a prefix, as far as memory allows.
 fn existing(
-    hub: &mut ConnectionPool,
+    pool: &mut ConnectionPool,
     access: &Access,
     prefix: &str,
     notes: &mut Vec<String>,
@@ -219,7 +219,7 @@ fn existing(
     let (mut bytes, mut strange) = (0, None);
     let mut listing = Listing::new(Listed::Objects, prefix);
     loop {
-        let page = listing.page(hub, access, &|| hooks.stop_requested());
+        let page = listing.page(pool, access, &|| hooks.stop_requested());
         let Some(entries) = page.map_err(|broken| unlisted(access, broken))? else {
             break;
         };

@@ -29,7 +29,7 @@ const LONGEST_WAIT_NS: u64 = 100_000_000;
 /// A bucket that is asked one request at a time.
 pub struct ObjectProbe {
     work: Work,
-    hub: ConnectionPool,
+    pool: ConnectionPool,
     asker: Asker,
     clock: HostClock,
     opened_ns: u64,
@@ -67,8 +67,8 @@ impl ObjectProbe {
             Err(error) if noting.makes => return Err(undone(job, target, error)),
             Err(error) => return Err(error),
         };
-        let mut hub = ConnectionPool::single(&work.access)?;
-        if let Err(error) = hub.connect_all(&|| noting.stop_requested()) {
+        let mut pool = ConnectionPool::single(&work.access)?;
+        if let Err(error) = pool.connect_all(&|| noting.stop_requested()) {
             return Err(undone(job, target, error.into()));
         }
         let clock = HostClock::new();
@@ -76,7 +76,7 @@ impl ObjectProbe {
             opened_ns: clock.now(),
             clock,
             work,
-            hub,
+            pool,
             asker: Asker::default(),
             kind,
             number: 0,
@@ -114,16 +114,16 @@ impl ObjectProbe {
             count: 1,
             version: 0,
         };
-        let hub = &mut self.hub;
+        let pool = &mut self.pool;
         self.asker
             .make(&self.work, 0, &task, &Ask::Whole, |request| {
-                let _ = hub.make_ready(0, request);
+                let _ = pool.make_ready(0, request);
             });
         let start_ns = self.clock.now();
-        self.hub.start(0, start_ns);
+        self.pool.start(0, start_ns);
         let mut ended = Vec::with_capacity(1);
         while ended.is_empty() {
-            self.hub.poll(Some(LONGEST_WAIT_NS), false, &mut ended);
+            self.pool.poll(Some(LONGEST_WAIT_NS), false, &mut ended);
         }
         let end_ns = ended.first().map_or(start_ns, |end| end.end_ns);
         let fault = ended.pop().and_then(|end| end.outcome.err());

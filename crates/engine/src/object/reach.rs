@@ -71,10 +71,10 @@ pub(crate) fn lets_in(
         return Ok(());
     }
     // Without a body an answer gives no reason; that to a listing has one.
-    let mut hub = ConnectionPool::single(&access)?;
+    let mut pool = ConnectionPool::single(&access)?;
     let mut query = Vec::new();
     list_query(&mut query, prefix, ("", false), 1, true);
-    let listed = ask(&mut hub, &access, (Method::Get, &query), stops);
+    let listed = ask(&mut pool, &access, (Method::Get, &query), stops);
     match listed {
         Err(_) if stops() => Err(Error::Stopped),
         listed => listed
@@ -90,9 +90,9 @@ pub(crate) fn lets_in(
 pub(crate) fn answers(access: &Arc<Access>, stops: &dyn Fn() -> bool) -> Result<bool, Error> {
     let mut shown = true;
     for (place, endpoint) in access.endpoints.iter().enumerate() {
-        let mut hub = ConnectionPool::new(access, 1, place)?;
-        hub.limit(FIRST_ANSWER_NS, HANDSHAKE_NS);
-        match ask(&mut hub, access, (Method::Head, b""), stops) {
+        let mut pool = ConnectionPool::new(access, 1, place)?;
+        pool.limit(FIRST_ANSWER_NS, HANDSHAKE_NS);
+        match ask(&mut pool, access, (Method::Head, b""), stops) {
             Ok(_) => {}
             Err(_) if stops() => return Err(Error::Stopped),
             Err(fault) if fault.status > 0 => shown = false,
@@ -115,7 +115,7 @@ fn unanswered(endpoint: &str, fault: &Fault) -> Error {
 }
 
 fn ask(
-    hub: &mut ConnectionPool,
+    pool: &mut ConnectionPool,
     access: &Access,
     (method, query): (Method, &[u8]),
     stops: &dyn Fn() -> bool,
@@ -129,7 +129,7 @@ fn ask(
         body: Body::None,
         sink: Sink::Discard,
     };
-    hub.ask_unless(request, stops)
+    pool.ask_unless(request, stops)
 }
 
 #[cfg(test)]

@@ -120,7 +120,7 @@ pub fn keep_objects_of_run(
 ) -> Result<(), Error> {
     let (bucket, prefix) = parts_of(target);
     let access = Arc::new(access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
-    let mut hub = ConnectionPool::single(&access)?;
+    let mut pool = ConnectionPool::single(&access)?;
     let key = format!("{}{KEPT}", prefix_of_run(&prefix, run_tag));
     let path = access.path_of(&key);
     let request = Request {
@@ -131,7 +131,7 @@ pub fn keep_objects_of_run(
         body: Body::None,
         sink: Sink::Discard,
     };
-    let asked = hub.ask_unless(request, &|| hooks.stop_requested());
+    let asked = pool.ask_unless(request, &|| hooks.stop_requested());
     asked.map(|_| ()).map_err(|fault| {
         Error::Workload(format!(
             "that the objects are to be kept cannot be noted in s3://{bucket}/{key}: {}; \
@@ -162,9 +162,9 @@ pub(super) fn remove_below(
 ) -> Result<Removal, Error> {
     let (bucket, _) = parts_of(target);
     let access = Arc::new(access::find(&patient(store, hooks.hurries()), &bucket, 0)?);
-    let hub = ConnectionPool::single(&access)?;
+    let pool = ConnectionPool::single(&access)?;
     let mut remover = Remover {
-        hub,
+        pool,
         access,
         own,
         most,
@@ -215,7 +215,7 @@ struct Round {
 
 /// A removal under way.
 struct Remover<'r> {
-    hub: ConnectionPool,
+    pool: ConnectionPool,
     access: Arc<Access>,
     own: &'r OwnKeys,
     /// Keys and versions that are believed at most.
@@ -278,7 +278,7 @@ impl Remover<'_> {
         let mut round = Round::default();
         loop {
             let hooks = &*self.hooks;
-            let page = listing.page(&mut self.hub, &self.access, &|| hooks.stop_requested());
+            let page = listing.page(&mut self.pool, &self.access, &|| hooks.stop_requested());
             let entries = match page {
                 Ok(Some(entries)) => entries,
                 Ok(None) => return Ok(round),
@@ -368,14 +368,14 @@ impl Remover<'_> {
             sink: Sink::Keep,
         };
         let hooks = &*self.hooks;
-        let end = match self.hub.ask_unless(request, &|| hooks.stop_requested()) {
+        let end = match self.pool.ask_unless(request, &|| hooks.stop_requested()) {
             Ok(end) => end,
             Err(_) if hooks.stop_requested() => return Err(Early::Stopped),
             // Some stores refuse all of the list for one of its objects.
             Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
             Err(fault) => return Err(Early::failed("removing objects", &fault)),
         };
-        let codes = error_codes(self.hub.kept(end.connection));
+        let codes = error_codes(self.pool.kept(end.connection));
         let codes = codes.map_err(|error| {
             Early::Refused(format!(
                 "what became of removing objects is unknown: {error}"
@@ -420,7 +420,7 @@ impl Remover<'_> {
             sink: Sink::Discard,
         };
         let hooks = &*self.hooks;
-        match self.hub.ask_unless(request, &|| hooks.stop_requested()) {
+        match self.pool.ask_unless(request, &|| hooks.stop_requested()) {
             Ok(_) => Ok(()),
             Err(_) if hooks.stop_requested() => Err(Early::Stopped),
             // It ended meanwhile.

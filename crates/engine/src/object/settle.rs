@@ -1,32 +1,36 @@
 //! What a request that has ended means for its operation and the records.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
 
-use fathom_model::sample::Phase;
 use fathom_model::{ErrorClass, OpKind};
 use fathom_s3::{Ended, NextPage, error_codes, shown, upload_id};
 
 use super::advice::advised;
 use super::ask::{Ask, PartTag};
 use super::fault::Fault;
+use super::under_way::makes;
 use super::worker::Worker;
-use crate::worker::{Cause, EndReason, Failure};
+use crate::worker::{Failed, LoadState};
 
 impl Worker {
     /// Takes note of a request that has ended.
-    pub(super) fn settle(&mut self, mut end: Ended) {
-        self.pass(end.end_ns);
+    pub(super) fn settle(&mut self, load: &mut LoadState, mut end: Ended) {
+        load.pass(end.end_ns);
         let lane = end.connection;
         let slot = lane / self.width();
-        let (Some(ask), Some(task)) = (self.sent[lane].ask.clone(), self.slots[slot].task) else {
+        let Some(ask) = self.sent[lane]
+            .ask
+            .clone()
+            .filter(|_| self.slots[slot].task.is_some())
+        else {
             return;
         };
         let outcome = std::mem::replace(&mut end.outcome, Ok(()));
         let outcome = outcome.map_err(Fault::from);
         let outcome = outcome.and_then(|()| self.read_answer(slot, &ask, &end));
-        self.tally(&outcome, &end);
+        self.tally(load, &outcome, &end);
         if let Err(fault) = &outcome
-            && self.is_sent_again(lane, fault, end.end_ns)
+            && self.is_sent_again(load, lane, fault, end.end_ns)
         {
             return;
         }
@@ -36,15 +40,15 @@ impl Worker {
         match outcome {
             Ok(()) => {
                 self.slots[slot].bytes += expected.bytes;
-                self.note_times(task.kind, &ask, &end);
+                self.note_times(load, &ask, &end);
             }
             Err(fault) => {
                 self.slots[slot].fault.get_or_insert(fault);
             }
         }
-        self.fill(slot);
+        self.fill(load, slot);
         if self.slots[slot].open == 0 {
-            self.operation_ended(slot, &end);
+            self.operation_ended(load, slot, &end);
         }
     }
 
@@ -60,7 +64,7 @@ impl Worker {
             let text = format!("the checksum of what came is {came}, the store says {said}");
             return wrong(ErrorClass::Verify, text);
         }
-        let version = self.parts.hub.tags(end.connection).1;
+        let version = self.parts.pool.tags(end.connection).1;
         if let Ask::Version(asked) = ask
             && !version.is_empty()
             && version != asked
@@ -76,7 +80,7 @@ impl Worker {
             let text = format!("{} bytes came instead of {bytes}", end.received);
             return wrong(ErrorClass::Short, text);
         }
-        let kept = self.parts.hub.kept(end.connection);
+        let kept = self.parts.pool.kept(end.connection);
         match ask {
             // A completion that fails late says so in a body after status 200.
             Ask::Whole | Ask::Complete(..) => match error_codes(kept) {
@@ -94,10 +98,10 @@ impl Worker {
                 Err(error) => return wrong(ErrorClass::Other, error.to_string()),
             },
             Ask::PutPart(_, part) => {
-                let hub = &self.parts.hub;
+                let pool = &self.parts.pool;
                 let tag = PartTag {
-                    etag: hub.tags(end.connection).0.to_owned(),
-                    checksum: hub.checksum(end.connection).map(str::to_owned),
+                    etag: pool.tags(end.connection).0.to_owned(),
+                    checksum: pool.checksum(end.connection).map(str::to_owned),
                 };
                 self.slots[slot].put(*part, tag);
             }
@@ -112,12 +116,12 @@ impl Worker {
         Ok(())
     }
 
-    fn tally(&mut self, outcome: &Result<(), Fault>, end: &Ended) {
-        if self.recorder.phase() != Phase::Measure {
+    fn tally(&mut self, load: &LoadState, outcome: &Result<(), Fault>, end: &Ended) {
+        if !load.is_measuring() {
             return;
         }
-        let endpoint = self.parts.hub.endpoint_of(end.connection);
-        let tally = &mut self.done.endpoints[endpoint];
+        let endpoint = self.parts.pool.endpoint_of(end.connection);
+        let tally = &mut self.endpoints[endpoint];
         if end.checksums.is_some() {
             tally.compared();
         }
@@ -131,72 +135,63 @@ impl Worker {
     }
 
     /// Has a request sent again after a pause, if that may help and is wanted.
-    fn is_sent_again(&mut self, lane: usize, fault: &Fault, now_ns: u64) -> bool {
+    fn is_sent_again(&mut self, load: &LoadState, lane: usize, fault: &Fault, now_ns: u64) -> bool {
         let passing = matches!(
             fault.class,
             ErrorClass::SlowDown | ErrorClass::Timeout | ErrorClass::Reset | ErrorClass::Failed
         );
         let work = &self.parts.work.work;
         let sent = &mut self.sent[lane];
-        if !passing || sent.retries >= work.retries || self.parts.control.must_end() {
+        if !passing || sent.retries >= work.retries || load.control.must_end() {
             return false;
         }
         let doubled = work.backoff_ns.saturating_mul(1 << sent.retries.min(20));
-        sent.again_ns = now_ns.saturating_add(doubled).max(1);
         sent.failed_ns = now_ns;
-        self.waiting += 1;
-        if self.recorder.phase() == Phase::Measure {
-            let endpoint = self.parts.hub.endpoint_of(lane);
-            self.done.endpoints[endpoint].retried();
+        let again_ns = now_ns.saturating_add(doubled);
+        self.waiting.push(Reverse((again_ns, lane)));
+        if load.is_measuring() {
+            let endpoint = self.parts.pool.endpoint_of(lane);
+            self.endpoints[endpoint].retried();
         }
         true
     }
 
     /// The times within a request.
-    fn note_times(&mut self, kind: OpKind, ask: &Ask, end: &Ended) {
-        if end.first_byte_ns > 0 && self.splits {
+    fn note_times(&mut self, load: &mut LoadState, ask: &Ask, end: &Ended) {
+        let recorder = &mut load.recorder;
+        if end.first_byte_ns > 0 {
             let first_ns = end.first_byte_ns.saturating_sub(end.start_ns).max(1);
-            self.recorder.complete(OpKind::FirstByte, 0, first_ns);
+            recorder.complete(OpKind::FirstByte, 0, first_ns);
             // What came all at once took no time to transfer.
             if end.end_ns > end.first_byte_ns {
                 let transfer_ns = end.end_ns - end.first_byte_ns;
-                self.recorder.complete(OpKind::Transfer, 0, transfer_ns);
+                recorder.complete(OpKind::Transfer, 0, transfer_ns);
             }
         }
         if matches!(ask, Ask::PutPart(..) | Ask::GetPart(_)) {
             let service_ns = end.end_ns.saturating_sub(end.start_ns).max(1);
             let bytes = self.sent[end.connection].expected.bytes;
-            let _ = kind;
-            self.recorder.complete(OpKind::Part, bytes, service_ns);
+            recorder.complete(OpKind::Part, bytes, service_ns);
         }
     }
 
     /// All requests of an operation have ended.
-    fn operation_ended(&mut self, slot: usize, end: &Ended) {
+    fn operation_ended(&mut self, load: &mut LoadState, slot: usize, end: &Ended) {
         let state = &mut self.slots[slot];
         let Some(task) = state.task else {
             return;
         };
-        let (start_ns, due_ns, bytes) = (state.start_ns, state.due_ns, state.bytes);
+        let (start, bytes) = (state.start, state.bytes);
         let fault = state.fault.take();
-        let makes = matches!(task.kind, OpKind::Put | OpKind::PutMultipart);
+        let makes = makes(task.kind);
         match fault {
             None => {
-                let service_ns = end.end_ns.saturating_sub(start_ns);
-                if service_ns == 0 {
-                    self.recorder.impossible();
-                }
-                self.recorder.complete(task.kind, bytes, service_ns.max(1));
-                if due_ns != 0 {
-                    let response_ns = end.end_ns.saturating_sub(due_ns).max(1);
-                    self.recorder.respond(task.kind, response_ns);
-                }
-                self.done.ops += 1;
+                load.succeeded(task.kind, bytes, start, end.end_ns);
                 if makes {
                     self.range.note_made(task.number);
                 }
                 if makes || task.kind == OpKind::PutVersion {
-                    let version = self.parts.hub.tags(end.connection).1;
+                    let version = self.parts.pool.tags(end.connection).1;
                     let most = self.parts.work.most_versions();
                     self.range.versions.note(task.number, version, most);
                 }
@@ -205,41 +200,33 @@ impl Worker {
                 if makes {
                     self.range.note_missing(task.number);
                 }
-                self.failed(slot, &fault, end.end_ns);
+                self.failed(load, slot, &fault, end.end_ns);
             }
         }
-        self.release(slot, end);
+        self.release(load, slot, end);
     }
 
     #[cold]
-    fn failed(&mut self, slot: usize, fault: &Fault, at_ns: u64) {
+    fn failed(&self, load: &mut LoadState, slot: usize, fault: &Fault, at_ns: u64) {
         let Some(task) = self.slots[slot].task else {
             return;
         };
-        self.recorder.fail(task.kind, fault.class);
-        let (work, rank) = (Arc::clone(&self.parts.work), self.parts.rank);
-        let endpoint = self.parts.hub.endpoint_of(slot * self.width());
-        let endpoint = work.access.endpoints[endpoint].name.clone();
-        self.parts.control.note_failure(|| {
+        let failed = Failed {
+            kind: task.kind,
+            class: fault.class,
+            number: task.number,
+            at_ns,
+        };
+        load.failed(failed, || {
+            let work = &self.parts.work;
+            let endpoint = self.parts.pool.endpoint_of(slot * self.width());
+            let endpoint = &work.access.endpoints[endpoint].name;
             let mut path = Vec::new();
-            work.path(&mut path, rank, task.number);
-            let path = String::from_utf8_lossy(&path).into_owned();
+            work.path(&mut path, self.parts.rank, task.number);
+            let path = String::from_utf8_lossy(&path);
             let name = task.kind.name();
-            Failure {
-                kind: task.kind,
-                cause: Cause::Told(
-                    fault.class,
-                    format!("{name} of {endpoint}{path}: {}", advised(&fault.text)),
-                ),
-                file: 0,
-                offset: task.number,
-                len: 0,
-                at_ns: at_ns.saturating_sub(self.origin_ns),
-            }
+            format!("{name} of {endpoint}{path}: {}", advised(&fault.text))
         });
-        if self.parts.stop_on_error {
-            self.parts.control.end(EndReason::Error);
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use fathom_model::OpKind;
 use super::ask::{Ask, Expected, PartTag};
 use super::fault::Fault;
 use super::picker::Task;
+use crate::worker::Start;
 
 /// A lane's request.
 #[derive(Debug, Clone, Default)]
@@ -13,8 +14,7 @@ pub(super) struct Sent {
     pub(super) expected: Expected,
     /// How often it has been sent again.
     pub(super) retries: u32,
-    /// It is to be sent again at this time; 0 when it is under way.
-    pub(super) again_ns: u64,
+    /// When it failed, while it waits to be sent again.
     pub(super) failed_ns: u64,
 }
 
@@ -22,8 +22,7 @@ pub(super) struct Sent {
 #[derive(Debug)]
 pub(super) struct Slot {
     pub(super) task: Option<Task>,
-    pub(super) due_ns: u64,
-    pub(super) start_ns: u64,
+    pub(super) start: Start,
     /// Requests under way or waiting to be sent again.
     pub(super) open: u32,
     pub(super) bytes: u64,
@@ -41,8 +40,7 @@ impl Slot {
     pub(super) fn new() -> Slot {
         Slot {
             task: None,
-            due_ns: 0,
-            start_ns: 0,
+            start: Start::default(),
             open: 0,
             bytes: 0,
             fault: None,
@@ -57,9 +55,8 @@ impl Slot {
 
     /// Takes up an operation on an object of `bytes`, in parts of `part_bytes`.
     /// Its first request.
-    pub(super) fn begin(&mut self, task: Task, bytes: u64, part_bytes: u64, due_ns: u64) -> Ask {
+    pub(super) fn begin(&mut self, task: Task, bytes: u64, part_bytes: u64) -> Ask {
         self.task = Some(task);
-        self.due_ns = due_ns;
         self.open = 0;
         self.bytes = 0;
         self.fault = None;
@@ -152,10 +149,7 @@ mod tests {
     #[test]
     fn an_upload_is_begun_sent_and_completed() {
         let mut slot = Slot::new();
-        assert_eq!(
-            slot.begin(task(OpKind::PutMultipart), 25, 10, 0),
-            Ask::Begin
-        );
+        assert_eq!(slot.begin(task(OpKind::PutMultipart), 25, 10), Ask::Begin);
         slot.open = 1;
         assert_eq!(slot.next(), None);
         slot.open = 0;
@@ -177,7 +171,7 @@ mod tests {
     #[test]
     fn an_upload_that_failed_is_given_up_when_nothing_is_under_way() {
         let mut slot = Slot::new();
-        slot.begin(task(OpKind::PutMultipart), 25, 10, 0);
+        slot.begin(task(OpKind::PutMultipart), 25, 10);
         slot.begun("u".to_owned());
         slot.next();
         slot.open = 1;

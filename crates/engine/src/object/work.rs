@@ -1,7 +1,6 @@
 //! What the workers of a group share of a store and their work on it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use fathom_model::run::Finishers;
 use fathom_model::workload::{EndpointReport, KeyLayout, ObjectSizes, ObjectWork};
@@ -13,6 +12,7 @@ use super::names::Names;
 use super::shelf::{Range, Taken};
 use super::versions::{MOST_VERSIONS, Versions};
 use crate::Error;
+use crate::worker::{FirstDone, Reached};
 
 /// Objects of a worker at most.
 const MAX_OBJECTS: u64 = 1 << 38;
@@ -39,17 +39,13 @@ pub(crate) struct Work {
     pub(crate) verifies: bool,
     /// What stands for the store on the null target.
     pub(crate) null_server: Option<StoreServer>,
-    first_done_ns: AtomicU64,
+    pub(crate) first_done: Arc<FirstDone>,
 }
 
 /// How far a worker came.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
-    /// On the clock of the load; 0 when it never began.
-    pub(crate) ended_ns: u64,
-    pub(crate) ops: u64,
-    /// Operations when the first worker had done its part.
-    pub(crate) ops_at_first: u64,
+    pub(crate) reached: Reached,
     pub(crate) endpoints: Vec<Tally>,
 }
 
@@ -140,7 +136,7 @@ impl Work {
             workers: workload.workers,
             verifies: workload.verify.is_some(),
             null_server: None,
-            first_done_ns: AtomicU64::new(0),
+            first_done: Arc::default(),
         }
     }
 
@@ -201,18 +197,6 @@ impl Work {
         (MOST_VERSIONS / self.workers.max(1) as usize).max(1)
     }
 
-    /// When the first worker had done its part, if one has.
-    pub(crate) fn first_done_ns(&self) -> u64 {
-        self.first_done_ns.load(Relaxed)
-    }
-
-    /// A worker has done its part.
-    pub(crate) fn done_at(&self, now_ns: u64) {
-        let _ = self
-            .first_done_ns
-            .compare_exchange(0, now_ns.max(1), Relaxed, Relaxed);
-    }
-
     /// The kinds that are recorded.
     pub(crate) fn kinds(&self) -> Vec<OpKind> {
         let parts = self.lanes_of_slot() > 1 || self.work.does(OpKind::PutMultipart);
@@ -248,14 +232,8 @@ pub(crate) fn results(
         .zip(all)
         .map(|((endpoint, keys), tally)| tally.finish(&endpoint.name, &keys.place))
         .collect();
-    let first_ns = work.first_done_ns();
-    let last_ns = ends.iter().map(|end| end.ended_ns).max().unwrap_or(0);
-    let finishers = (first_ns > 0 && last_ns > 0).then(|| Finishers {
-        first_ns: first_ns.saturating_sub(origin_ns),
-        ops_at_first: ends.iter().map(|end| end.ops_at_first).sum(),
-        last_ns: last_ns.saturating_sub(origin_ns),
-        ops: ends.iter().map(|end| end.ops).sum(),
-    });
+    let reached: Vec<_> = ends.iter().map(|end| end.reached).collect();
+    let finishers = work.first_done.finishers(&reached, origin_ns);
     (finishers, endpoints)
 }
 

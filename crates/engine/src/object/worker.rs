@@ -1,47 +1,34 @@
-//! The loop of one worker on a store: draw, make ready, send, settle.
+//! Requests on a store: draw, make ready, send, settle.
 //!
 //! As many operations are in flight as the queue depth says, each over a
 //! connection of its own. The clock is read right before a request is sent;
 //! its head, signature and payload are ready then. It is read again when the
 //! last byte of the answer has come.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use fathom_model::OpKind;
-use fathom_model::sample::Phase;
 use fathom_s3::{ConnectionPool, Ended};
 
 use super::ask::{Ask, Asker};
-use super::picker::{Draw, Picker, Task};
+use super::picker::{Picker, Task};
 use super::shelf::Range;
 use super::slot::{Sent, Slot};
+use super::under_way::UnderWay;
 use super::work::{Done, Tally, Work};
-use crate::clock::{Clock, HostClock};
+use crate::clock::Clock;
 use crate::engine::Op;
-use crate::record::{Cuts, Recorder};
-use crate::usage::ThreadMeter;
-use crate::worker::{Allowance, Control, EndReason, Pace, Visible};
-
-/// A waiting worker looks at least this often whether to end.
-const STOP_CHECK_NS: u64 = 50_000_000;
-/// Operations that are taken from a common bound at once.
-const BUDGET_CHUNK: u64 = 16;
-/// How long an end that somebody asked for waits for what is in flight.
-const LEAVE_NS: u64 = 2_000_000_000;
+use crate::worker::{self, Draw, LoadState, Operations, Pause, Start};
 
 /// Everything that a worker on a store is made of.
 pub(crate) struct Parts {
     pub(crate) work: Arc<Work>,
     pub(crate) rank: u32,
-    pub(crate) hub: ConnectionPool,
+    pub(crate) pool: ConnectionPool,
     pub(crate) depth: u32,
-    pub(crate) pace: Option<Pace>,
     pub(crate) seed: u64,
-    pub(crate) stop_on_error: bool,
-    pub(crate) workers: u32,
-    pub(crate) think_ns: u64,
-    pub(crate) visible: Arc<Visible>,
-    pub(crate) control: Arc<Control>,
 }
 
 /// One worker under way.
@@ -52,187 +39,59 @@ pub(crate) struct Worker {
     pub(super) asker: Asker,
     pub(super) slots: Vec<Slot>,
     pub(super) sent: Vec<Sent>,
-    free: Vec<usize>,
-    /// When a slot may be used again (think time).
-    rests_until_ns: Vec<u64>,
-    pub(super) clock: HostClock,
-    pub(super) recorder: Recorder,
-    meter: ThreadMeter,
-    pub(super) origin_ns: u64,
-    now_ns: u64,
-    allowance: Allowance,
-    pub(super) in_flight: u32,
-    /// Requests that wait to be sent again.
-    pub(super) waiting: u32,
-    nothing_left: bool,
-    draining: Option<Option<EndReason>>,
-    drain_until_ns: u64,
-    pub(super) splits: bool,
-    pub(super) done: Done,
-    first_seen: bool,
+    under_way: UnderWay,
+    /// Requests that wait to be sent again: when, and over which lane.
+    pub(super) waiting: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Requests that have ended and are not settled.
+    ended: Vec<Ended>,
+    pub(super) endpoints: Vec<Tally>,
 }
 
 impl Worker {
-    /// A worker that starts at the origin of `cuts`.
-    pub(crate) fn new(mut parts: Parts, cuts: Cuts) -> Worker {
-        if let Some(pace) = &mut parts.pace {
-            pace.start_at(cuts.origin_ns);
-        }
-        let work = Arc::clone(&parts.work);
+    pub(crate) fn new(parts: Parts) -> Worker {
+        let work = &parts.work;
         let range = work.range(parts.rank);
-        let depth = parts.depth as usize;
         Worker {
             picker: Picker::new(&work.work, parts.rank, parts.seed, &range),
             range,
             asker: Asker::default(),
-            slots: (0..depth).map(|_| Slot::new()).collect(),
-            sent: vec![Sent::default(); parts.hub.connections()],
-            free: (0..depth).rev().collect(),
-            rests_until_ns: vec![0; depth],
-            clock: HostClock::new(),
-            recorder: Recorder::new(Arc::clone(&parts.visible.exchange), cuts),
-            meter: ThreadMeter::start(),
-            origin_ns: cuts.origin_ns,
-            now_ns: cuts.origin_ns,
-            allowance: Allowance::new(BUDGET_CHUNK, parts.workers),
-            in_flight: 0,
-            waiting: 0,
-            nothing_left: false,
-            draining: None,
-            drain_until_ns: u64::MAX,
-            splits: true,
-            done: Done {
-                endpoints: vec![Tally::default(); work.access.endpoints.len()],
-                ..Done::default()
-            },
-            first_seen: false,
+            slots: (0..parts.depth).map(|_| Slot::new()).collect(),
+            sent: vec![Sent::default(); parts.pool.connections()],
+            under_way: UnderWay::default(),
+            waiting: BinaryHeap::new(),
+            ended: Vec::with_capacity(parts.pool.connections()),
+            endpoints: vec![Tally::default(); work.access.endpoints.len()],
             parts,
         }
     }
 
     /// Works until there is nothing left, a bound is reached, or it must end.
-    pub(crate) fn run(mut self) -> Done {
-        let mut ended = Vec::with_capacity(self.sent.len());
-        self.note_connections();
-        loop {
-            self.now_ns = self.clock.now();
-            self.pass(self.now_ns);
-            self.look_for_end();
-            if self.draining.is_none() {
-                self.issue();
+    pub(crate) fn run(mut self, mut load: LoadState) -> Done {
+        self.note_connections(&mut load);
+        let reached = worker::drive_operations(&mut self, load);
+        // What never ended may or may not be in the store.
+        for slot in &self.slots {
+            if let Some(task) = slot.task {
+                self.range.note_missing(task.number);
             }
-            if self.in_flight == 0 && (self.draining.is_some() || self.nothing_left) {
-                break;
-            }
-            if self.now_ns >= self.drain_until_ns {
-                break;
-            }
-            let (timeout_ns, exact) = self.wait();
-            self.parts.hub.poll(Some(timeout_ns), exact, &mut ended);
-            for one in ended.drain(..) {
-                self.settle(one);
-            }
-            self.send_again();
-            self.note_connections();
         }
-        self.finish()
-    }
-
-    /// How long to wait, and whether to the nanosecond.
-    fn wait(&self) -> (u64, bool) {
-        let now_ns = self.clock.now();
-        let mut until_ns = now_ns + STOP_CHECK_NS;
-        until_ns = until_ns.min(self.recorder.end_ns().max(now_ns + 1));
-        let mut exact = false;
-        let waits_for_due = self.draining.is_none() && !self.free.is_empty() && !self.nothing_left;
-        if let Some(pace) = self.parts.pace.as_ref().filter(|_| waits_for_due) {
-            exact = pace.next_ns() < until_ns;
-            until_ns = until_ns.min(pace.next_ns());
-        } else if waits_for_due && self.parts.think_ns > 0 {
-            let earliest = self
-                .free
-                .iter()
-                .map(|slot| self.rests_until_ns[*slot])
-                .min();
-            exact = true;
-            until_ns = until_ns.min(earliest.unwrap_or(until_ns));
+        if let Some(shelf) = &self.parts.work.shelf {
+            shelf.put_back(self.parts.rank, self.range);
         }
-        if self.waiting > 0 {
-            let again = self
-                .sent
-                .iter()
-                .map(|sent| sent.again_ns)
-                .filter(|ns| *ns > 0);
-            until_ns = until_ns.min(again.min().unwrap_or(until_ns));
-            exact = true;
-        }
-        (until_ns.saturating_sub(now_ns), exact)
-    }
-
-    /// Begins what is due while there is room.
-    fn issue(&mut self) {
-        while let Some(slot) = self.next_free() {
-            let due_ns = match &self.parts.pace {
-                Some(pace) if pace.next_ns() > self.now_ns => return,
-                Some(pace) => pace.next_ns(),
-                None => 0,
-            };
-            if !self.allowance.take(&self.parts.control) {
-                self.begin_drain(Some(EndReason::Ops));
-                return;
-            }
-            match self.draw() {
-                Draw::Task(task) => {
-                    if let Some(pace) = &mut self.parts.pace {
-                        pace.advance(0);
-                    }
-                    self.free.retain(|free| *free != slot);
-                    self.begin(slot, task, due_ns);
-                }
-                other => {
-                    self.allowance.put_back(&self.parts.control);
-                    self.nothing_left = other == Draw::Done;
-                    return;
-                }
-            }
+        Done {
+            reached,
+            endpoints: self.endpoints,
         }
     }
 
-    fn next_free(&self) -> Option<usize> {
-        match self.parts.think_ns {
-            0 => self.free.last().copied(),
-            _ => {
-                let rested = |slot: &&usize| self.rests_until_ns[**slot] <= self.now_ns;
-                self.free.iter().rev().find(rested).copied()
-            }
-        }
-    }
-
-    fn draw(&mut self) -> Draw {
-        use OpKind::{Put, PutMultipart};
-        let slots = &self.slots;
-        let making = slots
-            .iter()
-            .filter_map(|slot| slot.task.filter(|t| matches!(t.kind, Put | PutMultipart)));
-        let made = making
-            .map(|task| task.number)
-            .min()
-            .unwrap_or(self.range.tail);
-        let busy = |number| {
-            slots
-                .iter()
-                .any(|s| s.task.is_some_and(|t| t.number == number))
-        };
-        self.picker.next(&mut self.range, made, busy)
-    }
-
-    fn begin(&mut self, slot: usize, task: Task, due_ns: u64) {
+    fn begin_in(&mut self, load: &mut LoadState, slot: usize, task: Task, due_ns: u64) {
         let work = Arc::clone(&self.parts.work);
         let bytes = match work.work.existing {
             true => work.path(&mut Vec::new(), self.parts.rank, task.number),
             false => work.names.bytes_of(self.parts.rank, task.number),
         };
-        let mut ask = self.slots[slot].begin(task, bytes, work.work.part_bytes, due_ns);
+        self.under_way.begin(&task);
+        let mut ask = self.slots[slot].begin(task, bytes, work.work.part_bytes);
         if task.kind.is_of_version() {
             ask = Ask::Version(self.version_of(task));
         }
@@ -243,17 +102,14 @@ impl Worker {
             offset: task.number,
             len: u32::try_from(bytes).unwrap_or(u32::MAX),
         };
-        self.parts.visible.in_flight.describe(&op, due_ns);
+        load.visible.in_flight.describe(&op, due_ns);
         let width = self.width();
-        let start_ns = self.send(slot * width, slot, ask);
-        self.slots[slot].start_ns = start_ns;
-        self.parts.visible.in_flight.start(slot as u32, start_ns);
-        if due_ns != 0 {
-            self.recorder.late(start_ns.saturating_sub(due_ns));
-        }
-        self.in_flight += 1;
+        let start_ns = self.send(load, slot * width, slot, ask);
+        let start = Start { start_ns, due_ns };
+        self.slots[slot].start = start;
+        load.start_at(slot as u32, start);
         self.range.changes += u64::from(task.count.max(1));
-        self.fill(slot);
+        self.fill(load, slot);
     }
 
     /// The name of the version that a task is about; one that is removed is known
@@ -273,27 +129,27 @@ impl Worker {
     }
 
     /// Sends the requests of an operation that can be sent now.
-    pub(super) fn fill(&mut self, slot: usize) {
+    pub(super) fn fill(&mut self, load: &mut LoadState, slot: usize) {
         let width = self.width();
         for lane in slot * width..(slot + 1) * width {
             if self.sent[lane].ask.is_none() {
                 let Some(ask) = self.slots[slot].next() else {
                     return;
                 };
-                self.send(lane, slot, ask);
+                self.send(load, lane, slot, ask);
             }
         }
     }
 
     /// Sends a request; the time right before.
-    fn send(&mut self, lane: usize, slot: usize, ask: Ask) -> u64 {
+    fn send(&mut self, load: &mut LoadState, lane: usize, slot: usize, ask: Ask) -> u64 {
         let Some(task) = self.slots[slot].task else {
-            return self.now_ns;
+            return load.now_ns();
         };
         let (work, rank) = (Arc::clone(&self.parts.work), self.parts.rank);
-        let hub = &mut self.parts.hub;
+        let pool = &mut self.parts.pool;
         let expected = self.asker.make(&work, rank, &task, &ask, |request| {
-            let _ = hub.make_ready(lane, request);
+            let _ = pool.make_ready(lane, request);
         });
         self.sent[lane] = Sent {
             ask: Some(ask),
@@ -301,133 +157,87 @@ impl Worker {
             ..Sent::default()
         };
         self.slots[slot].open += 1;
-        let start_ns = self.clock.now();
-        self.pass(start_ns);
-        self.parts.hub.start(lane, start_ns);
-        start_ns
+        load.tick();
+        self.parts.pool.start(lane, load.now_ns());
+        load.now_ns()
     }
 
     /// Sends again what has waited long enough.
-    fn send_again(&mut self) {
-        if self.waiting == 0 {
+    fn send_again(&mut self, load: &mut LoadState) {
+        if self.waiting.is_empty() {
             return;
         }
-        let now_ns = self.clock.now();
-        for lane in 0..self.sent.len() {
+        let now_ns = load.clock.now();
+        while let Some(Reverse((again_ns, lane))) = self.waiting.peek().copied()
+            && again_ns <= now_ns
+        {
+            self.waiting.pop();
             let sent = &self.sent[lane];
-            if sent.again_ns == 0 || sent.again_ns > now_ns {
-                continue;
-            }
             let (Some(ask), failed_ns, retries) = (sent.ask.clone(), sent.failed_ns, sent.retries)
             else {
                 continue;
             };
-            self.waiting -= 1;
             self.range.changes += 1;
             let slot = lane / self.width();
             self.slots[slot].open -= 1;
-            let start_ns = self.send(lane, slot, ask);
+            let start_ns = self.send(load, lane, slot, ask);
             self.sent[lane].retries = retries + 1;
             let waited_ns = start_ns.saturating_sub(failed_ns).max(1);
-            self.recorder.complete(OpKind::Retry, 0, waited_ns);
+            load.recorder.complete(OpKind::Retry, 0, waited_ns);
         }
     }
 
     /// The operation of a slot has ended.
-    pub(super) fn release(&mut self, slot: usize, end: &Ended) {
-        self.slots[slot].task = None;
-        self.in_flight -= 1;
-        self.parts.visible.in_flight.end(slot as u32);
-        self.free.push(slot);
-        if self.parts.think_ns > 0 {
-            self.rests_until_ns[slot] = end.end_ns.saturating_add(self.parts.think_ns);
+    pub(super) fn release(&mut self, load: &mut LoadState, slot: usize, end: &Ended) {
+        if let Some(task) = self.slots[slot].task.take() {
+            self.under_way.end(&task);
         }
+        load.end(slot as u32, end.end_ns);
     }
 
-    /// Lets time pass in the records.
-    pub(super) fn pass(&mut self, now_ns: u64) {
-        if self.recorder.is_over(now_ns) {
-            let used = self.meter.take();
-            self.recorder.cut(now_ns, self.in_flight, used);
-        }
-        self.recorder.pass(now_ns, self.in_flight);
-        self.now_ns = now_ns;
-    }
-
-    fn look_for_end(&mut self) {
-        if !self.first_seen && self.parts.work.first_done_ns() > 0 {
-            self.first_seen = true;
-            self.done.ops_at_first = self.done.ops;
-        }
-        if self.draining.is_some() {
-            if self.parts.control.reason() == Some(EndReason::Stopped) {
-                self.drain_until_ns = self.drain_until_ns.min(self.now_ns + LEAVE_NS);
-            }
-            return;
-        }
-        if self.parts.control.must_end() {
-            self.begin_drain(None);
-            self.drain_until_ns = self.now_ns + LEAVE_NS;
-        } else if self.recorder.phase() == Phase::Settle {
-            self.begin_drain(Some(EndReason::Time));
-        }
-    }
-
-    /// Nothing new from here on.
-    fn begin_drain(&mut self, reason: Option<EndReason>) {
-        self.draining = Some(reason);
-        self.allowance.give_back(&self.parts.control);
-        match reason {
-            // What is in flight belongs to a bounded amount of work.
-            Some(EndReason::Ops) => {}
-            Some(reason) => self.parts.control.end(reason),
-            None => {}
-        }
-        if reason != Some(EndReason::Ops) && self.recorder.phase() != Phase::Settle {
-            let used = self.meter.take();
-            self.recorder.settle(self.now_ns, self.in_flight, used);
-        }
-    }
-
-    fn note_connections(&mut self) {
-        let measures = self.recorder.phase() == Phase::Measure;
-        for made in self.parts.hub.take_connected() {
-            self.recorder.complete(OpKind::Connect, 0, made.connect_ns);
+    fn note_connections(&mut self, load: &mut LoadState) {
+        let measures = load.is_measuring();
+        for made in self.parts.pool.take_connected() {
+            let recorder = &mut load.recorder;
+            recorder.complete(OpKind::Connect, 0, made.connect_ns);
             if made.handshake_ns > 0 {
-                self.recorder
-                    .complete(OpKind::Handshake, 0, made.handshake_ns);
+                recorder.complete(OpKind::Handshake, 0, made.handshake_ns);
             }
             if measures {
-                self.done.endpoints[made.endpoint].connected(&made);
+                self.endpoints[made.endpoint].connected(&made);
             }
         }
     }
+}
 
-    fn finish(mut self) -> Done {
-        self.now_ns = self.clock.now();
-        let all_done = self.nothing_left && self.draining.is_none();
-        if all_done {
-            self.parts.work.done_at(self.now_ns);
+impl Operations for Worker {
+    type Task = Task;
+
+    const BLOCKS: bool = false;
+
+    fn draw(&mut self) -> Draw<Task> {
+        let made = self.under_way.first_made().unwrap_or(self.range.tail);
+        let busy = |number| self.under_way.uses(number);
+        self.picker.next(&mut self.range, made, busy)
+    }
+
+    fn begin(&mut self, load: &mut LoadState, slot: u32, task: Task, due_ns: u64) {
+        self.begin_in(load, slot as usize, task, due_ns);
+    }
+
+    fn wait(&mut self, load: &mut LoadState, pause: Pause) {
+        let mut ended = std::mem::take(&mut self.ended);
+        let timeout_ns = Some(pause.timeout_ns);
+        self.parts.pool.poll(timeout_ns, pause.exact, &mut ended);
+        for one in ended.drain(..) {
+            self.settle(load, one);
         }
-        if all_done || self.draining == Some(Some(EndReason::Ops)) {
-            self.parts.control.end_one(EndReason::Ops);
-        }
-        // What never ended may or may not be in the store.
-        for slot in &self.slots {
-            if let Some(task) = slot.task {
-                self.range.note_missing(task.number);
-            }
-        }
-        self.pass(self.now_ns);
-        self.done.ended_ns = self.now_ns;
-        if !self.first_seen {
-            self.done.ops_at_first = self.done.ops;
-        }
-        let used = self.meter.take();
-        self.recorder.finish(self.now_ns, used);
-        if let Some(shelf) = &self.parts.work.shelf {
-            shelf.put_back(self.parts.rank, self.range);
-        }
-        self.done
+        self.ended = ended;
+        self.send_again(load);
+        self.note_connections(load);
+    }
+
+    fn wakes_ns(&self) -> Option<u64> {
+        self.waiting.peek().map(|Reverse((again_ns, _))| *again_ns)
     }
 }

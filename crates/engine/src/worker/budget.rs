@@ -126,9 +126,16 @@ impl Budget {
         self.has_own && self.own.lacks(1).is_some()
     }
 
+    /// The operation that was taken last, which moves no bytes, was not done.
+    pub(crate) fn put_back(&mut self) {
+        self.ops += u64::from(self.control.ops.is_some());
+        // Without a bound it stays as it is.
+        self.own.ops = self.own.ops.saturating_add(1);
+    }
+
     /// Leaves what was taken ahead to the other workers.
     #[cold]
-    fn give_back(&mut self) {
+    pub(crate) fn give_back(&mut self) {
         let ops = std::mem::take(&mut self.ops);
         let bytes = std::mem::take(&mut self.bytes);
         for (pool, amount) in [(&self.control.ops, ops), (&self.control.bytes, bytes)] {
@@ -284,6 +291,25 @@ mod tests {
         budget.charge(2, 8192);
         let taken = std::iter::from_fn(|| budget.take(4096).ok()).count();
         assert_eq!(taken, 3);
+    }
+
+    #[test]
+    fn an_operation_that_is_put_back_can_be_taken_again() {
+        let bounds = WorkerBounds {
+            ops: Some(8),
+            ..WorkerBounds::default()
+        };
+        let own = OwnBudget::new(&bounds, u64::MAX);
+        let control = control(Some(20), None);
+        let mut first = Budget::new(Arc::clone(&control), 2, 1, own);
+        let mut second = Budget::new(control, 2, 1, UNBOUNDED);
+        for _ in 0..100 {
+            assert!(first.take(0).is_ok());
+            first.put_back();
+        }
+        let taken = std::iter::from_fn(|| first.take(0).ok()).count();
+        let rest = std::iter::from_fn(|| second.take(0).ok()).count();
+        assert_eq!((taken, rest), (8, 12));
     }
 
     #[test]

@@ -55,9 +55,13 @@ impl FreeSlots {
         self.ready.push(slot);
     }
 
-    /// Gives a slot back, to be used from `ready_ns` on, which never decreases.
+    /// Gives a slot back, to be used from `ready_ns` on: hardly ever earlier than
+    /// one that was given back before.
     pub(crate) fn give_back_thinking(&mut self, slot: u32, ready_ns: u64) {
-        self.thinking.push_back((slot, ready_ns));
+        let later = self.thinking.iter().rev();
+        let later = later.take_while(|(_, of_other_ns)| *of_other_ns > ready_ns);
+        let at = self.thinking.len() - later.count();
+        self.thinking.insert(at, (slot, ready_ns));
     }
 }
 
@@ -80,8 +84,8 @@ mod tests {
     fn who_thinks_is_not_taken_before_its_time() {
         let mut free = FreeSlots::new(2);
         assert_eq!((free.take(0), free.take(0)), (Some(0), Some(1)));
-        free.give_back_thinking(1, 50);
         free.give_back_thinking(0, 60);
+        free.give_back_thinking(1, 50);
         assert_eq!(free.next_ready_ns(), Some(50));
         assert_eq!(free.take(49), None);
         assert_eq!((free.take(55), free.take(55)), (Some(1), None));

@@ -11,7 +11,6 @@
 //! allocates, locks or logs (the first hundred failures excepted).
 
 mod ahead;
-mod allowance;
 mod budget;
 mod commit;
 mod control;
@@ -19,9 +18,12 @@ mod depth_search;
 mod detail;
 mod drive;
 mod failure;
+mod first_done;
 mod flow;
 mod free;
 mod issue;
+mod load_state;
+mod operations;
 mod pace;
 mod read_back;
 mod settle;
@@ -29,14 +31,16 @@ mod sleep;
 mod think;
 
 pub(crate) use ahead::spare_buffers;
-pub(crate) use allowance::Allowance;
 pub(crate) use budget::OwnBudget;
 pub(crate) use control::Control;
 pub use control::EndReason;
 pub(crate) use depth_search::DepthSearch;
 pub(crate) use drive::drive;
-pub(crate) use failure::{Cause, Failure, class_of};
+pub(crate) use failure::{Failure, class_of};
+pub(crate) use first_done::{FirstDone, Reached};
 pub(crate) use flow::Step;
+pub(crate) use load_state::{Failed, LoadParts, LoadState, Pause, Start};
+pub(crate) use operations::{Draw, Operations, drive_operations};
 pub(crate) use pace::Pace;
 pub(crate) use sleep::Sleeper;
 pub(crate) use think::Think;

@@ -47,6 +47,18 @@ impl Pace {
         pace
     }
 
+    /// A schedule of its own, with a start at `origin_ns` and then every `gap_ns`.
+    pub(crate) fn constant(origin_ns: u64, gap_ns: f64) -> Pace {
+        let rate = Rate {
+            per_second: 1e9 / gap_ns,
+            unit: RateUnit::Ops,
+            arrival: Arrival::Constant,
+        };
+        let mut pace = Pace::new(&rate, 1, 0, 0, 1);
+        pace.start_at(origin_ns);
+        pace
+    }
+
     /// A schedule that is told from outside, by [`Pace::follow`].
     pub(crate) fn told() -> Pace {
         let rate = Rate {
@@ -153,6 +165,15 @@ mod tests {
         let var = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
         assert!((mean / 1000.0 - 1.0).abs() < 0.02, "mean {mean}");
         assert!((var.sqrt() / mean - 1.0).abs() < 0.03, "sd {}", var.sqrt());
+    }
+
+    #[test]
+    fn a_million_starts_do_not_drift() {
+        let mut pace = Pace::constant(5, 4_000.0);
+        for _ in 0..1_000_000 {
+            pace.advance(0);
+        }
+        assert_eq!(pace.next_ns() / 1000, 4_000_000);
     }
 
     #[test]

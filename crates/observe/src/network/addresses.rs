@@ -121,10 +121,8 @@ pub fn mtu_bytes(interface: &str) -> Option<u32> {
 
 /// The kernel's number of a link.
 pub(super) fn index_of(interface: &str) -> Option<u32> {
-    let name = std::ffi::CString::new(interface).ok()?;
-    // SAFETY: the name is a C string.
-    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-    (index > 0).then_some(index)
+    let socket = std::net::UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    rustix::net::netdevice::name_to_index(&socket, interface).ok()
 }
 
 #[cfg(test)]
