@@ -11,11 +11,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::agent_options::AgentOptions;
-use crate::fleet::Fleet;
-use crate::link::EVENT_LIMIT;
-use crate::remote::RemoteAgent;
+use crate::coordinator::fleet::Fleet;
+use crate::coordinator::remote::RemoteAgent;
+use crate::protocol::link::EVENT_LIMIT;
 use crate::session;
+use crate::session::options::AgentOptions;
 use crate::transport::Transport;
 
 /// A thread that serves one coordinator, and how that ended.

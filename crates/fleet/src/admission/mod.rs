@@ -3,10 +3,11 @@
 //! A coordinator shows a certificate, and may still be broken, old or taken
 //! over. So nothing of a message is used as part of a path, as an amount of
 //! memory or as a number of threads before it has passed here. What the owner
-//! of the host allows is another question: [`crate::policy`].
+//! of the host allows is another question: [`crate::admission::policy`].
 
 mod names;
 mod numbers;
+pub(crate) mod policy;
 mod room;
 
 use fathom_model::limits::{MAX_PAUSE_NS, MAX_RUNTIME_NS};
@@ -14,8 +15,8 @@ use fathom_model::schedule::{MAX_TOGETHER, Pause};
 use fathom_model::{ScheduledTrial, Target};
 
 use crate::host_list::MAX_HOSTS;
-use crate::spool::is_run_id;
-use crate::wire::RemoteSettings;
+use crate::protocol::wire::RemoteSettings;
+use crate::session::spool::is_run_id;
 
 /// The generator's ceiling is looked at for a moment.
 const MAX_CEILING_NS: u64 = 10_000_000_000;
@@ -118,5 +119,5 @@ fn shown(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "../admission_tests.rs"]
+#[path = "admission_tests.rs"]
 mod tests;

@@ -1,0 +1,93 @@
+//! Agents that something else has started, which call back one by one.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::host_list::HostName;
+use crate::interrupt::Interrupt;
+use crate::launchers::call_back::Invitation;
+use crate::launchers::call_back_port::Callers;
+use crate::launchers::starter::Starter;
+use crate::transport::Transport;
+
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// A launch under way. As long as somebody holds it, what it has started
+/// stays; then the starter is given time to end, and removes what it made.
+#[derive(Clone)]
+pub struct Launched(Arc<Inner>);
+
+struct Inner {
+    // The order matters: first the port is closed, then the starter ended.
+    callers: Callers,
+    starter: Mutex<Box<dyn Starter>>,
+    began: Instant,
+    patience: Duration,
+}
+
+impl fmt::Debug for Launched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Launched")
+            .field(&self.0.callers.invitation)
+            .finish()
+    }
+}
+
+impl Launched {
+    /// Opens a port and lets `start` start the agents with the invitation to
+    /// it; each has so long to call back.
+    pub(crate) fn begin(
+        call_back: Option<&HostName>,
+        hosts: &[HostName],
+        patience: Duration,
+        start: impl FnOnce(&Invitation) -> Result<Box<dyn Starter>, String>,
+    ) -> Result<Launched, String> {
+        let callers = Callers::listen(call_back, hosts)?;
+        let starter = Mutex::new(start(&callers.invitation)?);
+        Ok(Launched(Arc::new(Inner {
+            callers,
+            starter,
+            began: Instant::now(),
+            patience,
+        })))
+    }
+
+    /// The connection of a host's agent, unless the user ends the wait.
+    pub(crate) fn wait_for(
+        &self,
+        host: &HostName,
+        interrupt: &Interrupt,
+    ) -> Result<Transport, String> {
+        let Inner {
+            callers,
+            starter,
+            began,
+            patience,
+        } = &*self.0;
+        loop {
+            if let Some(transport) = callers.take(&host.name, LOOK_EVERY) {
+                return Ok(transport);
+            }
+            if interrupt.is_raised() {
+                return Err(interrupt.why().to_owned());
+            }
+            let mut starter = starter.lock().unwrap_or_else(PoisonError::into_inner);
+            let why = starter.about(&host.name).or_else(|| starter.ended());
+            if let Some(why) = why {
+                // It may have come at the last moment.
+                return callers.take(&host.name, Duration::ZERO).ok_or(why);
+            }
+            if began.elapsed() > *patience {
+                let refused = callers.refused().map(|who| format!(" ({who})"));
+                return Err(format!(
+                    "it has not called back within {}{}; it must reach {}, else name another \
+                     address with --call-back",
+                    fathom_model::unit::span(patience.as_nanos() as u64),
+                    refused.unwrap_or_default(),
+                    callers.invitation.addresses.join(" or "),
+                ));
+            }
+        }
+    }
+}
