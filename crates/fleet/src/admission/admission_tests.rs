@@ -27,7 +27,7 @@ fn settings() -> RemoteSettings {
 fn check(change: impl FnOnce(&mut ScheduledTrial)) -> Result<(), String> {
     let mut spec = trial("/data".parse().unwrap());
     change(&mut spec);
-    check_set(&[spec]).map_err(|(_, reason)| reason)
+    check_set(&[spec]).map_err(|error| error.to_string())
 }
 
 fn check_workload(change: impl FnOnce(&mut Workload)) -> Result<(), String> {
@@ -42,7 +42,7 @@ fn a_run_begins_with_names_that_lead_nowhere() {
     ] {
         let mut settings = settings();
         settings.file_prefix = prefix.to_owned();
-        let error = check_settings(&settings).unwrap_err();
+        let error = check_settings(&settings).unwrap_err().to_string();
         assert!(error.starts_with("file_prefix is"), "{error}");
     }
     let mut long = settings();
@@ -51,16 +51,21 @@ fn a_run_begins_with_names_that_lead_nowhere() {
     for run in ["", "../../etc", "a b", "ü"] {
         let mut settings = settings();
         settings.run = run.to_owned();
-        let error = check_settings(&settings).unwrap_err();
+        let error = check_settings(&settings).unwrap_err().to_string();
         assert!(error.starts_with("run is"), "{error}");
     }
     let mut slow = settings();
     slow.ceiling_ns = u64::MAX;
-    let error = check_settings(&slow).unwrap_err();
+    let error = check_settings(&slow).unwrap_err().to_string();
     assert!(error.starts_with("ceiling_ns is"), "{error}");
     let mut far = settings();
     far.place = u32::MAX;
-    assert!(check_settings(&far).unwrap_err().starts_with("place is"));
+    assert!(
+        check_settings(&far)
+            .unwrap_err()
+            .to_string()
+            .starts_with("place is")
+    );
 }
 
 #[test]
@@ -244,18 +249,21 @@ fn a_set_has_no_more_threads_and_memory_than_a_host_can_give() {
     let mut spec = trial("null:".parse().unwrap());
     spec.workload.workers = 4096;
     let sets = vec![spec.clone(); 5];
-    let (place, error) = check_set(&sets).unwrap_err();
+    let SetError { place, error } = check_set(&sets).unwrap_err();
+    let error = error.to_string();
     assert_eq!(place, 4, "{error}");
     assert!(error.contains("20480 over all trials"), "{error}");
     spec.workload.queue_depth = 4096;
     spec.workload.block = BlockSizes::Fixed(1 << 30);
-    let (_, error) = check_set(std::slice::from_ref(&spec)).unwrap_err();
+    let error = check_set(std::slice::from_ref(&spec))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("bytes of buffers"), "{error}");
     spec.workload.block = BlockSizes::Fixed(512);
     spec.workload.data_set.files = FileLayout {
         count: 1_000_000,
         shared: false,
     };
-    let (_, error) = check_set(&[spec]).unwrap_err();
+    let error = check_set(&[spec]).unwrap_err().to_string();
     assert!(error.contains("bytes of memory"), "{error}");
 }

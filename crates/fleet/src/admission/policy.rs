@@ -8,6 +8,7 @@ use fathom_model::workload::{ObjectStore, Peer, PeerProtocol};
 use fathom_model::{ScheduledTrial, Target};
 use fathom_s3::EndpointAddress;
 
+use crate::admission::PolicyError;
 use crate::network::{Network, Owner};
 
 /// The owner's list. Paths are compared after links have been followed, so a
@@ -26,13 +27,13 @@ pub struct Policy {
 
 impl Policy {
     /// Refuses a trial that would touch anything else, and says why.
-    pub(crate) fn check(&self, spec: &ScheduledTrial, destructive: bool) -> Result<(), String> {
+    pub(crate) fn check(
+        &self,
+        spec: &ScheduledTrial,
+        destructive: bool,
+    ) -> Result<(), PolicyError> {
         if destructive && !self.destructive {
-            return Err(
-                "the owner of this host does not allow --destructive; the agent must be started \
-                 with --allow-destructive"
-                    .to_owned(),
-            );
+            return Err(PolicyError::Destructive);
         }
         if let Target::Bucket(bucket) = &spec.target {
             let store = spec.workload.store().into_iter();
@@ -59,10 +60,7 @@ impl Policy {
             // A relative one is opened below the folder in which the agent was
             // started, whatever the target is.
             if path.is_relative() {
-                return Err(format!(
-                    "{} is a relative path; an agent takes absolute ones only",
-                    path.display()
-                ));
+                return Err(PolicyError::RelativePath { path: path.clone() });
             }
             self.check_path(path)?;
         }
@@ -71,7 +69,7 @@ impl Policy {
 
     /// A bucket is on the list by its address: `s3://bucket`, with everything
     /// below.
-    fn check_bucket(&self, bucket: &str) -> Result<(), String> {
+    fn check_bucket(&self, bucket: &str) -> Result<(), PolicyError> {
         let allows = |allowed: &PathBuf| {
             let text = allowed.to_string_lossy();
             let Some(name) = text.strip_prefix("s3:") else {
@@ -80,28 +78,24 @@ impl Policy {
             let rest = bucket.strip_prefix(name.trim_matches('/'));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        match self.allowed.iter().any(allows) {
-            true => Ok(()),
-            false => Err(format!(
-                "s3://{bucket} is not on the list of what the owner of this host allows; see \
-                 --allow of fathom agent"
-            )),
+        if self.allowed.iter().any(allows) {
+            return Ok(());
         }
+        Err(PolicyError::Bucket {
+            bucket: bucket.to_owned(),
+        })
     }
 
     /// Keys go with every request, so where they go is the owner's choice: what
     /// the environment of the agent names (Amazon where it names nothing), and
     /// what is on the list.
-    fn check_endpoints(&self, store: &ObjectStore) -> Result<(), String> {
+    fn check_endpoints(&self, store: &ObjectStore) -> Result<(), PolicyError> {
         let own = own_endpoint(&store.region).and_then(|name| name.parse().ok());
         for name in endpoints_of(store) {
             let address = name.parse::<EndpointAddress>();
-            let address = address.map_err(|error| error.to_string())?;
+            let address = address.map_err(PolicyError::MalformedEndpoint)?;
             if own.as_ref() != Some(&address) && !self.endpoints.contains(&address) {
-                return Err(format!(
-                    "{address} is not among the S3 endpoints that the owner of this host allows; \
-                     the agent can be started with --allow-endpoint {address}"
-                ));
+                return Err(PolicyError::Endpoint { address });
             }
         }
         Ok(())
@@ -117,16 +111,16 @@ impl Policy {
     }
 
     /// Refuses the other end of a connection that is not among `peers`.
-    pub(crate) fn check_peer(&self, peer: &Peer, peers: Option<&[Network]>) -> Result<(), String> {
+    pub(crate) fn check_peer(
+        &self,
+        peer: &Peer,
+        peers: Option<&[Network]>,
+    ) -> Result<(), PolicyError> {
         if peer.protocol == PeerProtocol::Unix {
             return self.check_path(Path::new(&peer.host));
         }
         let Some(peers) = peers else {
-            return Err(
-                "the owner of this host allows no load over the network; the agent must \
-                        be started with --allow-peer"
-                    .to_owned(),
-            );
+            return Err(PolicyError::Network);
         };
         if peer.host.is_empty() {
             return Ok(());
@@ -136,22 +130,20 @@ impl Policy {
             ..Owner::default()
         };
         let addresses = fathom_deadline::addresses_of(&format!("{}:{}", peer.host, peer.port));
-        let addresses =
-            addresses.map_err(|error| format!("'{}' has no address: {error}", peer.host))?;
+        let addresses = addresses.map_err(|cause| PolicyError::UnknownPeer {
+            host: peer.host.clone(),
+            cause,
+        })?;
         for address in addresses {
-            let ip = address.ip();
-            let refused = owner.check_peer(ip).is_err();
-            if refused {
-                return Err(format!(
-                    "{ip} is not among the peers that the owner of this host allows; the agent \
-                     can be started with --allow-peer {ip}"
-                ));
+            let address = address.ip();
+            if owner.check_peer(address).is_err() {
+                return Err(PolicyError::Peer { address });
             }
         }
         Ok(())
     }
 
-    fn check_path(&self, path: &Path) -> Result<(), String> {
+    fn check_path(&self, path: &Path) -> Result<(), PolicyError> {
         let allows = |real: &Path| {
             let mut allowed = self
                 .allowed
@@ -162,19 +154,10 @@ impl Policy {
         if real(path).is_some_and(|real| allows(&real)) {
             return Ok(());
         }
-        let list: Vec<String> = self
-            .allowed
-            .iter()
-            .map(|p| p.display().to_string())
-            .collect();
-        Err(format!(
-            "{} is not on the list of what the owner of this host allows ({})",
-            path.display(),
-            match list.is_empty() {
-                true => "nothing; see --allow of fathom agent".to_owned(),
-                false => list.join(", "),
-            }
-        ))
+        Err(PolicyError::Path {
+            path: path.to_owned(),
+            allowed: self.allowed.clone(),
+        })
     }
 }
 

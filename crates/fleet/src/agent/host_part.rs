@@ -2,20 +2,44 @@
 //! seen: only there it is known whether a path is a directory.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fathom_deadline::paths;
 use fathom_model::host_mode::HostPart;
 use fathom_model::unit;
 use fathom_model::{ScheduledTrial, Target};
 
+/// Why the data of a trial cannot be divided among hosts.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HostPartError {
+    /// A target that each host would have for itself, or that is one connection.
+    #[error("{0} is not one target for several hosts; use a directory, file or device")]
+    NotShared(Target),
+    #[error("named files and recorded lists cannot be divided among hosts")]
+    NamedFiles,
+    #[error(
+        "{} of {} are too little for {hosts} hosts with blocks of {}",
+        unit::bytes(*bytes),
+        path.display(),
+        unit::bytes(*block_bytes)
+    )]
+    TooSmall {
+        path: PathBuf,
+        bytes: u64,
+        hosts: u32,
+        block_bytes: u64,
+    },
+    #[error("cannot examine {}: {cause}", path.display())]
+    Unreadable { path: PathBuf, cause: io::Error },
+}
+
 /// Makes the workload of a trial that of its host's part.
 ///
 /// # Errors
 /// When the data cannot be divided among so many hosts.
-pub(crate) fn take(spec: &mut ScheduledTrial) -> Result<(), String> {
+pub(crate) fn take(spec: &mut ScheduledTrial) -> Result<(), HostPartError> {
     let Some(part) = spec.part else {
         return Ok(());
     };
@@ -32,10 +56,7 @@ pub(crate) fn take(spec: &mut ScheduledTrial) -> Result<(), String> {
             }
         }
         Target::Sim(_) | Target::Peer(_) => {
-            return Err(format!(
-                "{} is not one target for several hosts; use a directory, file or device",
-                spec.target
-            ));
+            return Err(HostPartError::NotShared(spec.target.clone()));
         }
     }
     if part.divided {
@@ -60,10 +81,10 @@ fn share_files(spec: &mut ScheduledTrial, of: u64) {
 }
 
 /// An equal range of a file or device, in whole blocks.
-fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), String> {
+fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), HostPartError> {
     let workload = &mut spec.workload;
     if workload.data_set.named.is_some() || workload.replay().is_some() {
-        return Err("named files and recorded lists cannot be divided among hosts".to_owned());
+        return Err(HostPartError::NamedFiles);
     }
     let size = match workload.data_set.size_bytes {
         Some(size) => size,
@@ -73,13 +94,12 @@ fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), S
     let whole = size.saturating_sub(workload.data_set.offset_bytes) / u64::from(part.of.max(1));
     let own = whole - whole % align;
     if own == 0 {
-        return Err(format!(
-            "{} of {} are too little for {} hosts with blocks of {}",
-            unit::bytes(size),
-            path.display(),
-            part.of,
-            unit::bytes(align)
-        ));
+        return Err(HostPartError::TooSmall {
+            path: path.to_owned(),
+            bytes: size,
+            hosts: part.of,
+            block_bytes: align,
+        });
     }
     let offset = own.saturating_mul(u64::from(part.number));
     workload.data_set.offset_bytes = workload.data_set.offset_bytes.saturating_add(offset);
@@ -89,14 +109,17 @@ fn range(spec: &mut ScheduledTrial, path: &Path, part: HostPart) -> Result<(), S
     Ok(())
 }
 
-fn size_of(path: &Path) -> Result<u64, String> {
-    let told = |error: std::io::Error| format!("cannot examine {}: {error}", path.display());
-    let facts = paths::metadata(path).map_err(told)?;
+fn size_of(path: &Path) -> Result<u64, HostPartError> {
+    let unreadable = |cause: io::Error| HostPartError::Unreadable {
+        path: path.to_owned(),
+        cause,
+    };
+    let facts = paths::metadata(path).map_err(unreadable)?;
     if !facts.file_type().is_block_device() {
         return Ok(facts.len());
     }
     let size = paths::on_device(path, |path| File::open(path)?.seek(SeekFrom::End(0)));
-    size.map_err(told)
+    size.map_err(unreadable)
 }
 
 /// Whether the trial uses files of another host.
@@ -157,7 +180,7 @@ mod tests {
         }
         assert!(1_000_003 - end < 3 * 4096, "{end}");
         file.as_file().set_len(8192).unwrap();
-        let error = take(&mut spec(file.path(), 0)).unwrap_err();
+        let error = take(&mut spec(file.path(), 0)).unwrap_err().to_string();
         assert!(error.contains("too little for 3 hosts"), "{error}");
     }
 

@@ -12,6 +12,7 @@ mod load;
 mod member;
 mod outstanding_operations;
 pub(crate) mod preflight;
+mod refusal;
 mod runner;
 mod set;
 mod target_facts;

@@ -5,6 +5,7 @@ use fathom_model::{Schedule, ScheduledTrial};
 
 use crate::admission;
 use crate::agent::host_part;
+use crate::agent::refusal::TrialRefusal;
 use crate::agent::{Agent, job_of};
 use crate::protocol::refusal::Refused;
 use crate::settings::Settings;
@@ -30,17 +31,17 @@ impl Agent {
 
     /// Whether a trial may be carried out here. It becomes that of this host's
     /// part of the data.
-    pub(crate) fn admit(&self, spec: &mut ScheduledTrial) -> Result<(), String> {
+    pub(crate) fn admit(&self, spec: &mut ScheduledTrial) -> Result<(), TrialRefusal> {
         if let Some(policy) = &self.policy {
             // In a local run the plan has been checked in the same process.
             admission::check_set(std::slice::from_ref(spec))
-                .map_err(|(_, reason)| format!("this agent refuses the trial: {reason}"))?;
+                .map_err(|refused| TrialRefusal::Inadmissible(refused.error))?;
             policy.check(spec, self.settings.destructive)?;
             if let Some(peer) = spec.workload.peer() {
                 policy.check_peer(peer, self.peers.as_deref())?;
             }
         }
-        host_part::take(spec)
+        Ok(host_part::take(spec)?)
     }
 }
 
@@ -48,14 +49,14 @@ impl Agent {
 fn check_all(
     specs: Vec<ScheduledTrial>,
     settings: &Settings,
-    admit: impl Fn(&mut ScheduledTrial) -> Result<(), String>,
+    admit: impl Fn(&mut ScheduledTrial) -> Result<(), TrialRefusal>,
 ) -> Result<(), Refused> {
     let mut checks = Preflight::default();
     let mut refused: Option<Refused> = None;
     let trials = specs.len();
     for mut spec in specs {
         let checked = match admit(&mut spec) {
-            Err(reason) => Err((reason, false)),
+            Err(refusal) => Err((refusal.to_string(), false)),
             // The host that makes the files looks whether it can.
             Ok(()) if host_part::of_another(&spec) => Ok(()),
             Ok(()) => checks

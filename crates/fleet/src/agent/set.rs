@@ -12,9 +12,10 @@ use fathom_model::{Job, RunState, ScheduledTrial, Target};
 use fathom_observe::gluster::{GlusterLook, gluster_look, gluster_use};
 use fathom_observe::{HostWatch, Observer, unix_now_ns};
 
-use crate::admission;
+use crate::admission::{self, SetError};
 use crate::agent::load::{self, Watches};
 use crate::agent::member::{Member, end_all};
+use crate::agent::refusal::TrialRefusal;
 use crate::agent::target_facts::Looked;
 use crate::agent::{Agent, Early};
 use crate::agent::{ceiling, device_pause, host_part};
@@ -105,14 +106,14 @@ impl Agent {
     fn divide(&self, mut specs: Vec<ScheduledTrial>) -> (Vec<ScheduledTrial>, Result<(), Failure>) {
         // In a local run the plan has been checked in the same process.
         if self.policy.is_some()
-            && let Err((place, reason)) = admission::check_set(&specs)
+            && let Err(SetError { place, error }) = admission::check_set(&specs)
         {
-            let text = format!("this agent refuses the trial: {reason}");
-            return (specs, Err((place, Early::failed(text))));
+            let refusal = TrialRefusal::Inadmissible(error);
+            return (specs, Err((place, Early::failed(refusal))));
         }
         for (place, spec) in specs.iter_mut().enumerate() {
-            if let Err(reason) = self.admit(spec) {
-                return (specs, Err((place, Early::failed(reason))));
+            if let Err(refusal) = self.admit(spec) {
+                return (specs, Err((place, Early::failed(refusal))));
             }
         }
         (specs, Ok(()))
@@ -361,11 +362,22 @@ fn check(members: &[Member]) -> Result<(), Failure> {
         }
     }
     for (place, member) in members.iter().enumerate() {
-        if let Err(text) = check_follows(member, members, &places) {
-            return Err((place, Early::failed(text)));
+        if let Err(error) = check_follows(member, members, &places) {
+            return Err((place, Early::failed(error)));
         }
     }
     Ok(())
+}
+
+/// Why trials cannot follow one another as a set says.
+#[derive(Debug, thiserror::Error)]
+enum OrderError {
+    #[error("'{label}' follows trial {followed}, which does not run at the same time")]
+    Apart { label: String, followed: u32 },
+    #[error(
+        "'{label}' would wait for ever: the trials that it follows follow one another in a circle"
+    )]
+    Circle { label: String },
 }
 
 /// A trial can follow one of its set, and in the end one that follows none.
@@ -373,23 +385,21 @@ fn check_follows(
     member: &Member,
     members: &[Member],
     places: &HashMap<u32, usize>,
-) -> Result<(), String> {
+) -> Result<(), OrderError> {
     let (mut at, mut steps) = (member, 0);
     while let Some(followed) = at.spec.follows {
         let Some(next) = places.get(&followed) else {
-            return Err(format!(
-                "'{}' follows trial {followed}, which does not run at the same time",
-                at.spec.label
-            ));
+            return Err(OrderError::Apart {
+                label: at.spec.label.clone(),
+                followed,
+            });
         };
         at = &members[*next];
         steps += 1;
         if steps > members.len() {
-            return Err(format!(
-                "'{}' would wait for ever: the trials that it follows follow one another in a \
-                 circle",
-                member.spec.label
-            ));
+            return Err(OrderError::Circle {
+                label: member.spec.label.clone(),
+            });
         }
     }
     Ok(())

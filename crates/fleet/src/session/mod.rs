@@ -250,7 +250,7 @@ impl Session {
         if self.run.as_ref().is_some_and(|run| !run.finishing) {
             return Err("a second run while one is under way".to_owned());
         }
-        admission::check_settings(&settings)?;
+        admission::check_settings(&settings).map_err(|error| error.to_string())?;
         self.join();
         self.interrupt = Interrupt::new();
         let (commands, command_receiver) = sync_channel(COMMAND_LIMIT);
@@ -367,16 +367,16 @@ impl Run {
     fn pass_on(&mut self, command: Command) -> Result<(), String> {
         let takes_long = match &command {
             Command::EndMeasure { reason, .. } => {
-                admission::check_reason(reason)?;
+                admission::check_reason(reason).map_err(|error| error.to_string())?;
                 false
             }
             Command::Open { at_monotonic_ns } => {
                 let ahead_ns = at_monotonic_ns.saturating_sub(monotonic_ns());
-                admission::check_opening(ahead_ns)?;
+                admission::check_opening(ahead_ns).map_err(|error| error.to_string())?;
                 false
             }
             Command::Pause(pause) => {
-                admission::check_pause(pause)?;
+                admission::check_pause(pause).map_err(|error| error.to_string())?;
                 true
             }
             Command::Check(_) | Command::Set(_) | Command::Finish => true,
