@@ -79,11 +79,16 @@ pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
 
 /// The same on many hosts, in the mode of the schedule.
 pub(crate) fn execute_on(hosts: &HostArgs, request: Request) -> anyhow::Result<Exit> {
-    execute_spread(hosts, request, &fathom_fleet::on_hosts)
+    execute_spread(hosts, request, &on_hosts)
 }
 
 /// A schedule made one for many hosts.
-pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> Result<Schedule, String>;
+pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> anyhow::Result<Schedule>;
+
+/// The schedule on all hosts, in its own mode.
+fn on_hosts(schedule: &Schedule, hosts: &[FleetHost]) -> anyhow::Result<Schedule> {
+    Ok(fathom_fleet::on_hosts(schedule, hosts)?)
+}
 
 /// The same, spread over the hosts in a way of its own.
 pub(crate) fn execute_spread(
@@ -102,7 +107,7 @@ pub(crate) fn measure_on(
     mut request: Request,
     file_prefix: &str,
 ) -> anyhow::Result<Measured> {
-    carry_out_on(hosts, &mut request, file_prefix, &fathom_fleet::on_hosts)
+    carry_out_on(hosts, &mut request, file_prefix, &on_hosts)
 }
 
 /// The same; `arrange` has the last word on the schedule of all hosts.
@@ -134,8 +139,7 @@ fn carry_out_on(
             present::write_stderr(&format!("{said}\n"));
         }
     }
-    let spread = spread(&request.schedule, &fleet.hosts());
-    request.schedule = spread.map_err(anyhow::Error::msg)?;
+    request.schedule = spread(&request.schedule, &fleet.hosts())?;
     let mut conductor = InOrder::new(&request.schedule);
     let id = run_id(unix_now_ns())?;
     let carriers = Carriers {

@@ -57,5 +57,5 @@ pub use session::server::{AgentServer, Report};
 pub use session::spool::HeldRun;
 pub use session::stdio::serve_stdio;
 pub use settings::Settings;
-pub use spread::{on_hosts, scaled};
+pub use spread::{SpreadError, on_hosts, scaled};
 pub use transport::tls::PORT;

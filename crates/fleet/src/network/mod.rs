@@ -23,7 +23,7 @@ pub use data::Rein;
 pub use driver::{Cue, Remote};
 pub use error::NetError;
 pub use matrix::{MatrixPlan, measure_matrix};
-pub use owner::{Network, Owner};
+pub use owner::{Network, Owner, OwnerError};
 pub use pair::{default_plan, measure_pair, round_trip_spec};
 pub use server::Server;
 pub use session::resolve;

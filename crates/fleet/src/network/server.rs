@@ -227,11 +227,11 @@ fn begin(
     let refuse = |stream: &mut TcpStream, reason: String| {
         let _ = wire::send(stream, &Answer::Refused(reason));
     };
-    if let Err(reason) = shared.owner.check_peer(peer.ip()) {
-        return refuse(&mut stream, reason);
+    if let Err(error) = shared.owner.check_peer(peer.ip()) {
+        return refuse(&mut stream, error.to_string());
     }
     match Hello::decode(&bytes) {
-        Err(reason) => refuse(&mut stream, reason),
+        Err(error) => refuse(&mut stream, error.to_string()),
         Ok(Hello::Data(token, number)) => shared.arrived(token, number, Connection::Tcp(stream)),
         Ok(Hello::Control) => {
             let Some(_place) = shared.take_place() else {

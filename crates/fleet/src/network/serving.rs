@@ -10,10 +10,12 @@ use fathom_model::network::{LoadSpec, PairPlan, PairReport};
 use fathom_observe::unix_now_ns;
 
 use super::data::{self, Rein, Ways};
-use super::error::no_thread;
+use super::error::{NetError, no_thread};
+use super::owner::OwnerError;
 use super::pair::{measure_pair, own_counters, own_facts};
 use super::server::{Arrivals, Shared};
 use super::wire::{self, Answer, REQUEST_LIMIT_BYTES, Request, Token};
+use crate::protocol::reason::Reason;
 
 /// How long a peer may be silent between two questions.
 const SILENCE: Duration = Duration::from_secs(120);
@@ -52,7 +54,7 @@ pub(super) fn converse(
             }
             Request::Load(spec) => match shared.owner.check_load(&spec) {
                 Ok(()) => load(shared, control, &spec)?,
-                Err(reason) => wire::send(control, &Answer::Refused(reason))?,
+                Err(error) => wire::send(control, &Answer::Refused(error.to_string()))?,
             },
             Request::Go => {
                 let reason = "there is no load to begin".to_owned();
@@ -66,7 +68,8 @@ pub(super) fn converse(
                 let report = while_there(control, &shared.stop, |stop| {
                     measure(shared, &peer, &plan, start_unix_ns, stop)
                 })?;
-                wire::send(control, &Answer::Measured(report.map(Box::new)))?;
+                let report = report.map(Box::new).map_err(Reason::of);
+                wire::send(control, &Answer::Measured(report))?;
             }
         }
     }
@@ -80,7 +83,7 @@ fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::R
     shared.end_load(token);
     let ways = match ways {
         Ok(ways) => ways,
-        Err(reason) => return wire::send(control, &Answer::Refused(reason)),
+        Err(error) => return wire::send(control, &Answer::Refused(error.to_string())),
     };
     wire::send(control, &Answer::Connected)?;
     let Request::Go = wire::receive(control, REQUEST_LIMIT_BYTES)? else {
@@ -96,8 +99,31 @@ fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::R
     wire::send(control, &Answer::Done { forward, reverse })
 }
 
+/// Data connections of a load that did not come.
+#[derive(Debug, thiserror::Error)]
+#[error("only {arrived} of {awaited} data connections arrived")]
+struct MissingConnections {
+    arrived: usize,
+    awaited: u32,
+}
+
+/// Why one server does not measure against another.
+#[derive(Debug, thiserror::Error)]
+enum MeasureError {
+    #[error("'{peer}' is no address")]
+    NoAddress { peer: String },
+    #[error(transparent)]
+    Forbidden(#[from] OwnerError),
+    #[error(transparent)]
+    Network(#[from] NetError),
+}
+
 /// Waits for all data connections of a load.
-fn gather(arrivals: &Arrivals, spec: &LoadSpec, stop: &AtomicBool) -> Result<Ways, String> {
+fn gather(
+    arrivals: &Arrivals,
+    spec: &LoadSpec,
+    stop: &AtomicBool,
+) -> Result<Ways, MissingConnections> {
     let (forward, reverse) = data::counts(spec);
     let mut found = Vec::new();
     let until = Instant::now() + ARRIVAL;
@@ -108,11 +134,10 @@ fn gather(arrivals: &Arrivals, spec: &LoadSpec, stop: &AtomicBool) -> Result<Way
             Ok((number, _)) if found.iter().any(|(known, _)| *known == number) => {}
             Ok(arrival) => found.push(arrival),
             Err(_) if Instant::now() > until || stop.load(Ordering::Relaxed) => {
-                return Err(format!(
-                    "only {} of {} data connections arrived",
-                    found.len(),
-                    forward + reverse
-                ));
+                return Err(MissingConnections {
+                    arrived: found.len(),
+                    awaited: forward + reverse,
+                });
             }
             Err(_) => {}
         }
@@ -182,10 +207,10 @@ fn measure(
     plan: &PairPlan,
     start_unix_ns: u64,
     stop: &Arc<AtomicBool>,
-) -> Result<PairReport, String> {
-    let address: SocketAddr = peer
-        .parse()
-        .map_err(|_| format!("'{peer}' is no address"))?;
+) -> Result<PairReport, MeasureError> {
+    let address: SocketAddr = peer.parse().map_err(|_| MeasureError::NoAddress {
+        peer: peer.to_owned(),
+    })?;
     shared.owner.check_peer(address.ip())?;
     for load in &plan.loads {
         shared.owner.check_load(&load.spec)?;
@@ -193,12 +218,14 @@ fn measure(
     let ahead = start_unix_ns.saturating_sub(unix_now_ns());
     let most = shared.owner.most_time;
     if Duration::from_nanos(plan.total_ns()) > most || Duration::from_nanos(ahead) > most {
-        return Err(format!(
-            "the measurement takes longer than the {} s that the owner of this server allows",
-            most.as_secs()
-        ));
+        return Err(OwnerError::TooLongTogether { most }.into());
     }
     let rein = rein(shared, stop);
-    measure_pair(address, plan, start_unix_ns, &rein, &mut |_| {})
-        .map_err(|error| error.to_string())
+    Ok(measure_pair(
+        address,
+        plan,
+        start_unix_ns,
+        &rein,
+        &mut |_| {},
+    )?)
 }

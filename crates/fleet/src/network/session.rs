@@ -288,7 +288,7 @@ impl Session {
         waits.map_err(|error| self.broken(error))?;
         match self.ask(&request)? {
             Answer::Measured(Ok(report)) => Ok(*report),
-            Answer::Measured(Err(reason)) => Err(self.refused(reason)),
+            Answer::Measured(Err(reason)) => Err(self.refused(reason.to_string())),
             _ => Err(self.odd()),
         }
     }

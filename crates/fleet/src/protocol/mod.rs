@@ -4,5 +4,6 @@
 pub(crate) mod frame;
 pub(crate) mod link;
 pub(crate) mod message;
+pub(crate) mod reason;
 pub(crate) mod refusal;
 pub(crate) mod wire;

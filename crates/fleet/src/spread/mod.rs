@@ -2,6 +2,7 @@
 //! who works when ([`HostMode`]).
 
 mod cast;
+mod error;
 mod rotation;
 mod steps;
 
@@ -13,11 +14,11 @@ use fathom_model::rng::derive_seed;
 use fathom_model::schedule::MAX_TOGETHER;
 use fathom_model::{Schedule, ScheduledTrial};
 
+pub use error::SpreadError;
+
+use error::MAX_TRIALS;
 use rotation::Rotation;
 use steps::{Numbers, Step};
-
-/// More trials than a run can hold on to.
-const MAX_TRIALS: usize = 1 << 20;
 
 /// A schedule on many hosts, in the schedule's own mode: each trial, or each
 /// set, becomes a set with a part for every host, or several sets where hosts
@@ -28,11 +29,11 @@ const MAX_TRIALS: usize = 1 << 20;
 /// # Errors
 /// When a set becomes larger than [`MAX_TOGETHER`], or the mode needs more
 /// hosts than there are.
-pub fn on_hosts(schedule: &Schedule, hosts: &[FleetHost]) -> Result<Schedule, String> {
+pub fn on_hosts(schedule: &Schedule, hosts: &[FleetHost]) -> Result<Schedule, SpreadError> {
     let present = present(hosts);
     let mode = schedule.host_mode;
     if mode.data == HostData::Rotated && present.len() < 2 {
-        return Err("rotated data need two hosts at least".to_owned());
+        return Err(SpreadError::RotatedAlone);
     }
     let numbers = Numbers::of(mode.turns, present.len());
     let steps = steps::in_order(schedule, mode.turns, &numbers);
@@ -51,9 +52,9 @@ pub fn scaled(
     hosts: &[FleetHost],
     numbers: &[usize],
     blocks: u32,
-) -> Result<Schedule, String> {
+) -> Result<Schedule, SpreadError> {
     if schedule.host_mode.data == HostData::Rotated {
-        return Err("rotated data cannot be scaled: a first host has nobody before it".to_owned());
+        return Err(SpreadError::RotatedScaled);
     }
     let numbers = Numbers::given(numbers, present(hosts).len());
     let steps = steps::in_blocks(schedule, &numbers, blocks);
@@ -72,7 +73,7 @@ fn spread(
     hosts: &[FleetHost],
     steps: &[Step],
     numbers: &Numbers,
-) -> Result<Schedule, String> {
+) -> Result<Schedule, SpreadError> {
     let present = present(hosts);
     let mode = schedule.host_mode;
     let mut rotation = (mode.data == HostData::Rotated).then(|| Rotation::new(present.len()));
@@ -129,20 +130,17 @@ impl Spread<'_> {
         step: &Step,
         places: &[u32],
         (among, shift): (&[u32], usize),
-    ) -> Result<(), String> {
+    ) -> Result<(), SpreadError> {
         let size = step.set.len().saturating_mul(places.len());
         if size > MAX_TOGETHER {
-            return Err(format!(
-                "{} trials on {} hosts would run at the same time; the limit is {MAX_TOGETHER}",
-                step.set.len(),
-                places.len()
-            ));
+            return Err(SpreadError::TooManyTogether {
+                trials: step.set.len(),
+                hosts: places.len(),
+            });
         }
         cast::check(step, places)?;
         if self.trials.len() + size > MAX_TRIALS {
-            return Err(format!(
-                "more than {MAX_TRIALS} trials on all hosts together"
-            ));
+            return Err(SpreadError::TooManyTrials);
         }
         for place in places {
             let at = among.iter().position(|other| other == place).unwrap_or(0);

@@ -80,7 +80,9 @@ fn each_trial_becomes_a_set_and_each_set_a_larger_one() {
 #[test]
 fn a_set_has_its_limit() {
     let hosts = vec![host("a"); MAX_TOGETHER + 1];
-    let error = on_hosts(&schedule(vec![trial(0, None, None)]), &hosts).unwrap_err();
+    let error = on_hosts(&schedule(vec![trial(0, None, None)]), &hosts)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("limit"), "{error}");
 }
 
@@ -172,7 +174,7 @@ fn readers_before_any_writer_get_files_that_others_made() {
             (measure, 1, 0)
         ]
     );
-    let alone = on_hosts(&plan, &hosts(1)).unwrap_err();
+    let alone = on_hosts(&plan, &hosts(1)).unwrap_err().to_string();
     assert!(alone.contains("two hosts"), "{alone}");
 }
 
@@ -278,6 +280,8 @@ fn of_those_that_wait_for_files_the_first_makes_them() {
             (Some(2), Some(OpKind::AwaitCreate), false, Some(1)),
         ]
     );
-    let alone = on_hosts(&schedule(vec![waits]), &hosts[1..2]).unwrap_err();
+    let alone = on_hosts(&schedule(vec![waits]), &hosts[1..2])
+        .unwrap_err()
+        .to_string();
     assert!(alone.contains("needs two hosts"), "{alone}");
 }
