@@ -131,8 +131,8 @@ fn carry_out_on(
     spread: Spread<'_>,
 ) -> anyhow::Result<Measured> {
     let fleet = hosts.gather(&request.schedule)?;
-    for (host, why) in fleet.missing() {
-        present::complain(&format!("going on without {host}: {why}"));
+    for missing in fleet.missing() {
+        present::complain(&format!("going on without {missing}"));
     }
     if let Ok(store) = present::store_path(&request.output.store) {
         for said in collect::collect(&fleet, &store) {

@@ -86,7 +86,7 @@ impl Keys {
     }
 
     fn load(&self) -> anyhow::Result<CoordinatorKeys> {
-        CoordinatorKeys::load(&self.directory()?).map_err(anyhow::Error::msg)
+        Ok(CoordinatorKeys::load(&self.directory()?)?)
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
     match fleet {
         Fleet::Init(keys) => {
             let directory = keys.directory()?;
-            CoordinatorKeys::create(&directory).map_err(anyhow::Error::msg)?;
+            CoordinatorKeys::create(&directory)?;
             present::write_stdout(&format!(
                 "made a fleet in {}\nnext: fathom fleet token, then fathom agent on each host\n",
                 directory.display()
@@ -112,8 +112,7 @@ pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
         } => {
             let keys = keys.load()?;
             for _ in 0..count {
-                let token = keys.make_token(Duration::from_nanos(expires));
-                let token = token.map_err(anyhow::Error::msg)?;
+                let token = keys.make_token(Duration::from_nanos(expires))?;
                 present::write_stdout(&format!("{}\n", token.reveal()))?;
             }
             Ok(Exit::Success)
@@ -131,9 +130,9 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
         let said = match keys.join(&host) {
             Ok(Joined::Now) => "joined".to_owned(),
             Ok(Joined::Before) => "had joined before".to_owned(),
-            Err(why) => {
+            Err(error) => {
                 exit = Exit::Failure;
-                why
+                error.to_string()
             }
         };
         present::write_stdout(&format!("{host}: {said}\n"))?;
@@ -147,8 +146,8 @@ fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     }
     let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;
-    for (host, why) in fleet.missing() {
-        present::complain(&format!("{host}: {why}"));
+    for missing in fleet.missing() {
+        present::complain(&missing.to_string());
     }
     let said = collect::collect(&fleet, &present::store_path(store)?);
     for line in &said {
@@ -157,7 +156,7 @@ fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
     if said.is_empty() {
         present::write_stdout("no host holds anything of a run in this store\n")?;
     }
-    Ok(match fleet.missing().is_empty() {
+    Ok(match fleet.missing().next().is_none() {
         true => Exit::Success,
         false => Exit::Failure,
     })
@@ -180,7 +179,7 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
     } else {
         present::write_stdout(&table(&hosts, &permissions))?;
     }
-    Ok(match fleet.missing().is_empty() {
+    Ok(match fleet.missing().next().is_none() {
         true => Exit::Success,
         false => Exit::Failure,
     })

@@ -391,16 +391,19 @@ impl PrepareHooks for Hooks<'_> {
     }
 
     fn creating(&mut self, path: &Path) -> Result<(), String> {
-        self.link
-            .send_and_wait(Event::FileCreating(path.to_owned()))
+        let handled = self
+            .link
+            .send_and_wait(Event::FileCreating(path.to_owned()));
+        handled.map_err(|reason| reason.to_string())
     }
 
     fn created(&mut self, path: &Path, identity: &FileIdentity) -> Result<(), String> {
         self.created.insert(*identity);
-        self.link.send_and_wait(Event::FileCreated {
+        let handled = self.link.send_and_wait(Event::FileCreated {
             path: path.to_owned(),
             identity: *identity,
-        })
+        });
+        handled.map_err(|reason| reason.to_string())
     }
 
     fn is_ours(&mut self, path: &Path, identity: &FileIdentity) -> bool {

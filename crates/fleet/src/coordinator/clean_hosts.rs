@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use crate::coordinator::error::HostError;
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
 use crate::launchers::Launcher;
 use crate::protocol::frame::{FrameReader, FrameWriter};
 use crate::protocol::wire::{FromAgent, Greeting, ToAgent};
 use crate::session::leftovers::{CleanOrder, Cleaned};
-use crate::transport::Transport;
-use crate::transport::tls;
+use crate::transport::{ConnectionError, Transport};
 
 /// What each of the hosts has, or why it could not be asked. `interrupt` ends
 /// the wait for those that have not answered.
@@ -19,8 +19,8 @@ pub fn clean_hosts(
     launcher: &Launcher,
     order: CleanOrder,
     interrupt: &Interrupt,
-) -> Vec<Result<Cleaned, String>> {
-    let answers: Vec<Mutex<Option<Result<Cleaned, String>>>> =
+) -> Vec<Result<Cleaned, HostError>> {
+    let answers: Vec<Mutex<Option<Result<Cleaned, HostError>>>> =
         hosts.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -28,6 +28,7 @@ pub fn clean_hosts(
             let begun = std::thread::Builder::new().spawn_scoped(scope, || {
                 while let Some(host) = hosts.get(next.fetch_add(1, Relaxed)) {
                     let answer = launcher.launch(host, interrupt);
+                    let answer = answer.map_err(HostError::from);
                     let answer = answer.and_then(|host| ask(host, order));
                     let place = hosts.iter().position(|other| other == host);
                     let slot = place.and_then(|place| answers.get(place)?.lock().ok());
@@ -46,40 +47,37 @@ pub fn clean_hosts(
         .into_iter()
         .map(|slot| slot.into_inner().ok().flatten());
     answers
-        .map(|answer| answer.unwrap_or_else(|| Err("it could not be asked".to_owned())))
+        .map(|answer| answer.unwrap_or(Err(HostError::NotAsked)))
         .collect()
 }
 
-fn ask(transport: Transport, order: CleanOrder) -> Result<Cleaned, String> {
+fn ask(transport: Transport, order: CleanOrder) -> Result<Cleaned, HostError> {
     let Transport {
         input,
         output,
         close,
         complaint,
     } = transport;
-    let talk = || -> Result<Cleaned, String> {
+    let talk = || -> Result<Cleaned, HostError> {
         let writer = FrameWriter::new(output);
         let mut reader = FrameReader::new(input);
         let sent = writer.send(&Greeting::coordinator());
-        let greeting: Greeting = reader.next().map_err(|error| error.to_string())?;
+        let greeting: Greeting = reader.next()?;
         greeting.check("agent")?;
-        sent.map_err(|error| tls::in_words(&error))?;
+        sent.map_err(ConnectionError::of_coordinator)?;
         reader.trust();
         writer
             .send(&ToAgent::Clean(order))
-            .map_err(|error| error.to_string())?;
+            .map_err(HostError::unsent)?;
         loop {
-            match reader
-                .next::<FromAgent>()
-                .map_err(|error| error.to_string())?
-            {
+            match reader.next::<FromAgent>()? {
                 FromAgent::Cleaned(cleaned) => return Ok(cleaned),
                 FromAgent::About(_) => {}
-                _ => return Err("it answers something else".to_owned()),
+                _ => return Err(HostError::OtherAnswer),
             }
         }
     };
-    let cleaned = talk().map_err(|why| complaint().unwrap_or(why));
+    let cleaned = talk().map_err(|error| complaint().map_or(error, HostError::Carrier));
     close();
     cleaned
 }

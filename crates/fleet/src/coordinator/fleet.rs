@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use fathom_model::fleet::FleetHost;
 
+use crate::coordinator::error::{HostError, UnreachableHost};
 use crate::coordinator::gathering::{Gathering, Roll};
 use crate::coordinator::remote::RemoteAgent;
 use crate::host_list::HostName;
@@ -27,7 +28,7 @@ const COLLECT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where a host serves: at the address that its name has here, or, where the
 /// name is one of the user's own ssh configuration, at that of its first link.
-fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, String> {
+fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, HostError> {
     let host = name.rsplit_once('@').map_or(name, |(_, host)| host);
     // The port of its agent, if one was given, is another one.
     let host = match host.rsplit_once(':') {
@@ -39,15 +40,15 @@ fn address_of(name: &str, end: &NetworkEnd) -> Result<SocketAddr, String> {
     let first = end.addresses.iter().find(|address| address.is_ipv4());
     known
         .or_else(|| first.map(|address| SocketAddr::from((*address, end.port))))
-        .ok_or_else(|| "none of its addresses is known".to_owned())
+        .ok_or(HostError::NoAddress)
 }
 
 /// What agents say, with their place, and the end to say it into.
 type Channel = (SyncSender<(usize, Message)>, Receiver<(usize, Message)>);
 
-/// Hosts that cannot be had, each with the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreachable(pub Vec<(String, String)>);
+/// Hosts that cannot be had.
+#[derive(Debug)]
+pub struct Unreachable(pub Vec<UnreachableHost>);
 
 impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,9 +57,10 @@ impl fmt::Display for Unreachable {
             n => write!(f, "{n} hosts cannot be used")?,
         }
         // What holds of many is said once.
-        let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (host, why) in &self.0 {
-            match said.iter_mut().find(|(before, _)| before == why) {
+        let mut said: Vec<(String, Vec<&str>)> = Vec::new();
+        for UnreachableHost { host, error } in &self.0 {
+            let why = error.to_string();
+            match said.iter_mut().find(|(before, _)| *before == why) {
                 Some((_, hosts)) => hosts.push(host),
                 None => said.push((why, vec![host])),
             }
@@ -72,7 +74,7 @@ impl std::error::Error for Unreachable {}
 
 /// The hosts of a run.
 pub struct Fleet {
-    agents: Vec<Result<RemoteAgent, (String, String)>>,
+    agents: Vec<Result<RemoteAgent, UnreachableHost>>,
     events: Receiver<(usize, Message)>,
     /// For what was not meant for whoever took it from `events`.
     again: SyncSender<(usize, Message)>,
@@ -88,7 +90,7 @@ impl fmt::Debug for Fleet {
 impl Fleet {
     /// Agents that have been greeted, by their place.
     pub(crate) fn of(
-        agents: Vec<Result<RemoteAgent, (String, String)>>,
+        agents: Vec<Result<RemoteAgent, UnreachableHost>>,
         (again, events): Channel,
         allow_missing: usize,
     ) -> Fleet {
@@ -130,7 +132,7 @@ impl Fleet {
         let (allow_missing, interrupt) = (gathering.allow_missing, gathering.interrupt);
         let roll = Roll::new(hosts.iter().map(HostName::to_string).collect());
         let (sender, events) = sync_channel(EVENT_LIMIT);
-        let greeted: Vec<Mutex<Option<Result<RemoteAgent, String>>>> =
+        let greeted: Vec<Mutex<Option<Result<RemoteAgent, HostError>>>> =
             hosts.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -141,10 +143,11 @@ impl Fleet {
                         let Some(host) = hosts.get(place) else {
                             return;
                         };
-                        let agent = launcher.launch(host, interrupt).and_then(|transport| {
+                        let transport = launcher.launch(host, interrupt);
+                        let agent = transport.map_err(HostError::from).and_then(|transport| {
                             RemoteAgent::greet(&host.to_string(), place, transport, &sender)
                         });
-                        let agent = agent.map(|agent| agent.started_by(launcher.launched()));
+                        let agent = agent.map(|agent| agent.started_by(launcher.under_way()));
                         if let Ok(mut slot) = greeted[place].lock() {
                             *slot = Some(agent);
                         }
@@ -160,33 +163,33 @@ impl Fleet {
         });
         let named = hosts.iter().zip(greeted).map(|(host, slot)| {
             let agent = slot.into_inner().ok().flatten();
-            let agent = agent.unwrap_or_else(|| Err("it could not be asked".to_owned()));
-            agent.map_err(|why| (host.to_string(), why))
+            let agent = agent.unwrap_or(Err(HostError::NotAsked));
+            agent.map_err(|error| UnreachableHost {
+                host: host.to_string(),
+                error,
+            })
         });
         let fleet = Fleet::of(named.collect(), (sender, events), allow_missing);
-        let missing = fleet.missing();
-        match interrupt.is_raised() || missing.len() > allow_missing || missing.len() == hosts.len()
-        {
-            true => Err(Unreachable(missing)),
-            false => Ok(fleet),
+        let missing = fleet.missing().count();
+        if interrupt.is_raised() || missing > allow_missing || missing == hosts.len() {
+            let agents = fleet.agents.into_iter();
+            return Err(Unreachable(agents.filter_map(Result::err).collect()));
         }
+        Ok(fleet)
     }
 
     /// Hosts that could not be had, and why.
-    pub fn missing(&self) -> Vec<(String, String)> {
-        let agents = self.agents.iter();
-        agents
-            .filter_map(|agent| agent.as_ref().err().cloned())
-            .collect()
+    pub fn missing(&self) -> impl Iterator<Item = &UnreachableHost> {
+        self.agents.iter().filter_map(|agent| agent.as_ref().err())
     }
 
     /// All hosts by their place, with their facts as far as they are known.
     pub fn hosts(&self) -> Vec<FleetHost> {
-        let host = |agent: &Result<RemoteAgent, (String, String)>| match agent {
+        let host = |agent: &Result<RemoteAgent, UnreachableHost>| match agent {
             Ok(agent) => agent.host(),
-            Err((name, why)) => FleetHost {
-                name: name.clone(),
-                lost: Some(why.clone()),
+            Err(UnreachableHost { host, error }) => FleetHost {
+                name: host.clone(),
+                lost: Some(error.to_string()),
                 ..FleetHost::default()
             },
         };
@@ -227,12 +230,12 @@ impl Fleet {
     ///
     /// # Errors
     /// When it is gone, or says nothing for a while.
-    pub fn collect(&self, place: usize, held: &HeldRun) -> Result<Vec<Event>, String> {
+    pub fn collect(&self, place: usize, held: &HeldRun) -> Result<Vec<Event>, HostError> {
         let Some(Ok(agent)) = self.agents.get(place) else {
-            return Err("the host is missing".to_owned());
+            return Err(HostError::Missing);
         };
         if !agent.collect(held) {
-            return Err("the connection broke".to_owned());
+            return Err(HostError::Gone);
         }
         let (mut events, mut others) = (Vec::new(), Vec::new());
         let result = loop {
@@ -241,10 +244,10 @@ impl Fleet {
                 Ok((of, Message::Held(None))) if of == place => break Ok(events),
                 Ok((of, Message::Lost(why))) if of == place => {
                     others.push((of, Message::Lost(why.clone())));
-                    break Err(why);
+                    break Err(HostError::Lost(why));
                 }
                 Ok(other) => others.push(other),
-                Err(_) => break Err("it says nothing".to_owned()),
+                Err(_) => break Err(HostError::Silent),
             }
         };
         for other in others {
@@ -271,17 +274,21 @@ impl Fleet {
             let agents = self.agents.iter().enumerate();
             agents.filter_map(|(place, agent)| Some((place, agent.as_ref().ok()?)))
         };
-        let mut ends: BTreeMap<usize, Result<NetworkEnd, String>> = BTreeMap::new();
+        let mut ends: BTreeMap<usize, Result<NetworkEnd, HostError>> = BTreeMap::new();
         for (place, agent) in there() {
             if !agent.serve_network() {
-                ends.insert(place, Err("the connection broke".to_owned()));
+                ends.insert(place, Err(HostError::Gone));
             }
         }
         let count = there().count();
         while ends.len() < count {
             match self.events.recv_timeout(COLLECT_PATIENCE) {
-                Ok((place, Message::NetworkServed(end))) => drop(ends.insert(place, end)),
-                Ok((place, Message::Lost(why))) => drop(ends.insert(place, Err(why))),
+                Ok((place, Message::NetworkServed(end))) => {
+                    ends.insert(place, end.map_err(HostError::Refused));
+                }
+                Ok((place, Message::Lost(why))) => {
+                    ends.insert(place, Err(HostError::Lost(why)));
+                }
                 Ok(_) => {}
                 Err(_) => break,
             }
@@ -289,10 +296,13 @@ impl Fleet {
         let (mut served, mut refused) = (Vec::new(), Vec::new());
         for (place, agent) in there() {
             let end = ends.remove(&place);
-            let end = end.unwrap_or_else(|| Err("it says nothing".to_owned()));
+            let end = end.unwrap_or(Err(HostError::Silent));
             match end.and_then(|end| address_of(&agent.name, &end)) {
                 Ok(address) => served.push((agent.name.clone(), address)),
-                Err(why) => refused.push((agent.name.clone(), why)),
+                Err(error) => refused.push(UnreachableHost {
+                    host: agent.name.clone(),
+                    error,
+                }),
             }
         }
         match refused.is_empty() {
@@ -303,7 +313,7 @@ impl Fleet {
 
     /// How many hosts may still get lost.
     pub(crate) fn may_still_miss(&self) -> usize {
-        self.allow_missing.saturating_sub(self.missing().len())
+        self.allow_missing.saturating_sub(self.missing().count())
     }
 
     /// The agents by their place, and where their messages come from.

@@ -4,6 +4,7 @@
 mod agents;
 pub(crate) mod clean_hosts;
 mod clock;
+pub(crate) mod error;
 pub(crate) mod fleet;
 pub(crate) mod gathering;
 pub(crate) mod remote;

@@ -9,14 +9,15 @@ use fathom_model::fleet::{FleetHost, HostClock};
 use fathom_observe::{monotonic_ns, unix_now_ns};
 
 use crate::coordinator::clock::{ClockFilter, Exchange};
-use crate::launchers::call_back_launch::Launched;
+use crate::coordinator::error::HostError;
+use crate::launchers::call_back_launch::CallBackLaunch;
 use crate::protocol::frame::{FrameError, FrameReader, FrameWriter};
 use crate::protocol::link::{Ack, Command, Message};
 use crate::protocol::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
 use crate::session::spool::HeldRun;
 use crate::settings::Settings;
-use crate::transport::tls;
-use crate::transport::{Complaint, Transport};
+use crate::thread::ThreadError;
+use crate::transport::{Complaint, ConnectionError, Transport};
 
 /// An agent that answers no question for the time for so long is lost.
 const SILENCE_NS: u64 = 10_000_000_000;
@@ -32,7 +33,7 @@ pub(crate) struct RemoteAgent {
     place: usize,
     shared: Arc<Shared>,
     /// Ends with the last of its agents.
-    started_by: Option<Launched>,
+    started_by: Option<CallBackLaunch>,
 }
 
 /// What the threads of a connection share.
@@ -92,22 +93,22 @@ impl RemoteAgent {
         place: usize,
         transport: Transport,
         events: &SyncSender<(usize, Message)>,
-    ) -> Result<RemoteAgent, String> {
+    ) -> Result<RemoteAgent, HostError> {
         let writer = Arc::new(FrameWriter::new(transport.output));
         let mut reader = FrameReader::new(transport.input);
         let complaint = transport.complaint;
         let broken = |error: FrameError| match (complaint(), error) {
-            (Some(complaint), _) => complaint,
-            (None, FrameError::Io(error)) => tls::in_words(&error),
-            (None, error) => error.to_string(),
+            (Some(complaint), _) => HostError::Carrier(complaint),
+            (None, FrameError::Io(error)) => ConnectionError::of_coordinator(error).into(),
+            (None, error) => error.into(),
         };
         let sent = writer.send(&Greeting::coordinator());
         let greeting: Greeting = reader.next().map_err(broken)?;
         greeting.check("agent")?;
-        sent.map_err(|error| error.to_string())?;
+        sent.map_err(HostError::unsent)?;
         reader.trust();
         let FromAgent::About(about) = reader.next().map_err(broken)? else {
-            return Err("it does not say who it is".to_owned());
+            return Err(HostError::Anonymous);
         };
         let shared = Arc::new(Shared {
             writer,
@@ -131,7 +132,7 @@ impl RemoteAgent {
     }
 
     /// Keeps what has started the agent for as long.
-    pub(crate) fn started_by(mut self, launched: Option<Launched>) -> RemoteAgent {
+    pub(crate) fn started_by(mut self, launched: Option<CallBackLaunch>) -> RemoteAgent {
         self.started_by = launched;
         self
     }
@@ -143,13 +144,13 @@ impl RemoteAgent {
     }
 
     /// A handful of questions, one after the other.
-    fn compare_clocks(&self, reader: &mut FrameReader) -> Result<(), String> {
+    fn compare_clocks(&self, reader: &mut FrameReader) -> Result<(), HostError> {
         const QUESTIONS: usize = 8;
         for _ in 0..QUESTIONS {
             if !self.shared.ask() {
-                return Err("the connection broke".to_owned());
+                return Err(HostError::Gone);
             }
-            let message: FromAgent = reader.next().map_err(|error| error.to_string())?;
+            let message: FromAgent = reader.next()?;
             self.shared.answered(&message, monotonic_ns());
         }
         Ok(())
@@ -160,7 +161,7 @@ impl RemoteAgent {
         reader: FrameReader,
         complaint: Complaint,
         events: &SyncSender<(usize, Message)>,
-    ) -> Result<(), String> {
+    ) -> Result<(), ThreadError> {
         let place = self.place;
         let (shared, sender) = (Arc::clone(&self.shared), events.clone());
         spawn(move || read(reader, &shared, &complaint, place, &sender))?;
@@ -241,12 +242,12 @@ impl Drop for RemoteAgent {
     }
 }
 
-fn spawn(body: impl FnOnce() + Send + 'static) -> Result<(), String> {
+fn spawn(body: impl FnOnce() + Send + 'static) -> Result<(), ThreadError> {
     let thread = std::thread::Builder::new()
         .name("fathom-remote".to_owned())
         .stack_size(1 << 20);
     let spawned = thread.spawn(body).map(drop);
-    spawned.map_err(|error| format!("cannot start a thread: {error}"))
+    spawned.map_err(ThreadError)
 }
 
 /// Reads what the agent says until it is gone.

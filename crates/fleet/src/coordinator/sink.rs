@@ -8,10 +8,15 @@ use fathom_model::run::TrialRecord;
 
 use crate::protocol::message::Event;
 
+/// Why results can no longer be kept, in the words of what keeps them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SinkError(pub String);
+
 /// Where everything that happens goes: the store, the progress line.
 pub trait Sink {
     /// Handles one event. An error ends the run; what was measured is kept.
-    fn event(&mut self, event: Event) -> Result<(), String>;
+    fn event(&mut self, event: Event) -> Result<(), SinkError>;
 
     /// Whether an earlier run made this very file, by a name that the user
     /// chose.

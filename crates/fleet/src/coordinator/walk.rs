@@ -9,13 +9,14 @@ use fathom_model::{RunState, ScheduledTrial, seconds};
 
 use crate::coordinator::agents::Agents;
 use crate::coordinator::silence::{Remedy, Silence};
-use crate::coordinator::sink::{Outcome, Sink};
+use crate::coordinator::sink::{Outcome, Sink, SinkError};
 use crate::coordinator::stop_rules::{self, Rules, StopRules};
 use crate::coordinator::together::Together;
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::protocol::link::{Command, Message};
 use crate::protocol::message::Event;
+use crate::protocol::reason::Reason;
 use crate::protocol::refusal::{self, Refused};
 use crate::session::spool;
 
@@ -32,7 +33,7 @@ pub(crate) struct Walk<'a> {
     interrupt: &'a Interrupt,
     /// The first failure of the sink. The agents are still wound down in
     /// order.
-    sink_error: Option<String>,
+    sink_error: Option<SinkError>,
     /// Whether the conductor looks at samples and observations, and they are
     /// kept in memory for it.
     looks: bool,
@@ -87,7 +88,7 @@ impl<'a> Walk<'a> {
             self.agents.join();
         }
         match self.sink_error.take() {
-            Some(message) => Err(Error::Sink(message)),
+            Some(error) => Err(Error::Sink(error)),
             None => outcome,
         }
     }
@@ -305,7 +306,7 @@ impl<'a> Walk<'a> {
         place: usize,
         event: Event,
         together: &mut Together,
-    ) -> Result<(), String> {
+    ) -> Result<(), Reason> {
         if let Event::TrialsEnded(endings) = &event
             && self.agents.name(place).is_some()
             && let Some(ending) = endings.iter().find(|e| e.state == RunState::Failed)
@@ -363,21 +364,21 @@ impl<'a> Walk<'a> {
         self.agents.interrupt(level, why);
     }
 
-    fn handle(&mut self, event: Event) -> Result<(), String> {
+    fn handle(&mut self, event: Event) -> Result<(), Reason> {
         if let Event::FileFound { path, identity } = &event {
             return match self.sink.made(path, identity) {
                 true => Ok(()),
-                false => Err("fathom did not make it".to_owned()),
+                false => Err(Reason::of("fathom did not make it")),
             };
         }
         let result = self.sink.event(event);
-        if let Err(message) = &result
+        if let Err(error) = &result
             && self.sink_error.is_none()
         {
-            self.sink_error = Some(message.clone());
+            self.sink_error = Some(error.clone());
             self.interrupt.raise();
         }
-        result
+        result.map_err(Reason::of)
     }
 
     /// Whether the loss of a trial's host is allowed.

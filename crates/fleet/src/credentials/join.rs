@@ -5,15 +5,19 @@
 //! connection, so that nobody between them can pass the proofs on. Then the
 //! coordinator signs the agent's key under the name by which it called it.
 
-use std::sync::Mutex;
+use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::token::{JoinToken, Prover, unhex};
-use crate::credentials::{AgentKeys, CoordinatorKeys, new_key, unsigned};
+use crate::credentials::{
+    AgentKeys, CoordinatorKeys, CredentialsError, TokenError, new_key, unsigned,
+};
 use crate::host_list::HostName;
-use crate::protocol::frame::{FrameReader, FrameWriter};
-use crate::protocol::wire::{Greeting, PROTOCOL};
+use crate::protocol::frame::{FrameError, FrameReader, FrameWriter};
+use crate::protocol::wire::{Greeting, GreetingError, PROTOCOL};
+use crate::transport::ConnectionError;
 use crate::transport::tls;
 
 /// What the agent says first. The first two fields are those of a greeting.
@@ -44,6 +48,55 @@ enum Answer {
     Refused(String),
 }
 
+/// Why an agent is not let into a fleet.
+#[derive(Debug, thiserror::Error)]
+pub enum JoinError {
+    /// Nobody answers there, or the connection ended.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    /// Keys of one of the two sides.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    /// Its token.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// It does not say what a member says.
+    #[error(transparent)]
+    Greeting(#[from] GreetingError),
+    /// Another version of fathom, or another program.
+    #[error("it is no agent of this version of fathom")]
+    OtherVersion,
+    /// A key that no certificate can be for.
+    #[error("its key is none")]
+    MalformedKey,
+    /// Somebody else shows the number of a token.
+    #[error("it does not know the secret of its join token")]
+    WrongSecret,
+    /// The certificate may or may not have arrived.
+    #[error("it did not say that it has joined: {0}")]
+    Unconfirmed(FrameError),
+    /// The coordinator refuses this agent, in its words.
+    #[error("could not join: {0}")]
+    Refused(String),
+    /// Somebody else than the coordinator connected.
+    #[error("somebody who does not know the join token tried to take over")]
+    Impostor,
+    /// Another coordinator was faster.
+    #[error("has joined already")]
+    JoinedBefore,
+}
+
+impl From<FrameError> for JoinError {
+    fn from(error: FrameError) -> JoinError {
+        JoinError::Connection(ConnectionError::Frame(error))
+    }
+}
+
+/// What could not be sent.
+fn unsent(error: io::Error) -> JoinError {
+    JoinError::Connection(ConnectionError::Unsent(error))
+}
+
 /// What became of an agent that was to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
@@ -58,44 +111,47 @@ impl CoordinatorKeys {
     ///
     /// # Errors
     /// When nobody answers there, or it has no good token, in words.
-    pub fn join(&self, host: &HostName) -> Result<Joined, String> {
+    pub fn join(&self, host: &HostName) -> Result<Joined, JoinError> {
         let (transport, binding) = tls::connect_to_join(host, self)?;
         let mut reader = FrameReader::new(transport.input);
         let writer = FrameWriter::new(transport.output);
-        let request: Request = reader.next().map_err(|error| error.to_string())?;
-        let refuse = |reason: String| {
-            let _ = writer.send(&Answer::Refused(reason.clone()));
-            Err(reason)
+        let request: Request = reader.next()?;
+        let refuse = |error: JoinError| {
+            let _ = writer.send(&Answer::Refused(error.to_string()));
+            Err(error)
         };
         if request.fathom == Greeting::agent().fathom {
             return Ok(Joined::Before);
         }
         if request.fathom != TO_JOIN || request.protocol != PROTOCOL {
-            return refuse("it is no agent of this version of fathom".to_owned());
+            return refuse(JoinError::OtherVersion);
         }
         let token = match self.token(&request.token) {
             Ok(token) => token,
-            Err(reason) => return refuse(reason),
+            Err(error) => return refuse(error.into()),
         };
         let Some(public_key) = unhex(&request.public_key).filter(|key| key.len() == 65) else {
-            return refuse("its key is none".to_owned());
+            return refuse(JoinError::MalformedKey);
         };
         if !token.proves(&request.proof, Prover::Agent, &binding, &public_key) {
-            return refuse("it does not know the secret of its join token".to_owned());
+            return refuse(JoinError::WrongSecret);
         }
-        if let Err(reason) = self.use_up(&token) {
-            return refuse(reason);
+        if let Err(error) = self.use_up(&token) {
+            return refuse(error.into());
         }
         let answer = Answer::Joined {
             proof: token.proof(Prover::Coordinator, &binding, &public_key),
             authority: self.authority_pem()?,
             certificate: self.sign_agent(&host.name, &public_key)?,
         };
-        writer.send(&answer).map_err(|error| error.to_string())?;
+        writer.send(&answer).map_err(unsent)?;
         // The agent closes the connection when it has kept its certificate.
         match reader.next::<Greeting>() {
-            Ok(greeting) => greeting.check("agent").map(|()| Joined::Now),
-            Err(error) => Err(format!("it did not say that it has joined: {error}")),
+            Ok(greeting) => {
+                greeting.check("agent")?;
+                Ok(Joined::Now)
+            }
+            Err(error) => Err(JoinError::Unconfirmed(error)),
         }
     }
 }
@@ -116,7 +172,7 @@ impl Waiting {
     }
 
     /// Deals with one who connects. Returns whether the agent has joined.
-    pub(crate) fn meet(&self, socket: std::net::TcpStream) -> Result<(), String> {
+    pub(crate) fn meet(&self, socket: std::net::TcpStream) -> Result<(), JoinError> {
         let key = new_key()?;
         let (transport, binding) = tls::accept(socket, &unsigned(&key)?, true)?;
         let mut reader = FrameReader::new(transport.input);
@@ -130,10 +186,10 @@ impl Waiting {
             public_key: hex::encode(public_key),
             proof: self.token.proof(Prover::Agent, &binding, public_key),
         };
-        writer.send(&request).map_err(|error| error.to_string())?;
-        let answer: Answer = reader.next().map_err(|error| error.to_string())?;
+        writer.send(&request).map_err(unsent)?;
+        let answer: Answer = reader.next()?;
         let (proof, authority, certificate) = match answer {
-            Answer::Refused(reason) => return Err(format!("could not join: {reason}")),
+            Answer::Refused(reason) => return Err(JoinError::Refused(reason)),
             Answer::Joined {
                 proof,
                 authority,
@@ -144,15 +200,13 @@ impl Waiting {
             .token
             .proves(&proof, Prover::Coordinator, &binding, public_key)
         {
-            return Err("somebody who does not know the join token tried to take over".to_owned());
+            return Err(JoinError::Impostor);
         }
-        let keys = self.keys.lock().map_err(|error| error.to_string())?;
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if keys.have_joined() {
-            return Err("has joined already".to_owned());
+            return Err(JoinError::JoinedBefore);
         }
         keys.keep(&key, &authority, &certificate)?;
-        writer
-            .send(&Greeting::agent())
-            .map_err(|error| error.to_string())
+        writer.send(&Greeting::agent()).map_err(unsent)
     }
 }

@@ -7,6 +7,7 @@
 //! because the clocks of the hosts need not agree; a new authority replaces
 //! them all.
 
+mod error;
 pub(crate) mod join;
 pub(crate) mod token;
 
@@ -19,6 +20,8 @@ use rcgen::{
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+
+pub use error::{CredentialsError, TokenError};
 
 const AUTHORITY: &str = "authority.pem";
 const AUTHORITY_KEY: &str = "authority.key";
@@ -35,18 +38,18 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn load(directory: &Path) -> Result<Identity, String> {
+    pub(crate) fn load(directory: &Path) -> Result<Identity, CredentialsError> {
         let read = |name: &str| {
             let path = directory.join(name);
             CertificateDer::from_pem_file(&path)
-                .map_err(|error| format!("cannot read {}: {error}", path.display()))
+                .map_err(|cause| CredentialsError::Unreadable { path, cause })
         };
         let path = directory.join(KEY);
         Ok(Identity {
             authority: read(AUTHORITY)?,
             certificate: read(CERTIFICATE)?,
             key: PrivateKeyDer::from_pem_file(&path)
-                .map_err(|error| format!("cannot read {}: {error}", path.display()))?,
+                .map_err(|cause| CredentialsError::Unreadable { path, cause })?,
         })
     }
 }
@@ -65,24 +68,22 @@ impl CoordinatorKeys {
     /// # Errors
     /// When there is a fleet in the directory already, or it cannot be
     /// written.
-    pub fn create(directory: &Path) -> Result<CoordinatorKeys, String> {
+    pub fn create(directory: &Path) -> Result<CoordinatorKeys, CredentialsError> {
         if directory.join(AUTHORITY_KEY).exists() {
-            return Err(format!(
-                "there is a fleet in {} already; remove the directory to begin anew (all agents \
-                 must join again)",
-                directory.display()
-            ));
+            return Err(CredentialsError::FleetExists {
+                directory: directory.to_owned(),
+            });
         }
         make_directory(directory)?;
         let authority_key = new_key()?;
         let authority = authority_params().self_signed(&authority_key);
-        let authority = authority.map_err(|error| cannot("make the authority", error))?;
+        let authority = authority.map_err(unmade("make the authority"))?;
         let key = new_key()?;
         let mut params = named("fathom coordinator", Vec::new())?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
         let issuer = Issuer::new(authority_params(), &authority_key);
         let certificate = params.signed_by(&key, &issuer);
-        let certificate = certificate.map_err(|error| cannot("sign a certificate", error))?;
+        let certificate = certificate.map_err(unmade("sign a certificate"))?;
         write(directory, AUTHORITY, &authority.pem())?;
         write(directory, CERTIFICATE, &certificate.pem())?;
         write(directory, KEY, &key.serialize_pem())?;
@@ -95,16 +96,14 @@ impl CoordinatorKeys {
     ///
     /// # Errors
     /// When there is no fleet in the directory.
-    pub fn load(directory: &Path) -> Result<CoordinatorKeys, String> {
+    pub fn load(directory: &Path) -> Result<CoordinatorKeys, CredentialsError> {
         let path = directory.join(AUTHORITY_KEY);
-        let text = fs::read_to_string(&path).map_err(|error| {
-            format!(
-                "there is no fleet in {} ({error}); make one with: fathom fleet init",
-                directory.display()
-            )
+        let text = fs::read_to_string(&path).map_err(|cause| CredentialsError::NoFleet {
+            directory: directory.to_owned(),
+            cause,
         })?;
-        let authority_key = KeyPair::from_pem(&text)
-            .map_err(|error| format!("{} holds no key: {error}", path.display()))?;
+        let authority_key =
+            KeyPair::from_pem(&text).map_err(|cause| CredentialsError::NoKey { path, cause })?;
         Ok(CoordinatorKeys {
             identity: Identity::load(directory)?,
             directory: directory.to_owned(),
@@ -114,19 +113,23 @@ impl CoordinatorKeys {
 
     /// A certificate for an agent with this public key (P-256, uncompressed
     /// point) under the name by which it is called. PEM.
-    pub(crate) fn sign_agent(&self, name: &str, public_key: &[u8]) -> Result<String, String> {
+    pub(crate) fn sign_agent(
+        &self,
+        name: &str,
+        public_key: &[u8],
+    ) -> Result<String, CredentialsError> {
         let mut params = named(name, vec![name.to_owned()])?;
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let issuer = Issuer::new(authority_params(), &self.authority_key);
         let certificate = params.signed_by(&PublicKey(public_key), &issuer);
-        let certificate = certificate.map_err(|error| cannot("sign a certificate", error))?;
+        let certificate = certificate.map_err(unmade("sign a certificate"))?;
         Ok(certificate.pem())
     }
 
     /// The authority's certificate, PEM.
-    pub(crate) fn authority_pem(&self) -> Result<String, String> {
+    pub(crate) fn authority_pem(&self) -> Result<String, CredentialsError> {
         let path = self.directory.join(AUTHORITY);
-        fs::read_to_string(&path).map_err(|error| cannot("read the authority", error))
+        fs::read_to_string(&path).map_err(CredentialsError::NoAuthority)
     }
 }
 
@@ -137,7 +140,7 @@ pub(crate) struct AgentKeys {
 }
 
 impl AgentKeys {
-    pub(crate) fn at(directory: &Path) -> Result<AgentKeys, String> {
+    pub(crate) fn at(directory: &Path) -> Result<AgentKeys, CredentialsError> {
         make_directory(directory)?;
         Ok(AgentKeys {
             directory: directory.to_owned(),
@@ -154,10 +157,10 @@ impl AgentKeys {
         key: &KeyPair,
         authority_pem: &str,
         certificate_pem: &str,
-    ) -> Result<(), String> {
+    ) -> Result<(), CredentialsError> {
         for pem in [authority_pem, certificate_pem] {
             CertificateDer::from_pem_slice(pem.as_bytes())
-                .map_err(|error| format!("the coordinator sent no certificate: {error}"))?;
+                .map_err(CredentialsError::NoCertificate)?;
         }
         write(&self.directory, AUTHORITY, authority_pem)?;
         write(&self.directory, KEY, &key.serialize_pem())?;
@@ -167,10 +170,10 @@ impl AgentKeys {
 
 /// A certificate that nobody vouches for, for a connection on which both sides
 /// prove by other means who they are.
-pub(crate) fn unsigned(key: &KeyPair) -> Result<Identity, String> {
+pub(crate) fn unsigned(key: &KeyPair) -> Result<Identity, CredentialsError> {
     let certificate = named("fathom agent to join", Vec::new())?
         .self_signed(key)
-        .map_err(|error| cannot("make a certificate", error))?;
+        .map_err(unmade("make a certificate"))?;
     let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     Ok(Identity {
         authority: certificate.der().clone(),
@@ -179,8 +182,8 @@ pub(crate) fn unsigned(key: &KeyPair) -> Result<Identity, String> {
     })
 }
 
-pub(crate) fn new_key() -> Result<KeyPair, String> {
-    KeyPair::generate_for(ALGORITHM).map_err(|error| cannot("make a key", error))
+pub(crate) fn new_key() -> Result<KeyPair, CredentialsError> {
+    KeyPair::generate_for(ALGORITHM).map_err(unmade("make a key"))
 }
 
 const ALGORITHM: &SignatureAlgorithm = &rcgen::PKCS_ECDSA_P256_SHA256;
@@ -210,27 +213,31 @@ fn authority_params() -> CertificateParams {
     params
 }
 
-fn named(name: &str, alternatives: Vec<String>) -> Result<CertificateParams, String> {
+fn named(name: &str, alternatives: Vec<String>) -> Result<CertificateParams, CredentialsError> {
     let params = CertificateParams::new(alternatives);
-    let mut params = params.map_err(|error| cannot("name a certificate", error))?;
+    let mut params = params.map_err(unmade("name a certificate"))?;
     params.distinguished_name.push(DnType::CommonName, name);
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     Ok(params)
 }
 
-fn cannot(what: &str, error: impl std::fmt::Display) -> String {
-    format!("cannot {what}: {error}")
+/// The error of what cannot be made.
+fn unmade(what: &'static str) -> impl Fn(rcgen::Error) -> CredentialsError {
+    move |cause| CredentialsError::Unmade { what, cause }
 }
 
 /// A directory that nobody else can look into.
-pub(crate) fn make_directory(directory: &Path) -> Result<(), String> {
+pub(crate) fn make_directory(directory: &Path) -> Result<(), CredentialsError> {
     let made = fathom_outputs::make_folder(directory);
-    made.map_err(|error| format!("cannot make {}: {error}", directory.display()))
+    made.map_err(|cause| CredentialsError::NoDirectory {
+        path: directory.to_owned(),
+        cause,
+    })
 }
 
 /// Writes a file that nobody else can read, all of it or nothing.
-pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<(), String> {
+pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<(), CredentialsError> {
     let path = directory.join(name);
     let written = fathom_outputs::replace(&path, text.as_bytes());
-    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+    written.map_err(|cause| CredentialsError::Unwritten { path, cause })
 }

@@ -14,7 +14,7 @@ use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
-use crate::credentials::{CoordinatorKeys, make_directory, write};
+use crate::credentials::{CoordinatorKeys, CredentialsError, TokenError, make_directory, write};
 use crate::transport::tls::Binding;
 
 const PREFIX: &str = "fathom-join-";
@@ -122,11 +122,11 @@ impl CoordinatorKeys {
     ///
     /// # Errors
     /// When it cannot be kept.
-    pub fn make_token(&self, valid_for: Duration) -> Result<JoinToken, String> {
+    pub fn make_token(&self, valid_for: Duration) -> Result<JoinToken, CredentialsError> {
         let mut random = [0; (NUMBER_CHARS + SECRET_CHARS) / 2];
         SystemRandom::new()
             .fill(&mut random)
-            .map_err(|_| "the system gives no random numbers".to_owned())?;
+            .map_err(|_| CredentialsError::NoRandomNumbers)?;
         let (number, secret) = random.split_at(NUMBER_CHARS / 2);
         let token = JoinToken {
             number: hex::encode(number),
@@ -138,24 +138,22 @@ impl CoordinatorKeys {
             expires_unix_ns: unix_now_ns().saturating_add(valid_ns),
         };
         make_directory(&self.tokens())?;
-        let text = serde_json::to_string(&kept).map_err(|error| error.to_string())?;
+        let text = serde_json::to_string(&kept).map_err(CredentialsError::Encoding)?;
         write(&self.tokens(), &token.number, &text)?;
         Ok(token)
     }
 
     /// The token with this number, if it is still good.
-    pub(crate) fn token(&self, number: &str) -> Result<JoinToken, String> {
+    pub(crate) fn token(&self, number: &str) -> Result<JoinToken, TokenError> {
         let plain = number.len() == NUMBER_CHARS && number.bytes().all(|b| b.is_ascii_hexdigit());
         if !plain {
-            return Err("its join token is none".to_owned());
+            return Err(TokenError::Malformed);
         }
-        let text = fs::read_to_string(self.tokens().join(number)).map_err(|_| {
-            "its join token was used before, or is of another fleet; make a new one".to_owned()
-        })?;
-        let kept: Kept =
-            serde_json::from_str(&text).map_err(|_| "its join token is damaged".to_owned())?;
+        let text = fs::read_to_string(self.tokens().join(number));
+        let text = text.map_err(|_| TokenError::Unknown)?;
+        let kept: Kept = serde_json::from_str(&text).map_err(|_| TokenError::Damaged)?;
         if unix_now_ns() > kept.expires_unix_ns {
-            return Err("its join token has expired; make a new one".to_owned());
+            return Err(TokenError::Expired);
         }
         Ok(JoinToken {
             number: number.to_owned(),
@@ -164,9 +162,8 @@ impl CoordinatorKeys {
     }
 
     /// Uses a token up. Of several who try at the same time one succeeds.
-    pub(crate) fn use_up(&self, token: &JoinToken) -> Result<(), String> {
-        fs::remove_file(self.tokens().join(&token.number))
-            .map_err(|_| "its join token was used before".to_owned())
+    pub(crate) fn use_up(&self, token: &JoinToken) -> Result<(), TokenError> {
+        fs::remove_file(self.tokens().join(&token.number)).map_err(|_| TokenError::Used)
     }
 }
 
@@ -219,13 +216,9 @@ mod tests {
         assert_eq!(keys.token(&token.number).unwrap(), token);
         keys.use_up(&token).unwrap();
         assert!(keys.use_up(&token).is_err());
-        assert!(
-            keys.token(&token.number)
-                .unwrap_err()
-                .contains("used before")
-        );
+        assert_eq!(keys.token(&token.number), Err(TokenError::Unknown));
         let late = keys.make_token(Duration::ZERO).unwrap();
-        assert!(keys.token(&late.number).unwrap_err().contains("expired"));
+        assert_eq!(keys.token(&late.number), Err(TokenError::Expired));
         assert!(keys.token("../../x").is_err());
     }
 }

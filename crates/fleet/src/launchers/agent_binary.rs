@@ -12,9 +12,45 @@ pub(crate) const NEED: &str = "fathom-need ";
 /// Said by a host that could not keep it.
 pub(crate) const FAILED: &str = "fathom-failed";
 
+/// Why there is no binary for the agents.
+#[derive(Debug, thiserror::Error)]
+pub enum BinaryError {
+    /// The file.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        cause: io::Error,
+    },
+    /// A path that no shell can be told.
+    #[error("{} is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
+    /// A host that cannot run it.
+    #[error("it is '{system}', this binary is for {ours}; give one for it with --agent-binary")]
+    OtherSystem {
+        /// The host, as `uname -sm` names it.
+        system: String,
+        /// What the binary is for.
+        ours: String,
+    },
+    /// The file, when it is to be copied.
+    #[error("{0}")]
+    Unopened(io::Error),
+    /// The way to the host.
+    #[error("the binary could not be copied: {0}")]
+    Copy(io::Error),
+    /// The program that copies, in its words.
+    #[error("the binary could not be copied: {0}")]
+    CopyProgram(String),
+    /// The host has no room, or no place for it.
+    #[error("the binary could not be stored in the cache of the host")]
+    NotStored,
+}
+
 /// This program, or one for the hosts' architecture.
 #[derive(Debug, Clone)]
-pub struct AgentBinary {
+pub(crate) struct AgentBinary {
     path: PathBuf,
     bytes: u64,
     hash: String,
@@ -26,8 +62,11 @@ impl AgentBinary {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn read(path: &Path) -> Result<AgentBinary, String> {
-        let cannot = |error: io::Error| format!("cannot read {}: {error}", path.display());
+    pub(crate) fn read(path: &Path) -> Result<AgentBinary, BinaryError> {
+        let cannot = |cause: io::Error| BinaryError::Unreadable {
+            path: path.to_owned(),
+            cause,
+        };
         let mut file = File::open(path).map_err(cannot)?;
         let mut context = digest::Context::new(&digest::SHA256);
         let (mut buffer, mut bytes) = (vec![0; 1 << 16], 0u64);
@@ -74,9 +113,9 @@ impl AgentBinary {
     /// path, as on hosts that share a file system, or the copy in the cache. A
     /// host that has neither says [`NEED`], its system and the words of `who`,
     /// and waits for somebody to bring the copy.
-    pub(crate) fn awaited_copy(&self, who: &str) -> Result<String, String> {
+    pub(crate) fn awaited_copy(&self, who: &str) -> Result<String, BinaryError> {
         let path = self.path.to_str();
-        let path = path.ok_or_else(|| format!("{} is not UTF-8", self.path.display()))?;
+        let path = path.ok_or_else(|| BinaryError::NotUtf8(self.path.clone()))?;
         let (whole, path, hash) = (&self.whole_hash, quoted(path), &self.hash);
         Ok(format!(
             "f={path}; s=\"$(sha256sum < \"$f\" 2>/dev/null)\"; \
@@ -91,26 +130,27 @@ impl AgentBinary {
     ///
     /// # Errors
     /// When it does not.
-    pub(crate) fn check(&self, system: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, system: &str) -> Result<(), BinaryError> {
         let ours = format!("Linux {}", std::env::consts::ARCH);
-        match system == ours {
-            true => Ok(()),
-            false => Err(format!(
-                "it is '{system}', this binary is for {ours}; give one for it with --agent-binary"
-            )),
+        if system == ours {
+            return Ok(());
         }
+        Err(BinaryError::OtherSystem {
+            system: system.to_owned(),
+            ours,
+        })
     }
 
     /// Gives the binary to a host that wants it.
     ///
     /// # Errors
     /// When the host is another kind of system, or the copy breaks.
-    pub(crate) fn copy_to(&self, system: &str, host: &mut dyn Write) -> Result<(), String> {
+    pub(crate) fn copy_to(&self, system: &str, host: &mut dyn Write) -> Result<(), BinaryError> {
         self.check(system)?;
         File::open(&self.path)
             .and_then(|mut file| io::copy(&mut file, host))
             .and_then(|_| host.flush())
-            .map_err(|error| format!("the binary could not be copied: {error}"))
+            .map_err(BinaryError::Copy)
     }
 }
 

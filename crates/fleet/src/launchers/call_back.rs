@@ -9,6 +9,7 @@
 //! everything is as over ssh.
 
 use std::fmt;
+use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::str::FromStr;
 use std::sync::mpsc::{Receiver, channel};
@@ -20,11 +21,12 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::token::unhex;
-use crate::credentials::{new_key, unsigned};
-use crate::protocol::frame::{FrameReader, FrameWriter};
-use crate::protocol::wire::PROTOCOL;
-use crate::session;
+use crate::credentials::{CredentialsError, new_key, unsigned};
+use crate::protocol::frame::{FrameError, FrameReader, FrameWriter};
+use crate::protocol::wire::{PROTOCOL, clean};
 use crate::session::options::AgentOptions;
+use crate::session::{self, SessionError};
+use crate::transport::ConnectionError;
 use crate::transport::Transport;
 use crate::transport::tls::{self, Binding};
 
@@ -39,6 +41,60 @@ pub(crate) const MAX_ADDRESSES: usize = 16;
 
 /// Time for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
+
+/// A text that names no coordinator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("${CALL_BACK_VARIABLE} does not say whom to call")]
+pub struct InvitationError;
+
+/// Why an agent that calls back is not let in, or turns away.
+#[derive(Debug, thiserror::Error)]
+pub enum CallBackError {
+    /// The connection.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    /// The certificate for it.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    /// Another version of fathom, or another program.
+    #[error(
+        "it is no agent of fathom {}; use the same version on all hosts",
+        env!("CARGO_PKG_VERSION")
+    )]
+    OtherVersion,
+    /// Somebody who does not belong to this launch.
+    #[error("it does not know the secret of this launch")]
+    WrongSecret,
+    /// A host that nobody waits for.
+    #[error("{host} is no host of this run")]
+    OtherHost {
+        /// The name that it gave.
+        host: String,
+    },
+    /// A host whose agent is there.
+    #[error("{host} is in this run already")]
+    SecondCall {
+        /// The host.
+        host: String,
+    },
+    /// The connection was dropped before it had proved anything.
+    #[error("it took too long")]
+    TooLate,
+    /// The coordinator refuses, in its words.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<FrameError> for CallBackError {
+    fn from(error: FrameError) -> CallBackError {
+        CallBackError::Connection(ConnectionError::Frame(error))
+    }
+}
+
+/// What could not be sent.
+fn unsent(error: io::Error) -> CallBackError {
+    CallBackError::Connection(ConnectionError::Unsent(error))
+}
 
 /// Where a coordinator waits, and what proves that an agent is one of its own.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,20 +111,19 @@ impl fmt::Debug for Invitation {
 }
 
 impl FromStr for Invitation {
-    type Err = String;
+    type Err = InvitationError;
 
-    fn from_str(text: &str) -> Result<Invitation, String> {
-        let wrong = || format!("${CALL_BACK_VARIABLE} does not say whom to call");
-        let (addresses, secret) = text.trim().split_once(';').ok_or_else(wrong)?;
+    fn from_str(text: &str) -> Result<Invitation, InvitationError> {
+        let (addresses, secret) = text.trim().split_once(';').ok_or(InvitationError)?;
         let secret = unhex(secret).filter(|secret| secret.len() == SECRET_BYTES);
         let addresses: Vec<String> = addresses.split(',').map(str::to_owned).collect();
         let fits = |address: &String| address.contains(':') && address.len() <= 300;
         if addresses.len() > MAX_ADDRESSES || !addresses.iter().all(fits) {
-            return Err(wrong());
+            return Err(InvitationError);
         }
         Ok(Invitation {
             addresses,
-            secret: Secret(secret.ok_or_else(wrong)?),
+            secret: Secret(secret.ok_or(InvitationError)?),
         })
     }
 }
@@ -90,11 +145,11 @@ impl Invitation {
 pub(crate) struct Secret(Vec<u8>);
 
 impl Secret {
-    pub(crate) fn fresh() -> Result<Secret, String> {
+    pub(crate) fn fresh() -> Result<Secret, CredentialsError> {
         let mut secret = vec![0; SECRET_BYTES];
         SystemRandom::new()
             .fill(&mut secret)
-            .map_err(|_| "the system gives no random numbers".to_owned())?;
+            .map_err(|_| CredentialsError::NoRandomNumbers)?;
         Ok(Secret(secret))
     }
 
@@ -150,8 +205,8 @@ pub(crate) enum Answer {
 pub(crate) fn answer(
     socket: TcpStream,
     secret: &Secret,
-    admit: impl FnOnce(&str) -> Result<(), String>,
-) -> Result<(String, Transport), String> {
+    admit: impl FnOnce(&str) -> Result<(), CallBackError>,
+) -> Result<(String, Transport), CallBackError> {
     let (transport, binding) = tls::accept(socket, &unsigned(&new_key()?)?, true)?;
     let Transport {
         input,
@@ -161,27 +216,22 @@ pub(crate) fn answer(
     } = transport;
     let mut reader = FrameReader::new(input);
     let writer = FrameWriter::new(output);
-    let call: Call = reader.next().map_err(|error| error.to_string())?;
-    let refuse = |reason: String| {
-        let _ = writer.send(&Answer::Refused(reason.clone()));
-        Err(reason)
+    let call: Call = reader.next()?;
+    let refuse = |error: CallBackError| {
+        let _ = writer.send(&Answer::Refused(error.to_string()));
+        Err(error)
     };
     if call.fathom != CALLER || call.protocol != PROTOCOL {
-        return refuse(format!(
-            "it is no agent of fathom {}; use the same version on all hosts",
-            env!("CARGO_PKG_VERSION")
-        ));
+        return refuse(CallBackError::OtherVersion);
     }
     if !secret.proves(&call.proof, "agent", &binding, &call.host) {
-        return refuse("it does not know the secret of this launch".to_owned());
+        return refuse(CallBackError::WrongSecret);
     }
-    if let Err(reason) = admit(&call.host) {
-        return refuse(reason);
+    if let Err(error) = admit(&call.host) {
+        return refuse(error);
     }
     let proof = secret.prove("coordinator", &binding, &call.host);
-    writer
-        .send(&Answer::Welcome { proof })
-        .map_err(|error| error.to_string())?;
+    writer.send(&Answer::Welcome { proof }).map_err(unsent)?;
     let transport = Transport {
         input: reader.into_inner(),
         output: writer.into_inner(),
@@ -200,13 +250,15 @@ pub fn serve_call_back(
     host: &str,
     invitation: &Invitation,
     options: &AgentOptions,
-) -> Result<(), String> {
-    let (connected, addresses) = (dial(&invitation.addresses), invitation.addresses.join(", "));
-    let mut why = format!("no coordinator answers at {addresses}");
+) -> Result<(), SessionError> {
+    let connected = dial(&invitation.addresses);
+    let mut why = SessionError::NoCoordinator {
+        addresses: invitation.addresses.join(", "),
+    };
     for (address, socket) in connected {
         match call(socket, &address, host, &invitation.secret) {
             Ok(transport) => return session::serve(transport, options),
-            Err(reason) => why = format!("{address}: {reason}"),
+            Err(cause) => why = SessionError::CallBack { address, cause },
         }
     }
     Err(why)
@@ -265,7 +317,7 @@ fn call(
     address: &str,
     host: &str,
     secret: &Secret,
-) -> Result<Transport, String> {
+) -> Result<Transport, CallBackError> {
     let name = address.rsplit_once(':').map_or(address, |(name, _)| name);
     let name = name.trim_matches(['[', ']']);
     let (transport, binding) = tls::call(socket, name, &unsigned(&new_key()?)?)?;
@@ -284,9 +336,9 @@ fn call(
         host: host.to_owned(),
         proof: secret.prove("agent", &binding, host),
     };
-    writer.send(&call).map_err(|error| error.to_string())?;
-    match reader.next::<Answer>().map_err(|error| error.to_string())? {
-        Answer::Refused(reason) => Err(crate::protocol::wire::clean(&reason)),
+    writer.send(&call).map_err(unsent)?;
+    match reader.next::<Answer>()? {
+        Answer::Refused(reason) => Err(CallBackError::Refused(clean(&reason))),
         Answer::Welcome { proof } if secret.proves(&proof, "coordinator", &binding, host) => {
             Ok(Transport {
                 input: reader.into_inner(),
@@ -295,7 +347,7 @@ fn call(
                 complaint,
             })
         }
-        Answer::Welcome { .. } => Err("it does not know the secret of this launch".to_owned()),
+        Answer::Welcome { .. } => Err(CallBackError::WrongSecret),
     }
 }
 

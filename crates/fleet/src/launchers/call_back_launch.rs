@@ -9,6 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::launchers::call_back::Invitation;
 use crate::launchers::call_back_port::Callers;
 use crate::launchers::starter::Starter;
+use crate::launchers::{Launch, LaunchError};
 use crate::transport::Transport;
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -16,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A launch under way. As long as somebody holds it, what it has started
 /// stays; then the starter is given time to end, and removes what it made.
 #[derive(Clone)]
-pub struct Launched(Arc<Inner>);
+pub(crate) struct CallBackLaunch(Arc<Inner>);
 
 struct Inner {
     // The order matters: first the port is closed, then the starter ended.
@@ -26,39 +27,37 @@ struct Inner {
     patience: Duration,
 }
 
-impl fmt::Debug for Launched {
+impl fmt::Debug for CallBackLaunch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Launched")
+        f.debug_tuple("CallBackLaunch")
             .field(&self.0.callers.invitation)
             .finish()
     }
 }
 
-impl Launched {
+impl CallBackLaunch {
     /// Opens a port and lets `start` start the agents with the invitation to
     /// it; each has so long to call back.
     pub(crate) fn begin(
         call_back: Option<&HostName>,
         hosts: &[HostName],
         patience: Duration,
-        start: impl FnOnce(&Invitation) -> Result<Box<dyn Starter>, String>,
-    ) -> Result<Launched, String> {
+        start: impl FnOnce(&Invitation) -> Result<Box<dyn Starter>, LaunchError>,
+    ) -> Result<CallBackLaunch, LaunchError> {
         let callers = Callers::listen(call_back, hosts)?;
         let starter = Mutex::new(start(&callers.invitation)?);
-        Ok(Launched(Arc::new(Inner {
+        Ok(CallBackLaunch(Arc::new(Inner {
             callers,
             starter,
             began: Instant::now(),
             patience,
         })))
     }
+}
 
+impl Launch for CallBackLaunch {
     /// The connection of a host's agent, unless the user ends the wait.
-    pub(crate) fn wait_for(
-        &self,
-        host: &HostName,
-        interrupt: &Interrupt,
-    ) -> Result<Transport, String> {
+    fn launch(&self, host: &HostName, interrupt: &Interrupt) -> Result<Transport, LaunchError> {
         let Inner {
             callers,
             starter,
@@ -70,24 +69,31 @@ impl Launched {
                 return Ok(transport);
             }
             if interrupt.is_raised() {
-                return Err(interrupt.why().to_owned());
+                return Err(LaunchError::Interrupted(interrupt.why().to_owned()));
             }
             let mut starter = starter.lock().unwrap_or_else(PoisonError::into_inner);
             let why = starter.about(&host.name).or_else(|| starter.ended());
             if let Some(why) = why {
                 // It may have come at the last moment.
-                return callers.take(&host.name, Duration::ZERO).ok_or(why);
+                let late = callers.take(&host.name, Duration::ZERO);
+                return late.ok_or(LaunchError::Program(why));
             }
             if began.elapsed() > *patience {
-                let refused = callers.refused().map(|who| format!(" ({who})"));
-                return Err(format!(
-                    "it has not called back within {}{}; it must reach {}, else name another \
-                     address with --call-back",
-                    fathom_model::unit::span(patience.as_nanos() as u64),
-                    refused.unwrap_or_default(),
-                    callers.invitation.addresses.join(" or "),
-                ));
+                return Err(LaunchError::NoCall {
+                    waited: *patience,
+                    turned_away: callers.refused(),
+                    addresses: callers.invitation.addresses.clone(),
+                });
             }
         }
+    }
+
+    /// Who comes by itself must not wait behind those that do not.
+    fn at_once(&self, hosts: usize) -> usize {
+        hosts
+    }
+
+    fn under_way(&self) -> Option<CallBackLaunch> {
+        Some(self.clone())
     }
 }

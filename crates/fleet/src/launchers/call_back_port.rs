@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 use fathom_observe::network::{Interface, interfaces};
 
 use crate::host_list::HostName;
-use crate::launchers::call_back::{self, Invitation, MAX_ADDRESSES, Secret};
+use crate::launchers::LaunchError;
+use crate::launchers::call_back::{self, CallBackError, Invitation, MAX_ADDRESSES, Secret};
+use crate::protocol::wire::clean;
+use crate::thread::spawn;
 use crate::transport::Transport;
 use crate::transport::unauthenticated::{Number, Strangers};
 
@@ -51,7 +54,10 @@ impl Callers {
     /// Waits for the hosts. `at` is the name or address by which they reach
     /// this one, where only the user knows it, with a port if it must be one
     /// that a firewall lets through.
-    pub(crate) fn listen(at: Option<&HostName>, hosts: &[HostName]) -> Result<Callers, String> {
+    pub(crate) fn listen(
+        at: Option<&HostName>,
+        hosts: &[HostName],
+    ) -> Result<Callers, LaunchError> {
         let port = at.and_then(|at| at.port).unwrap_or(0);
         let found = interfaces();
         let version_6 = match at {
@@ -66,11 +72,8 @@ impl Callers {
         };
         let listener = TcpListener::bind((any, port))
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
-            .map_err(|error| format!("cannot wait for agents on port {port}: {error}"))?;
-        let port = listener
-            .local_addr()
-            .map_err(|error| error.to_string())?
-            .port();
+            .map_err(|cause| LaunchError::Listen { port, cause })?;
+        let port = listener.local_addr().map_err(LaunchError::Socket)?.port();
         let addresses = match at {
             Some(at) => vec![
                 HostName {
@@ -92,10 +95,7 @@ impl Callers {
             changed: Condvar::new(),
         });
         let accepting = Arc::clone(&state);
-        std::thread::Builder::new()
-            .name("fathom-callers".to_owned())
-            .spawn(move || accepting.accept(&listener))
-            .map_err(|error| format!("cannot start a thread: {error}"))?;
+        spawn("fathom-callers", move || accepting.accept(&listener))?;
         Ok(Callers {
             invitation: Invitation { addresses, secret },
             state,
@@ -172,7 +172,7 @@ impl State {
         let answered = call_back::answer(socket, &self.secret, |host| {
             match self.strangers.leave(number) {
                 true => self.admit(host),
-                false => Err("it took too long".to_owned()),
+                false => Err(CallBackError::TooLate),
             }
         });
         let mut arrived = self.arrived();
@@ -185,17 +185,16 @@ impl State {
         self.changed.notify_all();
     }
 
-    fn admit(&self, host: &str) -> Result<(), String> {
+    fn admit(&self, host: &str) -> Result<(), CallBackError> {
         if !self.expected.iter().any(|expected| expected == host) {
-            return Err(format!(
-                "{} is no host of this run",
-                crate::protocol::wire::clean(host)
-            ));
+            return Err(CallBackError::OtherHost { host: clean(host) });
         }
-        match self.arrived().admitted.insert(host.to_owned()) {
-            true => Ok(()),
-            false => Err(format!("{host} is in this run already")),
+        if self.arrived().admitted.insert(host.to_owned()) {
+            return Ok(());
         }
+        Err(CallBackError::SecondCall {
+            host: host.to_owned(),
+        })
     }
 }
 

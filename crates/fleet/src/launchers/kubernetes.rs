@@ -8,17 +8,19 @@
 //! their connection, and the cluster removes the Job, and with it the Secret,
 //! after ten minutes.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::host_list::{HostName, parse_hosts};
+use crate::credentials::CredentialsError;
+use crate::host_list::{HostListError, HostName, parse_hosts};
 use crate::launchers::call_back::{CALL_BACK_VARIABLE, Invitation};
-use crate::launchers::call_back_launch::Launched;
+use crate::launchers::call_back_launch::CallBackLaunch;
 use crate::launchers::starter::Starter;
+use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 use crate::protocol::wire::clean;
 
 /// Time for pods to be scheduled, images to be pulled, agents to start.
@@ -33,22 +35,66 @@ const ASK_SECONDS: &str = "--request-timeout=20s";
 /// A finished Job that nobody removed goes after so long.
 const FINISHED_SECONDS: u64 = 600;
 
-/// How agents are started in a cluster.
-#[derive(Debug, Clone)]
-pub struct KubernetesOptions {
-    /// The user's manifest of a Job, YAML or JSON.
-    pub manifest: PathBuf,
-    /// The namespace, where it is not that of kubectl's context.
-    pub namespace: Option<String>,
-    /// Arguments of the agents.
-    pub arguments: Vec<String>,
+pub(super) static LAUNCHER: LauncherKind = LauncherKind {
+    name: "kubernetes",
+    about: "They are the pods of a Job (--job); all nodes are the default",
+    starts_agents: true,
+    default_hosts: Some(|| Ok(kubernetes_nodes()?)),
+    start: launch,
+};
+
+/// Why agents cannot be started in a cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum KubernetesError {
+    /// The user did not say what a pod of an agent is.
+    #[error("name the manifest of the agents' Job with --job; examples/kubernetes-job.yaml is one")]
+    NoManifest,
+    /// A path that kubectl cannot be told.
+    #[error("{} is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
+    /// The manifest of something else.
+    #[error(
+        "{path} must hold the manifest of one Job and nothing else; examples/kubernetes-job.yaml \
+         is one"
+    )]
+    NotAJob {
+        /// The manifest.
+        path: String,
+    },
+    /// Fields of another type than those of a Job.
+    #[error("the manifest of the Job is malformed")]
+    MalformedJob,
+    /// A Job without one.
+    #[error("the Job has no container for the agent")]
+    NoContainer,
+    /// The environment of the container.
+    #[error("the container's env is no list")]
+    MalformedEnvironment,
+    /// The cluster has none to offer.
+    #[error("no node of the cluster is ready and takes pods; name them with --hosts")]
+    NoNodes,
+    /// Names of nodes.
+    #[error(transparent)]
+    Hosts(#[from] HostListError),
+    /// The name of the Job and the secret.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    /// kubectl itself.
+    #[error("cannot start kubectl: {0}")]
+    Start(io::Error),
+    /// What it complains about.
+    #[error("kubectl: {0}")]
+    Kubectl(String),
+    /// What it prints.
+    #[error("kubectl printed no JSON: {0}")]
+    NoJson(serde_json::Error),
 }
 
 /// The nodes of the cluster that take pods.
 ///
 /// # Errors
 /// What kubectl complains about, or that there are none.
-pub fn kubernetes_nodes() -> Result<Vec<HostName>, String> {
+fn kubernetes_nodes() -> Result<Vec<HostName>, KubernetesError> {
     let list = ask(&["get", "nodes", "--output=json"], None)?;
     let mut names = Vec::new();
     for node in list["items"].as_array().into_iter().flatten() {
@@ -69,31 +115,28 @@ pub fn kubernetes_nodes() -> Result<Vec<HostName>, String> {
             names.push(name);
         }
     }
-    match names.is_empty() {
-        true => {
-            Err("no node of the cluster is ready and takes pods; name them with --hosts".to_owned())
-        }
-        false => parse_hosts(&names.join(",")),
+    if names.is_empty() {
+        return Err(KubernetesError::NoNodes);
     }
+    Ok(parse_hosts(&names.join(","))?)
 }
 
 /// Applies a Job with an agent on each of the nodes.
-pub(crate) fn launch(
-    hosts: &[HostName],
-    call_back: Option<&HostName>,
-    options: &KubernetesOptions,
-) -> Result<Launched, String> {
-    let job = read_manifest(&options.manifest)?;
-    Launched::begin(call_back, hosts, PATIENCE, |invitation| {
-        let started = Job::apply(job, hosts, invitation, options)?;
+fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
+    let manifest = request.job.as_deref().ok_or(KubernetesError::NoManifest)?;
+    let job = read_manifest(manifest)?;
+    let (hosts, call_back) = (&request.hosts, request.call_back.as_ref());
+    let launch = CallBackLaunch::begin(call_back, hosts, PATIENCE, |invitation| {
+        let started = Job::apply(job, invitation, request)?;
         Ok(Box::new(started))
-    })
+    })?;
+    Ok(Box::new(launch))
 }
 
 /// kubectl itself turns YAML into JSON.
-fn read_manifest(path: &Path) -> Result<Value, String> {
+fn read_manifest(path: &Path) -> Result<Value, KubernetesError> {
     let text = path.to_str();
-    let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
+    let text = text.ok_or_else(|| KubernetesError::NotUtf8(path.to_owned()))?;
     let file = format!("--filename={text}");
     let job = ask(
         &[
@@ -107,10 +150,9 @@ fn read_manifest(path: &Path) -> Result<Value, String> {
     )?;
     match job["kind"].as_str() {
         Some("Job") => Ok(job),
-        _ => Err(format!(
-            "{text} must hold the manifest of one Job and nothing else; examples/kubernetes-job.yaml \
-             is one"
-        )),
+        _ => Err(KubernetesError::NotAJob {
+            path: text.to_owned(),
+        }),
     }
 }
 
@@ -120,7 +162,7 @@ pub(crate) fn complete(
     name: &str,
     hosts: &[HostName],
     arguments: &[String],
-) -> Result<Value, String> {
+) -> Result<Value, KubernetesError> {
     let count = hosts.len();
     let metadata = object(&mut job["metadata"])?;
     for made in [
@@ -154,14 +196,16 @@ pub(crate) fn complete(
     place(pod.entry("affinity").or_insert(json!({})), name, hosts)?;
     let containers = pod.get_mut("containers").and_then(Value::as_array_mut);
     let container = containers.and_then(|all| all.first_mut());
-    let container = container.ok_or("the Job has no container for the agent")?;
+    let container = container.ok_or(KubernetesError::NoContainer)?;
     let container = object(container)?;
     container.entry("command").or_insert(json!(["fathom"]));
     let mut words = vec!["agent", "--call-back", "$(FATHOM_NODE)"];
     words.extend(arguments.iter().map(String::as_str));
     container.insert("args".to_owned(), json!(words));
     let env = container.entry("env").or_insert(json!([]));
-    let env = env.as_array_mut().ok_or("the container's env is no list")?;
+    let env = env
+        .as_array_mut()
+        .ok_or(KubernetesError::MalformedEnvironment)?;
     env.push(json!({"name": "FATHOM_NODE",
         "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}));
     env.push(json!({"name": CALL_BACK_VARIABLE,
@@ -170,7 +214,7 @@ pub(crate) fn complete(
 }
 
 /// One pod for each node, on the named ones only.
-fn place(affinity: &mut Value, name: &str, hosts: &[HostName]) -> Result<(), String> {
+fn place(affinity: &mut Value, name: &str, hosts: &[HostName]) -> Result<(), KubernetesError> {
     let affinity = object(affinity)?;
     let terms: Vec<Value> = hosts
         .iter()
@@ -192,12 +236,11 @@ fn place(affinity: &mut Value, name: &str, hosts: &[HostName]) -> Result<(), Str
     Ok(())
 }
 
-fn object(value: &mut Value) -> Result<&mut serde_json::Map<String, Value>, String> {
+fn object(value: &mut Value) -> Result<&mut serde_json::Map<String, Value>, KubernetesError> {
     if value.is_null() {
         *value = json!({});
     }
-    let wrong = "the manifest of the Job is malformed".to_owned();
-    value.as_object_mut().ok_or(wrong)
+    value.as_object_mut().ok_or(KubernetesError::MalformedJob)
 }
 
 /// The secret that the pods' environment comes from.
@@ -221,22 +264,21 @@ struct Job {
 impl Job {
     fn apply(
         manifest: Value,
-        hosts: &[HostName],
         invitation: &Invitation,
-        options: &KubernetesOptions,
-    ) -> Result<Job, String> {
+        request: &LaunchRequest,
+    ) -> Result<Job, KubernetesError> {
         let mut random = [0; 5];
         ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut random)
-            .map_err(|_| "the system gives no random numbers".to_owned())?;
+            .map_err(|_| CredentialsError::NoRandomNumbers)?;
         let name = format!("fathom-{}", hex::encode(random));
         let namespace = match (
-            &options.namespace,
+            &request.namespace,
             manifest["metadata"]["namespace"].as_str(),
         ) {
             (Some(chosen), _) => Some(chosen.clone()),
             (None, own) => own.map(str::to_owned),
         };
-        let mut manifest = complete(manifest, &name, hosts, &options.arguments)?;
+        let mut manifest = complete(manifest, &name, &request.hosts, &request.arguments)?;
         if let Some(namespace) = &namespace {
             manifest["metadata"]["namespace"] = json!(namespace);
         }
@@ -273,7 +315,7 @@ impl Job {
         Ok(job)
     }
 
-    fn ask(&self, words: &[&str], input: Option<&Value>) -> Result<Value, String> {
+    fn ask(&self, words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> {
         let mut words = words.to_vec();
         words.extend(self.namespace.as_deref());
         ask(&words, input)
@@ -372,8 +414,7 @@ fn trouble(pod: &Value) -> Option<String> {
 }
 
 /// Runs kubectl, and reads the JSON that it prints.
-fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, String> {
-    let cannot = |error: std::io::Error| format!("cannot start kubectl: {error}");
+fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> {
     let mut child = Command::new("kubectl")
         .args(words)
         .arg(ASK_SECONDS)
@@ -384,20 +425,20 @@ fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, String> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(cannot)?;
+        .map_err(KubernetesError::Start)?;
     if let (Some(mut stdin), Some(input)) = (child.stdin.take(), input) {
         // If it does not read, it says why.
         let _ = stdin.write_all(input.to_string().as_bytes());
     }
-    let output = child.wait_with_output().map_err(cannot)?;
+    let output = child.wait_with_output().map_err(KubernetesError::Start)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         let last = said.lines().rfind(|line| !line.trim().is_empty());
-        return Err(format!("kubectl: {}", clean(last.unwrap_or("it failed"))));
+        let last = clean(last.unwrap_or("it failed"));
+        return Err(KubernetesError::Kubectl(last));
     }
     match words.contains(&"--output=json") {
-        true => serde_json::from_slice(&output.stdout)
-            .map_err(|error| format!("kubectl printed no JSON: {error}")),
+        true => serde_json::from_slice(&output.stdout).map_err(KubernetesError::NoJson),
         false => Ok(Value::Null),
     }
 }

@@ -12,13 +12,21 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::host_list::HostName;
-use crate::launchers::agent_binary::AgentBinary;
 use crate::launchers::call_back::CALL_BACK_VARIABLE;
-use crate::launchers::call_back_launch::Launched;
+use crate::launchers::call_back_launch::CallBackLaunch;
 use crate::launchers::starter::Program;
+use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 
 /// Time for the start of the agents.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(super) static LAUNCHER: LauncherKind = LauncherKind {
+    name: "mpi",
+    about: "mpirun starts them; nothing else of MPI is used",
+    starts_agents: true,
+    default_hosts: None,
+    start: launch,
+};
 
 /// Which of the families an `mpirun` is of: they differ in how they pass on
 /// the environment.
@@ -31,24 +39,23 @@ enum Family {
 
 /// Starts an agent on each of the hosts, with `mpirun` or what the user calls
 /// it, and the options that the site needs.
-pub(crate) fn launch(
-    hosts: &[HostName],
-    call_back: Option<&HostName>,
-    mpirun: &[String],
-    binary: &AgentBinary,
-    arguments: &[String],
-) -> Result<Launched, String> {
-    let program = mpirun.first().map_or("mpirun", String::as_str);
-    let options = mpirun.get(1..).unwrap_or_default();
+fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
+    let (hosts, call_back) = (&request.hosts, request.call_back.as_ref());
+    let binary = request.binary()?;
+    if hosts.is_empty() {
+        return Err(LaunchError::NoHosts);
+    }
+    let program = request.mpirun.first().map_or("mpirun", String::as_str);
+    let options = request.mpirun.get(1..).unwrap_or_default();
     let family = family(program, options)?;
-    Launched::begin(call_back, hosts, PATIENCE, |invitation| {
+    let launch = CallBackLaunch::begin(call_back, hosts, PATIENCE, |invitation| {
         let mut command = Command::new(program);
         command.args(options);
         // Open MPI binds each program to one core unless told otherwise.
         if family == Family::OpenMpi {
             command.args(["--bind-to", "none"]);
         }
-        command.args(line(family, hosts, binary.path(), arguments));
+        command.args(line(family, hosts, binary.path(), &request.arguments));
         // Root is allowed where root asks for it.
         for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
             command.env(name, "1");
@@ -57,16 +64,20 @@ pub(crate) fn launch(
         command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
         let started = Program::start("mpirun", command, invitation, None)?;
         Ok(Box::new(started))
-    })
+    })?;
+    Ok(Box::new(launch))
 }
 
-fn family(program: &str, options: &[String]) -> Result<Family, String> {
+fn family(program: &str, options: &[String]) -> Result<Family, LaunchError> {
     let output = Command::new(program)
         .args(options)
         .arg("--version")
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("cannot start {program}: {error}"))?;
+        .map_err(|cause| LaunchError::Start {
+            program: program.to_owned(),
+            cause,
+        })?;
     let text = String::from_utf8_lossy(&output.stdout).to_ascii_lowercase();
     Ok(
         match text.contains("open mpi") || text.contains("openrte") {

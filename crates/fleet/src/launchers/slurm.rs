@@ -13,9 +13,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::host_list::{HostName, parse_hosts};
-use crate::launchers::agent_binary::{AgentBinary, quoted};
-use crate::launchers::call_back_launch::Launched;
+use crate::launchers::agent_binary::{AgentBinary, BinaryError, quoted};
+use crate::launchers::call_back_launch::CallBackLaunch;
 use crate::launchers::starter::Program;
+use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 use crate::protocol::wire::clean;
 
 /// Time for the step, the copy and the start of the agents.
@@ -24,43 +25,45 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The nodes of an allocation, in the words of Slurm.
 const NODES_VARIABLE: &str = "SLURM_JOB_NODELIST";
 
+pub(super) static LAUNCHER: LauncherKind = LauncherKind {
+    name: "slurm",
+    about: "srun starts them, inside of an allocation; its nodes are the default",
+    starts_agents: true,
+    default_hosts: Some(slurm_nodes),
+    start: launch,
+};
+
 /// The nodes of the allocation that this process is in.
 ///
 /// # Errors
 /// When it is in none.
-pub fn slurm_nodes() -> Result<Vec<HostName>, String> {
+fn slurm_nodes() -> Result<Vec<HostName>, LaunchError> {
     match std::env::var(NODES_VARIABLE) {
         Ok(list) if !list.is_empty() => {
-            parse_hosts(&list).map_err(|why| format!("${NODES_VARIABLE} ({list}): {why}"))
+            parse_hosts(&list).map_err(|cause| LaunchError::Allocation {
+                variable: NODES_VARIABLE,
+                list,
+                cause,
+            })
         }
-        _ => Err(format!(
-            "there is no allocation of Slurm here (${NODES_VARIABLE} is not set); begin one with \
-             salloc or sbatch: salloc -N 4 fathom io …"
-        )),
+        _ => Err(LaunchError::NoAllocation {
+            variable: NODES_VARIABLE,
+        }),
     }
 }
 
 /// Starts an agent on each of the hosts, which must be of the allocation.
-pub(crate) fn launch(
-    hosts: &[HostName],
-    call_back: Option<&HostName>,
-    binary: AgentBinary,
-    arguments: &[String],
-) -> Result<Launched, String> {
+fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
+    let (hosts, call_back) = (&request.hosts, request.call_back.as_ref());
+    let binary = request.binary()?;
     let nodes = slurm_nodes()?;
-    let strangers: Vec<&str> = hosts
-        .iter()
-        .filter(|host| !nodes.contains(host))
-        .map(|host| host.name.as_str())
-        .collect();
-    if !strangers.is_empty() {
-        return Err(format!(
-            "not in this allocation of Slurm: {}",
-            strangers.join(", ")
-        ));
+    let others = hosts.iter().filter(|host| !nodes.contains(host));
+    let others: Vec<String> = others.map(|host| host.name.clone()).collect();
+    if !others.is_empty() {
+        return Err(LaunchError::NotAllocated { hosts: others });
     }
-    let script = script(&binary, arguments)?;
-    Launched::begin(call_back, hosts, PATIENCE, |invitation| {
+    let script = script(&binary, &request.arguments)?;
+    let launch = CallBackLaunch::begin(call_back, hosts, PATIENCE, |invitation| {
         let mut command = step(hosts);
         command.args(["sh", "-c", &script]);
         // One after the other: with a shared home the first is enough.
@@ -71,30 +74,38 @@ pub(crate) fn launch(
         };
         let started = Program::start("srun", command, invitation, Some(Box::new(bring)))?;
         Ok(Box::new(started))
-    })
+    })?;
+    Ok(Box::new(launch))
 }
 
 /// Brings a node the copy that it waits for. `need` is its system and name.
-fn copy(binary: &AgentBinary, need: &str) -> Result<(), String> {
+fn copy(binary: &AgentBinary, need: &str) -> Result<(), LaunchError> {
     let (system, node) = need.rsplit_once(' ').unwrap_or((need, ""));
-    let failed = |why: String| format!("{node}: {why}");
-    binary.check(system).map_err(failed)?;
+    let on_host = |cause: LaunchError| LaunchError::OnHost {
+        host: node.to_owned(),
+        cause: Box::new(cause),
+    };
+    let wrong = |error: BinaryError| on_host(error.into());
+    binary.check(system).map_err(wrong)?;
     let node = parse_hosts(node)?;
-    let input = File::open(binary.path()).map_err(|error| failed(error.to_string()))?;
+    let input = File::open(binary.path());
+    let input = input.map_err(|error| wrong(BinaryError::Unopened(error)))?;
     let output = step(&node)
         .args(["sh", "-c", &binary.kept_copy()])
         .stdin(Stdio::from(input))
         .output()
-        .map_err(|error| failed(format!("cannot start srun: {error}")))?;
+        .map_err(|cause| {
+            on_host(LaunchError::Start {
+                program: "srun".to_owned(),
+                cause,
+            })
+        })?;
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().last().unwrap_or_default().to_owned();
-    Err(failed(format!(
-        "the binary could not be copied: {}",
-        clean(&last)
-    )))
+    Err(wrong(BinaryError::CopyProgram(clean(&last))))
 }
 
 /// A step with one task on each of the hosts.
@@ -123,7 +134,7 @@ fn step(hosts: &[HostName]) -> Command {
     command
 }
 
-fn script(binary: &AgentBinary, arguments: &[String]) -> Result<String, String> {
+fn script(binary: &AgentBinary, arguments: &[String]) -> Result<String, BinaryError> {
     let arguments: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
     Ok(format!(
         "{}exec \"$f\" agent --call-back \"$SLURMD_NODENAME\" {}",

@@ -14,8 +14,10 @@ use std::time::{Duration, Instant};
 
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
-use crate::launchers::agent_binary::{AgentBinary, FAILED, NEED, quoted};
+use crate::launchers::agent_binary::{AgentBinary, BinaryError, FAILED, NEED, quoted};
 use crate::launchers::stderr_tail::Complaints;
+use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
+use crate::thread::ThreadError;
 use crate::transport::Transport;
 
 /// Time for the connection, the copy and the start of the agent.
@@ -29,25 +31,64 @@ const NOISE_BYTES: usize = 64 << 10;
 
 const HERE: &str = "fathom-here";
 
-/// How agents are started over ssh.
-#[derive(Debug, Clone)]
-pub struct SshOptions {
+pub(super) static LAUNCHER: LauncherKind = LauncherKind {
+    name: "ssh",
+    about: "OpenSSH starts them, with your configuration; nothing is installed",
+    starts_agents: true,
+    default_hosts: None,
+    start: |request: &LaunchRequest| {
+        Ok(Box::new(SshLauncher {
+            program: PathBuf::from("ssh"),
+            binary: request.binary()?,
+            arguments: request.arguments.clone(),
+        }))
+    },
+};
+
+/// Copies the binary, and starts it there as `agent --stdio` with these
+/// arguments.
+#[derive(Debug)]
+struct SshLauncher {
     program: PathBuf,
     binary: AgentBinary,
     arguments: Vec<String>,
 }
 
-impl SshOptions {
-    /// Copies `binary` and starts it there as `agent --stdio` with these
-    /// arguments.
-    pub fn new(binary: AgentBinary, arguments: Vec<String>) -> SshOptions {
-        SshOptions {
-            program: PathBuf::from("ssh"),
-            binary,
-            arguments,
+impl Launch for SshLauncher {
+    fn launch(&self, host: &HostName, interrupt: &Interrupt) -> Result<Transport, LaunchError> {
+        let mut command = Command::new(&self.program);
+        command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15"]);
+        // The connection must be noticed to be dead by us, not by the kernel.
+        command.args(["-oServerAliveInterval=5", "-oServerAliveCountMax=3"]);
+        if let Some(port) = host.port {
+            command.arg(format!("-p{port}"));
         }
+        command.args(["--", &host.name, &self.remote_command()]);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // Ctrl-C is for the coordinator, which then ends the agents in order.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|cause| LaunchError::Start {
+            program: self.program.display().to_string(),
+            cause,
+        })?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(input), Some(output), Some(errors)) = streams else {
+            return Err(LaunchError::NoStreams {
+                program: "ssh".to_owned(),
+            });
+        };
+        let ssh = Ssh {
+            child: Arc::new(Mutex::new(child)),
+            complaints: Complaints::of(errors),
+        };
+        ssh.started(input, output, &self.binary, interrupt)
     }
+}
 
+impl SshLauncher {
     /// What the host's shell is told. Any shell understands it: all of it is
     /// one quoted word for `sh`.
     fn remote_command(&self) -> String {
@@ -59,40 +100,6 @@ impl SshOptions {
         );
         format!("exec sh -c {}", quoted(&script))
     }
-}
-
-/// Starts an agent on a host.
-pub(crate) fn launch(
-    host: &HostName,
-    options: &SshOptions,
-    interrupt: &Interrupt,
-) -> Result<Transport, String> {
-    let mut command = Command::new(&options.program);
-    command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15"]);
-    // The connection must be noticed to be dead by us, not by the kernel.
-    command.args(["-oServerAliveInterval=5", "-oServerAliveCountMax=3"]);
-    if let Some(port) = host.port {
-        command.arg(format!("-p{port}"));
-    }
-    command.args(["--", &host.name, &options.remote_command()]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    // Ctrl-C is for the coordinator, which then ends the agents in order.
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command
-        .spawn()
-        .map_err(|error| format!("cannot start {}: {error}", options.program.display()))?;
-    let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let (Some(input), Some(output), Some(errors)) = streams else {
-        return Err("ssh has no standard streams".to_owned());
-    };
-    let ssh = Ssh {
-        child: Arc::new(Mutex::new(child)),
-        complaints: Complaints::of(errors),
-    };
-    ssh.started(input, output, options, interrupt)
 }
 
 /// The ssh client of one host.
@@ -108,9 +115,9 @@ impl Ssh {
         self,
         mut input: ChildStdin,
         mut output: ChildStdout,
-        options: &SshOptions,
+        binary: &AgentBinary,
         interrupt: &Interrupt,
-    ) -> Result<Transport, String> {
+    ) -> Result<Transport, LaunchError> {
         let (done, over) = channel::<()>();
         let (late, ended) = (self.clone(), interrupt.clone());
         let watch = std::thread::Builder::new()
@@ -123,17 +130,17 @@ impl Ssh {
                     }
                 }
             });
-        watch.map_err(|error| format!("cannot start a thread: {error}"))?;
-        let started = greet(&mut input, &mut output, options);
+        watch.map_err(ThreadError)?;
+        let started = greet(&mut input, &mut output, binary);
         drop(done);
         if interrupt.is_raised() && started.is_err() {
             self.end();
-            return Err(interrupt.why().to_owned());
+            return Err(LaunchError::Interrupted(interrupt.why().to_owned()));
         }
-        if let Err(why) = started {
+        if let Err(error) = started {
             let complaint = self.complain();
             self.end();
-            return Err(complaint.unwrap_or(why));
+            return Err(complaint.map_or(error, LaunchError::Program));
         }
         let (closing, asking) = (self.clone(), self);
         Ok(Transport {
@@ -167,8 +174,8 @@ fn lock(child: &Mutex<Child>) -> MutexGuard<'_, Child> {
 fn greet(
     input: &mut ChildStdin,
     output: &mut ChildStdout,
-    options: &SshOptions,
-) -> Result<(), String> {
+    binary: &AgentBinary,
+) -> Result<(), LaunchError> {
     let mut read = 0;
     loop {
         let line = line(output, &mut read)?;
@@ -176,16 +183,16 @@ fn greet(
             return Ok(());
         }
         if line == FAILED {
-            return Err("the binary could not be stored in the cache of the host".to_owned());
+            return Err(BinaryError::NotStored.into());
         }
         if let Some(system) = line.strip_prefix(NEED) {
-            options.binary.copy_to(system, input)?;
+            binary.copy_to(system, input)?;
         }
     }
 }
 
 /// A line, byte by byte: what follows the last one belongs to the agent.
-fn line(output: &mut ChildStdout, read: &mut usize) -> Result<String, String> {
+fn line(output: &mut ChildStdout, read: &mut usize) -> Result<String, LaunchError> {
     let mut line = Vec::new();
     let mut byte = [0];
     loop {
@@ -194,12 +201,12 @@ fn line(output: &mut ChildStdout, read: &mut usize) -> Result<String, String> {
                 return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
             }
             Ok(1) => line.push(byte[0]),
-            Ok(_) => return Err("it ended before the agent was there".to_owned()),
-            Err(error) => return Err(format!("the connection broke: {error}")),
+            Ok(_) => return Err(LaunchError::EndedEarly),
+            Err(error) => return Err(LaunchError::Broken(error)),
         }
         *read += 1;
         if *read > NOISE_BYTES {
-            return Err("its login scripts print too much".to_owned());
+            return Err(LaunchError::NoisyLogin);
         }
     }
 }

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::launchers::LaunchError;
 use crate::launchers::agent_binary::NEED;
 use crate::launchers::call_back::{CALL_BACK_VARIABLE, Invitation};
 use crate::launchers::stderr_tail::Complaints;
+use crate::thread::ThreadError;
 
 /// Time for the agents to end, and then for who started them.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,7 +33,7 @@ pub(crate) trait Starter: Send {
 }
 
 /// Brings the binary to a task that said what it is.
-pub(crate) type Bring = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+pub(crate) type Bring = Box<dyn Fn(&str) -> Result<(), LaunchError> + Send + Sync>;
 
 /// A program that runs as long as the agents that it has started.
 pub(crate) struct Program {
@@ -50,17 +52,20 @@ impl Program {
         mut command: Command,
         invitation: &Invitation,
         bring: Option<Bring>,
-    ) -> Result<Program, String> {
+    ) -> Result<Program, LaunchError> {
         command.env(CALL_BACK_VARIABLE, invitation.reveal());
         command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C is for the coordinator, which then ends the agents in order.
         command.process_group(0);
-        let mut child = command
-            .spawn()
-            .map_err(|error| format!("cannot start {name}: {error}"))?;
+        let mut child = command.spawn().map_err(|cause| LaunchError::Start {
+            program: name.to_owned(),
+            cause,
+        })?;
         let (Some(output), Some(errors)) = (child.stdout.take(), child.stderr.take()) else {
-            return Err(format!("{name} has no standard streams"));
+            return Err(LaunchError::NoStreams {
+                program: name.to_owned(),
+            });
         };
         let (sender, failures) = channel();
         let listening = std::thread::Builder::new()
@@ -69,7 +74,7 @@ impl Program {
         if let Err(error) = listening {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("cannot start a thread: {error}"));
+            return Err(ThreadError(error).into());
         }
         Ok(Program {
             name,
@@ -159,8 +164,8 @@ fn listen(output: impl Read, bring: Option<&Bring>, failed: &Sender<String>) {
             };
             let need = need.to_owned();
             let begun = std::thread::Builder::new().spawn_scoped(scope, move || {
-                if let Err(why) = bring(&need) {
-                    let _ = failed.send(why);
+                if let Err(error) = bring(&need) {
+                    let _ = failed.send(error.to_string());
                 }
             });
             if let Err(error) = begun {

@@ -221,7 +221,12 @@ mod tests {
         assert_eq!(Hello::decode(&Hello::Control.encode()), Ok(Hello::Control));
         let mut newer = Hello::Control.encode();
         newer[7] = 9;
-        assert!(Hello::decode(&newer).unwrap_err().to_string().contains("version 9"));
+        assert!(
+            Hello::decode(&newer)
+                .unwrap_err()
+                .to_string()
+                .contains("version 9")
+        );
         assert!(Hello::decode(&[b'G'; HELLO_BYTES]).is_err());
         assert_eq!(
             read_datagram_hello(&datagram_hello([4; 16], 5)),

@@ -19,7 +19,7 @@ pub(crate) const MESSAGE_BYTES: usize = 64 << 20;
 
 /// Why no further message can be had.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum FrameError {
+pub enum FrameError {
     /// The other side has closed the connection.
     #[error("the connection was closed")]
     Closed,
@@ -28,7 +28,12 @@ pub(crate) enum FrameError {
     Io(#[source] io::Error),
     /// Longer than agreed.
     #[error("a message of {bytes} bytes; the limit is {limit}")]
-    TooLong { bytes: usize, limit: usize },
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// What was agreed.
+        limit: usize,
+    },
     /// Not what this version of fathom says.
     #[error("a message that is none: {0}")]
     Malformed(String),

@@ -72,7 +72,7 @@ fn another_version_is_named() {
     assert!(greeting.check("coordinator").is_err());
     greeting.protocol += 1;
     greeting.version = "9.9\u{1b}[31m".to_owned();
-    let error = greeting.check("agent").unwrap_err();
+    let error = greeting.check("agent").unwrap_err().to_string();
     assert!(error.contains("fathom 9.9[31m)"), "{error}");
     assert!(error.contains("same version"), "{error}");
 }

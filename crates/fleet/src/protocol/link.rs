@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::frame::FrameWriter;
 use crate::protocol::message::Event;
+use crate::protocol::reason::Reason;
 use crate::protocol::refusal::Refused;
 use crate::protocol::wire::ToAgent;
 use crate::session::network_service::NetworkEnd;
@@ -56,7 +57,7 @@ pub(crate) enum Message {
     /// The agent is gone, and why.
     Lost(String),
     /// Where network measurements are served, or why they are not.
-    NetworkServed(Result<NetworkEnd, String>),
+    NetworkServed(Result<NetworkEnd, Reason>),
     /// Something of an earlier run; `None` was the last.
     Held(Option<Box<Event>>),
 }
@@ -65,14 +66,14 @@ pub(crate) enum Message {
 #[derive(Debug)]
 pub(crate) enum Ack {
     /// A thread of this process.
-    Near(SyncSender<Result<(), String>>),
+    Near(SyncSender<Result<(), Reason>>),
     /// The agent at the other end of a connection.
     Far(Arc<FrameWriter>),
 }
 
 impl Ack {
     /// Answers. An agent that died meanwhile is noticed elsewhere.
-    pub(crate) fn answer(self, result: Result<(), String>) {
+    pub(crate) fn answer(self, result: Result<(), Reason>) {
         match self {
             Ack::Near(sender) => drop(sender.send(result)),
             Ack::Far(writer) => drop(writer.send(&ToAgent::Handled(result))),
@@ -99,9 +100,9 @@ impl Link {
     }
 
     /// Tells the coordinator and waits until it has dealt with it.
-    pub(crate) fn send_and_wait(&self, event: Event) -> Result<(), String> {
+    pub(crate) fn send_and_wait(&self, event: Event) -> Result<(), Reason> {
         let (sender, answer) = sync_channel(1);
-        let gone = || "the coordinator is gone".to_owned();
+        let gone = || Reason::of("the coordinator is gone");
         let ack = Some(Ack::Near(sender));
         if !self.tell(Message::Event { event, ack }) {
             return Err(gone());

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protocol::link::Command;
 use crate::protocol::message::Event;
+use crate::protocol::reason::Reason;
 use crate::protocol::refusal::Refused;
 use crate::session::leftovers::{CleanOrder, Cleaned};
 use crate::session::network_service::NetworkEnd;
@@ -17,6 +18,34 @@ use crate::settings::Settings;
 
 /// Version of everything below. Any change of a message changes it.
 pub(crate) const PROTOCOL: u32 = 4;
+
+/// Why two processes cannot go on after their greetings.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GreetingError {
+    /// The agent does not serve, for a reason of its own.
+    #[error("{0}")]
+    Refused(String),
+    /// Something else answers.
+    #[error("the other side is no fathom {expected}; it calls itself '{found}'")]
+    OtherRole {
+        /// `coordinator` or `agent`.
+        expected: &'static str,
+        /// What it says that it is.
+        found: String,
+    },
+    /// The two versions of fathom do not understand one another.
+    #[error(
+        "it speaks protocol {protocol} (fathom {version}), this one protocol {PROTOCOL} (fathom {}); \
+         use the same version on all hosts",
+        env!("CARGO_PKG_VERSION")
+    )]
+    OtherProtocol {
+        /// That of the other side.
+        protocol: u32,
+        /// Its version of fathom.
+        version: String,
+    },
+}
 
 /// The first message of a coordinator and of an agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -51,24 +80,21 @@ impl Greeting {
     }
 
     /// Whether the two can go on, and if not, why.
-    pub(crate) fn check(&self, expected: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, expected: &'static str) -> Result<(), GreetingError> {
         if let Some(refused) = &self.refused {
-            return Err(clean(refused));
+            return Err(GreetingError::Refused(clean(refused)));
         }
         if self.fathom != expected {
-            return Err(format!(
-                "the other side is no fathom {expected}; it calls itself '{}'",
-                clean(&self.fathom)
-            ));
+            return Err(GreetingError::OtherRole {
+                expected,
+                found: clean(&self.fathom),
+            });
         }
         if self.protocol != PROTOCOL {
-            return Err(format!(
-                "it speaks protocol {} (fathom {}), this one protocol {PROTOCOL} (fathom {}); \
-                 use the same version on all hosts",
-                self.protocol,
-                clean(&self.version),
-                env!("CARGO_PKG_VERSION")
-            ));
+            return Err(GreetingError::OtherProtocol {
+                protocol: self.protocol,
+                version: clean(&self.version),
+            });
         }
         Ok(())
     }
@@ -96,7 +122,7 @@ pub(crate) enum ToAgent {
     /// A command.
     Command(Command),
     /// An event has been handled.
-    Handled(Result<(), String>),
+    Handled(Result<(), Reason>),
     /// List or remove what killed agents left on this host. Between runs only.
     Clean(CleanOrder),
     /// Hand over what is held of a run.
@@ -156,7 +182,7 @@ pub(crate) enum FromAgent {
     /// What [`ToAgent::Clean`] found.
     Cleaned(Cleaned),
     /// Where network measurements are served, or why they are not.
-    NetworkServed(Result<NetworkEnd, String>),
+    NetworkServed(Result<NetworkEnd, Reason>),
     /// Something that happened in an earlier run; `None` was the last.
     Held(Option<Event>),
 }

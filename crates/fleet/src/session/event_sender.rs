@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::protocol::frame::FrameWriter;
 use crate::protocol::link::{Ack, Message};
 use crate::protocol::message::Event;
+use crate::protocol::reason::Reason;
 use crate::protocol::wire::FromAgent;
 use crate::session::leftovers::Journal;
 use crate::session::spool::Unstored;
@@ -29,7 +30,7 @@ pub(crate) fn tell(
                 ack: Some(ack),
             } => {
                 // Files of earlier runs are not kept in mind on this host.
-                ack.answer(Err("fathom did not make it".to_owned()));
+                ack.answer(Err(Reason::of("fathom did not make it")));
                 continue;
             }
             Message::Event {
@@ -71,7 +72,7 @@ pub(crate) fn tell(
             sent => sent,
         };
         if let Err(error) = sent {
-            answer(waiting, Err(error.to_string()));
+            answer(waiting, Err(Reason::of(error)));
         }
     }
 }
@@ -99,7 +100,7 @@ fn shorter(message: FromAgent, writer: &FrameWriter) -> std::io::Result<()> {
     })
 }
 
-pub(crate) fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), String>) {
+pub(crate) fn answer(waiting: &Mutex<Option<Ack>>, result: Result<(), Reason>) {
     let ack = waiting
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

@@ -4,6 +4,7 @@
 //! the agent says. A coordinator that is silent for [`AgentOptions::silence`], or whose
 //! connection ends, is gone: the load ends, what was made is removed.
 
+mod error;
 mod event_sender;
 pub(crate) mod leftovers;
 #[cfg(test)]
@@ -27,6 +28,8 @@ use std::time::{Duration, Instant};
 use fathom_model::schedule::MAX_TOGETHER;
 use fathom_observe::{Sysroot, monotonic_ns, unix_now_ns};
 
+pub use error::{InadmissibleMessage, SessionError};
+
 use crate::admission;
 use crate::admission::policy::Policy;
 use crate::agent::Agent;
@@ -34,15 +37,16 @@ use crate::interrupt::Interrupt;
 use crate::network::Network;
 use crate::protocol::frame::{FrameError, FrameReader, FrameWriter};
 use crate::protocol::link::{Ack, Command, EVENT_LIMIT, Link, Message};
+use crate::protocol::reason::Reason;
 use crate::protocol::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
 use crate::session::event_sender::{answer, tell};
 use crate::session::leftovers::{CleanOrder, Cleaned, Journal, clean_after_agents};
-use crate::session::network_service::{NetServing, NetworkEnd};
+use crate::session::network_service::{NetServing, NetworkEnd, NetworkServiceError};
 use crate::session::options::AgentOptions;
 use crate::session::spool::Unstored;
 use crate::settings::Settings;
 use crate::thread::spawn;
-use crate::transport::{Closer, Transport};
+use crate::transport::{Closer, ConnectionError, Transport};
 
 /// From then on, operations that do not come back are left behind.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -60,7 +64,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// Why the session ended, unless the coordinator closed it in order.
-pub(crate) fn serve(transport: Transport, options: &AgentOptions) -> Result<(), String> {
+pub(crate) fn serve(transport: Transport, options: &AgentOptions) -> Result<(), SessionError> {
     let Transport {
         input,
         output,
@@ -95,11 +99,10 @@ fn greet(
     reader: &mut FrameReader,
     writer: &FrameWriter,
     options: &AgentOptions,
-) -> Result<(), String> {
-    writer
-        .send(&Greeting::agent())
-        .map_err(|error| error.to_string())?;
-    let greeting: Greeting = reader.next().map_err(|error| error.to_string())?;
+) -> Result<(), SessionError> {
+    let unsent = writer.send(&Greeting::agent());
+    unsent.map_err(ConnectionError::Unsent)?;
+    let greeting: Greeting = reader.next()?;
     greeting.check("coordinator")?;
     let policy = &options.policy;
     let about = About {
@@ -113,9 +116,8 @@ fn greet(
             .map(spool::list)
             .unwrap_or_default(),
     };
-    writer
-        .send(&FromAgent::About(Box::new(about)))
-        .map_err(|error| error.to_string())
+    let sent = writer.send(&FromAgent::About(Box::new(about)));
+    Ok(sent.map_err(ConnectionError::Unsent)?)
 }
 
 struct Session {
@@ -169,13 +171,13 @@ impl Session {
         }
     }
 
-    fn listen(&mut self, reader: &mut FrameReader) -> Result<(), String> {
+    fn listen(&mut self, reader: &mut FrameReader) -> Result<(), SessionError> {
         loop {
             let message: ToAgent = match reader.next() {
                 Ok(message) => message,
                 // Between two runs that is how it ends.
                 Err(FrameError::Closed) if self.is_idle() => return Ok(()),
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(error.into()),
             };
             let received_ns = monotonic_ns();
             self.heard_ns.store(received_ns, Relaxed);
@@ -183,7 +185,7 @@ impl Session {
         }
     }
 
-    fn handle(&mut self, message: ToAgent, received_ns: u64) -> Result<(), String> {
+    fn handle(&mut self, message: ToAgent, received_ns: u64) -> Result<(), SessionError> {
         match message {
             ToAgent::Ping { sent_ns, handled } => {
                 if let Some(run) = &self.run {
@@ -201,14 +203,14 @@ impl Session {
             ToAgent::Begin(settings) => self.begin(settings)?,
             ToAgent::Command(command) => {
                 let Some(run) = &mut self.run else {
-                    return Err("a command before a run has begun".to_owned());
+                    return Err(SessionError::NoRun);
                 };
                 run.pass_on(command)?;
             }
             ToAgent::ServeNetwork => {
-                let served = self.serve_network();
+                let served = self.serve_network().map_err(Reason::of);
                 let sent = self.writer.send(&FromAgent::NetworkServed(served));
-                sent.map_err(|error| error.to_string())?;
+                sent.map_err(ConnectionError::Unsent)?;
             }
             ToAgent::Collect { run, place } => self.hand_over(&run, place)?,
             ToAgent::Forget { run, place } => {
@@ -231,9 +233,9 @@ impl Session {
         Ok(())
     }
 
-    fn clean(&mut self, order: CleanOrder) -> Result<(), String> {
+    fn clean(&mut self, order: CleanOrder) -> Result<(), SessionError> {
         if !self.is_idle() {
-            return Err("cleaning up while a run is under way".to_owned());
+            return Err(SessionError::CleanDuringRun);
         }
         // Whoever asked waits, however long it takes.
         self.heard_ns.store(u64::MAX, Relaxed);
@@ -243,14 +245,14 @@ impl Session {
         };
         self.heard_ns.store(monotonic_ns(), Relaxed);
         let sent = self.writer.send(&FromAgent::Cleaned(cleaned));
-        sent.map_err(|error| error.to_string())
+        Ok(sent.map_err(ConnectionError::Unsent)?)
     }
 
-    fn begin(&mut self, settings: RemoteSettings) -> Result<(), String> {
+    fn begin(&mut self, settings: RemoteSettings) -> Result<(), SessionError> {
         if self.run.as_ref().is_some_and(|run| !run.finishing) {
-            return Err("a second run while one is under way".to_owned());
+            return Err(SessionError::SecondRun);
         }
-        admission::check_settings(&settings).map_err(|error| error.to_string())?;
+        admission::check_settings(&settings)?;
         self.join();
         self.interrupt = Interrupt::new();
         let (commands, command_receiver) = sync_channel(COMMAND_LIMIT);
@@ -313,7 +315,7 @@ impl Session {
         if let Some(run) = self.run.take() {
             self.interrupt.raise_because("the coordinator was lost");
             drop(run.commands);
-            answer(&self.waiting, Err("the coordinator is gone".to_owned()));
+            answer(&self.waiting, Err(Reason::of("the coordinator is gone")));
             let mut waited = Duration::ZERO;
             while !run.agent.is_finished() {
                 std::thread::sleep(LOOK_EVERY);
@@ -321,7 +323,7 @@ impl Session {
                 if waited == PATIENCE {
                     self.interrupt.raise_because("the coordinator was lost");
                 }
-                answer(&self.waiting, Err("the coordinator is gone".to_owned()));
+                answer(&self.waiting, Err(Reason::of("the coordinator is gone")));
             }
             let _ = run.agent.join();
             let _ = run.teller.join();
@@ -334,21 +336,19 @@ impl Session {
     }
 
     /// Begins to serve network measurements, where the owner allows it.
-    fn serve_network(&mut self) -> Result<NetworkEnd, String> {
+    fn serve_network(&mut self) -> Result<NetworkEnd, NetworkServiceError> {
         let Some(peers) = &self.peers else {
-            let why = "the owner of this host allows no network measurement; the agent must be \
-                       started with --allow-peer";
-            return Err(why.to_owned());
+            return Err(NetworkServiceError::NotAllowed);
         };
         if self.network.is_none() {
             self.network = Some(NetServing::start(peers)?);
         }
         let serving = self.network.as_ref().map(|serving| serving.end.clone());
-        serving.ok_or_else(|| "it does not serve".to_owned())
+        serving.ok_or(NetworkServiceError::NotServing)
     }
 
     /// Hands over what is held of an earlier run.
-    fn hand_over(&self, run: &str, place: u32) -> Result<(), String> {
+    fn hand_over(&self, run: &str, place: u32) -> Result<(), SessionError> {
         let events = match &self.spool {
             Some(directory) => spool::read(directory, run, place).unwrap_or_default(),
             None => Vec::new(),
@@ -356,7 +356,7 @@ impl Session {
         let all = events.into_iter().map(Some).chain([None]);
         for event in all {
             let sent = self.writer.send(&FromAgent::Held(event));
-            sent.map_err(|error| error.to_string())?;
+            sent.map_err(ConnectionError::Unsent)?;
         }
         Ok(())
     }
@@ -364,31 +364,33 @@ impl Session {
 
 impl Run {
     /// Passes a command on to the agent, which may be busy with another one.
-    fn pass_on(&mut self, command: Command) -> Result<(), String> {
+    fn pass_on(&mut self, command: Command) -> Result<(), SessionError> {
         let takes_long = match &command {
             Command::EndMeasure { reason, .. } => {
-                admission::check_reason(reason).map_err(|error| error.to_string())?;
+                admission::check_reason(reason)?;
                 false
             }
             Command::Open { at_monotonic_ns } => {
                 let ahead_ns = at_monotonic_ns.saturating_sub(monotonic_ns());
-                admission::check_opening(ahead_ns).map_err(|error| error.to_string())?;
+                admission::check_opening(ahead_ns)?;
                 false
             }
             Command::Pause(pause) => {
-                admission::check_pause(pause).map_err(|error| error.to_string())?;
+                admission::check_pause(pause)?;
                 true
             }
             Command::Check(_) | Command::Set(_) | Command::Finish => true,
         };
         self.finishing |= matches!(command, Command::Finish);
         if takes_long && self.waiting.fetch_add(1, Relaxed) >= MAX_WAITING {
-            return Err(format!("more than {MAX_WAITING} commands wait"));
+            return Err(SessionError::TooManyCommands { limit: MAX_WAITING });
         }
         match self.commands.try_send(command) {
             Ok(()) => Ok(()),
-            Err(TrySendError::Full(_)) => Err(format!("more than {COMMAND_LIMIT} commands wait")),
-            Err(TrySendError::Disconnected(_)) => Err("the agent ended unexpectedly".to_owned()),
+            Err(TrySendError::Full(_)) => Err(SessionError::TooManyCommands {
+                limit: COMMAND_LIMIT,
+            }),
+            Err(TrySendError::Disconnected(_)) => Err(SessionError::AgentEnded),
         }
     }
 }

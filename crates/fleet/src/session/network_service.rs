@@ -1,6 +1,7 @@
 //! An agent that serves network measurements for the time of its session: the
 //! same server as `fathom net serve`, within what the owner allows.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,6 +11,7 @@ use fathom_observe::network::interfaces;
 use serde::{Deserialize, Serialize};
 
 use crate::network::{DEFAULT_PORT, Network, Owner, Server};
+use crate::thread::{ThreadError, spawn};
 
 /// Where an agent serves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,24 @@ pub(crate) struct NetworkEnd {
     pub(crate) port: u16,
     /// Addresses of its links, without the loopback.
     pub(crate) addresses: Vec<IpAddr>,
+}
+
+/// Why an agent does not serve network measurements.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NetworkServiceError {
+    #[error(
+        "the owner of this host allows no network measurement; the agent must be started with \
+         --allow-peer"
+    )]
+    NotAllowed,
+    #[error("cannot listen: {0}")]
+    Listen(io::Error),
+    #[error("{0}")]
+    Address(io::Error),
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    #[error("it does not serve")]
+    NotServing,
 }
 
 /// A server in a thread. It ends when this is dropped.
@@ -28,7 +48,7 @@ pub(crate) struct NetServing {
 
 impl NetServing {
     /// Serves peers on the usual port, or on another one where that is taken.
-    pub(crate) fn start(peers: &[Network]) -> Result<NetServing, String> {
+    pub(crate) fn start(peers: &[Network]) -> Result<NetServing, NetworkServiceError> {
         let owner = || Owner {
             peers: peers.to_vec(),
             ..Owner::default()
@@ -39,21 +59,18 @@ impl NetServing {
             Server::bind(address, owner(), Arc::clone(&stop))
         };
         let server = bind(DEFAULT_PORT).or_else(|_| bind(0));
-        let server = server.map_err(|error| format!("cannot listen: {error}"))?;
-        let port = server.address().map_err(|error| error.to_string())?.port();
-        let thread = std::thread::Builder::new()
-            .name("fathom-net".to_owned())
-            .spawn(move || {
-                // What goes wrong with a conversation is told in it.
-                let _ = server.run();
-            })
-            .map_err(|error| format!("cannot start a thread: {error}"))?;
+        let server = server.map_err(NetworkServiceError::Listen)?;
+        let address = server.address().map_err(NetworkServiceError::Address)?;
+        let thread = spawn("fathom-net", move || {
+            // What goes wrong with a conversation is told in it.
+            let _ = server.run();
+        })?;
         let links = interfaces().into_iter().map(|link| link.address);
         Ok(NetServing {
             stop,
             thread: Some(thread),
             end: NetworkEnd {
-                port,
+                port: address.port(),
                 addresses: links.filter(|address| !address.is_loopback()).collect(),
             },
         })

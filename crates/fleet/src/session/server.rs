@@ -1,17 +1,19 @@
 //! An agent that listens: it waits to join a fleet, then serves its
 //! coordinator, one at a time.
 
+use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::credentials::join::Waiting;
+use crate::credentials::join::{JoinError, Waiting};
 use crate::credentials::token::JoinToken;
-use crate::credentials::{AgentKeys, Identity};
-use crate::session;
+use crate::credentials::{AgentKeys, CredentialsError, Identity};
 use crate::session::options::AgentOptions;
+use crate::session::{self, SessionError};
+use crate::transport::ConnectionError;
 use crate::transport::tls;
 use crate::transport::unauthenticated::{Number, Strangers};
 
@@ -28,6 +30,49 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whom an agent tells what it does.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Why an agent cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// It has neither keys nor a token.
+    #[error(
+        "this agent has not joined a fleet (no keys in {}); give it a token from 'fathom fleet \
+         token': fathom agent --token …",
+        directory.display()
+    )]
+    NotJoined {
+        /// Where its keys would be.
+        directory: PathBuf,
+    },
+    /// The address cannot be had.
+    #[error("cannot listen on {address}: {cause}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// What happened.
+        cause: io::Error,
+    },
+    /// Its keys.
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+}
+
+/// Why a connection was not served to its end.
+#[derive(Debug, thiserror::Error)]
+enum TalkError {
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    #[error(transparent)]
+    Credentials(#[from] CredentialsError),
+    #[error(transparent)]
+    Join(#[from] JoinError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("took too long to say who it is")]
+    TooLate,
+    #[error("refused: busy with {0}")]
+    Busy(SocketAddr),
+}
 
 /// An agent that listens.
 pub struct AgentServer {
@@ -65,22 +110,21 @@ impl AgentServer {
         token: Option<JoinToken>,
         options: AgentOptions,
         report: Report,
-    ) -> Result<AgentServer, String> {
+    ) -> Result<AgentServer, BindError> {
         let keys = AgentKeys::at(&directory)?;
         let waiting = match (keys.have_joined(), token) {
             (true, _) => None,
             (false, Some(token)) => Some(Waiting::new(token, keys)),
             (false, None) => {
-                return Err(format!(
-                    "this agent has not joined a fleet (no keys in {}); give it a token from \
-                     'fathom fleet token': fathom agent --token …",
-                    directory.display()
-                ));
+                return Err(BindError::NotJoined { directory });
             }
         };
         let listener = TcpListener::bind(address)
             .and_then(|listener| listener.set_nonblocking(true).map(|()| listener))
-            .map_err(|error| format!("cannot listen on {address}: {error}"))?;
+            .map_err(|cause| BindError::Listen {
+                address: address.to_owned(),
+                cause,
+            })?;
         Ok(AgentServer {
             listener,
             state: Arc::new(State {
@@ -156,10 +200,10 @@ impl State {
         self.waiting.is_some() && !joined()
     }
 
-    fn talk(&self, socket: TcpStream, from: SocketAddr, number: Number) -> Result<(), String> {
+    fn talk(&self, socket: TcpStream, from: SocketAddr, number: Number) -> Result<(), TalkError> {
         socket
             .set_nonblocking(false)
-            .map_err(|error| error.to_string())?;
+            .map_err(ConnectionError::Socket)?;
         // Somebody who says nothing costs a thread that sleeps; who takes too
         // long is dropped by the thread that accepts.
         match socket.peek(&mut [0]) {
@@ -175,11 +219,11 @@ impl State {
         let identity = Identity::load(&self.directory)?;
         let (transport, _) = tls::accept(socket, &identity, false)?;
         if !self.strangers.leave(number) {
-            return Err("took too long to say who it is".to_owned());
+            return Err(TalkError::TooLate);
         }
         if let Some(other) = self.begin_serving(from) {
             session::refuse(transport, &format!("it is busy with a run of {other}"));
-            return Err(format!("refused: busy with {other}"));
+            return Err(TalkError::Busy(other));
         }
         (self.report)(&format!("{from}: serving"));
         let ended = session::serve(transport, &self.options);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// An agent at the other end of a pair of sockets.
-fn agent() -> (UnixStream, JoinHandle<Result<(), String>>) {
+fn agent() -> (UnixStream, JoinHandle<Result<(), SessionError>>) {
     let (here, there) = UnixStream::pair().unwrap();
     let (output, closing) = (there.try_clone().unwrap(), there.try_clone().unwrap());
     let transport = Transport {
@@ -46,7 +46,7 @@ fn another_version_is_refused_by_name() {
         ..Greeting::coordinator()
     };
     speak(&stream).send(&greeting).unwrap();
-    let error = agent.join().unwrap().unwrap_err();
+    let error = agent.join().unwrap().unwrap_err().to_string();
     assert!(error.contains("protocol 99 (fathom 7.7.7)"), "{error}");
 }
 
@@ -55,7 +55,7 @@ fn a_stranger_gets_no_memory() {
     use std::io::Write;
     let (mut stream, agent) = agent();
     stream.write_all(&(100u32 << 20).to_be_bytes()).unwrap();
-    let error = agent.join().unwrap().unwrap_err();
+    let error = agent.join().unwrap().unwrap_err().to_string();
     assert!(error.contains("the limit is"), "{error}");
 }
 
@@ -74,7 +74,7 @@ fn commands_out_of_order_end_the_session() {
         for message in &messages {
             writer.send(message).unwrap();
         }
-        let error = agent.join().unwrap().unwrap_err();
+        let error = agent.join().unwrap().unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

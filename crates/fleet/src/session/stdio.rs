@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::session;
 use crate::session::options::AgentOptions;
+use crate::session::{self, SessionError};
 use crate::transport::Transport;
 
 const LOOK_EVERY: Timespec = Timespec {
@@ -27,7 +27,7 @@ const WHOLE_BYTES: usize = 4096;
 ///
 /// # Errors
 /// Why it ended, unless the coordinator closed the connection in order.
-pub fn serve_stdio(options: &AgentOptions) -> Result<(), String> {
+pub fn serve_stdio(options: &AgentOptions) -> Result<(), SessionError> {
     let closed = Arc::new(AtomicBool::new(false));
     let close = Arc::clone(&closed);
     let transport = Transport {

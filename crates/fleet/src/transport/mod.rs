@@ -1,6 +1,7 @@
 //! A connection, whatever carries it: two directions, and a way to end it from
 //! any thread.
 
+mod error;
 pub(crate) mod tls;
 mod tls_stream;
 pub(crate) mod unauthenticated;
@@ -8,6 +9,8 @@ pub(crate) mod unauthenticated;
 use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
+
+pub use error::ConnectionError;
 
 /// Ends a connection: whoever reads from it is told at once.
 pub(crate) type Closer = Arc<dyn Fn() + Send + Sync>;

@@ -13,8 +13,8 @@ pub(super) fn run(net: &Net, format: NetFormat) -> anyhow::Result<Exit> {
     let fleet = net
         .agents
         .gather(&fathom_model::Schedule::nothing("network"))?;
-    for (host, why) in fleet.missing() {
-        present::complain(&format!("going on without {host}: {why}"));
+    for missing in fleet.missing() {
+        present::complain(&format!("going on without {missing}"));
     }
     let hosts = fleet.serve_network();
     let hosts = hosts.map_err(|refused| anyhow::anyhow!("{refused}"))?;
