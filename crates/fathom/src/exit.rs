@@ -28,8 +28,8 @@ pub(crate) struct NothingMeasured {
     pub(crate) is_partial: bool,
 }
 
-impl From<fathom_fleet::Refused> for NothingMeasured {
-    fn from(refused: fathom_fleet::Refused) -> NothingMeasured {
+impl From<fathom_fleet::ScheduleRefusal> for NothingMeasured {
+    fn from(refused: fathom_fleet::ScheduleRefusal) -> NothingMeasured {
         NothingMeasured {
             reason: refused.to_string(),
             no_such_target: refused.no_such_target,

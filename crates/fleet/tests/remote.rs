@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use fathom_fleet::{
-    AgentOptions, AgentServer, CoordinatorKeys, Event, Fleet, HostName, Interrupt, JoinToken,
-    Joined, Launcher, Outcome, Policy, Settings, Sink, SinkError, TrialEnding, on_hosts,
+    AgentOptions, AgentServer, CoordinatorKeys, Event, Fleet, HostName, Interrupt, JoinOutcome,
+    JoinToken, Launcher, Outcome, Policy, Settings, Sink, SinkError, TrialEnding, on_hosts,
     run_on_fleet,
 };
 use fathom_model::conduct::InOrder;
@@ -105,7 +105,7 @@ impl Bench {
             let token = keys.make_token(Duration::from_secs(60)).unwrap();
             let directory = folder.path().join(format!("agent{n}"));
             let agent = Agent::start(&directory, Some(token), &folder.path().join("data"));
-            assert_eq!(keys.join(&agent.host).unwrap(), Joined::Now);
+            assert_eq!(keys.join(&agent.host).unwrap(), JoinOutcome::Now);
             agent
         });
         Bench {
@@ -352,8 +352,8 @@ fn a_token_serves_once_and_only_its_own_fleet() {
     let refused = |keys: &CoordinatorKeys, host| keys.join(host).unwrap_err().to_string();
     assert!(refused(&others, &first.host).contains("another fleet"));
     assert!(first.reports("could not join"));
-    assert_eq!(keys.join(&first.host).unwrap(), Joined::Now);
-    assert_eq!(keys.join(&first.host).unwrap(), Joined::Before);
+    assert_eq!(keys.join(&first.host).unwrap(), JoinOutcome::Now);
+    assert_eq!(keys.join(&first.host).unwrap(), JoinOutcome::Before);
     // Replayed by somebody else.
     assert!(refused(&keys, &second.host).contains("used before"));
     // Expired.

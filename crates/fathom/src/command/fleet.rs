@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use fathom_fleet::{CoordinatorKeys, Joined};
+use fathom_fleet::{CoordinatorKeys, JoinOutcome};
 use fathom_model::fleet::FleetHost;
 use fathom_model::{Schedule, unit};
 use fathom_report::table::{Align, Table};
@@ -128,8 +128,8 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
     let mut exit = Exit::Success;
     for host in hosts.0 {
         let said = match keys.join(&host) {
-            Ok(Joined::Now) => "joined".to_owned(),
-            Ok(Joined::Before) => "had joined before".to_owned(),
+            Ok(JoinOutcome::Now) => "joined".to_owned(),
+            Ok(JoinOutcome::Before) => "had joined before".to_owned(),
             Err(error) => {
                 exit = Exit::Failure;
                 error.to_string()

@@ -10,8 +10,8 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use fathom_deadline::paths::read_text_soon;
 use fathom_fleet::{
-    Awaited, Fleet, Gathering, HostListError, HostName, Interrupt, LAUNCHERS, LaunchRequest,
-    Launcher, LauncherKind, Unreachable,
+    Fleet, Gathering, GatheringProgress, HostListError, HostName, Interrupt, LAUNCHERS,
+    LaunchRequest, Launcher, LauncherKind, Unreachable,
 };
 use fathom_model::Schedule;
 
@@ -248,7 +248,7 @@ fn check_targets(schedule: &Schedule) -> anyhow::Result<()> {
 }
 
 /// Who has not come yet, in a line.
-fn still_awaited(awaited: &Awaited) -> String {
+fn still_awaited(awaited: &GatheringProgress) -> String {
     let shown: Vec<&str> = awaited.waiting.iter().map(String::as_str).collect();
     let (first, others) = shown.split_at(shown.len().min(AWAITED_SHOWN));
     let others = match others.len() {

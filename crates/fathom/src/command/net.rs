@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand, ValueEnum};
-use fathom_fleet::network::{NetError, Rein, default_plan, measure_pair, resolve};
+use fathom_fleet::network::{LoadControl, NetError, default_plan, measure_pair, resolve};
 use fathom_model::network::{PairPlan, PairReport};
 use fathom_report::network as pages;
 
@@ -191,16 +191,18 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
             return Ok(Exit::Usage);
         }
     }
-    let rein = Rein {
+    let load_control = LoadControl {
         stop: stop_on_signals()?,
         allowance: None,
     };
     let progress = Progress::new(net.quiet);
-    let measured = measure_pair(address, &plan, 0, &rein, &mut |what| progress.tell(what));
+    let measured = measure_pair(address, &plan, 0, &load_control, &mut |what| {
+        progress.tell(what)
+    });
     drop(progress);
     let mut report = match measured {
         Ok(report) => report,
-        Err(error) => return Ok(fail(&error, &rein.stop)),
+        Err(error) => return Ok(fail(&error, &load_control.stop)),
     };
     fathom_analysis::network::judge_pair(&mut report);
     keep::pair(&net.store, &report);

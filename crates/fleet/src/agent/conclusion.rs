@@ -3,7 +3,7 @@
 use fathom_engine::{EndReason, GroupEnd};
 use fathom_model::run::EngineReport;
 
-use crate::agent::Early;
+use crate::agent::EarlyEnd;
 use crate::agent::member::Member;
 use crate::agent::runner::Ending;
 use crate::agent::target_facts::paths_of;
@@ -17,19 +17,19 @@ pub(crate) fn conclude(
     ending: Option<Ending>,
     group_end: GroupEnd,
     member: &mut Member,
-) -> Result<(), Early> {
+) -> Result<(), EarlyEnd> {
     let end = &mut member.end;
     end.engine = group_end.report;
     end.final_flush_ns = group_end.final_flush_ns;
     match (ending, group_end.end_reason) {
-        (Some(Ending::Stuck), _) => Err(Early::interrupted(
+        (Some(Ending::Stuck), _) => Err(EarlyEnd::interrupted(
             "operations were still outstanding when it ended; they are listed with their age"
                 .to_owned(),
         )),
-        (_, EndReason::Error) => Err(Early::failed(first_error(&end.engine))),
-        (Some(Ending::Failed(fault)), _) => Err(Early::failed(fault)),
-        (Some(Ending::ByWish(why)), _) => Err(Early::interrupted(why)),
-        (Some(Ending::WithSet(reason)), _) => Err(Early::interrupted(reason)),
+        (_, EndReason::Error) => Err(EarlyEnd::failed(first_error(&end.engine))),
+        (Some(Ending::Failed(fault)), _) => Err(EarlyEnd::failed(fault)),
+        (Some(Ending::ByWish(why)), _) => Err(EarlyEnd::interrupted(why)),
+        (Some(Ending::WithSet(reason)), _) => Err(EarlyEnd::interrupted(reason)),
         (Some(Ending::ByRule(reason) | Ending::ByOther(reason)), _) => {
             end.reason = Some(match end.load_started_ns {
                 Some(_) => reason,

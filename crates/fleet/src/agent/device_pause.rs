@@ -13,7 +13,7 @@ use crate::interrupt::Interrupt;
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Devices that can be watched.
-pub(crate) trait Watched {
+pub(crate) trait WatchedDevices {
     /// Their names.
     fn names(&self) -> Vec<String>;
 
@@ -22,7 +22,7 @@ pub(crate) trait Watched {
     fn busy(&mut self, window: Duration) -> Option<Vec<BusyDevice>>;
 }
 
-impl Watched for Observer {
+impl WatchedDevices for Observer {
     fn names(&self) -> Vec<String> {
         self.watched().map(str::to_owned).collect()
     }
@@ -37,7 +37,7 @@ impl Watched for Observer {
 /// counters cannot be read count as quiet: the floor alone decides.
 pub(crate) fn between(
     pause: Pause,
-    watched: Option<&mut dyn Watched>,
+    watched: Option<&mut dyn WatchedDevices>,
     interrupt: &Interrupt,
 ) -> IdleGate {
     wait(
@@ -52,7 +52,7 @@ pub(crate) fn between(
 /// that are quiet need no pause; once they are seen busy it is that of between.
 pub(crate) fn before_first(
     pause: Pause,
-    watched: &mut dyn Watched,
+    watched: &mut dyn WatchedDevices,
     interrupt: &Interrupt,
 ) -> IdleGate {
     wait(pause, Duration::ZERO, Some(watched), interrupt)
@@ -62,7 +62,7 @@ pub(crate) fn before_first(
 fn wait(
     pause: Pause,
     least: Duration,
-    watched: Option<&mut dyn Watched>,
+    watched: Option<&mut dyn WatchedDevices>,
     interrupt: &Interrupt,
 ) -> IdleGate {
     let begun = Instant::now();
@@ -71,7 +71,10 @@ fn wait(
     let mut watched = watched.filter(|_| pause.until_quiet);
     let mut gate = IdleGate {
         ceiling_ns: pause.ceiling_ns.max(pause.floor_ns),
-        watched: watched.as_deref().map(Watched::names).unwrap_or_default(),
+        watched: watched
+            .as_deref()
+            .map(WatchedDevices::names)
+            .unwrap_or_default(),
         ..IdleGate::default()
     };
     let mut quiet = false;

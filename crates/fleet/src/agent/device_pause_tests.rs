@@ -12,7 +12,7 @@ struct Fake {
     sleeps: bool,
 }
 
-impl Watched for Fake {
+impl WatchedDevices for Fake {
     fn names(&self) -> Vec<String> {
         vec!["sda".to_owned()]
     }

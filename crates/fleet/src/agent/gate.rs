@@ -4,7 +4,7 @@
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-use crate::agent::{Agent, Early};
+use crate::agent::{Agent, EarlyEnd};
 use crate::protocol::link::Command;
 
 /// How often a waiting agent looks whether the run is to end.
@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 impl Agent {
     /// When the load begins, on this host's monotonic clock; `None` is at
     /// once: a local run has nobody to wait for.
-    pub(crate) fn wait_for_opening(&self) -> Result<Option<u64>, Early> {
+    pub(crate) fn wait_for_opening(&self) -> Result<Option<u64>, EarlyEnd> {
         if self.policy.is_none() {
             return Ok(None);
         }
@@ -23,11 +23,11 @@ impl Agent {
                 Ok(Command::Open { at_monotonic_ns }) => return Ok(Some(at_monotonic_ns)),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Early::interrupted("the coordinator is gone"));
+                    return Err(EarlyEnd::interrupted("the coordinator is gone"));
                 }
             }
             if self.interrupt.is_raised() {
-                return Err(Early::interrupted(format!(
+                return Err(EarlyEnd::interrupted(format!(
                     "{} before the load began on any host",
                     self.interrupt.why()
                 )));

@@ -4,7 +4,7 @@ use fathom_engine::Prepared;
 use fathom_model::run::TrialEnd;
 use fathom_model::{Job, RunState, ScheduledTrial};
 
-use crate::agent::Early;
+use crate::agent::EarlyEnd;
 use crate::protocol::message::TrialEnding;
 
 /// One trial of a set. A trial that runs alone is a set of one.
@@ -14,7 +14,7 @@ pub(crate) struct Member {
     pub(crate) prepared: Option<Prepared>,
     pub(crate) end: TrialEnd,
     /// Why it did not come to its planned end.
-    pub(crate) early: Option<Early>,
+    pub(crate) early: Option<EarlyEnd>,
     /// Names of the devices under its target.
     pub(crate) devices: Vec<String>,
     /// Data operations per second of its measure phase.
@@ -55,7 +55,7 @@ impl Member {
 }
 
 /// Ends a set because one of its trials could not go on.
-pub(crate) fn end_all(members: &mut [Member], culprit: usize, early: Early) {
+pub(crate) fn end_all(members: &mut [Member], culprit: usize, early: EarlyEnd) {
     let label = members[culprit].spec.label.clone();
     for (place, member) in members.iter_mut().enumerate() {
         if member.early.is_some() {
@@ -65,7 +65,7 @@ pub(crate) fn end_all(members: &mut [Member], culprit: usize, early: Early) {
             if place == culprit || early.state == RunState::Interrupted {
                 early.clone()
             } else {
-                Early::interrupted(beside(&label, &early.reason))
+                EarlyEnd::interrupted(beside(&label, &early.reason))
             },
         );
     }

@@ -36,7 +36,7 @@ use fathom_observe::{Observer, Sysroot};
 
 use crate::admission::policy::Policy;
 use crate::agent::ceiling::Ceilings;
-use crate::agent::device_pause::Watched;
+use crate::agent::device_pause::WatchedDevices;
 use crate::agent::member::Member;
 use crate::interrupt::Interrupt;
 use crate::network::Network;
@@ -46,21 +46,21 @@ use crate::settings::Settings;
 
 /// Why a trial did not come to its planned end.
 #[derive(Debug, Clone)]
-pub(crate) struct Early {
+pub(crate) struct EarlyEnd {
     pub(crate) state: RunState,
     pub(crate) reason: String,
 }
 
-impl Early {
-    pub(crate) fn interrupted(reason: impl Into<String>) -> Early {
-        Early {
+impl EarlyEnd {
+    pub(crate) fn interrupted(reason: impl Into<String>) -> EarlyEnd {
+        EarlyEnd {
             state: RunState::Interrupted,
             reason: reason.into(),
         }
     }
 
-    pub(crate) fn failed(reason: impl ToString) -> Early {
-        Early {
+    pub(crate) fn failed(reason: impl ToString) -> EarlyEnd {
+        EarlyEnd {
             state: RunState::Failed,
             reason: reason.to_string(),
         }
@@ -170,7 +170,7 @@ impl Agent {
                     // Nothing but simulated drives: no device becomes quiet.
                     if self.rests.is_empty() || self.observer.is_some() {
                         let observer = self.observer.as_mut();
-                        let watched = observer.map(|observer| observer as &mut dyn Watched);
+                        let watched = observer.map(|observer| observer as &mut dyn WatchedDevices);
                         self.gate = Some(device_pause::between(pause, watched, &self.interrupt));
                     }
                 }
@@ -202,22 +202,22 @@ impl Agent {
         job: &Job,
         of_another: bool,
         others: &[&Prepared],
-    ) -> Result<Prepared, Early> {
+    ) -> Result<Prepared, EarlyEnd> {
         if let Some(path) = job.target.path() {
-            paths::answers(path).map_err(Early::failed)?;
+            paths::answers(path).map_err(EarlyEnd::failed)?;
         }
         let directory = job.target.path().filter(|path| path.is_dir());
         if of_another {
             // Whoever made files removes them.
             let seen = directory.is_none_or(|place| list_of(place, &job.file_prefix).exists());
             if !seen && !awaits(job) {
-                return Err(Early::failed(host_part::unseen(&job.target)));
+                return Err(EarlyEnd::failed(host_part::unseen(&job.target)));
             }
         } else if let Some(directory) = directory.filter(|_| !awaits(job)) {
             let place = (directory.to_owned(), job.file_prefix.clone());
             self.directories.insert(place);
         }
-        let waits = Waits::Until(&self.interrupt);
+        let waits = Patience::Until(&self.interrupt);
         let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
         let prepared = fathom_engine::prepare_beside(job, others, &mut hooks);
         let makes_objects = hooks.makes_objects;
@@ -236,16 +236,16 @@ impl Agent {
             self.buckets.insert(place, store.clone());
         }
         match prepared {
-            Err(_) if self.interrupt.is_raised() => Err(Early::interrupted(format!(
+            Err(_) if self.interrupt.is_raised() => Err(EarlyEnd::interrupted(format!(
                 "{} while the target was being prepared",
                 self.interrupt.why()
             ))),
-            other => other.map_err(Early::failed),
+            other => other.map_err(EarlyEnd::failed),
         }
     }
 
     /// Reads back what a trial has written, where that was asked for.
-    pub(crate) fn verify(&mut self, member: &mut Member) -> Result<(), Early> {
+    pub(crate) fn verify(&mut self, member: &mut Member) -> Result<(), EarlyEnd> {
         let Some(prepared) = &member.prepared else {
             return Ok(());
         };
@@ -254,10 +254,10 @@ impl Agent {
             return Ok(());
         }
         self.phase(Some(member.spec.index), Phase::Settle);
-        let waits = Waits::Until(&self.interrupt);
+        let waits = Patience::Until(&self.interrupt);
         let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
         let outcome = fathom_engine::verify::verify_after(job, prepared, &mut hooks);
-        let outcome = outcome.map_err(Early::failed)?;
+        let outcome = outcome.map_err(EarlyEnd::failed)?;
         end.data.verified_bytes += outcome.checked_bytes;
         end.engine
             .errors
@@ -270,7 +270,7 @@ impl Agent {
                 at_ns: 0,
             }));
         if outcome.mismatches > 0 {
-            return Err(Early::failed(format!(
+            return Err(EarlyEnd::failed(format!(
                 "verification found {} blocks that do not hold what was written",
                 outcome.mismatches
             )));
@@ -290,7 +290,7 @@ impl Agent {
         }
         self.phase(None, Phase::Cleanup);
         let mut made = std::mem::take(&mut self.made);
-        let waits = Waits::UntilAgain(&self.interrupt, self.interrupt.wishes());
+        let waits = Patience::UntilAgain(&self.interrupt, self.interrupt.wishes());
         let mut hooks = Hooks::new(&self.link, waits, &mut self.created);
         let run_tag = self.settings.run_tag();
         // What other hosts of the run have made there is theirs to remove.
@@ -300,7 +300,7 @@ impl Agent {
                 self.link.send(Event::LeftBehind(error.to_string()));
             }
         }
-        hooks.waits = Waits::ToTheEnd;
+        hooks.waits = Patience::ToTheEnd;
         for place in directories {
             if let Err(silent) = paths::accept_changes(&place.0) {
                 self.link.send(Event::LeftBehind(format!(
@@ -327,7 +327,7 @@ impl Agent {
     fn note_kept(&self, buckets: &BTreeMap<(String, String), ObjectStore>) {
         let wishes = self.interrupt.wishes();
         let mut created = HashSet::new();
-        let waits = Waits::UntilAgain(&self.interrupt, wishes);
+        let waits = Patience::UntilAgain(&self.interrupt, wishes);
         let hooks = Hooks::new(&self.link, waits, &mut created);
         for ((bucket, _), store) in buckets {
             let noted = keep_objects_of_run(store, bucket, self.settings.run_tag(), &hooks);
@@ -350,7 +350,7 @@ fn list_of(directory: &Path, file_prefix: &str) -> PathBuf {
 }
 
 /// How long somebody waits for the end of what is being done.
-enum Waits<'a> {
+enum Patience<'a> {
     /// However long it takes: the user's wish to end must not leave things half
     /// done.
     ToTheEnd,
@@ -363,7 +363,7 @@ enum Waits<'a> {
 /// Passes what happens in the prepare phase on to the coordinator.
 struct Hooks<'a> {
     link: &'a Link,
-    waits: Waits<'a>,
+    waits: Patience<'a>,
     /// Objects may have been made.
     makes_objects: bool,
     /// Files that this run has created by names that the user chose.
@@ -371,7 +371,11 @@ struct Hooks<'a> {
 }
 
 impl<'a> Hooks<'a> {
-    fn new(link: &'a Link, waits: Waits<'a>, created: &'a mut HashSet<FileIdentity>) -> Hooks<'a> {
+    fn new(
+        link: &'a Link,
+        waits: Patience<'a>,
+        created: &'a mut HashSet<FileIdentity>,
+    ) -> Hooks<'a> {
         Hooks {
             link,
             waits,
@@ -424,13 +428,13 @@ impl PrepareHooks for Hooks<'_> {
 
     fn stop_requested(&self) -> bool {
         match self.waits {
-            Waits::ToTheEnd => false,
-            Waits::Until(interrupt) => interrupt.is_raised(),
-            Waits::UntilAgain(interrupt, wishes) => interrupt.wishes() > wishes,
+            Patience::ToTheEnd => false,
+            Patience::Until(interrupt) => interrupt.is_raised(),
+            Patience::UntilAgain(interrupt, wishes) => interrupt.wishes() > wishes,
         }
     }
 
     fn hurries(&self) -> bool {
-        matches!(self.waits, Waits::UntilAgain(interrupt, _) if interrupt.is_raised())
+        matches!(self.waits, Patience::UntilAgain(interrupt, _) if interrupt.is_raised())
     }
 }

@@ -13,12 +13,12 @@ const AGAIN_NS: u64 = 10_000_000_000;
 
 /// When a line was shown last.
 #[derive(Debug, Default)]
-pub(crate) struct Outstanding {
+pub(crate) struct OutstandingOperations {
     shown_ns: Option<u64>,
     most: usize,
 }
 
-impl Outstanding {
+impl OutstandingOperations {
     /// The line that is due, given the operations that are older than
     /// [`NOTABLE_NS`].
     pub(crate) fn line(&mut self, old: &[StuckOp], now_ns: u64, place: &str) -> Option<String> {
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn what_hangs_is_shown_at_once_every_ten_seconds_and_when_it_is_over() {
-        let mut outstanding = Outstanding::default();
+        let mut outstanding = OutstandingOperations::default();
         let mut at = |second: u64, ages: &[u64]| {
             outstanding.line(&aged(ages), second * SECOND, "/dev/loop5")
         };

@@ -7,15 +7,15 @@ use crate::admission;
 use crate::agent::host_part;
 use crate::agent::refusal::TrialRefusal;
 use crate::agent::{Agent, job_of};
-use crate::protocol::refusal::Refused;
+use crate::protocol::refusal::ScheduleRefusal;
 use crate::settings::Settings;
 
 /// Checks every trial of `schedule` against its target on this host. Nothing is
 /// created or written to; a store is asked once whether it lets these keys in.
 ///
 /// # Errors
-/// [`Refused`] when at least one trial cannot run.
-pub fn preflight(schedule: &Schedule, settings: &Settings) -> Result<(), Refused> {
+/// [`ScheduleRefusal`] when at least one trial cannot run.
+pub fn preflight(schedule: &Schedule, settings: &Settings) -> Result<(), ScheduleRefusal> {
     check_all(schedule.trials.clone(), settings, |_| Ok(()))
 }
 
@@ -50,9 +50,9 @@ fn check_all(
     specs: Vec<ScheduledTrial>,
     settings: &Settings,
     admit: impl Fn(&mut ScheduledTrial) -> Result<(), TrialRefusal>,
-) -> Result<(), Refused> {
+) -> Result<(), ScheduleRefusal> {
     let mut checks = Preflight::default();
-    let mut refused: Option<Refused> = None;
+    let mut refused: Option<ScheduleRefusal> = None;
     let trials = specs.len();
     for mut spec in specs {
         let checked = match admit(&mut spec) {
@@ -66,7 +66,7 @@ fn check_all(
         let Err((reason, no_such_target)) = checked else {
             continue;
         };
-        let first = refused.get_or_insert_with(|| Refused {
+        let first = refused.get_or_insert_with(|| ScheduleRefusal {
             labels: Vec::new(),
             trials,
             reason,

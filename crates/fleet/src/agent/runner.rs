@@ -9,7 +9,7 @@ use fathom_model::workload::FailIf;
 use fathom_model::{Observation, Sample};
 
 use crate::agent::fail_if;
-use crate::agent::outstanding_operations::{NOTABLE_NS, Outstanding};
+use crate::agent::outstanding_operations::{NOTABLE_NS, OutstandingOperations};
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// After this time of waiting for the end that somebody wished, operations that
@@ -42,7 +42,7 @@ pub(crate) struct Runner {
     pub(crate) reached_ns: u64,
     pub(crate) next_drain_ns: u64,
     next_stuck_ns: u64,
-    outstanding: Outstanding,
+    outstanding: OutstandingOperations,
     pub(crate) ending: Option<Ending>,
     pub(crate) ending_since_ns: Option<u64>,
     pub(crate) ended_ns: Option<u64>,
@@ -62,7 +62,7 @@ impl Runner {
             reached_ns: 0,
             next_drain_ns: u64::MAX,
             next_stuck_ns: 0,
-            outstanding: Outstanding::default(),
+            outstanding: OutstandingOperations::default(),
             ending: None,
             ending_since_ns: None,
             ended_ns: None,

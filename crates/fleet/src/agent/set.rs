@@ -16,8 +16,8 @@ use crate::admission::{self, SetError};
 use crate::agent::load::{self, Watches};
 use crate::agent::member::{Member, end_all};
 use crate::agent::refusal::TrialRefusal;
-use crate::agent::target_facts::Looked;
-use crate::agent::{Agent, Early};
+use crate::agent::target_facts::TargetFacts;
+use crate::agent::{Agent, EarlyEnd};
 use crate::agent::{ceiling, device_pause, host_part};
 use crate::protocol::message::{Event, TrialStart};
 
@@ -25,12 +25,12 @@ use crate::protocol::message::{Event, TrialStart};
 type Volumes = BTreeMap<String, GlusterLook>;
 
 /// Where in a set something went wrong, and what.
-type Failure = (usize, Early);
+type Failure = (usize, EarlyEnd);
 
 impl Agent {
     /// Carries out trials at the same time, from their beginning to their end.
     pub(crate) fn set(&mut self, specs: Vec<ScheduledTrial>) {
-        let mut looked = Looked::new(&self.sysroot);
+        let mut looked = TargetFacts::new(&self.sysroot);
         let (specs, divided) = self.divide(specs);
         let allowed = divided.is_ok();
         let starts = specs.iter().map(|spec| TrialStart {
@@ -60,7 +60,7 @@ impl Agent {
         }
         put_back(&mut members, apart);
         // Seen anew: the trials may have changed it.
-        let mut looked = Looked::new(&self.sysroot);
+        let mut looked = TargetFacts::new(&self.sysroot);
         for member in members.iter_mut().filter(|_| allowed) {
             member.end.target_after = looked.target(&member.spec.target);
         }
@@ -71,7 +71,7 @@ impl Agent {
     /// Waits before the first trials until their devices are quiet, and notes the
     /// wait before these trials with each of them. Between trials the coordinator
     /// says when.
-    fn wait_for_quiet(&mut self, members: &mut [Member], looked: &mut Looked) {
+    fn wait_for_quiet(&mut self, members: &mut [Member], looked: &mut TargetFacts) {
         let first = std::mem::take(&mut self.is_fresh);
         let pause = members.first().map(|member| member.spec.pause);
         if let (true, Some(pause)) = (first, pause)
@@ -109,11 +109,11 @@ impl Agent {
             && let Err(SetError { place, error }) = admission::check_set(&specs)
         {
             let refusal = TrialRefusal::Inadmissible(error);
-            return (specs, Err((place, Early::failed(refusal))));
+            return (specs, Err((place, EarlyEnd::failed(refusal))));
         }
         for (place, spec) in specs.iter_mut().enumerate() {
             if let Err(refusal) = self.admit(spec) {
-                return (specs, Err((place, Early::failed(refusal))));
+                return (specs, Err((place, EarlyEnd::failed(refusal))));
             }
         }
         (specs, Ok(()))
@@ -125,7 +125,7 @@ impl Agent {
         &mut self,
         members: &mut Vec<Member>,
         apart: &mut Vec<(usize, Member)>,
-        looked: &mut Looked,
+        looked: &mut TargetFacts,
     ) -> Result<(), Failure> {
         check(members)?;
         self.check_policy(members)?;
@@ -142,7 +142,7 @@ impl Agent {
         }
         if self.interrupt.is_raised() {
             let text = format!("{} before the load began", self.interrupt.why());
-            return Err((0, Early::interrupted(text)));
+            return Err((0, EarlyEnd::interrupted(text)));
         }
         let mut groups = Vec::with_capacity(members.len());
         for place in 0..members.len() {
@@ -152,7 +152,7 @@ impl Agent {
             };
             match Group::start(&member.job, prepared) {
                 Ok(group) => groups.push(group),
-                Err(error) => spare(members, place, Early::failed(error))?,
+                Err(error) => spare(members, place, EarlyEnd::failed(error))?,
             }
         }
         set_apart(members, apart);
@@ -181,12 +181,12 @@ impl Agent {
         for (place, member) in members.iter().enumerate() {
             policy
                 .check(&member.spec, self.settings.destructive)
-                .map_err(|reason| (place, Early::failed(reason)))?;
+                .map_err(|reason| (place, EarlyEnd::failed(reason)))?;
         }
         Ok(())
     }
 
-    fn prepare_member(&mut self, members: &mut [Member], place: usize) -> Result<(), Early> {
+    fn prepare_member(&mut self, members: &mut [Member], place: usize) -> Result<(), EarlyEnd> {
         let (before, from) = members.split_at_mut(place);
         let Some(member) = from.first_mut() else {
             return Ok(());
@@ -196,7 +196,7 @@ impl Agent {
         let of_another = host_part::of_another(&member.spec);
         let mut prepared = self.prepare(&member.job, of_another, &others)?;
         if of_another && !prepared.data.reused {
-            return Err(Early::failed(host_part::unseen(&member.job.target)));
+            return Err(EarlyEnd::failed(host_part::unseen(&member.job.target)));
         }
         let same_target = before.iter().filter(|b| b.job.target == member.job.target);
         let others = same_target.count();
@@ -232,7 +232,7 @@ impl Agent {
     }
 
     /// Looks at the data and measures the ceiling, right before the load.
-    fn look_at(&mut self, member: &mut Member, looked: &mut Looked) {
+    fn look_at(&mut self, member: &mut Member, looked: &mut TargetFacts) {
         let Some(prepared) = &member.prepared else {
             return;
         };
@@ -246,7 +246,7 @@ impl Agent {
 
     /// Real hosts are observed, once for all; simulated drives have no host
     /// and no real time.
-    fn watch_host(&self, members: &mut [Member], looked: &mut Looked) -> Watches {
+    fn watch_host(&self, members: &mut [Member], looked: &mut TargetFacts) -> Watches {
         let mut facts: BTreeMap<String, TargetFingerprint> = BTreeMap::new();
         for member in members.iter_mut() {
             let (Some(prepared), false) = (&member.prepared, is_simulated(&member.job)) else {
@@ -309,7 +309,7 @@ impl Agent {
 }
 
 /// A member cannot be loaded: notes why if it spares the others.
-fn spare(members: &mut [Member], place: usize, early: Early) -> Result<(), Failure> {
+fn spare(members: &mut [Member], place: usize, early: EarlyEnd) -> Result<(), Failure> {
     let member = &mut members[place];
     let spares = member.spec.spares_others && early.state == RunState::Failed;
     if !spares {
@@ -351,19 +351,19 @@ fn check(members: &[Member]) -> Result<(), Failure> {
             "{} trials were to run at the same time; the limit is {MAX_TOGETHER}",
             members.len()
         );
-        return Err((0, Early::failed(text)));
+        return Err((0, EarlyEnd::failed(text)));
     }
     let mut places: HashMap<u32, usize> = HashMap::new();
     for (place, member) in members.iter().enumerate() {
         let index = member.spec.index;
         if places.insert(index, place).is_some() {
             let text = format!("two trials of the set have the index {index}");
-            return Err((place, Early::failed(text)));
+            return Err((place, EarlyEnd::failed(text)));
         }
     }
     for (place, member) in members.iter().enumerate() {
         if let Err(error) = check_follows(member, members, &places) {
-            return Err((place, Early::failed(error)));
+            return Err((place, EarlyEnd::failed(error)));
         }
     }
     Ok(())
@@ -406,7 +406,7 @@ fn check_follows(
 }
 
 /// The volumes under the targets, each once, as they are before the load.
-fn look_at_volumes(members: &[Member], looked: &mut Looked) -> Volumes {
+fn look_at_volumes(members: &[Member], looked: &mut TargetFacts) -> Volumes {
     let mut volumes = Volumes::new();
     for member in members {
         let target = &member.spec.target;
@@ -420,7 +420,7 @@ fn look_at_volumes(members: &[Member], looked: &mut Looked) -> Volumes {
 }
 
 /// What was asked of them since. Trials at the same time cannot be told apart.
-fn count_on_volumes(members: &mut [Member], before: Volumes, looked: &mut Looked) {
+fn count_on_volumes(members: &mut [Member], before: Volumes, looked: &mut TargetFacts) {
     for (target, look) in before {
         let of_target = |member: &&mut Member| member.spec.target.to_string() == target;
         let mut own = members.iter_mut().filter(of_target);

@@ -16,7 +16,7 @@ use fathom_observe::{DataFile, DataState, Sysroot};
 type Data = (Vec<PathBuf>, Option<Range<u64>>);
 
 /// What has been looked at.
-pub(crate) struct Looked {
+pub(crate) struct TargetFacts {
     sysroot: Sysroot,
     targets: HashMap<PathBuf, TargetFingerprint>,
     /// The same of files that have been made, by what tells their devices.
@@ -25,10 +25,10 @@ pub(crate) struct Looked {
     cached: HashMap<Data, (Option<f64>, String)>,
 }
 
-impl Looked {
+impl TargetFacts {
     /// Nothing yet.
-    pub(crate) fn new(sysroot: &Sysroot) -> Looked {
-        Looked {
+    pub(crate) fn new(sysroot: &Sysroot) -> TargetFacts {
+        TargetFacts {
             sysroot: sysroot.clone(),
             targets: HashMap::new(),
             places: HashMap::new(),

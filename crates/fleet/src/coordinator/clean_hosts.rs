@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::launchers::Launcher;
 use crate::protocol::frame::{FrameReader, FrameWriter};
 use crate::protocol::wire::{FromAgent, Greeting, ToAgent};
-use crate::session::leftovers::{CleanOrder, Cleaned};
+use crate::session::leftovers::{CleanOrder, CleaningReport};
 use crate::transport::{ConnectionError, Transport};
 
 /// What each of the hosts has, or why it could not be asked. `interrupt` ends
@@ -19,8 +19,8 @@ pub fn clean_hosts(
     launcher: &Launcher,
     order: CleanOrder,
     interrupt: &Interrupt,
-) -> Vec<Result<Cleaned, HostError>> {
-    let answers: Vec<Mutex<Option<Result<Cleaned, HostError>>>> =
+) -> Vec<Result<CleaningReport, HostError>> {
+    let answers: Vec<Mutex<Option<Result<CleaningReport, HostError>>>> =
         hosts.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -51,14 +51,14 @@ pub fn clean_hosts(
         .collect()
 }
 
-fn ask(transport: Transport, order: CleanOrder) -> Result<Cleaned, HostError> {
+fn ask(transport: Transport, order: CleanOrder) -> Result<CleaningReport, HostError> {
     let Transport {
         input,
         output,
         close,
         complaint,
     } = transport;
-    let talk = || -> Result<Cleaned, HostError> {
+    let talk = || -> Result<CleaningReport, HostError> {
         let writer = FrameWriter::new(output);
         let mut reader = FrameReader::new(input);
         let sent = writer.send(&Greeting::coordinator());

@@ -12,7 +12,7 @@ use std::time::Duration;
 use fathom_model::fleet::FleetHost;
 
 use crate::coordinator::error::{HostError, UnreachableHost};
-use crate::coordinator::gathering::{Gathering, Roll};
+use crate::coordinator::gathering::{Gathering, GatheringState};
 use crate::coordinator::remote::RemoteAgent;
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
@@ -130,7 +130,7 @@ impl Fleet {
         gathering: &Gathering<'_>,
     ) -> Result<Fleet, Unreachable> {
         let (allow_missing, interrupt) = (gathering.allow_missing, gathering.interrupt);
-        let roll = Roll::new(hosts.iter().map(HostName::to_string).collect());
+        let roll = GatheringState::new(hosts.iter().map(HostName::to_string).collect());
         let (sender, events) = sync_channel(EVENT_LIMIT);
         let greeted: Vec<Mutex<Option<Result<RemoteAgent, HostError>>>> =
             hosts.iter().map(|_| Mutex::new(None)).collect();

@@ -28,7 +28,7 @@ pub struct Gathering<'a> {
     /// Ends the wait when it is raised.
     pub interrupt: &'a Interrupt,
     /// Told now and then, from the third second on.
-    pub tell: &'a (dyn Fn(&Awaited) + Sync),
+    pub tell: &'a (dyn Fn(&GatheringProgress) + Sync),
 }
 
 impl fmt::Debug for Gathering<'_> {
@@ -41,7 +41,7 @@ impl fmt::Debug for Gathering<'_> {
 
 /// Who has not come yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Awaited {
+pub struct GatheringProgress {
     /// The hosts whose agents are there, or cannot be had.
     pub settled: usize,
     /// All hosts.
@@ -51,15 +51,15 @@ pub struct Awaited {
 }
 
 /// What the threads that greet hosts and the one that watches them share.
-pub(crate) struct Roll {
+pub(crate) struct GatheringState {
     names: Vec<String>,
     settled: Mutex<BTreeSet<usize>>,
     over: AtomicBool,
 }
 
-impl Roll {
-    pub(crate) fn new(names: Vec<String>) -> Roll {
-        Roll {
+impl GatheringState {
+    pub(crate) fn new(names: Vec<String>) -> GatheringState {
+        GatheringState {
             names,
             settled: Mutex::default(),
             over: AtomicBool::new(false),
@@ -72,10 +72,10 @@ impl Roll {
         self.over.store(settled.len() == self.names.len(), Relaxed);
     }
 
-    fn awaited(&self) -> Awaited {
+    fn awaited(&self) -> GatheringProgress {
         let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         let places = self.names.iter().enumerate();
-        Awaited {
+        GatheringProgress {
             settled: settled.len(),
             of: self.names.len(),
             waiting: places
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn those_who_have_not_come_are_named_in_order() {
-        let roll = Roll::new(["a", "b", "c"].map(str::to_owned).to_vec());
+        let roll = GatheringState::new(["a", "b", "c"].map(str::to_owned).to_vec());
         roll.settle(1);
         let awaited = roll.awaited();
         assert_eq!((awaited.settled, awaited.of), (1, 3));
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_watch_ends_when_the_user_wishes() {
-        let roll = Roll::new(vec!["a".to_owned()]);
+        let roll = GatheringState::new(vec!["a".to_owned()]);
         let interrupt = Interrupt::new();
         interrupt.raise();
         roll.watch(&Gathering {

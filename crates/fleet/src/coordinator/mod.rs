@@ -6,12 +6,13 @@ pub(crate) mod clean_hosts;
 mod clock;
 pub(crate) mod error;
 pub(crate) mod fleet;
+mod fleet_step;
 pub(crate) mod gathering;
 pub(crate) mod remote;
 mod silence;
 pub(crate) mod sink;
 pub(crate) mod stop_rules;
-mod together;
+
 mod trial_records;
 mod walk;
 

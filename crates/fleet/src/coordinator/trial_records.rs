@@ -11,13 +11,13 @@ use crate::protocol::message::{Event, TrialStart};
 
 /// What a conductor may look at.
 #[derive(Default)]
-pub(crate) struct Remembered {
+pub(crate) struct TrialRecords {
     pub(crate) records: Vec<TrialRecord>,
     /// Places of the trials by their index.
     places: HashMap<u32, usize>,
 }
 
-impl Remembered {
+impl TrialRecords {
     pub(crate) fn take_note(&mut self, event: &Event, looks: bool) {
         match event {
             Event::TrialsStarted(starts) => starts.iter().for_each(|start| self.begin(start)),

@@ -8,16 +8,16 @@ use fathom_model::run::TrialRecord;
 use fathom_model::{RunState, ScheduledTrial, seconds};
 
 use crate::coordinator::agents::Agents;
+use crate::coordinator::fleet_step::FleetStep;
 use crate::coordinator::silence::{Remedy, Silence};
 use crate::coordinator::sink::{Outcome, Sink, SinkError};
 use crate::coordinator::stop_rules::{self, Rules, StopRules};
-use crate::coordinator::together::Together;
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::protocol::link::{Command, Message};
 use crate::protocol::message::Event;
 use crate::protocol::reason::Reason;
-use crate::protocol::refusal::{self, Refused};
+use crate::protocol::refusal::{self, ScheduleRefusal};
 use crate::session::spool;
 
 /// Why a run ended between two trials.
@@ -46,7 +46,7 @@ pub(crate) struct Walk<'a> {
     /// Why the rest is being ended: for the run, and for the other hosts.
     cancelled: Option<(String, String)>,
     /// What hosts said that they cannot carry out.
-    refused: Vec<(usize, Refused)>,
+    refused: Vec<(usize, ScheduleRefusal)>,
 }
 
 impl<'a> Walk<'a> {
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
             return Ok(Some(failed(reason)));
         }
         let refused = std::mem::take(&mut self.refused).into_iter();
-        let refused: Vec<(String, Refused)> = refused
+        let refused: Vec<(String, ScheduleRefusal)> = refused
             .map(|(place, refused)| {
                 let name = self.agents.name(place).unwrap_or_default().to_owned();
                 self.out.insert(place, format!("{name}: {refused}"));
@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
             pending.insert(place);
         }
         pending.retain(|place| self.agents.present().contains(place));
-        let mut together = Together::new(pending, self.looks);
+        let mut together = FleetStep::new(pending, self.looks);
         let mut silence = Silence::default();
         while !together.is_over() {
             self.pass_on_wishes();
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Handles what is due, and opens the gate when all are ready.
-    fn pass(&mut self, together: &mut Together) {
+    fn pass(&mut self, together: &mut FleetStep) {
         for event in together.due() {
             // The first failure of the sink is kept.
             let _ = self.handle(event);
@@ -305,7 +305,7 @@ impl<'a> Walk<'a> {
         &mut self,
         place: usize,
         event: Event,
-        together: &mut Together,
+        together: &mut FleetStep,
     ) -> Result<(), Reason> {
         if let Event::TrialsEnded(endings) = &event
             && self.agents.name(place).is_some()
@@ -322,7 +322,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The connection to a host has ended.
-    fn lost(&mut self, place: usize, reason: &str, together: &mut Together) {
+    fn lost(&mut self, place: usize, reason: &str, together: &mut FleetStep) {
         let name = self.agents.name(place).unwrap_or_default().to_owned();
         self.agents.forget(place);
         let reason = format!("the agent was lost: {reason}");

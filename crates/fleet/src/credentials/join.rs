@@ -99,7 +99,7 @@ fn unsent(error: io::Error) -> JoinError {
 
 /// What became of an agent that was to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joined {
+pub enum JoinOutcome {
     /// It is a member now.
     Now,
     /// It was one before.
@@ -111,7 +111,7 @@ impl CoordinatorKeys {
     ///
     /// # Errors
     /// When nobody answers there, or it has no good token, in words.
-    pub fn join(&self, host: &HostName) -> Result<Joined, JoinError> {
+    pub fn join(&self, host: &HostName) -> Result<JoinOutcome, JoinError> {
         let (transport, binding) = tls::connect_to_join(host, self)?;
         let mut reader = FrameReader::new(transport.input);
         let writer = FrameWriter::new(transport.output);
@@ -121,7 +121,7 @@ impl CoordinatorKeys {
             Err(error)
         };
         if request.fathom == Greeting::agent().fathom {
-            return Ok(Joined::Before);
+            return Ok(JoinOutcome::Before);
         }
         if request.fathom != TO_JOIN || request.protocol != PROTOCOL {
             return refuse(JoinError::OtherVersion);
@@ -149,7 +149,7 @@ impl CoordinatorKeys {
         match reader.next::<Greeting>() {
             Ok(greeting) => {
                 greeting.check("agent")?;
-                Ok(Joined::Now)
+                Ok(JoinOutcome::Now)
             }
             Err(error) => Err(JoinError::Unconfirmed(error)),
         }
@@ -157,15 +157,15 @@ impl CoordinatorKeys {
 }
 
 /// An agent that waits for its coordinator.
-pub(crate) struct Waiting {
+pub(crate) struct JoiningAgent {
     token: JoinToken,
     /// One at a time.
     keys: Mutex<AgentKeys>,
 }
 
-impl Waiting {
-    pub(crate) fn new(token: JoinToken, keys: AgentKeys) -> Waiting {
-        Waiting {
+impl JoiningAgent {
+    pub(crate) fn new(token: JoinToken, keys: AgentKeys) -> JoiningAgent {
+        JoiningAgent {
             token,
             keys: Mutex::new(keys),
         }

@@ -108,7 +108,7 @@ fn message(who: Prover, binding: &Binding, public_key: &[u8]) -> Vec<u8> {
 
 /// A token as the coordinator keeps it.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredToken {
     secret: String,
     expires_unix_ns: u64,
 }
@@ -133,7 +133,7 @@ impl CoordinatorKeys {
             secret: hex::encode(secret),
         };
         let valid_ns = u64::try_from(valid_for.as_nanos()).unwrap_or(u64::MAX);
-        let kept = Kept {
+        let kept = StoredToken {
             secret: token.secret.clone(),
             expires_unix_ns: unix_now_ns().saturating_add(valid_ns),
         };
@@ -151,7 +151,7 @@ impl CoordinatorKeys {
         }
         let text = fs::read_to_string(self.tokens().join(number));
         let text = text.map_err(|_| TokenError::Unknown)?;
-        let kept: Kept = serde_json::from_str(&text).map_err(|_| TokenError::Damaged)?;
+        let kept: StoredToken = serde_json::from_str(&text).map_err(|_| TokenError::Damaged)?;
         if unix_now_ns() > kept.expires_unix_ns {
             return Err(TokenError::Expired);
         }

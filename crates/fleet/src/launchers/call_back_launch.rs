@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
 use crate::launchers::call_back::Invitation;
-use crate::launchers::call_back_port::Callers;
-use crate::launchers::starter::Starter;
+use crate::launchers::call_back_port::CallBackPort;
+use crate::launchers::program::Starter;
 use crate::launchers::{Launch, LaunchError};
 use crate::transport::Transport;
 
@@ -21,7 +21,7 @@ pub(crate) struct CallBackLaunch(Arc<Inner>);
 
 struct Inner {
     // The order matters: first the port is closed, then the starter ended.
-    callers: Callers,
+    callers: CallBackPort,
     starter: Mutex<Box<dyn Starter>>,
     began: Instant,
     patience: Duration,
@@ -44,7 +44,7 @@ impl CallBackLaunch {
         patience: Duration,
         start: impl FnOnce(&Invitation) -> Result<Box<dyn Starter>, LaunchError>,
     ) -> Result<CallBackLaunch, LaunchError> {
-        let callers = Callers::listen(call_back, hosts)?;
+        let callers = CallBackPort::listen(call_back, hosts)?;
         let starter = Mutex::new(start(&callers.invitation)?);
         Ok(CallBackLaunch(Arc::new(Inner {
             callers,

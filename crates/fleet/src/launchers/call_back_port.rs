@@ -14,7 +14,7 @@ use crate::launchers::call_back::{self, CallBackError, Invitation, MAX_ADDRESSES
 use crate::protocol::wire::clean;
 use crate::thread::spawn;
 use crate::transport::Transport;
-use crate::transport::unauthenticated::{Number, Strangers};
+use crate::transport::unauthenticated::{ConnectionId, UnauthenticatedConnections};
 
 /// Connections that are looked at at the same time.
 const MAX_CONNECTIONS: usize = 1024;
@@ -25,7 +25,7 @@ const MAX_STRANGERS: usize = 512;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A port at which the agents of one launch are awaited.
-pub(crate) struct Callers {
+pub(crate) struct CallBackPort {
     pub(crate) invitation: Invitation,
     state: Arc<State>,
 }
@@ -35,7 +35,7 @@ struct State {
     expected: Vec<String>,
     over: AtomicBool,
     connections: AtomicUsize,
-    strangers: Strangers,
+    strangers: UnauthenticatedConnections,
     arrived: Mutex<Arrived>,
     changed: Condvar,
 }
@@ -50,14 +50,14 @@ struct Arrived {
     refused: Option<String>,
 }
 
-impl Callers {
+impl CallBackPort {
     /// Waits for the hosts. `at` is the name or address by which they reach
     /// this one, where only the user knows it, with a port if it must be one
     /// that a firewall lets through.
     pub(crate) fn listen(
         at: Option<&HostName>,
         hosts: &[HostName],
-    ) -> Result<Callers, LaunchError> {
+    ) -> Result<CallBackPort, LaunchError> {
         let port = at.and_then(|at| at.port).unwrap_or(0);
         let found = interfaces();
         let version_6 = match at {
@@ -90,13 +90,13 @@ impl Callers {
             expected: hosts.iter().map(|host| host.name.clone()).collect(),
             over: AtomicBool::new(false),
             connections: AtomicUsize::new(0),
-            strangers: Strangers::new(MAX_STRANGERS),
+            strangers: UnauthenticatedConnections::new(MAX_STRANGERS),
             arrived: Mutex::default(),
             changed: Condvar::new(),
         });
         let accepting = Arc::clone(&state);
         spawn("fathom-callers", move || accepting.accept(&listener))?;
-        Ok(Callers {
+        Ok(CallBackPort {
             invitation: Invitation { addresses, secret },
             state,
         })
@@ -121,7 +121,7 @@ impl Callers {
     }
 }
 
-impl Drop for Callers {
+impl Drop for CallBackPort {
     fn drop(&mut self) {
         self.state.over.store(true, Relaxed);
     }
@@ -163,7 +163,7 @@ impl State {
         self.strangers.drop_all();
     }
 
-    fn meet(&self, socket: TcpStream, from: SocketAddr, number: Number) {
+    fn meet(&self, socket: TcpStream, from: SocketAddr, number: ConnectionId) {
         let _ = socket.set_nonblocking(false);
         match socket.peek(&mut [0]) {
             Ok(1..) => self.strangers.spoke(number),

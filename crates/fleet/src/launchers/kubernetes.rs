@@ -19,7 +19,7 @@ use crate::credentials::CredentialsError;
 use crate::host_list::{HostListError, HostName, parse_hosts};
 use crate::launchers::call_back::{CALL_BACK_VARIABLE, Invitation};
 use crate::launchers::call_back_launch::CallBackLaunch;
-use crate::launchers::starter::Starter;
+use crate::launchers::program::Starter;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 use crate::protocol::wire::clean;
 

@@ -12,10 +12,10 @@ mod error;
 pub(crate) mod kubernetes;
 pub(crate) mod local;
 mod mpi;
+mod program;
 mod request;
 mod slurm;
 mod ssh;
-mod starter;
 mod static_agents;
 mod stderr_tail;
 

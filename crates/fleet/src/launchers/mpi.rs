@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::host_list::HostName;
 use crate::launchers::call_back::CALL_BACK_VARIABLE;
 use crate::launchers::call_back_launch::CallBackLaunch;
-use crate::launchers::starter::Program;
+use crate::launchers::program::Program;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 
 /// Time for the start of the agents.

@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::host_list::{HostName, parse_hosts};
 use crate::launchers::agent_binary::{AgentBinary, BinaryError, quoted};
 use crate::launchers::call_back_launch::CallBackLaunch;
-use crate::launchers::starter::Program;
+use crate::launchers::program::Program;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 use crate::protocol::wire::clean;
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::host_list::HostName;
 use crate::interrupt::Interrupt;
 use crate::launchers::agent_binary::{AgentBinary, BinaryError, FAILED, NEED, quoted};
-use crate::launchers::stderr_tail::Complaints;
+use crate::launchers::stderr_tail::StderrTail;
 use crate::launchers::{Launch, LaunchError, LaunchRequest, LauncherKind};
 use crate::thread::ThreadError;
 use crate::transport::Transport;
@@ -82,7 +82,7 @@ impl Launch for SshLauncher {
         };
         let ssh = Ssh {
             child: Arc::new(Mutex::new(child)),
-            complaints: Complaints::of(errors),
+            complaints: StderrTail::of(errors),
         };
         ssh.started(input, output, &self.binary, interrupt)
     }
@@ -106,7 +106,7 @@ impl SshLauncher {
 #[derive(Clone)]
 struct Ssh {
     child: Arc<Mutex<Child>>,
-    complaints: Complaints,
+    complaints: StderrTail,
 }
 
 impl Ssh {

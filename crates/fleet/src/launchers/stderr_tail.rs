@@ -12,12 +12,12 @@ const LINE_CHARS: usize = 300;
 
 /// The last words of a program.
 #[derive(Debug, Clone)]
-pub(crate) struct Complaints(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct StderrTail(Arc<Mutex<Vec<u8>>>);
 
-impl Complaints {
+impl StderrTail {
     /// Listens until there is no more.
-    pub(crate) fn of(mut errors: impl Read + Send + 'static) -> Complaints {
-        let complaints = Complaints(Arc::default());
+    pub(crate) fn of(mut errors: impl Read + Send + 'static) -> StderrTail {
+        let complaints = StderrTail(Arc::default());
         let keep = complaints.clone();
         let listen = move || {
             let mut buffer = [0; 1024];

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::frame::FrameWriter;
 use crate::protocol::message::Event;
 use crate::protocol::reason::Reason;
-use crate::protocol::refusal::Refused;
+use crate::protocol::refusal::ScheduleRefusal;
 use crate::protocol::wire::ToAgent;
 use crate::session::network_service::NetworkEnd;
 
@@ -51,7 +51,7 @@ pub(crate) enum Message {
     /// The load of the set is ready to begin.
     Ready,
     /// Some of the trials that were to be checked cannot be carried out.
-    Refused(Box<Refused>),
+    Refused(Box<ScheduleRefusal>),
     /// A command has been carried out.
     Done,
     /// The agent is gone, and why.
@@ -116,7 +116,7 @@ impl Link {
     }
 
     /// Some of the trials that were to be checked cannot be carried out.
-    pub(crate) fn refuse(&self, refused: Refused) {
+    pub(crate) fn refuse(&self, refused: ScheduleRefusal) {
         self.tell(Message::Refused(Box::new(refused)));
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a schedule cannot be carried out on this host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
-pub struct Refused {
+pub struct ScheduleRefusal {
     /// Labels of the impossible trials, in the order of the schedule.
     pub labels: Vec<String>,
     /// Number of trials in the schedule.
@@ -18,14 +18,14 @@ pub struct Refused {
     pub no_such_target: bool,
 }
 
-impl Refused {
+impl ScheduleRefusal {
     /// Whether other trials of the schedule could run.
     pub fn is_partial(&self) -> bool {
         self.labels.len() < self.trials
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for ScheduleRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.reason)?;
         match self.labels.split_first() {
@@ -42,7 +42,7 @@ impl fmt::Display for Refused {
 }
 
 /// What hosts refuse, each reason once with the hosts that give it.
-pub(crate) fn in_words(refused: &[(String, Refused)]) -> String {
+pub(crate) fn in_words(refused: &[(String, ScheduleRefusal)]) -> String {
     let mut hosts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (host, refused) in refused {
         // The trials of a host are named after it.
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn a_reason_is_given_once_for_all_hosts_that_give_it() {
-        let refused = |reason: &str| Refused {
+        let refused = |reason: &str| ScheduleRefusal {
             labels: vec!["one".to_owned()],
             trials: 1,
             reason: reason.to_owned(),

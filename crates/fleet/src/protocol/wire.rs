@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::link::Command;
 use crate::protocol::message::Event;
 use crate::protocol::reason::Reason;
-use crate::protocol::refusal::Refused;
-use crate::session::leftovers::{CleanOrder, Cleaned};
+use crate::protocol::refusal::ScheduleRefusal;
+use crate::session::leftovers::{CleanOrder, CleaningReport};
 use crate::session::network_service::NetworkEnd;
 use crate::session::spool::HeldRun;
 use crate::settings::Settings;
@@ -176,11 +176,11 @@ pub(crate) enum FromAgent {
     /// Ready for [`Command::Open`].
     Ready,
     /// What it found wrong with the trials of [`Command::Check`].
-    Refused(Box<Refused>),
+    Refused(Box<ScheduleRefusal>),
     /// A command has been carried out.
     Done,
     /// What [`ToAgent::Clean`] found.
-    Cleaned(Cleaned),
+    Cleaned(CleaningReport),
     /// Where network measurements are served, or why they are not.
     NetworkServed(Result<NetworkEnd, Reason>),
     /// Something that happened in an earlier run; `None` was the last.

@@ -12,15 +12,15 @@ use crate::protocol::message::Event;
 use crate::protocol::reason::Reason;
 use crate::protocol::wire::FromAgent;
 use crate::session::leftovers::Journal;
-use crate::session::spool::Unstored;
+use crate::session::spool::UnstoredEvents;
 
 /// Passes on what the agent says, to its end. When nobody listens any more it
 /// goes on without: the agent must not hang.
-pub(crate) fn tell(
+pub(crate) fn send_events(
     events: &Receiver<(usize, Message)>,
     writer: &Arc<FrameWriter>,
     (waiting, unfinished): (&Mutex<Option<Ack>>, &AtomicUsize),
-    (journal, unstored): (Option<&Journal>, Option<&Unstored>),
+    (journal, unstored): (Option<&Journal>, Option<&UnstoredEvents>),
 ) {
     for (_, message) in events {
         let message = match message {

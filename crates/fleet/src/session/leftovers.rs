@@ -29,7 +29,7 @@ const MAX_LISTS: usize = 4096;
 
 /// One file, noted before it is made.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Noted {
+struct JournalEntry {
     path: PathBuf,
     /// What marks the files of the run.
     run_tag: u64,
@@ -76,7 +76,7 @@ impl Journal {
     }
 
     fn note(&self, path: &Path, identity: Option<FileIdentity>) {
-        let noted = Noted {
+        let noted = JournalEntry {
             path: path.to_owned(),
             run_tag: self.run_tag,
             kept: self.kept,
@@ -119,7 +119,7 @@ pub struct CleanOrder {
 
 /// What was found on a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cleaned {
+pub struct CleaningReport {
     /// Files that are there.
     pub found: Vec<PathBuf>,
     /// Files that were there and are removed.
@@ -129,8 +129,8 @@ pub struct Cleaned {
 }
 
 /// Looks through the lists that agents left in `directory`.
-pub fn clean_after_agents(directory: &Path, order: CleanOrder) -> Cleaned {
-    let mut cleaned = Cleaned::default();
+pub fn clean_after_agents(directory: &Path, order: CleanOrder) -> CleaningReport {
+    let mut cleaned = CleaningReport::default();
     let lists = fs::read_dir(directory).into_iter().flatten().flatten();
     for list in lists.take(MAX_LISTS) {
         clean_list(&list.path(), order, &mut cleaned);
@@ -142,18 +142,18 @@ pub fn clean_after_agents(directory: &Path, order: CleanOrder) -> Cleaned {
     cleaned
 }
 
-fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut Cleaned) {
+fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut CleaningReport) {
     let noted = read(list);
-    let there: Vec<&Noted> = noted.iter().filter(|noted| exists(&noted.path)).collect();
+    let there: Vec<&JournalEntry> = noted.iter().filter(|noted| exists(&noted.path)).collect();
     if there.is_empty() {
         // A file may be on a file system that is not mounted now.
-        let gone = |noted: &Noted| noted.path.parent().is_some_and(Path::exists);
+        let gone = |noted: &JournalEntry| noted.path.parent().is_some_and(Path::exists);
         if order.remove && noted.iter().all(gone) {
             let _ = fs::remove_file(list);
         }
         return;
     }
-    let wanted: Vec<&Noted> = there
+    let wanted: Vec<&JournalEntry> = there
         .into_iter()
         .filter(|noted| order.kept || !noted.kept)
         .collect();
@@ -173,7 +173,7 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut Cleaned) {
             cleaned.problems.push(silent.to_string());
             continue;
         }
-        let mut gone = Gone::default();
+        let mut gone = RemovedFiles::default();
         let removed = remove_files_of_run(&directory, &prefix, run_tag, &mut gone);
         cleaned.removed.extend(gone.0);
         if let Err(error) = removed {
@@ -186,7 +186,7 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut Cleaned) {
 }
 
 /// Removes a file of a name that the user chose, if it still is the one.
-fn remove_named(noted: &Noted, cleaned: &mut Cleaned) {
+fn remove_named(noted: &JournalEntry, cleaned: &mut CleaningReport) {
     let Some(identity) = &noted.identity else {
         return;
     };
@@ -211,28 +211,28 @@ fn exists(path: &Path) -> bool {
 
 /// Directory, beginning of the names (`PREFIX.NUMBER`, `PREFIX.manifest`) and
 /// run of a file.
-fn set_of(noted: &Noted) -> Option<(PathBuf, String, u64)> {
+fn set_of(noted: &JournalEntry) -> Option<(PathBuf, String, u64)> {
     let prefix = noted.path.file_stem()?.to_str()?.to_owned();
     Some((noted.path.parent()?.to_owned(), prefix, noted.run_tag))
 }
 
 /// The files of a list; a line that a crash cut off is left out.
-fn read(list: &Path) -> Vec<Noted> {
+fn read(list: &Path) -> Vec<JournalEntry> {
     let mut text = String::new();
     if let Ok(file) = fs::File::open(list) {
         let _ = file.take(LIST_BYTES).read_to_string(&mut text);
     }
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
-        .filter(|noted: &Noted| noted.path.is_absolute())
+        .filter(|noted: &JournalEntry| noted.path.is_absolute())
         .collect()
 }
 
 /// Takes note of what was removed.
 #[derive(Default)]
-struct Gone(Vec<PathBuf>);
+struct RemovedFiles(Vec<PathBuf>);
 
-impl PrepareHooks for Gone {
+impl PrepareHooks for RemovedFiles {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
     fn creating(&mut self, _: &Path) -> Result<(), String> {
@@ -283,7 +283,7 @@ mod tests {
         fs::write(&path, "no list of fathom").unwrap();
         assert_eq!(
             clean_after_agents(&lists, CleanOrder::default()),
-            Cleaned::default()
+            CleaningReport::default()
         );
         let kept = CleanOrder {
             remove: false,
@@ -346,9 +346,12 @@ mod tests {
         };
         assert_eq!(
             clean_after_agents(directory.path(), order),
-            Cleaned::default()
+            CleaningReport::default()
         );
         let missing = directory.path().join("none");
-        assert_eq!(clean_after_agents(&missing, order), Cleaned::default());
+        assert_eq!(
+            clean_after_agents(&missing, order),
+            CleaningReport::default()
+        );
     }
 }

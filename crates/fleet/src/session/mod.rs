@@ -39,11 +39,11 @@ use crate::protocol::frame::{FrameError, FrameReader, FrameWriter};
 use crate::protocol::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::protocol::reason::Reason;
 use crate::protocol::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
-use crate::session::event_sender::{answer, tell};
-use crate::session::leftovers::{CleanOrder, Cleaned, Journal, clean_after_agents};
+use crate::session::event_sender::{answer, send_events};
+use crate::session::leftovers::{CleanOrder, CleaningReport, Journal, clean_after_agents};
 use crate::session::network_service::{NetServing, NetworkEnd, NetworkServiceError};
 use crate::session::options::AgentOptions;
-use crate::session::spool::Unstored;
+use crate::session::spool::UnstoredEvents;
 use crate::settings::Settings;
 use crate::thread::spawn;
 use crate::transport::{Closer, ConnectionError, Transport};
@@ -146,7 +146,7 @@ struct Run {
     /// Told to remove what it made and to end.
     finishing: bool,
     /// What the coordinator may not have stored.
-    unstored: Arc<Unstored>,
+    unstored: Arc<UnstoredEvents>,
     /// Id of the run and place of this host in it.
     id: (String, u32),
 }
@@ -241,7 +241,7 @@ impl Session {
         self.heard_ns.store(u64::MAX, Relaxed);
         let cleaned = match &self.journals {
             Some(directory) => clean_after_agents(directory, order),
-            None => Cleaned::default(),
+            None => CleaningReport::default(),
         };
         self.heard_ns.store(monotonic_ns(), Relaxed);
         let sent = self.writer.send(&FromAgent::Cleaned(cleaned));
@@ -258,7 +258,7 @@ impl Session {
         let (commands, command_receiver) = sync_channel(COMMAND_LIMIT);
         let waiting_commands = Arc::new(AtomicUsize::new(0));
         let (events, event_receiver) = sync_channel(EVENT_LIMIT);
-        let unstored = Arc::new(Unstored::default());
+        let unstored = Arc::new(UnstoredEvents::default());
         let id = (settings.run.clone(), settings.place);
         let teller = {
             let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
@@ -272,7 +272,7 @@ impl Session {
             let done = Arc::clone(&waiting_commands);
             spawn("fathom-teller", move || {
                 let heard = (journal.as_ref(), kept.as_deref());
-                tell(&event_receiver, &writer, (&waiting, &done), heard);
+                send_events(&event_receiver, &writer, (&waiting, &done), heard);
             })?
         };
         let mut agent = Agent::new(

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::credentials::join::{JoinError, Waiting};
+use crate::credentials::join::{JoinError, JoiningAgent};
 use crate::credentials::token::JoinToken;
 use crate::credentials::{AgentKeys, CredentialsError, Identity};
 use crate::session::options::AgentOptions;
 use crate::session::{self, SessionError};
 use crate::transport::ConnectionError;
 use crate::transport::tls;
-use crate::transport::unauthenticated::{Number, Strangers};
+use crate::transport::unauthenticated::{ConnectionId, UnauthenticatedConnections};
 
 /// Connections at the same time, those that are being dropped included.
 const MAX_CONNECTIONS: usize = 256;
@@ -91,11 +91,11 @@ struct State {
     options: AgentOptions,
     report: Report,
     /// Until it has joined.
-    waiting: Option<Waiting>,
+    waiting: Option<JoiningAgent>,
     /// The coordinator that is being served.
     serving: Mutex<Option<SocketAddr>>,
     connections: AtomicUsize,
-    strangers: Strangers,
+    strangers: UnauthenticatedConnections,
 }
 
 impl AgentServer {
@@ -114,7 +114,7 @@ impl AgentServer {
         let keys = AgentKeys::at(&directory)?;
         let waiting = match (keys.have_joined(), token) {
             (true, _) => None,
-            (false, Some(token)) => Some(Waiting::new(token, keys)),
+            (false, Some(token)) => Some(JoiningAgent::new(token, keys)),
             (false, None) => {
                 return Err(BindError::NotJoined { directory });
             }
@@ -134,7 +134,7 @@ impl AgentServer {
                 waiting,
                 serving: Mutex::new(None),
                 connections: AtomicUsize::new(0),
-                strangers: Strangers::new(MAX_STRANGERS),
+                strangers: UnauthenticatedConnections::new(MAX_STRANGERS),
             }),
         })
     }
@@ -200,7 +200,12 @@ impl State {
         self.waiting.is_some() && !joined()
     }
 
-    fn talk(&self, socket: TcpStream, from: SocketAddr, number: Number) -> Result<(), TalkError> {
+    fn talk(
+        &self,
+        socket: TcpStream,
+        from: SocketAddr,
+        number: ConnectionId,
+    ) -> Result<(), TalkError> {
         socket
             .set_nonblocking(false)
             .map_err(ConnectionError::Socket)?;

@@ -48,7 +48,7 @@ pub struct HeldRun {
 
 /// What was said and may not be stored yet, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Unstored {
+pub(crate) struct UnstoredEvents {
     state: Mutex<State>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn counts(event: &Event) -> bool {
     )
 }
 
-impl Unstored {
+impl UnstoredEvents {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

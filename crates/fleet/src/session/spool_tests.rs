@@ -22,7 +22,7 @@ fn texts(events: &[Event]) -> Vec<&str> {
 fn what_was_not_stored_comes_back_once() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("held");
-    let unstored = Unstored::default();
+    let unstored = UnstoredEvents::default();
     let now = Instant::now();
     for text in ["a", "b", "c"] {
         unstored.keep(&note(text));
@@ -53,13 +53,13 @@ fn what_was_not_stored_comes_back_once() {
 #[test]
 fn memory_and_files_have_their_limits() {
     let directory = tempfile::tempdir().unwrap();
-    let unstored = Unstored::default();
+    let unstored = UnstoredEvents::default();
     let large = "x".repeat(MEMORY_BYTES / 4);
     for _ in 0..8 {
         unstored.keep(&note(&large));
     }
     assert!(unstored.lock().bytes <= MEMORY_BYTES);
-    let unstored = Unstored::default();
+    let unstored = UnstoredEvents::default();
     unstored.keep(&note("a"));
     for run in 0..MOST_FILES + 5 {
         unstored
@@ -74,7 +74,7 @@ proptest! {
     fn no_name_leads_elsewhere(name in "[a-z./\\\\-]{0,20}") {
         let directory = tempfile::tempdir().unwrap();
         let place = directory.path().join("held");
-        let unstored = Unstored::default();
+        let unstored = UnstoredEvents::default();
         unstored.keep(&note("a"));
         let written = unstored.write(&place, &name, 0).unwrap();
         prop_assert_eq!(written, is_run_id(&name));

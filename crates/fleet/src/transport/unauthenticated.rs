@@ -17,7 +17,7 @@ const RECOGNITION: Duration = Duration::from_secs(8);
 
 /// Those who have not been recognised.
 #[derive(Debug)]
-pub(crate) struct Strangers {
+pub(crate) struct UnauthenticatedConnections {
     /// Connections at the same time.
     most: usize,
     state: Mutex<State>,
@@ -27,11 +27,11 @@ pub(crate) struct Strangers {
 struct State {
     next: u64,
     /// In the order in which they came.
-    all: BTreeMap<u64, Stranger>,
+    all: BTreeMap<u64, UnauthenticatedConnection>,
 }
 
 #[derive(Debug)]
-struct Stranger {
+struct UnauthenticatedConnection {
     address: IpAddr,
     since: Instant,
     /// Has sent something.
@@ -41,12 +41,12 @@ struct Stranger {
 
 /// A stranger's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Number(u64);
+pub(crate) struct ConnectionId(u64);
 
-impl Strangers {
+impl UnauthenticatedConnections {
     /// At most so many at the same time.
-    pub(crate) fn new(most: usize) -> Strangers {
-        Strangers {
+    pub(crate) fn new(most: usize) -> UnauthenticatedConnections {
+        UnauthenticatedConnections {
             most,
             state: Mutex::default(),
         }
@@ -58,10 +58,14 @@ impl Strangers {
 
     /// Somebody has connected; the one with the least claim goes where there
     /// are too many.
-    pub(crate) fn admit(&self, address: IpAddr, socket: &TcpStream) -> std::io::Result<Number> {
+    pub(crate) fn admit(
+        &self,
+        address: IpAddr,
+        socket: &TcpStream,
+    ) -> std::io::Result<ConnectionId> {
         let socket = socket.try_clone()?;
         let mut state = self.lock();
-        let of_address = |stranger: &Stranger| stranger.address == address;
+        let of_address = |stranger: &UnauthenticatedConnection| stranger.address == address;
         if state.all.values().filter(|s| of_address(s)).count() >= self.most / SHARE {
             state.drop_one(of_address);
         }
@@ -71,31 +75,31 @@ impl Strangers {
         }
         let number = state.next;
         state.next += 1;
-        let stranger = Stranger {
+        let stranger = UnauthenticatedConnection {
             address,
             since: Instant::now(),
             spoke: false,
             socket,
         };
         state.all.insert(number, stranger);
-        Ok(Number(number))
+        Ok(ConnectionId(number))
     }
 
     /// It has sent something.
-    pub(crate) fn spoke(&self, number: Number) {
+    pub(crate) fn spoke(&self, number: ConnectionId) {
         if let Some(stranger) = self.lock().all.get_mut(&number.0) {
             stranger.spoke = true;
         }
     }
 
     /// It is a stranger no more, or gone. False when it had been dropped.
-    pub(crate) fn leave(&self, number: Number) -> bool {
+    pub(crate) fn leave(&self, number: ConnectionId) -> bool {
         self.lock().all.remove(&number.0).is_some()
     }
 
     /// Drops those who have taken too long.
     pub(crate) fn drop_late(&self, now: Instant) {
-        let late = |stranger: &Stranger| {
+        let late = |stranger: &UnauthenticatedConnection| {
             let patience = if stranger.spoke {
                 RECOGNITION
             } else {
@@ -124,7 +128,7 @@ impl State {
     }
 
     /// Drops the oldest of those that are meant, first one that said nothing.
-    fn drop_one(&mut self, meant: impl Fn(&Stranger) -> bool) -> bool {
+    fn drop_one(&mut self, meant: impl Fn(&UnauthenticatedConnection) -> bool) -> bool {
         let of_them = self.all.iter().filter(|(_, stranger)| meant(stranger));
         let first = of_them.min_by_key(|(number, stranger)| (stranger.spoke, **number));
         let Some(number) = first.map(|(number, _)| *number) else {
@@ -155,7 +159,7 @@ mod tests {
     #[test]
     fn one_address_does_not_take_the_place_of_all() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let strangers = Strangers::new(MOST);
+        let strangers = UnauthenticatedConnections::new(MOST);
         let honest: IpAddr = "192.0.2.1".parse().unwrap();
         let (_kept, socket) = connection(&listener);
         let first = strangers.admit(honest, &socket).unwrap();
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn who_says_nothing_goes_first_and_who_is_late_in_any_case() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let strangers = Strangers::new(MOST);
+        let strangers = UnauthenticatedConnections::new(MOST);
         let address: IpAddr = "192.0.2.1".parse().unwrap();
         let mut near = Vec::new();
         let mut numbers = Vec::new();

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::launchers::LaunchError;
 use crate::launchers::agent_binary::NEED;
 use crate::launchers::call_back::{CALL_BACK_VARIABLE, Invitation};
-use crate::launchers::stderr_tail::Complaints;
+use crate::launchers::stderr_tail::StderrTail;
 use crate::thread::ThreadError;
 
 /// Time for the agents to end, and then for who started them.
@@ -39,7 +39,7 @@ pub(crate) type Bring = Box<dyn Fn(&str) -> Result<(), LaunchError> + Send + Syn
 pub(crate) struct Program {
     name: &'static str,
     child: Child,
-    complaints: Complaints,
+    complaints: StderrTail,
     /// What went wrong with the copy of the binary.
     failures: Receiver<String>,
 }
@@ -79,7 +79,7 @@ impl Program {
         Ok(Program {
             name,
             child,
-            complaints: Complaints::of(errors),
+            complaints: StderrTail::of(errors),
             failures,
         })
     }

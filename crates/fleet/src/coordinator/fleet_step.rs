@@ -15,7 +15,7 @@ use fathom_observe::{monotonic_ns, unix_now_ns};
 
 use crate::coordinator::agents::Agents;
 use crate::coordinator::clock::there_ns;
-use crate::coordinator::trial_records::Remembered;
+use crate::coordinator::trial_records::TrialRecords;
 use crate::protocol::link::Command;
 use crate::protocol::message::{Event, TrialEnding, TrialStart};
 
@@ -29,32 +29,32 @@ const AHEAD_NS: u64 = 20_000_000;
 const AHEAD_EACH_NS: u64 = 500_000;
 
 /// Who is how far.
-pub(crate) struct Together {
+pub(crate) struct FleetStep {
     /// Have not carried out their command.
     pending: BTreeSet<usize>,
     /// Of those, the ones that are ready for the gate.
     ready: BTreeSet<usize>,
-    opened: Option<Opened>,
+    opened: Option<GateOpening>,
     /// Have said which trials begin.
     started: BTreeMap<usize, Vec<TrialStart>>,
     start_passed: bool,
     held: Vec<Event>,
     due: Vec<Event>,
     announced: BTreeSet<Phase>,
-    remembered: Remembered,
+    records: TrialRecords,
     looks: bool,
 }
 
 /// When the gate was opened.
-struct Opened {
+struct GateOpening {
     unix_ns: u64,
     /// By which clock, for each host.
     clocks: BTreeMap<usize, HostClock>,
 }
 
-impl Together {
-    pub(crate) fn new(pending: BTreeSet<usize>, looks: bool) -> Together {
-        Together {
+impl FleetStep {
+    pub(crate) fn new(pending: BTreeSet<usize>, looks: bool) -> FleetStep {
+        FleetStep {
             pending,
             ready: BTreeSet::new(),
             opened: None,
@@ -63,7 +63,7 @@ impl Together {
             held: Vec::new(),
             due: Vec::new(),
             announced: BTreeSet::new(),
-            remembered: Remembered::default(),
+            records: TrialRecords::default(),
             looks,
         }
     }
@@ -93,7 +93,7 @@ impl Together {
     }
 
     pub(crate) fn into_records(self) -> Vec<TrialRecord> {
-        self.remembered.records
+        self.records.records
     }
 
     /// Whether a host that is lost may have made files.
@@ -127,7 +127,7 @@ impl Together {
             let at_monotonic_ns = there_ns(at_ns, *clock);
             agents.command(*place, Command::Open { at_monotonic_ns });
         }
-        self.opened = Some(Opened { unix_ns, clocks });
+        self.opened = Some(GateOpening { unix_ns, clocks });
     }
 
     /// Takes in what a host said. Returns what is to be handled at once.
@@ -175,7 +175,7 @@ impl Together {
             self.held.push(event);
             return None;
         }
-        self.remembered.take_note(&event, self.looks);
+        self.records.take_note(&event, self.looks);
         Some(event)
     }
 
@@ -202,7 +202,7 @@ impl Together {
     }
 
     fn has_ended(&self, trial: u32) -> bool {
-        let mut records = self.remembered.records.iter();
+        let mut records = self.records.records.iter();
         records.any(|record| record.spec.index == trial && record.end.is_some())
     }
 
@@ -220,11 +220,11 @@ impl Together {
             starts.sort_by_key(|start| start.spec.index);
             self.due.push(Event::TrialsStarted(starts));
             if let Some(event) = self.due.last() {
-                self.remembered.take_note(event, self.looks);
+                self.records.take_note(event, self.looks);
             }
         }
         for event in std::mem::take(&mut self.held) {
-            self.remembered.take_note(&event, self.looks);
+            self.records.take_note(&event, self.looks);
             self.due.push(event);
         }
     }

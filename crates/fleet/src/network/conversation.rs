@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use fathom_model::network::{LoadSpec, PairPlan, PairReport};
 use fathom_observe::unix_now_ns;
 
-use super::data::{self, Rein, Ways};
+use super::data::{self, DataConnections, LoadControl};
 use super::error::{NetError, no_thread};
 use super::owner::OwnerError;
 use super::pair::{measure_pair, own_counters, own_facts};
@@ -93,7 +93,7 @@ fn load(shared: &Arc<Shared>, control: &mut TcpStream, spec: &LoadSpec) -> io::R
     wire::send(control, &Answer::Going)?;
     control.flush()?;
     let (forward, reverse) = while_there(control, &shared.stop, |stop| {
-        data::run(ways, spec, false, &rein(shared, stop))
+        data::run(ways, spec, false, &load_control(shared, stop))
     })?;
     let (forward, reverse) = (forward.map(Box::new), reverse.map(Box::new));
     wire::send(control, &Answer::Done { forward, reverse })
@@ -123,7 +123,7 @@ fn gather(
     arrivals: &Arrivals,
     spec: &LoadSpec,
     stop: &AtomicBool,
-) -> Result<Ways, MissingConnections> {
+) -> Result<DataConnections, MissingConnections> {
     let (forward, reverse) = data::counts(spec);
     let mut found = Vec::new();
     let until = Instant::now() + ARRIVAL;
@@ -143,7 +143,7 @@ fn gather(
         }
     }
     found.sort_by_key(|(number, _)| *number);
-    let mut ways = Ways::default();
+    let mut ways = DataConnections::default();
     for (number, connection) in found {
         match number < forward {
             true => ways.forward.push(connection),
@@ -193,8 +193,8 @@ fn while_there<T: Send>(
 }
 
 /// What the owner allows, for one load.
-fn rein(shared: &Shared, stop: &Arc<AtomicBool>) -> Rein {
-    Rein {
+fn load_control(shared: &Shared, stop: &Arc<AtomicBool>) -> LoadControl {
+    LoadControl {
         stop: Arc::clone(stop),
         allowance: shared.allowance.clone(),
     }
@@ -220,12 +220,12 @@ fn measure(
     if Duration::from_nanos(plan.total_ns()) > most || Duration::from_nanos(ahead) > most {
         return Err(OwnerError::TooLongTogether { most }.into());
     }
-    let rein = rein(shared, stop);
+    let load_control = load_control(shared, stop);
     Ok(measure_pair(
         address,
         plan,
         start_unix_ns,
-        &rein,
+        &load_control,
         &mut |_| {},
     )?)
 }
