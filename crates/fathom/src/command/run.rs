@@ -105,15 +105,13 @@ pub(crate) fn execute_labelled_on(
     let Some(schedule) = schedule_elsewhere(&plan, color) else {
         return Ok(Exit::Usage);
     };
-    pipeline::execute_on(
-        hosts,
-        Request {
-            plan,
-            schedule,
-            label,
-            output,
-        },
-    )
+    let request = Request {
+        plan,
+        schedule,
+        label,
+        output,
+    };
+    pipeline::Run::new(&request).hosts(hosts).report()
 }
 
 /// Schedules a plan and sends it down the line.
@@ -126,12 +124,13 @@ pub(crate) fn execute_plan(
     let Some(schedule) = schedule(&plan, color) else {
         return Ok(Exit::Usage);
     };
-    pipeline::execute(Request {
+    let request = Request {
         plan,
         schedule,
         label,
         output,
-    })
+    };
+    pipeline::Run::new(&request).report()
 }
 
 /// Unrolls a plan on this host. What is wrong goes to standard error.

@@ -114,7 +114,10 @@ pub(crate) fn run(scale: Scale) -> anyhow::Result<Exit> {
         label: None,
         output: scale.output,
     };
-    pipeline::execute_spread(&scale.hosts, request, &spread)
+    pipeline::Run::new(&request)
+        .hosts(&scale.hosts)
+        .spread(&spread)
+        .report()
 }
 
 /// The schedule of the study on the hosts that are there.
