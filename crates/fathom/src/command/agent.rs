@@ -12,7 +12,7 @@ use fathom_fleet::{
 use fathom_s3::EndpointAddress;
 
 use crate::command::hosts;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::{present, signals};
 
@@ -157,11 +157,11 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
         .into_iter()
         .find(|path| !fathom_deadline::paths::exists(path));
     if let Some(missing) = missing {
-        present::complain(&format!(
+        let problem = format!(
             "{} does not exist, so nothing of it can be allowed",
             missing.display()
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(CommandError::Usage(problem).into());
     }
     let token = match &agent.token_file {
         Some(file) => {

@@ -11,7 +11,7 @@ use fathom_report::table::{Align, Table};
 
 use crate::command::collect;
 use crate::command::hosts::{self, HostArgs, HostList};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
@@ -142,8 +142,7 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
 
 fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
     if !args.are_given() {
-        present::complain("name the hosts with --hosts or --hosts-file");
-        return Ok(Exit::Usage);
+        return Err(CommandError::usage("name the hosts with --hosts or --hosts-file").into());
     }
     let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;
     for missing in fleet.missing() {
@@ -164,8 +163,7 @@ fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
 
 fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
     if !args.are_given() {
-        present::complain("name the hosts with --hosts or --hosts-file");
-        return Ok(Exit::Usage);
+        return Err(CommandError::usage("name the hosts with --hosts or --hosts-file").into());
     }
     // All that can be said is wanted, however few answer.
     let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;

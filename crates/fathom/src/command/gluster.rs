@@ -9,7 +9,7 @@ use fathom_observe::gluster::{
     parse_gluster_profile_text, parse_gluster_profile_xml, parse_gluster_volume,
 };
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// A profile of thousands of bricks is smaller.
@@ -51,20 +51,13 @@ pub(crate) struct Gluster {
 }
 
 pub(crate) fn run(command: &Gluster) -> anyhow::Result<Exit> {
-    match used(command) {
-        Ok(used) => {
-            let text = match command.json {
-                true => serde_json::to_string_pretty(&used)? + "\n",
-                false => fathom_report::gluster::render(&used, command.operations),
-            };
-            present::write_stdout(&text)?;
-            Ok(Exit::Success)
-        }
-        Err(problem) => {
-            present::complain(&problem);
-            Ok(Exit::Usage)
-        }
-    }
+    let used = used(command).map_err(CommandError::Usage)?;
+    let text = match command.json {
+        true => serde_json::to_string_pretty(&used)? + "\n",
+        false => fathom_report::gluster::render(&used, command.operations),
+    };
+    present::write_stdout(&text)?;
+    Ok(Exit::Success)
 }
 
 fn used(command: &Gluster) -> Result<fathom_model::gluster::GlusterUse, String> {

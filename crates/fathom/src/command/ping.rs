@@ -31,7 +31,7 @@ use lines::Lines;
 use serve::{News, Pace, Server};
 use tally::Tally;
 
-use crate::exit::{Exit, is_missing};
+use crate::exit::{CommandError, Exit, is_missing};
 use crate::output_flags::Color;
 use crate::{pipeline, present, run_identity, signals, surroundings};
 
@@ -142,13 +142,7 @@ enum Shown {
 }
 
 pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
-    let job = match job(&ping) {
-        Ok(job) => job,
-        Err(problem) => {
-            present::complain(&problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let job = job(&ping).map_err(CommandError::Usage)?;
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
     let simulated = matches!(job.target, Target::Sim(_));

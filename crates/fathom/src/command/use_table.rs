@@ -12,7 +12,7 @@ use fathom_report::machine;
 
 use super::numbers::numbers;
 use super::watched::{host_name, watch};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Columns of the text.
@@ -68,13 +68,7 @@ enum Format {
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     let found = match command.files.is_empty() {
         true => of_host(command.span),
-        false => match of_files(&command.files) {
-            Ok(found) => found,
-            Err(reason) => {
-                present::complain(&reason);
-                return Ok(Exit::Usage);
-            }
-        },
+        false => of_files(&command.files).map_err(CommandError::Usage)?,
     };
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,

@@ -11,17 +11,11 @@ use super::terminal::{self, Input};
 use super::{LOOK, Watch, is_plain, plain, screen};
 use crate::command::given;
 use crate::command::parts::{Given, left_aside, sorted};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::{present, signals};
 
 pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
-    let recording = match load(watch) {
-        Ok(recording) => recording,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
+    let recording = load(watch).map_err(CommandError::Usage)?;
     for remark in &recording.remarks {
         present::write_stderr(&format!("fathom: {remark}\n"));
     }
