@@ -63,7 +63,8 @@ pub(crate) type Watches = Option<(Observer, HostWatch)>;
 /// opens at `opening_ns` of the monotonic clock, or now. Returns who observed
 /// the host.
 pub(crate) fn run(
-    (link, interrupt): (&Link, &Interrupt),
+    link: &Link,
+    interrupt: &Interrupt,
     members: &mut [Member],
     groups: Vec<Group>,
     mut watches: Watches,

@@ -162,8 +162,14 @@ impl Agent {
         let watches = self.watch_host(members, looked);
         let volumes = look_at_volumes(members, looked);
         let opening_ns = self.wait_for_opening().map_err(|early| (0, early))?;
-        let link = (&self.link, &self.interrupt);
-        self.observer = load::run(link, members, groups, watches, opening_ns);
+        self.observer = load::run(
+            &self.link,
+            &self.interrupt,
+            members,
+            groups,
+            watches,
+            opening_ns,
+        );
         count_on_volumes(members, volumes, looked);
         self.look_for_disturbances(members);
         self.look_at_ceilings_again(members);

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use fathom_engine::net::mtu::{Way, Prober};
+use fathom_engine::net::mtu::{Prober, Way};
 use fathom_engine::net::{SocketOptions, connect_tcp};
 use fathom_model::network::{
     ClockOffset, FlowReport, HostFacts, LinkCounters, LoadSpec, MtuProbe, PairPlan, PairReport,

@@ -14,16 +14,33 @@ use crate::protocol::wire::FromAgent;
 use crate::session::leftovers::Journal;
 use crate::session::spool::UnstoredEvents;
 
-/// Passes on what the agent says, to its end. When nobody listens any more it
-/// goes on without: the agent must not hang.
-pub(crate) fn send_events(
-    events: &Receiver<(usize, Message)>,
-    writer: &Arc<FrameWriter>,
-    (waiting, unfinished): (&Mutex<Option<Ack>>, &AtomicUsize),
-    (journal, unstored): (Option<&Journal>, Option<&UnstoredEvents>),
-) {
-    for (_, message) in events {
-        let message = match message {
+/// What the thread works with.
+pub(crate) struct EventSender {
+    pub(crate) writer: Arc<FrameWriter>,
+    /// Whoever waits until the coordinator has handled an event.
+    pub(crate) waiting: Arc<Mutex<Option<Ack>>>,
+    /// Commands that take a while and have not been carried out.
+    pub(crate) unfinished: Arc<AtomicUsize>,
+    /// Where files that are made are noted.
+    pub(crate) journal: Option<Journal>,
+    /// What the coordinator may not have stored.
+    pub(crate) unstored: Option<Arc<UnstoredEvents>>,
+}
+
+impl EventSender {
+    /// Passes on what the agent says, to its end. When nobody listens any more it
+    /// goes on without: the agent must not hang.
+    pub(crate) fn send_all(&self, events: &Receiver<(usize, Message)>) {
+        for (_, message) in events {
+            if let Some(message) = self.taken_in(message) {
+                self.send(message);
+            }
+        }
+    }
+
+    /// The message for the coordinator, unless it is for this host alone.
+    fn taken_in(&self, message: Message) -> Option<FromAgent> {
+        Some(match message {
             // The files of this host are of no use in the coordinator's list.
             Message::Event {
                 event: Event::FileFound { .. },
@@ -31,48 +48,56 @@ pub(crate) fn send_events(
             } => {
                 // Files of earlier runs are not kept in mind on this host.
                 ack.answer(Err(Reason::of("fathom did not make it")));
-                continue;
+                return None;
             }
             Message::Event {
                 event:
                     event @ (Event::FileCreating(_) | Event::FileCreated { .. } | Event::FileRemoved(_)),
                 ack,
             } => {
-                match (&event, journal) {
-                    (Event::FileCreating(path), Some(journal)) => journal.making(path),
-                    (Event::FileCreated { path, identity }, Some(journal)) => {
-                        journal.made(path, identity);
-                    }
-                    (Event::FileRemoved(path), Some(journal)) => journal.removed(path),
-                    _ => {}
-                }
+                self.note_file(&event);
                 if let Some(ack) = ack {
                     ack.answer(Ok(()));
                 }
-                continue;
+                return None;
             }
             Message::Event { event, ack } => {
-                if let Some(unstored) = unstored {
+                if let Some(unstored) = &self.unstored {
                     unstored.keep(&event);
                 }
                 let waits = ack.is_some();
-                *waiting.lock().unwrap_or_else(PoisonError::into_inner) = ack;
+                *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = ack;
                 FromAgent::Event { event, waits }
             }
             Message::Ready => FromAgent::Ready,
             Message::Refused(refused) => FromAgent::Refused(refused),
             Message::Done => {
-                unfinished.fetch_sub(1, Relaxed);
+                self.unfinished.fetch_sub(1, Relaxed);
                 FromAgent::Done
             }
-            Message::Lost(_) | Message::Held(_) | Message::NetworkServed(_) => continue,
+            Message::Lost(_) | Message::Held(_) | Message::NetworkServed(_) => return None,
+        })
+    }
+
+    fn note_file(&self, event: &Event) {
+        let Some(journal) = &self.journal else {
+            return;
         };
-        let sent = match writer.send(&message) {
-            Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, writer),
+        match event {
+            Event::FileCreating(path) => journal.making(path),
+            Event::FileCreated { path, identity } => journal.made(path, identity),
+            Event::FileRemoved(path) => journal.removed(path),
+            _ => {}
+        }
+    }
+
+    fn send(&self, message: FromAgent) {
+        let sent = match self.writer.send(&message) {
+            Err(error) if error.kind() == ErrorKind::InvalidInput => shorter(message, &self.writer),
             sent => sent,
         };
         if let Err(error) = sent {
-            answer(waiting, Err(Reason::of(error)));
+            answer(&self.waiting, Err(Reason::of(error)));
         }
     }
 }

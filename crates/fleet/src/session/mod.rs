@@ -39,7 +39,7 @@ use crate::protocol::frame::{FrameError, FrameReader, FrameWriter};
 use crate::protocol::link::{Ack, Command, EVENT_LIMIT, Link, Message};
 use crate::protocol::reason::Reason;
 use crate::protocol::wire::{About, FromAgent, Greeting, RemoteSettings, ToAgent, clean};
-use crate::session::event_sender::{answer, send_events};
+use crate::session::event_sender::{EventSender, answer};
 use crate::session::leftovers::{CleanOrder, CleaningReport, Journal, clean_after_agents};
 use crate::session::network_service::{NetServing, NetworkEnd, NetworkServiceError};
 use crate::session::options::AgentOptions;
@@ -142,7 +142,7 @@ struct Run {
     /// Commands that take a while and have not been carried out.
     waiting: Arc<AtomicUsize>,
     agent: JoinHandle<()>,
-    teller: JoinHandle<()>,
+    sender: JoinHandle<()>,
     /// Told to remove what it made and to end.
     finishing: bool,
     /// What the coordinator may not have stored.
@@ -155,7 +155,7 @@ impl Session {
     fn new(writer: Arc<FrameWriter>, close: Closer, options: &AgentOptions) -> Session {
         let heard_ns = Arc::new(AtomicU64::new(monotonic_ns()));
         let over = Arc::new(AtomicBool::new(false));
-        watchdog::start((Arc::clone(&heard_ns), Arc::clone(&over)), close, options);
+        watchdog::start(Arc::clone(&heard_ns), Arc::clone(&over), close, options);
         Session {
             writer,
             policy: options.policy.clone(),
@@ -260,21 +260,17 @@ impl Session {
         let (events, event_receiver) = sync_channel(EVENT_LIMIT);
         let unstored = Arc::new(UnstoredEvents::default());
         let id = (settings.run.clone(), settings.place);
-        let teller = {
-            let (writer, waiting) = (Arc::clone(&self.writer), Arc::clone(&self.waiting));
-            let tag = fathom_model::run::tag_of(&settings.run);
-            let journal = self
-                .journals
-                .as_deref()
-                .map(|directory| Journal::begin(directory, tag, settings.keep_files));
+        let tag = fathom_model::run::tag_of(&settings.run);
+        let journals = self.journals.as_deref();
+        let sender = EventSender {
+            writer: Arc::clone(&self.writer),
+            waiting: Arc::clone(&self.waiting),
+            unfinished: Arc::clone(&waiting_commands),
+            journal: journals.map(|directory| Journal::begin(directory, tag, settings.keep_files)),
             // Who has nowhere to hold it does not keep it either.
-            let kept = self.spool.is_some().then(|| Arc::clone(&unstored));
-            let done = Arc::clone(&waiting_commands);
-            spawn("fathom-teller", move || {
-                let heard = (journal.as_ref(), kept.as_deref());
-                send_events(&event_receiver, &writer, (&waiting, &done), heard);
-            })?
+            unstored: self.spool.is_some().then(|| Arc::clone(&unstored)),
         };
+        let sender = spawn("fathom-teller", move || sender.send_all(&event_receiver))?;
         let mut agent = Agent::new(
             link(command_receiver, events),
             local_settings(settings),
@@ -287,7 +283,7 @@ impl Session {
             commands,
             waiting: waiting_commands,
             agent,
-            teller,
+            sender,
             finishing: false,
             unstored,
             id,
@@ -305,7 +301,7 @@ impl Session {
         if let Some(run) = self.run.take() {
             drop(run.commands);
             let _ = run.agent.join();
-            let _ = run.teller.join();
+            let _ = run.sender.join();
         }
     }
 
@@ -326,7 +322,7 @@ impl Session {
                 answer(&self.waiting, Err(Reason::of("the coordinator is gone")));
             }
             let _ = run.agent.join();
-            let _ = run.teller.join();
+            let _ = run.sender.join();
             if let (Some(directory), false) = (&self.spool, run.finishing) {
                 // What cannot be written is lost as it would be without.
                 let (id, place) = &run.id;

@@ -16,11 +16,11 @@ const SILENCE: Duration = Duration::from_secs(6);
 
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Closes the connection when nothing was heard for too long since the moment
-/// in the first atomic (nanoseconds, monotonic), or when the agent is to end;
-/// until the second one says that the session is over.
+/// Closes the connection when nothing was heard for too long since `heard_ns`
+/// (monotonic), or when the agent is to end; until the session is `over`.
 pub(crate) fn start(
-    (heard_ns, over): (Arc<AtomicU64>, Arc<AtomicBool>),
+    heard_ns: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
     close: Closer,
     options: &AgentOptions,
 ) {

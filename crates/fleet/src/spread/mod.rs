@@ -91,14 +91,14 @@ fn spread(
         if let Some(rotation) = &mut rotation {
             if rotation.needs_layout(&step.set) {
                 let layout = step.layout();
-                out.set(&layout, &present, (&present, 0))?;
+                out.set(&layout, &present, &present, 0)?;
             }
             if step.begins {
                 shift = rotation.shift(&step.set);
             }
-            out.set(step, places, (&present, shift))?;
+            out.set(step, places, &present, shift)?;
         } else {
-            out.set(step, places, (places, 0))?;
+            out.set(step, places, places, 0)?;
         }
     }
     Ok(Schedule {
@@ -129,7 +129,8 @@ impl Spread<'_> {
         &mut self,
         step: &Step,
         places: &[u32],
-        (among, shift): (&[u32], usize),
+        among: &[u32],
+        shift: usize,
     ) -> Result<(), SpreadError> {
         let size = step.set.len().saturating_mul(places.len());
         if size > MAX_TOGETHER {
@@ -152,14 +153,14 @@ impl Spread<'_> {
                 divided: self.mode.data == HostData::Divided,
             };
             let part = (self.mode.data != HostData::Own).then_some(part);
-            self.part(step, *place, (part, places));
+            self.part(step, *place, part, places);
         }
         self.set += 1;
         Ok(())
     }
 
     /// The part of one host.
-    fn part(&mut self, step: &Step, place: u32, (part, places): (Option<HostPart>, &[u32])) {
+    fn part(&mut self, step: &Step, place: u32, part: Option<HostPart>, places: &[u32]) {
         let begin = self.trials.len();
         let moved = step.set.iter().zip(begin..);
         let indexes: HashMap<u32, u32> = moved.map(|(spec, at)| (spec.index, at as u32)).collect();
