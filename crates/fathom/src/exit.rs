@@ -36,6 +36,13 @@ impl CommandError {
     }
 }
 
+/// What a parser says is about what was typed.
+impl From<String> for CommandError {
+    fn from(problem: String) -> CommandError {
+        CommandError::Usage(problem)
+    }
+}
+
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

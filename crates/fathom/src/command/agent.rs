@@ -173,9 +173,7 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     };
     let keys = match agent.keys {
         Some(keys) => keys,
-        None => hosts::configuration()
-            .map_err(anyhow::Error::msg)?
-            .join("agent"),
+        None => hosts::configuration()?.join("agent"),
     };
     options.spool = Some(keys.join("held"));
     let allowed = options.policy.words();

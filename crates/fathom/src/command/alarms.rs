@@ -123,7 +123,7 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     }
     let found = match command.files.is_empty() {
         true => of_host(command.span, command.quiet),
-        false => of_files(command).map_err(CommandError::Usage)?,
+        false => of_files(command)?,
     };
     let firing = fires(&found, command.severity);
     if firing || !command.quiet {
@@ -164,7 +164,7 @@ fn of_host(span: Duration, quiet: bool) -> Found {
     Found { notes, ..found }
 }
 
-fn of_files(command: &Alarms) -> Result<Found, String> {
+fn of_files(command: &Alarms) -> Result<Found, CommandError> {
     let read = numbers(&command.files, command.gluster_version)?;
     let host = read.host.filter(|host| !host.is_empty());
     let host = host.unwrap_or_else(|| "recording".to_owned());

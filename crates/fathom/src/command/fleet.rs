@@ -82,7 +82,7 @@ pub(crate) struct Keys {
 
 impl Keys {
     fn directory(&self) -> anyhow::Result<PathBuf> {
-        hosts::fleet_directory(self.fleet.as_deref()).map_err(anyhow::Error::msg)
+        hosts::fleet_directory(self.fleet.as_deref())
     }
 
     fn load(&self) -> anyhow::Result<CoordinatorKeys> {

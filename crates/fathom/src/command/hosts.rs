@@ -218,10 +218,9 @@ impl HostArgs {
             ..self.site.request()
         };
         if kind.starts_agents {
-            request.arguments = agent_arguments(schedule).map_err(anyhow::Error::msg)?;
+            request.arguments = agent_arguments(schedule)?;
         } else {
-            let keys = fleet_directory(self.fleet.as_deref());
-            request.keys = keys.map_err(anyhow::Error::msg)?;
+            request.keys = fleet_directory(self.fleet.as_deref())?;
         }
         Ok(kind.start(&request)?)
     }
@@ -264,7 +263,7 @@ fn still_awaited(awaited: &GatheringProgress) -> String {
 }
 
 /// The user is the owner there: the agents may touch what the plan names.
-fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
+fn agent_arguments(schedule: &Schedule) -> anyhow::Result<Vec<String>> {
     let mut paths: Vec<&Path> = Vec::new();
     for spec in &schedule.trials {
         let named = spec
@@ -294,7 +293,7 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
     }
     for path in paths {
         let text = path.to_str();
-        let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
+        let text = text.with_context(|| format!("{} is not UTF-8", path.display()))?;
         arguments.extend(["--allow".to_owned(), text.to_owned()]);
     }
     if schedule.destructive {
@@ -322,7 +321,7 @@ fn read(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Where the keys of a coordinator's fleet are.
-pub(crate) fn fleet_directory(chosen: Option<&Path>) -> Result<PathBuf, String> {
+pub(crate) fn fleet_directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     match (chosen, variable(KEYS_VARIABLE)) {
         (Some(chosen), _) => Ok(chosen.to_owned()),
         (None, Some(directory)) => Ok(directory),
@@ -331,11 +330,11 @@ pub(crate) fn fleet_directory(chosen: Option<&Path>) -> Result<PathBuf, String> 
 }
 
 /// The user's configuration directory of fathom.
-pub(crate) fn configuration() -> Result<PathBuf, String> {
+pub(crate) fn configuration() -> anyhow::Result<PathBuf> {
     let home = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let home = home.or_else(|| variable("HOME").map(|home| home.join(".config")));
     home.map(|home| home.join("fathom"))
-        .ok_or_else(|| "neither HOME nor XDG_CONFIG_HOME is set".to_owned())
+        .context("neither HOME nor XDG_CONFIG_HOME is set")
 }
 
 /// The user's directory for what may be lost without harm.

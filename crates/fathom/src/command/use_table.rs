@@ -68,7 +68,7 @@ enum Format {
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     let found = match command.files.is_empty() {
         true => of_host(command.span),
-        false => of_files(&command.files).map_err(CommandError::Usage)?,
+        false => of_files(&command.files)?,
     };
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,
@@ -92,16 +92,15 @@ fn of_host(span: Duration) -> MachineUse {
     MachineUse { notes, ..found }
 }
 
-fn of_files(files: &[PathBuf]) -> Result<MachineUse, String> {
+fn of_files(files: &[PathBuf]) -> Result<MachineUse, CommandError> {
     let read = numbers(files, None)?;
     let host = read.host.filter(|host| !host.is_empty());
     let host = host.unwrap_or_else(|| "recording".to_owned());
     let found = use_table(&host, read.seconds, &read.readings, Vec::new());
     if found.resources.is_empty() {
         let what = read.sources.join(", ");
-        return Err(format!(
-            "{what}: nothing in it tells how far a resource is used"
-        ));
+        let problem = format!("{what}: nothing in it tells how far a resource is used");
+        return Err(CommandError::Usage(problem));
     }
     let mut notes = read.notes;
     notes.push(
