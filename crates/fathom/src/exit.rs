@@ -4,6 +4,65 @@ use std::fmt;
 
 pub(crate) use fathom_console::Exit;
 use fathom_model::Target;
+use fathom_plan::Diagnostics;
+
+use crate::output_flags::Color;
+use crate::present;
+
+/// Why a command cannot do what it was asked to.
+#[derive(Debug)]
+pub(crate) enum CommandError {
+    /// What was typed, and what to type instead.
+    Usage(String),
+    /// A plan with mistakes, each with its place.
+    Plan {
+        problems: Box<Diagnostics>,
+        color: Color,
+    },
+}
+
+impl CommandError {
+    /// The words of what was typed wrongly.
+    pub(crate) fn usage(problem: impl fmt::Display) -> CommandError {
+        CommandError::Usage(problem.to_string())
+    }
+
+    /// The mistakes of a plan, in the colour of the command.
+    pub(crate) fn plan(problems: Diagnostics, color: Color) -> CommandError {
+        CommandError::Plan {
+            problems: Box::new(problems),
+            color,
+        }
+    }
+}
+
+/// What a parser says is about what was typed.
+impl From<String> for CommandError {
+    fn from(problem: String) -> CommandError {
+        CommandError::Usage(problem)
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CommandError::Usage(problem) => f.write_str(problem),
+            CommandError::Plan { problems, .. } => f.write_str(&problems.render(false)),
+        }
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+/// Tells the user why a command could not go on.
+pub(crate) fn tell(error: &anyhow::Error) {
+    if let Some(CommandError::Plan { problems, color }) = error.downcast_ref() {
+        let color = present::use_color(*color, &std::io::stderr());
+        present::write_stderr(&problems.render(color));
+    } else {
+        present::complain(&format!("{error:#}"));
+    }
+}
 
 /// An error that is the user's own wish: Ctrl-C before anything was measured.
 #[derive(Debug)]
@@ -28,8 +87,8 @@ pub(crate) struct NothingMeasured {
     pub(crate) is_partial: bool,
 }
 
-impl From<fathom_fleet::Refused> for NothingMeasured {
-    fn from(refused: fathom_fleet::Refused) -> NothingMeasured {
+impl From<fathom_fleet::ScheduleRefusal> for NothingMeasured {
+    fn from(refused: fathom_fleet::ScheduleRefusal) -> NothingMeasured {
         NothingMeasured {
             reason: refused.to_string(),
             no_such_target: refused.no_such_target,
@@ -78,6 +137,9 @@ fn is_wrong_name(error: &(dyn std::error::Error + 'static)) -> bool {
 /// The status of a command that could not go on: [`Exit::Usage`] where a name
 /// that the user gave is the reason.
 pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
+    if error.is::<CommandError>() {
+        return Exit::Usage;
+    }
     if error.is::<EndedByUser>() {
         return Exit::Interrupted;
     }

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     }
     let shows_silence = shows_silence(&command);
     let exit = dispatch(command).unwrap_or_else(|error| {
-        present::complain(&format!("{error:#}"));
+        exit::tell(&error);
         exit::of_error(&error)
     });
     for silent in fathom_deadline::not_responding() {

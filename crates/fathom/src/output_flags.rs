@@ -49,6 +49,13 @@ pub(crate) enum Color {
     Never,
 }
 
+impl Color {
+    /// Colour or none, where that is decided.
+    pub(crate) fn when(colored: bool) -> Color {
+        if colored { Color::Always } else { Color::Never }
+    }
+}
+
 /// Output of commands that measure.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]

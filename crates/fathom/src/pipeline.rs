@@ -20,7 +20,7 @@ use fathom_store::Store;
 
 use crate::command::collect;
 use crate::command::hosts::HostArgs;
-use crate::exit::{EndedByUser, Exit, NothingMeasured};
+use crate::exit::{CommandError, EndedByUser, Exit, NothingMeasured};
 use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
@@ -54,235 +54,210 @@ pub(crate) struct Measured {
     pub(crate) left_behind: Vec<String>,
 }
 
-/// Runs a schedule in order, judges it and shows the result.
-pub(crate) fn execute(request: Request) -> anyhow::Result<Exit> {
-    let schedule = &request.schedule;
+/// A schedule made one for many hosts.
+pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> anyhow::Result<Schedule>;
+
+/// One run of a request: on this host and in the order of its schedule, unless
+/// something else is chosen.
+pub(crate) struct Run<'r> {
+    request: &'r Request,
+    hosts: Option<&'r HostArgs>,
+    spread: Spread<'r>,
+    conductor: Option<&'r mut dyn Conductor>,
+    file_prefix: &'r str,
+    id: Option<String>,
+    interrupt: Interrupt,
+    unlinked: BTreeSet<PathBuf>,
+}
+
+impl<'r> Run<'r> {
+    pub(crate) fn new(request: &'r Request) -> Run<'r> {
+        Run {
+            request,
+            hosts: None,
+            spread: &on_hosts,
+            conductor: None,
+            file_prefix: FILE_PREFIX,
+            id: None,
+            interrupt: Interrupt::new(),
+            unlinked: BTreeSet::new(),
+        }
+    }
+
+    /// These hosts carry the load.
+    pub(crate) fn hosts(mut self, hosts: &'r HostArgs) -> Run<'r> {
+        self.hosts = Some(hosts);
+        self
+    }
+
+    /// How the schedule becomes one for many hosts, instead of by its own mode.
+    pub(crate) fn spread(mut self, spread: Spread<'r>) -> Run<'r> {
+        self.spread = spread;
+        self
+    }
+
+    /// What hands out the trials. The schedule of the request then is what the
+    /// user is told beforehand: how many trials, how long.
+    pub(crate) fn conductor(mut self, conductor: &'r mut dyn Conductor) -> Run<'r> {
+        self.conductor = Some(conductor);
+        self
+    }
+
+    /// What the names of test files begin with.
+    pub(crate) fn file_prefix(mut self, file_prefix: &'r str) -> Run<'r> {
+        self.file_prefix = file_prefix;
+        self
+    }
+
+    /// The id of the run, for callers that know it beforehand.
+    pub(crate) fn id(mut self, id: String) -> Run<'r> {
+        self.id = Some(id);
+        self
+    }
+
+    /// What ends the run besides a signal.
+    pub(crate) fn interrupt(mut self, interrupt: &Interrupt) -> Run<'r> {
+        self.interrupt = interrupt.clone();
+        self
+    }
+
+    /// Files of names that the user chose which the caller removes after the run.
+    pub(crate) fn unlinking(mut self, files: BTreeSet<PathBuf>) -> Run<'r> {
+        self.unlinked = files;
+        self
+    }
+
+    /// Runs it, judges it and shows the result.
+    pub(crate) fn report(self) -> anyhow::Result<Exit> {
+        let output = &self.request.output;
+        let measured = self.measure()?;
+        measured.expect_figures()?;
+        let judged = fathom_analysis::judge(&measured.record);
+        show(&judged, output)?;
+        measured.complain();
+        Ok(measured.exit_of(&judged, output.strict))
+    }
+
+    /// Runs it and keeps what it gives.
+    pub(crate) fn measure(mut self) -> anyhow::Result<Measured> {
+        let conductor = self.conductor.take();
+        if let Some(hosts) = self.hosts {
+            return self.measure_on(hosts, conductor);
+        }
+        let schedule = &self.request.schedule;
+        if let Some(conductor) = conductor {
+            return self.carry_out(None, schedule, conductor);
+        }
+        refuse_to_wait_alone(schedule)?;
+        if schedule.depth_probe {
+            let host = fathom_observe::host_fingerprint(&Sysroot::host());
+            let mut probing = Probing::new(schedule, host);
+            return self.carry_out(None, schedule, &mut probing);
+        }
+        let mut in_order = InOrder::new(schedule);
+        self.carry_out(None, schedule, &mut in_order)
+    }
+
+    fn measure_on(
+        self,
+        hosts: &HostArgs,
+        conductor: Option<&'r mut dyn Conductor>,
+    ) -> anyhow::Result<Measured> {
+        let fleet = hosts.gather(&self.request.schedule)?;
+        for missing in fleet.missing() {
+            present::complain(&format!("going on without {missing}"));
+        }
+        if let Ok(store) = present::store_path(&self.request.output.store) {
+            for said in collect::collect(&fleet, &store) {
+                present::write_stderr(&format!("{said}\n"));
+            }
+        }
+        let schedule = (self.spread)(&self.request.schedule, &fleet.hosts())?;
+        if let Some(conductor) = conductor {
+            return self.carry_out(Some(fleet), &schedule, conductor);
+        }
+        let mut in_order = InOrder::new(&schedule);
+        self.carry_out(Some(fleet), &schedule, &mut in_order)
+    }
+
+    /// Runs the trials that a conductor hands out, here or on a fleet.
+    fn carry_out(
+        self,
+        fleet: Option<Fleet>,
+        schedule: &Schedule,
+        conductor: &mut dyn Conductor,
+    ) -> anyhow::Result<Measured> {
+        let id = match self.id {
+            Some(id) => id,
+            None => run_id(unix_now_ns())?,
+        };
+        let output = &self.request.output;
+        if let Some(html) = &output.html {
+            present::admit(html, Mark::Page)?;
+        }
+        if fleet.is_none() {
+            let store = present::store_path(&output.store).ok();
+            distinct_files::check(schedule, store.as_deref(), output.html.as_deref())?;
+        }
+        let interrupt = &self.interrupt;
+        signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
+        let store = open_store(output);
+        let hosts = fleet.as_ref().map(Fleet::hosts);
+        let meta = meta_of(self.request, schedule, id, hosts.unwrap_or_default());
+        let settings = Settings {
+            run: meta.id.clone(),
+            file_prefix: self.file_prefix.to_owned(),
+            destructive: schedule.destructive,
+            keep_files: schedule.keep_files,
+            ceiling_ns: CEILING_NS,
+            sysroot: Sysroot::host(),
+        };
+        if fleet.is_none() {
+            fathom_fleet::preflight(schedule, &settings).map_err(NothingMeasured::from)?;
+        }
+        let progress = Progress::new(Style::choose(output.quiet), schedule);
+        let store_path = present::store_path(&output.store).ok();
+        let named = NamedFiles::of(&meta.schedule, store_path.as_deref(), &self.unlinked);
+        let keeping = (settings.keep_files, named);
+        let exporter = Exporter::start(&output.metrics, &meta)?;
+        let mut recorder = Recorder::begin(store, meta, keeping, (progress, exporter));
+        let rules: StopRules<'_> = &fathom_analysis::stop_rule;
+        let sink = &mut recorder;
+        let outcome = match fleet {
+            None => fathom_fleet::run_schedule(conductor, &settings, rules, interrupt, sink),
+            Some(fleet) => fathom_fleet::run_on_fleet(
+                fleet, schedule, conductor, &settings, rules, interrupt, sink,
+            ),
+        };
+        measured_of(recorder, outcome)
+    }
+}
+
+/// The schedule on all hosts, in its own mode.
+fn on_hosts(schedule: &Schedule, hosts: &[FleetHost]) -> anyhow::Result<Schedule> {
+    Ok(fathom_fleet::on_hosts(schedule, hosts)?)
+}
+
+/// A host alone cannot wait for files that another one creates.
+fn refuse_to_wait_alone(schedule: &Schedule) -> Result<(), CommandError> {
     let awaits = |trial: &ScheduledTrial| {
         let meta = trial.workload.files_work();
         meta.is_some_and(|meta| meta.does(OpKind::AwaitCreate))
     };
-    if schedule.trials.iter().any(awaits) {
-        present::complain(
-            "await_create needs two hosts at least (--hosts): the first one creates the files, the \
-             others wait for them",
-        );
-        return Ok(Exit::Usage);
+    if !schedule.trials.iter().any(awaits) {
+        return Ok(());
     }
-    if schedule.depth_probe {
-        let host = fathom_observe::host_fingerprint(&Sysroot::host());
-        let mut probing = Probing::new(schedule, host);
-        return conduct(request, &mut probing);
-    }
-    let mut in_order = InOrder::new(schedule);
-    conduct(request, &mut in_order)
+    Err(CommandError::usage(
+        "await_create needs two hosts at least (--hosts): the first one creates the files, the \
+         others wait for them",
+    ))
 }
 
-/// The same on many hosts, in the mode of the schedule.
-pub(crate) fn execute_on(hosts: &HostArgs, request: Request) -> anyhow::Result<Exit> {
-    execute_spread(hosts, request, &fathom_fleet::on_hosts)
-}
-
-/// A schedule made one for many hosts.
-pub(crate) type Spread<'s> = &'s dyn Fn(&Schedule, &[FleetHost]) -> Result<Schedule, String>;
-
-/// The same, spread over the hosts in a way of its own.
-pub(crate) fn execute_spread(
-    hosts: &HostArgs,
-    mut request: Request,
-    spread: Spread<'_>,
-) -> anyhow::Result<Exit> {
-    let measured = carry_out_on(hosts, &mut request, FILE_PREFIX, spread)?;
-    finish(&request.output, &measured)
-}
-
-/// Runs a schedule on many hosts at the same time and keeps what it gives, with
-/// test files whose names begin with `file_prefix`.
-pub(crate) fn measure_on(
-    hosts: &HostArgs,
-    mut request: Request,
-    file_prefix: &str,
+/// What a run gave, however it ended.
+fn measured_of(
+    recorder: Recorder,
+    outcome: Result<Outcome, fathom_fleet::Error>,
 ) -> anyhow::Result<Measured> {
-    carry_out_on(hosts, &mut request, file_prefix, &fathom_fleet::on_hosts)
-}
-
-/// The same; `arrange` has the last word on the schedule of all hosts.
-pub(crate) fn measure_arranged_on(
-    hosts: &HostArgs,
-    mut request: Request,
-    arrange: impl Fn(&mut Schedule, &[FleetHost]),
-) -> anyhow::Result<Measured> {
-    let spread = |schedule: &Schedule, hosts: &[FleetHost]| {
-        let mut many = fathom_fleet::on_hosts(schedule, hosts)?;
-        arrange(&mut many, hosts);
-        Ok(many)
-    };
-    carry_out_on(hosts, &mut request, FILE_PREFIX, &spread)
-}
-
-fn carry_out_on(
-    hosts: &HostArgs,
-    request: &mut Request,
-    file_prefix: &str,
-    spread: Spread<'_>,
-) -> anyhow::Result<Measured> {
-    let fleet = hosts.gather(&request.schedule)?;
-    for (host, why) in fleet.missing() {
-        present::complain(&format!("going on without {host}: {why}"));
-    }
-    if let Ok(store) = present::store_path(&request.output.store) {
-        for said in collect::collect(&fleet, &store) {
-            present::write_stderr(&format!("{said}\n"));
-        }
-    }
-    let spread = spread(&request.schedule, &fleet.hosts());
-    request.schedule = spread.map_err(anyhow::Error::msg)?;
-    let mut conductor = InOrder::new(&request.schedule);
-    let id = run_id(unix_now_ns())?;
-    let carriers = Carriers {
-        file_prefix,
-        fleet: Some(fleet),
-        unlinked: BTreeSet::new(),
-    };
-    carry_out(request, carriers, &mut conductor, id, &Interrupt::new())
-}
-
-/// Runs the trials that a conductor hands out, judges and shows the result.
-pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow::Result<Exit> {
-    let measured = measure(&request, conductor)?;
-    finish(&request.output, &measured)
-}
-
-fn finish(output: &Output, measured: &Measured) -> anyhow::Result<Exit> {
-    measured.expect_figures()?;
-    let judged = fathom_analysis::judge(&measured.record);
-    show(&judged, output)?;
-    measured.complain();
-    Ok(
-        match (exit_of(&judged, output.strict), &*measured.left_behind) {
-            (Exit::Success | Exit::Caveats, [_, ..]) => Exit::Failure,
-            (exit, _) => exit,
-        },
-    )
-}
-
-/// Runs the trials that a conductor hands out and keeps what they give.
-/// `request.schedule` is what the user is told beforehand: how many trials,
-/// how long.
-pub(crate) fn measure(
-    request: &Request,
-    conductor: &mut dyn Conductor,
-) -> anyhow::Result<Measured> {
-    measure_in_files(request, FILE_PREFIX, conductor)
-}
-
-/// As [`measure`], with test files whose names begin with `file_prefix`.
-pub(crate) fn measure_in_files(
-    request: &Request,
-    file_prefix: &str,
-    conductor: &mut dyn Conductor,
-) -> anyhow::Result<Measured> {
-    let id = run_id(unix_now_ns())?;
-    carry_out(
-        request,
-        Carriers::here(file_prefix),
-        conductor,
-        id,
-        &Interrupt::new(),
-    )
-}
-
-/// As [`measure`], under an id and with an interrupt that the caller knows
-/// too.
-pub(crate) fn measure_as(
-    request: &Request,
-    conductor: &mut dyn Conductor,
-    id: String,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Measured> {
-    let carriers = Carriers::here(FILE_PREFIX);
-    carry_out(request, carriers, conductor, id, interrupt)
-}
-
-/// As [`measure_as`]; the caller removes files of these names after the run.
-pub(crate) fn measure_unlinking(
-    request: &Request,
-    conductor: &mut dyn Conductor,
-    id: String,
-    interrupt: &Interrupt,
-    unlinked: BTreeSet<PathBuf>,
-) -> anyhow::Result<Measured> {
-    let carriers = Carriers {
-        unlinked,
-        ..Carriers::here(FILE_PREFIX)
-    };
-    carry_out(request, carriers, conductor, id, interrupt)
-}
-
-/// Who carries the load.
-struct Carriers<'c> {
-    /// What the names of test files begin with.
-    file_prefix: &'c str,
-    /// Other hosts; `None` is this one.
-    fleet: Option<Fleet>,
-    /// Files of names that the user chose which do not outlive the run.
-    unlinked: BTreeSet<PathBuf>,
-}
-
-impl Carriers<'_> {
-    fn here(file_prefix: &str) -> Carriers<'_> {
-        Carriers {
-            file_prefix,
-            fleet: None,
-            unlinked: BTreeSet::new(),
-        }
-    }
-}
-
-fn carry_out(
-    request: &Request,
-    carriers: Carriers<'_>,
-    conductor: &mut dyn Conductor,
-    id: String,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Measured> {
-    let output = &request.output;
-    if let Some(html) = &output.html {
-        present::admit(html, Mark::Page)?;
-    }
-    if carriers.fleet.is_none() {
-        let store = present::store_path(&output.store).ok();
-        distinct_files::check(&request.schedule, store.as_deref(), output.html.as_deref())?;
-    }
-    signals::raise_on_signals(interrupt).context("cannot install the signal handlers")?;
-    let store = open_store(output);
-    let hosts = carriers.fleet.as_ref().map(Fleet::hosts);
-    let meta = meta_of(request, id, hosts.unwrap_or_default());
-    let settings = Settings {
-        run: meta.id.clone(),
-        file_prefix: carriers.file_prefix.to_owned(),
-        destructive: request.schedule.destructive,
-        keep_files: request.schedule.keep_files,
-        ceiling_ns: CEILING_NS,
-        sysroot: Sysroot::host(),
-    };
-    if carriers.fleet.is_none() {
-        fathom_fleet::preflight(&request.schedule, &settings).map_err(NothingMeasured::from)?;
-    }
-    let progress = Progress::new(Style::choose(output.quiet), &request.schedule);
-    let store_path = present::store_path(&output.store).ok();
-    let named = NamedFiles::of(&meta.schedule, store_path.as_deref(), &carriers.unlinked);
-    let keeping = (settings.keep_files, named);
-    let exporter = Exporter::start(&output.metrics, &meta)?;
-    let mut recorder = Recorder::begin(store, meta, keeping, (progress, exporter));
-    let rules: StopRules<'_> = &fathom_analysis::stop_rule;
-    let sink = &mut recorder;
-    let outcome = match carriers.fleet {
-        None => fathom_fleet::run_schedule(conductor, &settings, rules, interrupt, sink),
-        Some(fleet) => {
-            let planned = &request.schedule;
-            fathom_fleet::run_on_fleet(fleet, planned, conductor, &settings, rules, interrupt, sink)
-        }
-    };
     let outcome = outcome.unwrap_or_else(|error| Outcome {
         state: RunState::Failed,
         reason: Some(error.to_string()),
@@ -334,6 +309,15 @@ impl Measured {
         Err(EndedByUser(reason).into())
     }
 
+    /// The exit status: what could not be removed makes a failure of a success.
+    fn exit_of(&self, judged: &JudgedRun, strict: bool) -> Exit {
+        let exit = exit_of(judged, strict);
+        if self.left_behind.is_empty() || !matches!(exit, Exit::Success | Exit::Caveats) {
+            return exit;
+        }
+        Exit::Failure
+    }
+
     /// Tells the user what could not be removed, and when the run could not be
     /// stored.
     pub(crate) fn complain(&self) {
@@ -369,7 +353,7 @@ fn open_store(output: &Output) -> Result<Store, String> {
     Store::open(&path).map_err(|error| error.to_string())
 }
 
-fn meta_of(request: &Request, id: String, hosts: Vec<FleetHost>) -> RunMeta {
+fn meta_of(request: &Request, schedule: &Schedule, id: String, hosts: Vec<FleetHost>) -> RunMeta {
     let started_unix_ns = unix_now_ns();
     RunMeta {
         id,
@@ -383,7 +367,7 @@ fn meta_of(request: &Request, id: String, hosts: Vec<FleetHost>) -> RunMeta {
         ),
         plan_yaml: masked(&request.plan.to_yaml()),
         label: request.label.as_deref().map(masked),
-        schedule: request.schedule.clone(),
+        schedule: schedule.clone(),
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts,
     }

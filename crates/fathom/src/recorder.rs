@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use fathom_engine::FileIdentity;
-use fathom_fleet::{Event, Sink, TrialStart};
+use fathom_fleet::{Event, Sink, SinkError, TrialStart};
 use fathom_model::Schedule;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
 use fathom_model::schedule::TrialRole;
@@ -360,7 +360,7 @@ fn mask(event: &mut Event) {
 }
 
 impl Sink for Recorder {
-    fn event(&mut self, mut event: Event) -> Result<(), String> {
+    fn event(&mut self, mut event: Event) -> Result<(), SinkError> {
         mask(&mut event);
         self.progress.event(&event);
         if let Some(exporter) = &self.exporter {

@@ -1,5 +1,7 @@
 //! Why a run could not go on.
 
+use crate::coordinator::sink::SinkError;
+
 /// A failure of the fleet itself; failures of one trial are part of its
 /// result instead.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +25,6 @@ pub enum Error {
         trial: u32,
     },
     /// Whoever keeps the results gave up.
-    #[error("{0}")]
-    Sink(String),
+    #[error(transparent)]
+    Sink(SinkError),
 }

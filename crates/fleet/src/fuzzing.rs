@@ -4,9 +4,9 @@ use std::io::Cursor;
 
 use serde::de::DeserializeOwned;
 
-use crate::call_back::{Answer, Call};
-use crate::frame::FrameReader;
-use crate::wire::{FromAgent, Greeting, ToAgent};
+use crate::launchers::call_back::{Answer, Call};
+use crate::protocol::frame::FrameReader;
+use crate::protocol::wire::{FromAgent, Greeting, ToAgent};
 
 /// Messages that are read of one stream at most.
 const MOST: usize = 16;

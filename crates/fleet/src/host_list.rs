@@ -6,6 +6,75 @@ use std::fmt;
 /// Hosts that a run may have.
 pub const MAX_HOSTS: usize = 4096;
 
+/// What is wrong with a list of hosts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HostListError {
+    /// No host at all.
+    #[error("the list of hosts is empty")]
+    Empty,
+    /// A host would carry the load twice.
+    #[error("the host {0} is listed twice")]
+    Twice(HostName),
+    /// More than a run can have.
+    #[error("more than {MAX_HOSTS} hosts")]
+    TooMany,
+    /// A range that is closed before it is opened.
+    #[error("a ']' without its '['")]
+    Unopened,
+    /// A range that is never closed.
+    #[error("a '[' without its ']'")]
+    Unclosed,
+    /// A range that is never closed, in one of the items.
+    #[error("'{item}': a '[' without its ']'")]
+    UnclosedItem {
+        /// The item.
+        item: String,
+    },
+    /// What stands in brackets.
+    #[error("'{item}': {cause}")]
+    Range {
+        /// The item.
+        item: String,
+        /// What is wrong with its range.
+        cause: RangeError,
+    },
+    /// One item alone is more than a run can have.
+    #[error("'{item}' stands for more than {MAX_HOSTS} hosts")]
+    TooManyInItem {
+        /// The item.
+        item: String,
+    },
+    /// A colon, and no port behind it.
+    #[error("'{text}': expected a port from 1 to 65535 behind the colon")]
+    Port {
+        /// The host.
+        text: String,
+    },
+    /// A name that no host can have.
+    #[error("'{}' is no host name", text.escape_default())]
+    Name {
+        /// The name.
+        text: String,
+    },
+}
+
+/// What is wrong with a range of hosts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RangeError {
+    /// One of its ends.
+    #[error("'{text}' is no number of a range such as [01-84]")]
+    Number {
+        /// What stands there.
+        text: String,
+    },
+    /// It ends before it begins, or long after.
+    #[error("the range {range} is empty or too long")]
+    Bounds {
+        /// The range.
+        range: String,
+    },
+}
+
 /// One host as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostName {
@@ -33,31 +102,31 @@ impl fmt::Display for HostName {
 /// # Errors
 /// What is wrong with the list, in words: an empty or impossible name, a
 /// malformed range, the same host twice, more than [`MAX_HOSTS`].
-pub fn parse_hosts(text: &str) -> Result<Vec<HostName>, String> {
+pub fn parse_hosts(text: &str) -> Result<Vec<HostName>, HostListError> {
     let mut hosts = Vec::new();
     for item in split(text)? {
         for name in expand(item)? {
             let host = host(&name)?;
             if hosts.contains(&host) {
-                return Err(format!("the host {host} is listed twice"));
+                return Err(HostListError::Twice(host));
             }
             hosts.push(host);
             if hosts.len() > MAX_HOSTS {
-                return Err(format!("more than {MAX_HOSTS} hosts"));
+                return Err(HostListError::TooMany);
             }
         }
     }
-    match hosts.is_empty() {
-        true => Err("the list of hosts is empty".to_owned()),
-        false => Ok(hosts),
+    if hosts.is_empty() {
+        return Err(HostListError::Empty);
     }
+    Ok(hosts)
 }
 
 /// The hosts of a file: one item of a list to a line, `#` begins a comment.
 ///
 /// # Errors
 /// As [`parse_hosts`].
-pub fn parse_hosts_file(text: &str) -> Result<Vec<HostName>, String> {
+pub fn parse_hosts_file(text: &str) -> Result<Vec<HostName>, HostListError> {
     let lines = text.lines().map(|line| {
         let line = line.split('#').next().unwrap_or_default();
         // What follows the name on a line is for other tools: `h1 slots=4`.
@@ -68,12 +137,12 @@ pub fn parse_hosts_file(text: &str) -> Result<Vec<HostName>, String> {
 }
 
 /// Items between commas that stand outside of brackets.
-fn split(text: &str) -> Result<Vec<&str>, String> {
+fn split(text: &str) -> Result<Vec<&str>, HostListError> {
     let (mut items, mut depth, mut from) = (Vec::new(), 0u32, 0);
     for (at, c) in text.char_indices() {
         match c {
             '[' => depth += 1,
-            ']' => depth = depth.checked_sub(1).ok_or("a ']' without its '['")?,
+            ']' => depth = depth.checked_sub(1).ok_or(HostListError::Unopened)?,
             ',' if depth == 0 => {
                 items.push(text[from..at].trim());
                 from = at + 1;
@@ -82,7 +151,7 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
         }
     }
     if depth > 0 {
-        return Err("a '[' without its ']'".to_owned());
+        return Err(HostListError::Unclosed);
     }
     items.push(text[from..].trim());
     items.retain(|item| !item.is_empty());
@@ -90,12 +159,14 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
 }
 
 /// The names that an item stands for.
-fn expand(item: &str) -> Result<Vec<String>, String> {
+fn expand(item: &str) -> Result<Vec<String>, HostListError> {
     let Some((before, rest)) = item.split_once('[') else {
         return Ok(vec![item.to_owned()]);
     };
     let Some((inside, after)) = rest.split_once(']') else {
-        return Err(format!("'{item}': a '[' without its ']'"));
+        return Err(HostListError::UnclosedItem {
+            item: item.to_owned(),
+        });
     };
     if inside.contains(':') {
         // An IPv6 address.
@@ -104,23 +175,31 @@ fn expand(item: &str) -> Result<Vec<String>, String> {
     let tails = expand(after)?;
     let mut names = Vec::new();
     for part in inside.split(',') {
-        for number in numbers(part.trim()).map_err(|why| format!("'{item}': {why}"))? {
+        let numbers = numbers(part.trim()).map_err(|cause| HostListError::Range {
+            item: item.to_owned(),
+            cause,
+        })?;
+        for number in numbers {
             names.extend(tails.iter().map(|tail| format!("{before}{number}{tail}")));
             if names.len() > MAX_HOSTS {
-                return Err(format!("'{item}' stands for more than {MAX_HOSTS} hosts"));
+                return Err(HostListError::TooManyInItem {
+                    item: item.to_owned(),
+                });
             }
         }
     }
     Ok(names)
 }
 
-fn numbers(part: &str) -> Result<Vec<String>, String> {
-    let read = |text: &str| -> Result<u32, String> {
+fn numbers(part: &str) -> Result<Vec<String>, RangeError> {
+    let read = |text: &str| -> Result<u32, RangeError> {
         let digits =
             !text.is_empty() && text.len() <= 8 && text.bytes().all(|b| b.is_ascii_digit());
         match text.parse() {
             Ok(number) if digits => Ok(number),
-            _ => Err(format!("'{text}' is no number of a range such as [01-84]")),
+            _ => Err(RangeError::Number {
+                text: text.to_owned(),
+            }),
         }
     };
     let Some((from, to)) = part.split_once('-') else {
@@ -129,13 +208,15 @@ fn numbers(part: &str) -> Result<Vec<String>, String> {
     };
     let (first, last) = (read(from)?, read(to)?);
     if first > last || (last - first) as usize >= MAX_HOSTS {
-        return Err(format!("the range {part} is empty or too long"));
+        return Err(RangeError::Bounds {
+            range: part.to_owned(),
+        });
     }
     let width = from.len();
     Ok((first..=last).map(|n| format!("{n:0width$}")).collect())
 }
 
-fn host(text: &str) -> Result<HostName, String> {
+fn host(text: &str) -> Result<HostName, HostListError> {
     let (name, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, rest)) => (address, rest.strip_prefix(':')),
         // More than one colon is an address without a port.
@@ -147,14 +228,16 @@ fn host(text: &str) -> Result<HostName, String> {
     };
     let port = port.map(|port| match port.parse() {
         Ok(port) if port > 0 => Ok(port),
-        _ => Err(format!(
-            "'{text}': expected a port from 1 to 65535 behind the colon"
-        )),
+        _ => Err(HostListError::Port {
+            text: text.to_owned(),
+        }),
     });
     let fits = |c: char| c.is_ascii_alphanumeric() || ".-_:@%".contains(c);
     // What begins with a dash would be an option of ssh.
     if name.is_empty() || name.len() > 255 || name.starts_with('-') || !name.chars().all(fits) {
-        return Err(format!("'{}' is no host name", text.escape_default()));
+        return Err(HostListError::Name {
+            text: text.to_owned(),
+        });
     }
     Ok(HostName {
         name: name.to_owned(),
@@ -208,7 +291,7 @@ mod tests {
             ("h:0", "expected a port"),
             ("h:x", "expected a port"),
         ] {
-            let error = parse_hosts(text).unwrap_err();
+            let error = parse_hosts(text).unwrap_err().to_string();
             assert!(error.contains(why), "{text}: {error}");
         }
     }

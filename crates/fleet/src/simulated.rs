@@ -11,15 +11,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::agent_options::AgentOptions;
-use crate::fleet::Fleet;
-use crate::link::EVENT_LIMIT;
-use crate::remote::RemoteAgent;
-use crate::session;
+use crate::coordinator::error::UnreachableHost;
+use crate::coordinator::fleet::Fleet;
+use crate::coordinator::remote::RemoteAgent;
+use crate::protocol::link::EVENT_LIMIT;
+use crate::session::options::AgentOptions;
+use crate::session::{self, SessionError};
+use crate::thread::ThreadError;
 use crate::transport::Transport;
 
 /// A thread that serves one coordinator, and how that ended.
-pub type AgentThread = JoinHandle<Result<(), String>>;
+pub type AgentThread = JoinHandle<Result<(), SessionError>>;
 
 /// Agents in threads of this process, and the fleet that they are. They are
 /// called `h0`, `h1` and so on; each side bears the silence of `options`; `fault` says what strikes the link of one, and
@@ -32,7 +34,7 @@ pub fn fleet(
     options: &AgentOptions,
     allow_missing: usize,
     fault: impl Fn(usize) -> Option<(&'static str, Fault)>,
-) -> Result<(Fleet, Vec<AgentThread>), String> {
+) -> Result<(Fleet, Vec<AgentThread>), ThreadError> {
     let (sender, events) = sync_channel(EVENT_LIMIT);
     let (mut remotes, mut threads) = (Vec::new(), Vec::new());
     for place in 0..agents {
@@ -43,7 +45,7 @@ pub fn fleet(
         if let (Ok(remote), Some(silence)) = (&remote, options.silence) {
             remote.bear_silence(silence);
         }
-        remotes.push(remote.map_err(|why| (name, why)));
+        remotes.push(remote.map_err(|error| UnreachableHost { host: name, error }));
     }
     Ok((Fleet::of(remotes, (sender, events), allow_missing), threads))
 }
@@ -210,7 +212,7 @@ impl SimLink {
         &self,
         options: AgentOptions,
         fault: Option<(&'static str, Fault)>,
-    ) -> Result<AgentThread, String> {
+    ) -> Result<AgentThread, ThreadError> {
         let link = self.clone();
         let mut fault = fault;
         let look = move |bytes: &[u8]| {
@@ -230,6 +232,6 @@ impl SimLink {
         let transport = self.transport(&self.to_agent, writing);
         let body = move || session::serve(transport, &options);
         let thread = std::thread::Builder::new().spawn(body);
-        thread.map_err(|error| format!("cannot start an agent: {error}"))
+        thread.map_err(ThreadError)
     }
 }

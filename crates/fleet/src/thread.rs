@@ -1,6 +1,12 @@
 //! Threads with a name.
 
+use std::io;
 use std::thread::JoinHandle;
+
+/// There is no thread for what is to be done.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start a thread: {0}")]
+pub struct ThreadError(pub(crate) io::Error);
 
 /// Starts a thread.
 ///
@@ -9,9 +15,9 @@ use std::thread::JoinHandle;
 pub(crate) fn spawn(
     name: &str,
     body: impl FnOnce() + Send + 'static,
-) -> Result<JoinHandle<()>, String> {
+) -> Result<JoinHandle<()>, ThreadError> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(body)
-        .map_err(|error| format!("cannot start a thread: {error}"))
+        .map_err(ThreadError)
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use fathom_fleet::simulated::{AgentThread, Fault, fleet};
 use fathom_fleet::{
-    AgentOptions, Event, Interrupt, Outcome, Policy, Settings, Sink, TrialEnding, on_hosts,
-    run_on_fleet,
+    AgentOptions, Event, Interrupt, Outcome, Policy, Settings, Sink, SinkError, TrialEnding,
+    on_hosts, run_on_fleet,
 };
 use fathom_model::conduct::InOrder;
 use fathom_model::fleet::FleetHost;
@@ -39,7 +39,7 @@ struct Notebook {
 }
 
 impl Sink for Notebook {
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: Event) -> Result<(), SinkError> {
         if let Event::TrialsEnded(endings) = event {
             self.endings.extend(endings);
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, run_schedule};
+use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, SinkError, run_schedule};
 use fathom_model::conduct::{Conductor, InOrder, Step};
 use fathom_model::sample::Phase;
 use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
@@ -94,17 +94,19 @@ struct Notebook {
 }
 
 impl Notebook {
-    fn write(&mut self, line: &str) -> Result<(), String> {
+    fn write(&mut self, line: &str) -> Result<(), SinkError> {
         self.lines.push(line.to_owned());
         match self.fail_at {
-            Some(wanted) if line.starts_with(wanted) => Err("the notebook is full".to_owned()),
+            Some(wanted) if line.starts_with(wanted) => {
+                Err(SinkError("the notebook is full".to_owned()))
+            }
             _ => Ok(()),
         }
     }
 }
 
 impl Sink for Notebook {
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: Event) -> Result<(), SinkError> {
         match event {
             Event::TrialsStarted(starts) => starts
                 .iter()

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use fathom_fleet::simulated::fleet;
-use fathom_fleet::{AgentOptions, Event, Interrupt, Settings, Sink, on_hosts, run_on_fleet};
+use fathom_fleet::{
+    AgentOptions, Event, Interrupt, Settings, Sink, SinkError, on_hosts, run_on_fleet,
+};
 use fathom_model::conduct::InOrder;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::{Bounds, DataSet, EngineKind};
@@ -27,7 +29,7 @@ struct Notebook {
 }
 
 impl Sink for Notebook {
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: Event) -> Result<(), SinkError> {
         match event {
             Event::TrialsStarted(starts) => self.started += starts.len(),
             Event::Interval(intervals) => {

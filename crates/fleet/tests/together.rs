@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, TrialEnding, run_schedule};
+use fathom_fleet::{
+    Event, Interrupt, Outcome, Settings, Sink, SinkError, TrialEnding, run_schedule,
+};
 use fathom_model::conduct::InOrder;
 use fathom_model::schedule::{Pause, Purpose, TrialRole};
 use fathom_model::workload::{Bounds, DataSet, EngineKind, OpMix};
@@ -93,7 +95,7 @@ struct Notebook {
 }
 
 impl Sink for Notebook {
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: Event) -> Result<(), SinkError> {
         match event {
             Event::TrialsStarted(starts) => {
                 let indexes = starts.iter().map(|start| start.spec.index);

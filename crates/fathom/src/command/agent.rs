@@ -12,7 +12,7 @@ use fathom_fleet::{
 use fathom_s3::EndpointAddress;
 
 use crate::command::hosts;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::{present, signals};
 
@@ -105,13 +105,13 @@ pub(crate) fn run(agent: Agent) -> anyhow::Result<Exit> {
     };
     let served = match &agent.call_back {
         Some(host) => call_back(host, &options),
-        None if agent.stdio => fathom_fleet::serve_stdio(&options),
+        None if agent.stdio => fathom_fleet::serve_stdio(&options).map_err(Into::into),
         None => return listen(agent, options),
     };
     Ok(match served {
         Ok(()) => Exit::Success,
-        Err(reason) => {
-            present::complain(&reason);
+        Err(error) => {
+            present::complain(&error.to_string());
             // A Job starts a pod that failed again, which would be turned away
             // until the Job has failed, and the other pods with it.
             match std::env::var_os("KUBERNETES_SERVICE_HOST") {
@@ -128,10 +128,15 @@ pub(crate) fn journals() -> Option<PathBuf> {
     Some(store.parent()?.join("agents"))
 }
 
-fn call_back(host: &str, options: &AgentOptions) -> Result<(), String> {
-    let invitation = std::env::var(CALL_BACK_VARIABLE)
-        .map_err(|_| format!("nobody is to be called back: ${CALL_BACK_VARIABLE} is not set"))?;
-    fathom_fleet::serve_call_back(host, &invitation.parse()?, options)
+fn call_back(host: &str, options: &AgentOptions) -> anyhow::Result<()> {
+    let Ok(invitation) = std::env::var(CALL_BACK_VARIABLE) else {
+        anyhow::bail!("nobody is to be called back: ${CALL_BACK_VARIABLE} is not set");
+    };
+    Ok(fathom_fleet::serve_call_back(
+        host,
+        &invitation.parse()?,
+        options,
+    )?)
 }
 
 /// An address with the usual port, where none is given.
@@ -152,11 +157,11 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
         .into_iter()
         .find(|path| !fathom_deadline::paths::exists(path));
     if let Some(missing) = missing {
-        present::complain(&format!(
+        let problem = format!(
             "{} does not exist, so nothing of it can be allowed",
             missing.display()
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(CommandError::Usage(problem).into());
     }
     let token = match &agent.token_file {
         Some(file) => {
@@ -168,16 +173,13 @@ fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     };
     let keys = match agent.keys {
         Some(keys) => keys,
-        None => hosts::configuration()
-            .map_err(anyhow::Error::msg)?
-            .join("agent"),
+        None => hosts::configuration()?.join("agent"),
     };
     options.spool = Some(keys.join("held"));
     let allowed = options.policy.words();
     let report = Arc::new(|text: &str| present::write_stderr(&format!("{text}\n")));
     let place = listening_place(&agent.listen);
-    let server = AgentServer::bind(&place, keys, token, options, report);
-    let server = server.map_err(anyhow::Error::msg)?;
+    let server = AgentServer::bind(&place, keys, token, options, report)?;
     let address = server.address().map(|address| address.to_string());
     let state = match server.waits_to_join() {
         true => "waiting to join a fleet (fathom fleet join, on the coordinator)",

@@ -14,7 +14,7 @@ use fathom_rules::{Rule, alarm, threshold};
 use super::explain::describe;
 use super::numbers::numbers;
 use super::watched::{host_name, watch};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Columns of the text.
@@ -123,13 +123,7 @@ pub(crate) fn run(command: &Alarms) -> anyhow::Result<Exit> {
     }
     let found = match command.files.is_empty() {
         true => of_host(command.span, command.quiet),
-        false => match of_files(command) {
-            Ok(found) => found,
-            Err(reason) => {
-                present::complain(&reason);
-                return Ok(Exit::Usage);
-            }
-        },
+        false => of_files(command)?,
     };
     let firing = fires(&found, command.severity);
     if firing || !command.quiet {
@@ -170,7 +164,7 @@ fn of_host(span: Duration, quiet: bool) -> Found {
     Found { notes, ..found }
 }
 
-fn of_files(command: &Alarms) -> Result<Found, String> {
+fn of_files(command: &Alarms) -> Result<Found, CommandError> {
     let read = numbers(&command.files, command.gluster_version)?;
     let host = read.host.filter(|host| !host.is_empty());
     let host = host.unwrap_or_else(|| "recording".to_owned());
@@ -200,11 +194,11 @@ fn list() -> String {
 fn explain(name: &str) -> anyhow::Result<Exit> {
     let Some(rule) = alarm::TABLE.find(name) else {
         let known = alarm::TABLE.rules.iter().map(|rule| rule.id);
-        present::complain(&format!(
+        let problem = format!(
             "there is no alarm '{name}'{}; `fathom alarms list` lists them",
             fathom_model::nearest::did_you_mean(name, known)
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(CommandError::Usage(problem).into());
     };
     present::write_stdout(&describe(rule))?;
     Ok(Exit::Success)

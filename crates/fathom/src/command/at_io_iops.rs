@@ -112,7 +112,8 @@ pub(crate) fn run(command: AtIoIopsCommand) -> anyhow::Result<Exit> {
 
 fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow::Result<Exit> {
     let mut in_order = InOrder::new(&request.schedule);
-    let measured = pipeline::measure_in_files(request, prefix, &mut in_order)?;
+    let run = pipeline::Run::new(request).conductor(&mut in_order);
+    let measured = run.file_prefix(prefix).measure()?;
     measured.expect_figures()?;
     if command.verbosity > 2
         && let Some(trial) = measured.record.trials.first()

@@ -196,7 +196,10 @@ impl Session<'_> {
             label: Some(section.title.clone()),
             output: self.output(),
         };
-        let measured = pipeline::measure_on(&self.hosts, request, FILE_PREFIX)
+        let run = pipeline::Run::new(&request).hosts(&self.hosts);
+        let measured = run
+            .file_prefix(FILE_PREFIX)
+            .measure()
             .with_context(|| section.title.clone())?;
         let unit = section.options.unit();
         present::write_stdout(&print::results(&measured.record, unit))?;

@@ -75,7 +75,9 @@ pub(crate) fn run(curve: Curve) -> anyhow::Result<Exit> {
         label,
         output,
     };
-    pipeline::conduct(request, &mut conductor)
+    pipeline::Run::new(&request)
+        .conductor(&mut conductor)
+        .report()
 }
 
 fn usage(problem: &str) -> anyhow::Result<Exit> {

@@ -175,10 +175,11 @@ fn carry_out(hosts: HostArgs, arranged: arrange::Arranged, output: Output) -> an
         label: None,
         output,
     };
-    match hosts.are_given() {
-        true => pipeline::execute_on(&hosts, request),
-        false => pipeline::execute(request),
+    let mut run = pipeline::Run::new(&request);
+    if hosts.are_given() {
+        run = run.hosts(&hosts);
     }
+    run.report()
 }
 
 /// What was asked for; without that, whatever harms nothing.

@@ -100,12 +100,13 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
         return Ok(Exit::Usage);
     };
     schedule.purpose = Purpose::Enumeration;
-    pipeline::execute(Request {
+    let request = Request {
         plan,
         schedule,
         label: None,
         output: command.output,
-    })
+    };
+    pipeline::Run::new(&request).report()
 }
 
 /// Sizes of directories or prefixes in ascending order.

@@ -4,7 +4,7 @@ use clap::Args;
 use fathom_report::table::wrap;
 use fathom_rules::{Parameter, Rule, TABLES, figure, find, suggest, threshold};
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Explain a rule: what it detects, how, its thresholds and what to do.
@@ -36,10 +36,9 @@ pub(crate) fn run(explain: &Explain) -> anyhow::Result<Exit> {
         true => String::new(),
         false => format!("; did you mean {}?", nearest.join(" or ")),
     };
-    present::complain(&format!(
-        "'{name}' names none of the rules{hint}; `fathom explain` lists them all"
-    ));
-    Ok(Exit::Usage)
+    let problem =
+        format!("'{name}' names none of the rules{hint}; `fathom explain` lists them all");
+    Err(CommandError::Usage(problem).into())
 }
 
 /// The id, with the name where that is another.

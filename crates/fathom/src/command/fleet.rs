@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use fathom_fleet::{CoordinatorKeys, Joined};
+use fathom_fleet::{CoordinatorKeys, JoinOutcome};
 use fathom_model::fleet::FleetHost;
 use fathom_model::{Schedule, unit};
 use fathom_report::table::{Align, Table};
 
 use crate::command::collect;
 use crate::command::hosts::{self, HostArgs, HostList};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
@@ -82,11 +82,11 @@ pub(crate) struct Keys {
 
 impl Keys {
     fn directory(&self) -> anyhow::Result<PathBuf> {
-        hosts::fleet_directory(self.fleet.as_deref()).map_err(anyhow::Error::msg)
+        hosts::fleet_directory(self.fleet.as_deref())
     }
 
     fn load(&self) -> anyhow::Result<CoordinatorKeys> {
-        CoordinatorKeys::load(&self.directory()?).map_err(anyhow::Error::msg)
+        Ok(CoordinatorKeys::load(&self.directory()?)?)
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
     match fleet {
         Fleet::Init(keys) => {
             let directory = keys.directory()?;
-            CoordinatorKeys::create(&directory).map_err(anyhow::Error::msg)?;
+            CoordinatorKeys::create(&directory)?;
             present::write_stdout(&format!(
                 "made a fleet in {}\nnext: fathom fleet token, then fathom agent on each host\n",
                 directory.display()
@@ -112,8 +112,7 @@ pub(crate) fn run(fleet: Fleet) -> anyhow::Result<Exit> {
         } => {
             let keys = keys.load()?;
             for _ in 0..count {
-                let token = keys.make_token(Duration::from_nanos(expires));
-                let token = token.map_err(anyhow::Error::msg)?;
+                let token = keys.make_token(Duration::from_nanos(expires))?;
                 present::write_stdout(&format!("{}\n", token.reveal()))?;
             }
             Ok(Exit::Success)
@@ -129,11 +128,11 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
     let mut exit = Exit::Success;
     for host in hosts.0 {
         let said = match keys.join(&host) {
-            Ok(Joined::Now) => "joined".to_owned(),
-            Ok(Joined::Before) => "had joined before".to_owned(),
-            Err(why) => {
+            Ok(JoinOutcome::Now) => "joined".to_owned(),
+            Ok(JoinOutcome::Before) => "had joined before".to_owned(),
+            Err(error) => {
                 exit = Exit::Failure;
-                why
+                error.to_string()
             }
         };
         present::write_stdout(&format!("{host}: {said}\n"))?;
@@ -143,12 +142,11 @@ fn join(hosts: HostList, keys: &CoordinatorKeys) -> anyhow::Result<Exit> {
 
 fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
     if !args.are_given() {
-        present::complain("name the hosts with --hosts or --hosts-file");
-        return Ok(Exit::Usage);
+        return Err(CommandError::usage("name the hosts with --hosts or --hosts-file").into());
     }
     let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;
-    for (host, why) in fleet.missing() {
-        present::complain(&format!("{host}: {why}"));
+    for missing in fleet.missing() {
+        present::complain(&missing.to_string());
     }
     let said = collect::collect(&fleet, &present::store_path(store)?);
     for line in &said {
@@ -157,7 +155,7 @@ fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
     if said.is_empty() {
         present::write_stdout("no host holds anything of a run in this store\n")?;
     }
-    Ok(match fleet.missing().is_empty() {
+    Ok(match fleet.missing().next().is_none() {
         true => Exit::Success,
         false => Exit::Failure,
     })
@@ -165,8 +163,7 @@ fn collect_held(args: &HostArgs, store: &StorePath) -> anyhow::Result<Exit> {
 
 fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
     if !args.are_given() {
-        present::complain("name the hosts with --hosts or --hosts-file");
-        return Ok(Exit::Usage);
+        return Err(CommandError::usage("name the hosts with --hosts or --hosts-file").into());
     }
     // All that can be said is wanted, however few answer.
     let fleet = args.tolerant().gather(&Schedule::nothing("status"))?;
@@ -180,7 +177,7 @@ fn status(args: &HostArgs, json: bool) -> anyhow::Result<Exit> {
     } else {
         present::write_stdout(&table(&hosts, &permissions))?;
     }
-    Ok(match fleet.missing().is_empty() {
+    Ok(match fleet.missing().next().is_none() {
         true => Exit::Success,
         false => Exit::Failure,
     })

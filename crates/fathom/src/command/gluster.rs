@@ -9,7 +9,7 @@ use fathom_observe::gluster::{
     parse_gluster_profile_text, parse_gluster_profile_xml, parse_gluster_volume,
 };
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// A profile of thousands of bricks is smaller.
@@ -51,23 +51,16 @@ pub(crate) struct Gluster {
 }
 
 pub(crate) fn run(command: &Gluster) -> anyhow::Result<Exit> {
-    match used(command) {
-        Ok(used) => {
-            let text = match command.json {
-                true => serde_json::to_string_pretty(&used)? + "\n",
-                false => fathom_report::gluster::render(&used, command.operations),
-            };
-            present::write_stdout(&text)?;
-            Ok(Exit::Success)
-        }
-        Err(problem) => {
-            present::complain(&problem);
-            Ok(Exit::Usage)
-        }
-    }
+    let used = used(command)?;
+    let text = match command.json {
+        true => serde_json::to_string_pretty(&used)? + "\n",
+        false => fathom_report::gluster::render(&used, command.operations),
+    };
+    present::write_stdout(&text)?;
+    Ok(Exit::Success)
 }
 
-fn used(command: &Gluster) -> Result<fathom_model::gluster::GlusterUse, String> {
+fn used(command: &Gluster) -> Result<fathom_model::gluster::GlusterUse, CommandError> {
     let layout = match &command.info {
         Some(path) => parse_gluster_volume(&read(path)?),
         None => GlusterVolume::default(),
@@ -83,14 +76,14 @@ fn used(command: &Gluster) -> Result<fathom_model::gluster::GlusterUse, String> 
         None => (GlusterProfile::default(), first),
     };
     gluster_use(Some(look(before)), Some(look(after)))
-        .ok_or_else(|| "the profiles say nothing".to_owned())
+        .ok_or_else(|| CommandError::usage("the profiles say nothing"))
 }
 
-fn profile(path: &Path, version: Option<u32>) -> Result<GlusterProfile, String> {
+fn profile(path: &Path, version: Option<u32>) -> Result<GlusterProfile, CommandError> {
     let text = read(path)?;
     let told = |why: String| format!("{}: {why}", path.display());
     if !text.trim_start().starts_with('<') {
-        return parse_gluster_profile_text(&text).map_err(told);
+        return Ok(parse_gluster_profile_text(&text).map_err(told)?);
     }
     let version = version.ok_or_else(|| {
         told(
@@ -99,11 +92,14 @@ fn profile(path: &Path, version: Option<u32>) -> Result<GlusterProfile, String> 
                 .to_owned(),
         )
     })?;
-    parse_gluster_profile_xml(&text, GlusterUnit::of_version(version)).map_err(told)
+    let profile = parse_gluster_profile_xml(&text, GlusterUnit::of_version(version));
+    Ok(profile.map_err(told)?)
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+fn read(path: &Path) -> Result<String, CommandError> {
+    let told = |error: std::io::Error| {
+        CommandError::Usage(format!("cannot read {}: {error}", path.display()))
+    };
     let mut text = String::new();
     let file = fathom_deadline::paths::open(path).map_err(told)?;
     file.take(FILE_BYTES_MAX)

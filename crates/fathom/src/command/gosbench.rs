@@ -211,13 +211,13 @@ fn measure(
         label: Some(format!("gosbench: {}", test.name)),
         output: output(command),
     };
-    let measured = match remote {
-        true => pipeline::measure_on(&command.hosts, request, FILE_PREFIX),
-        false => {
-            let mut in_order = InOrder::new(&request.schedule);
-            pipeline::measure_in_files(&request, FILE_PREFIX, &mut in_order)
-        }
+    let mut in_order = InOrder::new(&request.schedule);
+    let run = pipeline::Run::new(&request);
+    let run = match remote {
+        true => run.hosts(&command.hosts),
+        false => run.conductor(&mut in_order),
     };
+    let measured = run.file_prefix(FILE_PREFIX).measure();
     if let (true, true, Some(store), Some(bucket)) = (made, test.clean_after, &reached, &bucket)
         && let Err(error) = remove_empty_bucket(store, bucket)
     {

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use anyhow::Context;
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use fathom_deadline::paths::read_text_soon;
 use fathom_fleet::{
-    AgentBinary, Awaited, Fleet, Gathering, HostName, Interrupt, Launcher, SshOptions, Unreachable,
+    Fleet, Gathering, GatheringProgress, HostListError, HostName, Interrupt, LAUNCHERS,
+    LaunchRequest, Launcher, LauncherKind, Unreachable,
 };
 use fathom_model::Schedule;
 
@@ -37,7 +40,7 @@ pub(crate) struct HostArgs {
     hosts_file: Option<PathBuf>,
     /// How agents come to life there.
     #[arg(long, value_enum, default_value_t, value_name = "HOW")]
-    launcher: How,
+    launcher: LauncherChoice,
     /// Go on when up to this many hosts cannot be used, fail or get lost.
     #[arg(long, default_value_t = 0, value_name = "N")]
     allow_missing: usize,
@@ -58,27 +61,33 @@ pub(crate) struct HostArgs {
 pub(crate) struct HostList(pub(crate) Vec<HostName>);
 
 impl FromStr for HostList {
-    type Err = String;
+    type Err = HostListError;
 
-    fn from_str(text: &str) -> Result<HostList, String> {
+    fn from_str(text: &str) -> Result<HostList, HostListError> {
         fathom_fleet::parse_hosts(text).map(HostList)
     }
 }
 
-/// How agents come to life.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum How {
-    /// OpenSSH starts them, with your configuration; nothing is installed.
-    #[default]
-    Ssh,
-    /// They run already (fathom agent) and have joined the fleet.
-    Static,
-    /// srun starts them, inside of an allocation; its nodes are the default.
-    Slurm,
-    /// mpirun starts them; nothing else of MPI is used.
-    Mpi,
-    /// They are the pods of a Job (--job); all nodes are the default.
-    Kubernetes,
+/// One of the launchers, as it is chosen.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LauncherChoice(&'static LauncherKind);
+
+impl Default for LauncherChoice {
+    fn default() -> LauncherChoice {
+        LauncherChoice(LAUNCHERS[0])
+    }
+}
+
+impl ValueEnum for LauncherChoice {
+    fn value_variants<'a>() -> &'a [LauncherChoice] {
+        static ALL: LazyLock<Vec<LauncherChoice>> =
+            LazyLock::new(|| LAUNCHERS.map(LauncherChoice).to_vec());
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.0.name).help(self.0.about))
+    }
 }
 
 impl HostArgs {
@@ -92,9 +101,7 @@ impl HostArgs {
 
     /// Whether other hosts carry the load.
     pub(crate) fn are_given(&self) -> bool {
-        self.hosts.is_some()
-            || self.hosts_file.is_some()
-            || matches!(self.launcher, How::Slurm | How::Kubernetes)
+        self.hosts.is_some() || self.hosts_file.is_some() || self.launcher.0.knows_hosts()
     }
 
     /// Hosts as the command line of another tool names them. `launcher` is a
@@ -109,9 +116,9 @@ impl HostArgs {
         allow_missing: usize,
     ) -> Result<HostArgs, String> {
         let launcher = match launcher {
-            Some(name) => How::from_str(name, true)
+            Some(name) => <LauncherChoice as ValueEnum>::from_str(name, true)
                 .map_err(|_| format!("'{name}' is no launcher: ssh, static, slurm or mpi"))?,
-            None => How::default(),
+            None => LauncherChoice::default(),
         };
         Ok(HostArgs {
             launcher,
@@ -133,7 +140,7 @@ impl HostArgs {
     /// Whether agents are started for the purpose, and may touch what a plan
     /// names.
     pub(crate) fn start_agents(&self) -> bool {
-        self.launcher != How::Static
+        self.launcher.0.starts_agents
     }
 
     /// The same, content with whoever answers.
@@ -150,12 +157,11 @@ impl HostArgs {
     /// What is wrong with the list, or all hosts that cannot be used.
     pub(crate) fn gather(&self, schedule: &Schedule) -> anyhow::Result<Fleet> {
         let hosts = self.list()?;
-        let how = self.how_checked(schedule)?;
+        check_targets(schedule)?;
         // From here on something may have been started that must be ended.
         let interrupt = Interrupt::new();
         signals::raise_on_signals(&interrupt)?;
-        let launcher = self.launcher(how, schedule, &hosts);
-        let launcher = launcher.map_err(anyhow::Error::msg)?;
+        let launcher = self.launcher(schedule, &hosts)?;
         let gathering = Gathering {
             allow_missing: self.allow_missing,
             interrupt: &interrupt,
@@ -178,8 +184,8 @@ impl HostArgs {
     pub(crate) fn for_errand(&self) -> anyhow::Result<(Vec<HostName>, Launcher)> {
         let hosts = self.list()?;
         let nothing = Schedule::nothing("errand");
-        let launcher = self.launcher(self.launcher, &nothing, &hosts);
-        Ok((hosts, launcher.map_err(anyhow::Error::msg)?))
+        let launcher = self.launcher(&nothing, &hosts)?;
+        Ok((hosts, launcher))
     }
 
     /// How many hosts are named; 1 without any.
@@ -200,63 +206,48 @@ impl HostArgs {
                 let hosts = fathom_fleet::parse_hosts_file(&read(file)?);
                 hosts.map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))
             }
-            (None, None) => match self.launcher {
-                How::Slurm => fathom_fleet::slurm_nodes().map_err(anyhow::Error::msg),
-                How::Kubernetes => fathom_fleet::kubernetes_nodes().map_err(anyhow::Error::msg),
-                How::Ssh | How::Static | How::Mpi => Ok(Vec::new()),
-            },
+            (None, None) => Ok(self.launcher.0.default_hosts()?),
         }
     }
 
-    fn launcher(
-        &self,
-        how: How,
-        schedule: &Schedule,
-        hosts: &[HostName],
-    ) -> Result<Launcher, String> {
-        if how == How::Static {
-            return fleet_directory(self.fleet.as_deref()).and_then(Launcher::joined);
-        }
-        let arguments = agent_arguments(schedule)?;
-        if how == How::Kubernetes {
-            return self.site.kubernetes(hosts, arguments);
-        }
-        let binary = match &self.agent_binary {
-            Some(binary) => binary.clone(),
-            None => std::env::current_exe()
-                .map_err(|error| format!("cannot find the own binary: {error}"))?,
+    fn launcher(&self, schedule: &Schedule, hosts: &[HostName]) -> anyhow::Result<Launcher> {
+        let kind = self.launcher.0;
+        let mut request = LaunchRequest {
+            hosts: hosts.to_vec(),
+            agent_binary: self.agent_binary.clone(),
+            ..self.site.request()
         };
-        let binary = AgentBinary::read(&binary)?;
-        match how {
-            How::Slurm => self.site.slurm(hosts, binary, &arguments),
-            How::Mpi => self.site.mpi(hosts, &binary, &arguments),
-            _ => Ok(Launcher::Ssh(SshOptions::new(binary, arguments))),
+        if kind.starts_agents {
+            request.arguments = agent_arguments(schedule)?;
+        } else {
+            request.keys = fleet_directory(self.fleet.as_deref())?;
         }
-    }
-
-    /// A relative path would mean another place on each host.
-    fn how_checked(&self, schedule: &Schedule) -> anyhow::Result<How> {
-        let mut paths = schedule.trials.iter().filter_map(|spec| spec.target.path());
-        if let Some(path) = paths.find(|path| !path.is_absolute()) {
-            anyhow::bail!(
-                "the target {} must be an absolute path, because it is looked for on other hosts",
-                path.display()
-            );
-        }
-        Ok(self.launcher)
+        Ok(kind.start(&request)?)
     }
 
     fn advise(&self, unreachable: Unreachable) -> anyhow::Error {
-        let hint = match (self.allow_missing, self.launcher) {
-            (0, _) => "\n  to go on without them: --allow-missing N",
+        let hint = match self.allow_missing {
+            0 => "\n  to go on without them: --allow-missing N",
             _ => "",
         };
         anyhow::anyhow!("{unreachable}{hint}")
     }
 }
 
+/// A relative path would mean another place on each host.
+fn check_targets(schedule: &Schedule) -> anyhow::Result<()> {
+    let mut paths = schedule.trials.iter().filter_map(|spec| spec.target.path());
+    if let Some(path) = paths.find(|path| !path.is_absolute()) {
+        anyhow::bail!(
+            "the target {} must be an absolute path, because it is looked for on other hosts",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
 /// Who has not come yet, in a line.
-fn still_awaited(awaited: &Awaited) -> String {
+fn still_awaited(awaited: &GatheringProgress) -> String {
     let shown: Vec<&str> = awaited.waiting.iter().map(String::as_str).collect();
     let (first, others) = shown.split_at(shown.len().min(AWAITED_SHOWN));
     let others = match others.len() {
@@ -272,7 +263,7 @@ fn still_awaited(awaited: &Awaited) -> String {
 }
 
 /// The user is the owner there: the agents may touch what the plan names.
-fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
+fn agent_arguments(schedule: &Schedule) -> anyhow::Result<Vec<String>> {
     let mut paths: Vec<&Path> = Vec::new();
     for spec in &schedule.trials {
         let named = spec
@@ -302,7 +293,7 @@ fn agent_arguments(schedule: &Schedule) -> Result<Vec<String>, String> {
     }
     for path in paths {
         let text = path.to_str();
-        let text = text.ok_or_else(|| format!("{} is not UTF-8", path.display()))?;
+        let text = text.with_context(|| format!("{} is not UTF-8", path.display()))?;
         arguments.extend(["--allow".to_owned(), text.to_owned()]);
     }
     if schedule.destructive {
@@ -330,7 +321,7 @@ fn read(file: &Path) -> anyhow::Result<String> {
 }
 
 /// Where the keys of a coordinator's fleet are.
-pub(crate) fn fleet_directory(chosen: Option<&Path>) -> Result<PathBuf, String> {
+pub(crate) fn fleet_directory(chosen: Option<&Path>) -> anyhow::Result<PathBuf> {
     match (chosen, variable(KEYS_VARIABLE)) {
         (Some(chosen), _) => Ok(chosen.to_owned()),
         (None, Some(directory)) => Ok(directory),
@@ -339,11 +330,11 @@ pub(crate) fn fleet_directory(chosen: Option<&Path>) -> Result<PathBuf, String> 
 }
 
 /// The user's configuration directory of fathom.
-pub(crate) fn configuration() -> Result<PathBuf, String> {
+pub(crate) fn configuration() -> anyhow::Result<PathBuf> {
     let home = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
     let home = home.or_else(|| variable("HOME").map(|home| home.join(".config")));
     home.map(|home| home.join("fathom"))
-        .ok_or_else(|| "neither HOME nor XDG_CONFIG_HOME is set".to_owned())
+        .context("neither HOME nor XDG_CONFIG_HOME is set")
 }
 
 /// The user's directory for what may be lost without harm.

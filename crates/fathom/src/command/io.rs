@@ -7,9 +7,8 @@ use fathom_plan::{IoFlags, PlanFlags};
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
-use crate::present;
 
 /// Run one workload given as flags.
 ///
@@ -41,28 +40,12 @@ pub(crate) struct Io {
 }
 
 pub(crate) fn run(io: Io) -> anyhow::Result<Exit> {
-    let target: Target = match io.target.parse() {
-        Ok(target) => target,
-        Err(error) => {
-            present::complain(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
+    let target: Target = io.target.parse().map_err(CommandError::usage)?;
     let plan = io
         .flags
         .to_plan(target)
         .and_then(|plan| io.plan.apply(&plan))
         .and_then(|plan| io.host_mode.apply(plan));
-    let plan = match plan {
-        Ok(plan) => plan,
-        Err(problems) => {
-            present::write_stderr(&problems.render(use_color(&io)));
-            return Ok(Exit::Usage);
-        }
-    };
+    let plan = plan.map_err(|problems| CommandError::plan(problems, io.output.format.color))?;
     execute_plan_on(&io.hosts, plan, io.output)
-}
-
-fn use_color(io: &Io) -> bool {
-    present::use_color(io.output.format.color, &std::io::stderr())
 }

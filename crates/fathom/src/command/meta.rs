@@ -7,9 +7,8 @@ use fathom_plan::{FilesFlags, PlanFlags};
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
-use crate::present;
 
 /// Measure operations on many small files: names, directories, attributes.
 ///
@@ -62,24 +61,12 @@ pub(crate) struct Meta {
 pub(crate) fn run(meta: Meta) -> anyhow::Result<Exit> {
     // Beside the opening of the store; without a thread it comes later.
     let _ = std::thread::Builder::new().spawn(fathom_engine::calibrate_clock);
-    let target: Target = match meta.target.parse() {
-        Ok(target) => target,
-        Err(error) => {
-            present::complain(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
+    let target: Target = meta.target.parse().map_err(CommandError::usage)?;
     let plan = meta
         .flags
         .to_plan(target, &meta.phases)
         .and_then(|plan| meta.plan.apply(&plan))
         .and_then(|plan| meta.host_mode.apply(plan));
-    match plan {
-        Ok(plan) => execute_plan_on(&meta.hosts, plan, meta.output),
-        Err(problems) => {
-            let color = present::use_color(meta.output.format.color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            Ok(Exit::Usage)
-        }
-    }
+    let plan = plan.map_err(|problems| CommandError::plan(problems, meta.output.format.color))?;
+    execute_plan_on(&meta.hosts, plan, meta.output)
 }

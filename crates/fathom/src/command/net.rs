@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand, ValueEnum};
-use fathom_fleet::network::{NetError, Rein, default_plan, measure_pair, resolve};
+use fathom_fleet::network::{LoadControl, NetError, default_plan, measure_pair, resolve};
 use fathom_model::network::{PairPlan, PairReport};
 use fathom_report::network as pages;
 
 use crate::command::hosts::HostArgs;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 use crate::whole_seconds::whole_seconds;
@@ -122,14 +122,11 @@ pub(crate) fn run(net: Net) -> anyhow::Result<Exit> {
         return Ok(Exit::Failure);
     }
     match hosts.as_slice() {
-        [] => {
-            present::complain("name a host that runs `fathom net serve`");
-            Ok(Exit::Usage)
-        }
+        [] => Err(CommandError::usage("name a host that runs `fathom net serve`").into()),
         [(_, address)] => pair(&net, *address, format),
         _ if format == NetFormat::Iperf3 => {
-            present::complain("iperf3 has no form for more than two hosts; name one host");
-            Ok(Exit::Usage)
+            let problem = "iperf3 has no form for more than two hosts; name one host";
+            Err(CommandError::usage(problem).into())
         }
         _ => matrix::run(&net, &hosts, format),
     }
@@ -186,21 +183,20 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
         false => default_plan(net.seconds, 4),
     };
     for load in &plan.loads {
-        if let Err(problem) = load.spec.check() {
-            present::complain(&problem);
-            return Ok(Exit::Usage);
-        }
+        load.spec.check().map_err(CommandError::Usage)?;
     }
-    let rein = Rein {
+    let load_control = LoadControl {
         stop: stop_on_signals()?,
         allowance: None,
     };
     let progress = Progress::new(net.quiet);
-    let measured = measure_pair(address, &plan, 0, &rein, &mut |what| progress.tell(what));
+    let measured = measure_pair(address, &plan, 0, &load_control, &mut |what| {
+        progress.tell(what)
+    });
     drop(progress);
     let mut report = match measured {
         Ok(report) => report,
-        Err(error) => return Ok(fail(&error, &rein.stop)),
+        Err(error) => return Ok(fail(&error, &load_control.stop)),
     };
     fathom_analysis::network::judge_pair(&mut report);
     keep::pair(&net.store, &report);

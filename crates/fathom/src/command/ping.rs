@@ -31,7 +31,7 @@ use lines::Lines;
 use serve::{News, Pace, Server};
 use tally::Tally;
 
-use crate::exit::{Exit, is_missing};
+use crate::exit::{CommandError, Exit, is_missing};
 use crate::output_flags::Color;
 use crate::{pipeline, present, run_identity, signals, surroundings};
 
@@ -142,13 +142,7 @@ enum Shown {
 }
 
 pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
-    let job = match job(&ping) {
-        Ok(job) => job,
-        Err(problem) => {
-            present::complain(&problem);
-            return Ok(Exit::Usage);
-        }
-    };
+    let job = job(&ping)?;
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
     let simulated = matches!(job.target, Target::Sim(_));
@@ -325,10 +319,11 @@ impl Session {
 }
 
 /// What the requests are made of.
-fn job(ping: &Ping) -> Result<Job, String> {
+fn job(ping: &Ping) -> Result<Job, CommandError> {
     let target = parse_target(&ping.target)?;
     if ping.size == 0 || ping.size > 1 << 30 {
-        return Err("a request has 1 byte to 1 GiB: give another --size".to_owned());
+        let problem = "a request has 1 byte to 1 GiB: give another --size";
+        return Err(CommandError::usage(problem));
     }
     match &target {
         Target::Bucket(_) => return one::job_on_bucket(ping, target),

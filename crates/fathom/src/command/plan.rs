@@ -11,8 +11,8 @@ use fathom_outputs::Mark;
 use fathom_plan::{CostAssumptions, TemplateFacts};
 use fathom_report::table::{Align, Table};
 
-use crate::command::run::{read_plan, schedule};
-use crate::exit::Exit;
+use crate::command::run::{schedule_here, usable_plan};
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::Color;
 use crate::pipeline::FILE_PREFIX;
 use crate::{present, surroundings};
@@ -115,12 +115,12 @@ fn new(purpose: Option<&str>) -> anyhow::Result<Exit> {
             .iter()
             .copied()
             .chain(with_one.iter().map(String::as_str));
-        present::complain(&format!(
+        let problem = format!(
             "there is no template '{purpose}'{} There are {}",
             asked(did_you_mean(purpose, all)),
             names.join(", ")
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(CommandError::Usage(problem).into());
     };
     let facts = TemplateFacts {
         cpu_threads: surroundings::cpu_threads(),
@@ -143,12 +143,8 @@ fn asked(suggestion: String) -> String {
 }
 
 fn check(path: &Path) -> anyhow::Result<Exit> {
-    let Some(plan) = read_plan(path, Color::Auto, false)? else {
-        return Ok(Exit::Usage);
-    };
-    let Some(schedule) = schedule(&plan, false) else {
-        return Ok(Exit::Usage);
-    };
+    let plan = usable_plan(path, Color::Auto, false)?;
+    let schedule = schedule_here(&plan, Color::Never)?;
     let surroundings = surroundings::of(&plan);
     let assumptions = CostAssumptions {
         facts: surroundings.facts,
@@ -160,12 +156,8 @@ fn check(path: &Path) -> anyhow::Result<Exit> {
 }
 
 fn show(path: &Path, json: bool) -> anyhow::Result<Exit> {
-    let Some(plan) = read_plan(path, Color::Auto, false)? else {
-        return Ok(Exit::Usage);
-    };
-    let Some(schedule) = schedule(&plan, false) else {
-        return Ok(Exit::Usage);
-    };
+    let plan = usable_plan(path, Color::Auto, false)?;
+    let schedule = schedule_here(&plan, Color::Never)?;
     if json {
         let text = serde_json::to_string_pretty(&schedule).context("cannot write the schedule")?;
         present::write_stdout(&(text + "\n"))?;
@@ -223,21 +215,11 @@ pub(crate) fn table(schedule: &Schedule) -> String {
 }
 
 fn export(path: &Path, target: Option<&str>, out: Option<&Path>) -> anyhow::Result<Exit> {
-    let Some(mut plan) = read_plan(path, Color::Auto, false)? else {
-        return Ok(Exit::Usage);
-    };
+    let mut plan = usable_plan(path, Color::Auto, false)?;
     if let Some(target) = target {
-        match target.parse() {
-            Ok(target) => plan.set_targets(vec![target]),
-            Err(error) => {
-                present::complain(&error.to_string());
-                return Ok(Exit::Usage);
-            }
-        }
+        plan.set_targets(vec![target.parse().map_err(CommandError::usage)?]);
     }
-    let Some(schedule) = schedule(&plan, false) else {
-        return Ok(Exit::Usage);
-    };
+    let schedule = schedule_here(&plan, Color::Never)?;
     let surroundings = surroundings::of(&plan);
     let export = FioExport {
         facts: &surroundings.facts,

@@ -14,7 +14,7 @@ use fathom_observe::Sysroot;
 use fathom_recorder::format::Header;
 use fathom_recorder::{Frame, Instant, RecordingWriter, Rotation, Sampler, make_room};
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::pace::Pace;
 use crate::{present, signals};
@@ -141,12 +141,12 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
         fathom_deadline::paths::symlink_metadata(path).is_ok() && rotation.is_none()
     };
     if let Some(path) = record.output.as_ref().filter(|path| taken(path)) {
-        present::complain(&format!(
+        let problem = format!(
             "{} exists, and is not overwritten; give another --output, or --rotate-size to have \
              it moved",
             path.display()
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(CommandError::Usage(problem).into());
     }
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;

@@ -11,8 +11,8 @@ use fathom_plan::{IoFlags, Plan, PlanFlags, ScheduleContext};
 
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
-use crate::exit::Exit;
-use crate::output_flags::Output;
+use crate::exit::{self, CommandError, Exit};
+use crate::output_flags::{Color, Output};
 use crate::pipeline::{self, Request};
 use crate::{present, surroundings};
 
@@ -54,31 +54,17 @@ pub(crate) struct Run {
 const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 pub(crate) fn run(run: Run) -> anyhow::Result<Exit> {
-    let Some(mut plan) = read_plan(&run.plan, run.output.format.color, run.deny_warnings)? else {
-        return Ok(Exit::Usage);
-    };
+    let color = run.output.format.color;
+    let mut plan = usable_plan(&run.plan, color, run.deny_warnings)?;
     if let Some(target) = &run.target {
-        match target.parse() {
-            Ok(target) => plan.set_targets(vec![target]),
-            Err(error) => {
-                present::complain(&error.to_string());
-                return Ok(Exit::Usage);
-            }
-        }
+        plan.set_targets(vec![target.parse().map_err(CommandError::usage)?]);
     }
     let applied = run
         .flags
         .apply(&plan)
         .and_then(|plan| run.plan_flags.apply(&plan))
         .and_then(|plan| run.host_mode.apply(plan));
-    let plan = match applied {
-        Ok(plan) => plan,
-        Err(problems) => {
-            let color = present::use_color(run.output.format.color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            return Ok(Exit::Usage);
-        }
-    };
+    let plan = applied.map_err(|problems| CommandError::plan(problems, color))?;
     execute_plan_on(&run.hosts, plan, run.output)
 }
 
@@ -101,19 +87,14 @@ pub(crate) fn execute_labelled_on(
     if !hosts.are_given() {
         return execute_plan(plan, label, output);
     }
-    let color = present::use_color(output.format.color, &std::io::stderr());
-    let Some(schedule) = schedule_elsewhere(&plan, color) else {
-        return Ok(Exit::Usage);
+    let schedule = schedule_on_hosts(&plan, output.format.color)?;
+    let request = Request {
+        plan,
+        schedule,
+        label,
+        output,
     };
-    pipeline::execute_on(
-        hosts,
-        Request {
-            plan,
-            schedule,
-            label,
-            output,
-        },
-    )
+    pipeline::Run::new(&request).hosts(hosts).report()
 }
 
 /// Schedules a plan and sends it down the line.
@@ -122,68 +103,91 @@ pub(crate) fn execute_plan(
     label: Option<String>,
     output: Output,
 ) -> anyhow::Result<Exit> {
-    let color = present::use_color(output.format.color, &std::io::stderr());
-    let Some(schedule) = schedule(&plan, color) else {
-        return Ok(Exit::Usage);
-    };
-    pipeline::execute(Request {
+    let schedule = schedule_here(&plan, output.format.color)?;
+    let request = Request {
         plan,
         schedule,
         label,
         output,
-    })
+    };
+    pipeline::Run::new(&request).report()
 }
 
-/// Unrolls a plan on this host. What is wrong goes to standard error.
-pub(crate) fn schedule(plan: &Plan, color: bool) -> Option<Schedule> {
-    match plan.schedule(&surroundings::of(plan)) {
-        Ok(schedule) => Some(schedule),
-        Err(problems) => {
-            present::write_stderr(&problems.render(color));
-            None
-        }
-    }
+/// A plan on this host, trial by trial.
+///
+/// # Errors
+/// What of the plan cannot be done here.
+pub(crate) fn schedule_here(plan: &Plan, color: Color) -> Result<Schedule, CommandError> {
+    let schedule = plan.schedule(&surroundings::of(plan));
+    schedule.map_err(|problems| CommandError::plan(problems, color))
 }
 
-/// The same for other hosts. What is wrong goes to standard error.
-pub(crate) fn schedule_elsewhere(plan: &Plan, color: bool) -> Option<Schedule> {
+/// A plan on other hosts, trial by trial.
+///
+/// # Errors
+/// What of the plan cannot be done anywhere.
+pub(crate) fn schedule_on_hosts(plan: &Plan, color: Color) -> Result<Schedule, CommandError> {
     // What this host knows of a path says nothing about others.
     let surroundings = ScheduleContext {
         facts: BTreeMap::new(),
         ..surroundings::of(plan)
     };
-    match plan.schedule(&surroundings) {
-        Ok(schedule) => Some(schedule),
-        Err(problems) => {
-            present::write_stderr(&problems.render(color));
-            None
-        }
-    }
+    let schedule = plan.schedule(&surroundings);
+    schedule.map_err(|problems| CommandError::plan(problems, color))
+}
+
+/// [`schedule_here`] for callers that go on by themselves: what is wrong goes to
+/// standard error.
+pub(crate) fn schedule(plan: &Plan, color: bool) -> Option<Schedule> {
+    told(schedule_here(plan, Color::when(color)))
+}
+
+/// [`schedule_on_hosts`] for callers that go on by themselves: what is wrong goes
+/// to standard error.
+pub(crate) fn schedule_elsewhere(plan: &Plan, color: bool) -> Option<Schedule> {
+    told(schedule_on_hosts(plan, Color::when(color)))
+}
+
+fn told(schedule: Result<Schedule, CommandError>) -> Option<Schedule> {
+    schedule.map_err(|error| exit::tell(&error.into())).ok()
 }
 
 /// Reads and checks a plan. Errors and warnings go to standard error; `None`
 /// when there is no usable plan.
 pub(crate) fn read_plan(
     path: &Path,
-    color: crate::output_flags::Color,
+    color: Color,
     deny_warnings: bool,
 ) -> anyhow::Result<Option<Plan>> {
-    let name = path.display().to_string();
-    let text = read_limited(path)?;
-    let color = present::use_color(color, &std::io::stderr());
-    match fathom_plan::parse(&name, &text) {
-        Ok(plan) => {
-            let warnings = plan.lint(&surroundings::of(&plan));
-            if !warnings.is_empty() {
-                present::write_stderr(&warnings.render(color));
-            }
-            Ok((warnings.is_empty() || !deny_warnings).then_some(plan))
-        }
-        Err(diagnostics) => {
-            present::write_stderr(&diagnostics.render(color));
+    match usable_plan(path, color, deny_warnings) {
+        Err(error) if error.is::<CommandError>() => {
+            exit::tell(&error);
             Ok(None)
         }
+        plan => plan.map(Some),
     }
+}
+
+/// Reads and checks a plan. Warnings go to standard error, and are mistakes
+/// where they are denied.
+///
+/// # Errors
+/// The file cannot be read, or the mistakes of the plan.
+pub(crate) fn usable_plan(path: &Path, color: Color, deny_warnings: bool) -> anyhow::Result<Plan> {
+    let name = path.display().to_string();
+    let text = read_limited(path)?;
+    let plan = fathom_plan::parse(&name, &text);
+    let plan = plan.map_err(|problems| CommandError::plan(problems, color))?;
+    let warnings = plan.lint(&surroundings::of(&plan));
+    if warnings.is_empty() {
+        return Ok(plan);
+    }
+    if deny_warnings {
+        return Err(CommandError::plan(warnings, color).into());
+    }
+    let color = present::use_color(color, &std::io::stderr());
+    present::write_stderr(&warnings.render(color));
+    Ok(plan)
 }
 
 fn read_limited(path: &Path) -> anyhow::Result<String> {

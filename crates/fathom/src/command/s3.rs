@@ -7,7 +7,7 @@ use fathom_plan::{ObjectsFlags, PlanFlags};
 use crate::command::host_mode::HostModeArgs;
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_plan_on;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::Output;
 use crate::present;
 
@@ -66,37 +66,22 @@ pub(crate) struct S3 {
 }
 
 pub(crate) fn run(s3: S3) -> anyhow::Result<Exit> {
-    let target: Target = match s3.target.parse() {
-        Ok(target) => target,
-        Err(error) => {
-            present::complain(&error.to_string());
-            return Ok(Exit::Usage);
-        }
-    };
+    let target: Target = s3.target.parse().map_err(CommandError::usage)?;
     if !matches!(target, Target::Bucket(_) | Target::Null) {
-        let told = format!("'{target}' is no bucket; name one, for example s3://bucket/prefix");
-        present::complain(&told);
-        return Ok(Exit::Usage);
+        let problem = format!("'{target}' is no bucket; name one, for example s3://bucket/prefix");
+        return Err(CommandError::Usage(problem).into());
     }
     let plan = s3
         .flags
         .to_plan(target, &s3.mode)
         .and_then(|plan| s3.plan.apply(&plan))
         .and_then(|plan| s3.host_mode.apply(plan));
-    if let Ok(plan) = &plan
-        && !plan.warnings().is_empty()
-    {
+    let plan = plan.map_err(|problems| CommandError::plan(problems, s3.output.format.color))?;
+    if !plan.warnings().is_empty() {
         let color = present::use_color(s3.output.format.color, &std::io::stderr());
         present::write_stderr(&plan.warnings().render(color));
     }
-    match plan {
-        Ok(plan) => execute_plan_on(&s3.hosts, plan, s3.output),
-        Err(problems) => {
-            let color = present::use_color(s3.output.format.color, &std::io::stderr());
-            present::write_stderr(&problems.render(color));
-            Ok(Exit::Usage)
-        }
-    }
+    execute_plan_on(&s3.hosts, plan, s3.output)
 }
 
 fn bucket_is_target(name: &str) -> Result<String, String> {

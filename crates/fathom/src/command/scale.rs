@@ -114,7 +114,10 @@ pub(crate) fn run(scale: Scale) -> anyhow::Result<Exit> {
         label: None,
         output: scale.output,
     };
-    pipeline::execute_spread(&scale.hosts, request, &spread)
+    pipeline::Run::new(&request)
+        .hosts(&scale.hosts)
+        .spread(&spread)
+        .report()
 }
 
 /// The schedule of the study on the hosts that are there.
@@ -123,7 +126,7 @@ fn study(
     hosts: &[FleetHost],
     (every, asked): (bool, &[usize]),
     blocks: u32,
-) -> Result<Schedule, String> {
+) -> anyhow::Result<Schedule> {
     let present = hosts.iter().filter(|host| host.lost.is_none()).count();
     let mut numbers = match (every, asked.is_empty()) {
         (true, _) => (1..=present).collect(),
@@ -134,12 +137,10 @@ fn study(
     numbers.dedup();
     let possible = 1..=present;
     if let Some(wrong) = numbers.iter().find(|n| !possible.contains(n)) {
-        return Err(format!("{wrong} hosts were asked for; {present} are there"));
+        anyhow::bail!("{wrong} hosts were asked for; {present} are there");
     }
     if numbers.len() < 2 {
-        return Err(format!(
-            "a study needs two numbers of hosts at least; {present} are there"
-        ));
+        anyhow::bail!("a study needs two numbers of hosts at least; {present} are there");
     }
     let spread = fathom_fleet::scaled(schedule, hosts, &numbers, blocks)?;
     let numbers = numbers.into_iter().map(|n| n as u32).collect();

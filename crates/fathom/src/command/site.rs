@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use fathom_fleet::{AgentBinary, HostName, KubernetesOptions, Launcher};
+use fathom_fleet::{HostName, LaunchRequest};
 
 /// How a site's own means start agents.
 #[derive(Debug, Clone, Default, Args)]
@@ -33,7 +33,7 @@ impl FromStr for CallBack {
     type Err = String;
 
     fn from_str(text: &str) -> Result<CallBack, String> {
-        let mut hosts = fathom_fleet::parse_hosts(text)?;
+        let mut hosts = fathom_fleet::parse_hosts(text).map_err(|error| error.to_string())?;
         match (hosts.len(), hosts.pop()) {
             (1, Some(host)) => Ok(CallBack(host)),
             _ => Err("one address is enough".to_owned()),
@@ -42,45 +42,14 @@ impl FromStr for CallBack {
 }
 
 impl SiteArgs {
-    fn call_back(&self) -> Option<&HostName> {
-        self.call_back.as_ref().map(|given| &given.0)
-    }
-
-    pub(crate) fn slurm(
-        &self,
-        hosts: &[HostName],
-        binary: AgentBinary,
-        arguments: &[String],
-    ) -> Result<Launcher, String> {
-        Launcher::slurm(hosts, self.call_back(), binary, arguments)
-    }
-
-    pub(crate) fn mpi(
-        &self,
-        hosts: &[HostName],
-        binary: &AgentBinary,
-        arguments: &[String],
-    ) -> Result<Launcher, String> {
-        if hosts.is_empty() {
-            return Err("name the hosts with --hosts or --hosts-file".to_owned());
-        }
-        let words: Vec<String> = self.mpirun.split_whitespace().map(str::to_owned).collect();
-        Launcher::mpi(hosts, self.call_back(), &words, binary, arguments)
-    }
-
-    pub(crate) fn kubernetes(
-        &self,
-        hosts: &[HostName],
-        arguments: Vec<String>,
-    ) -> Result<Launcher, String> {
-        let manifest = self.job.clone().ok_or(
-            "name the manifest of the agents' Job with --job; examples/kubernetes-job.yaml is one",
-        )?;
-        let options = KubernetesOptions {
-            manifest,
+    /// A request with what the user says of the site.
+    pub(crate) fn request(&self) -> LaunchRequest {
+        LaunchRequest {
+            call_back: self.call_back.as_ref().map(|given| given.0.clone()),
+            mpirun: self.mpirun.split_whitespace().map(str::to_owned).collect(),
+            job: self.job.clone(),
             namespace: self.namespace.clone(),
-            arguments,
-        };
-        Launcher::kubernetes(hosts, self.call_back(), &options)
+            ..LaunchRequest::default()
+        }
     }
 }

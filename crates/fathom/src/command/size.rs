@@ -12,7 +12,7 @@ use fathom_report::table::{Align, Table, wrap};
 use fathom_rules::method::sizing::BOND_SHARE;
 use fathom_stats::median::median;
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 
@@ -84,11 +84,9 @@ pub(crate) fn run(size: &Size) -> anyhow::Result<Exit> {
     };
     let (Some(network), Some(disk)) = (&network, &disk) else {
         if network.is_some() != disk.is_some() || size.json {
-            present::complain(
-                "name both the network (--link or --net) and the disk (--disk or --run); without \
-                 either the planning table is printed",
-            );
-            return Ok(Exit::Usage);
+            let problem = "name both the network (--link or --net) and the disk (--disk or --run); \
+                           without either the planning table is printed";
+            return Err(CommandError::usage(problem).into());
         }
         present::write_stdout(&planning_table(&schemes, size.nodes))?;
         return Ok(Exit::Success);

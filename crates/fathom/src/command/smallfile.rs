@@ -137,13 +137,13 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
             ..Output::default()
         },
     };
-    let measured = match hosts(asked)? {
-        Some(hosts) => pipeline::measure_on(&hosts, request, FILE_PREFIX)?,
-        None => {
-            let mut in_order = InOrder::new(&request.schedule);
-            pipeline::measure_in_files(&request, FILE_PREFIX, &mut in_order)?
-        }
+    let (run, hosts) = (pipeline::Run::new(&request), hosts(asked)?);
+    let mut in_order = InOrder::new(&request.schedule);
+    let run = match &hosts {
+        Some(hosts) => run.hosts(hosts),
+        None => run.conductor(&mut in_order),
     };
+    let measured = run.file_prefix(FILE_PREFIX).measure()?;
     measured.expect_figures()?;
     let judged = fathom_analysis::judge(&measured.record);
     let html = present::write_html(&judged, None, &Default::default());

@@ -75,7 +75,7 @@ pub(crate) fn run(snia: Snia) -> anyhow::Result<Exit> {
         label: None,
         output: common.output,
     };
-    pipeline::conduct(request, &mut rounds)
+    pipeline::Run::new(&request).conductor(&mut rounds).report()
 }
 
 /// The workload from which all others are made: random writes of 4 KiB.

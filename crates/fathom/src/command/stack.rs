@@ -10,7 +10,7 @@ use fathom_observe::Sysroot;
 use fathom_observe::stack::read_stack;
 use fathom_report::stack;
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Columns of the tree.
@@ -41,12 +41,12 @@ pub(crate) struct Stack {
 pub(crate) fn run(command: &Stack) -> anyhow::Result<Exit> {
     let missing = is_missing(&command.path);
     if missing && !can_be_made(&command.path) {
-        present::complain(&format!(
+        let problem = format!(
             "{}: not found; name a file, a folder (also one that is yet to be made in an existing \
              one) or a block device",
             command.path.display()
-        ));
-        return Ok(Exit::Usage);
+        );
+        return Err(CommandError::Usage(problem).into());
     }
     let mut found = read_stack(&Sysroot::host(), &command.path);
     if missing {

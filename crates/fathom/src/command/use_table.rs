@@ -12,7 +12,7 @@ use fathom_report::machine;
 
 use super::numbers::numbers;
 use super::watched::{host_name, watch};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Columns of the text.
@@ -68,13 +68,7 @@ enum Format {
 pub(crate) fn run(command: &UseTable) -> anyhow::Result<Exit> {
     let found = match command.files.is_empty() {
         true => of_host(command.span),
-        false => match of_files(&command.files) {
-            Ok(found) => found,
-            Err(reason) => {
-                present::complain(&reason);
-                return Ok(Exit::Usage);
-            }
-        },
+        false => of_files(&command.files)?,
     };
     let shown = match (command.json, command.format) {
         (true, _) | (_, Format::Json) => machine::json(&found)?,
@@ -98,16 +92,15 @@ fn of_host(span: Duration) -> MachineUse {
     MachineUse { notes, ..found }
 }
 
-fn of_files(files: &[PathBuf]) -> Result<MachineUse, String> {
+fn of_files(files: &[PathBuf]) -> Result<MachineUse, CommandError> {
     let read = numbers(files, None)?;
     let host = read.host.filter(|host| !host.is_empty());
     let host = host.unwrap_or_else(|| "recording".to_owned());
     let found = use_table(&host, read.seconds, &read.readings, Vec::new());
     if found.resources.is_empty() {
         let what = read.sources.join(", ");
-        return Err(format!(
-            "{what}: nothing in it tells how far a resource is used"
-        ));
+        let problem = format!("{what}: nothing in it tells how far a resource is used");
+        return Err(CommandError::Usage(problem));
     }
     let mut notes = read.notes;
     notes.push(

@@ -1,13 +1,14 @@
 //! Texts of a message that become part of a path, an address or a line of a
 //! report.
 
+use std::borrow::Cow;
 use std::path::{Component, Path};
 
 use fathom_model::limits::{MAX_ENDPOINTS, MAX_FILES};
 use fathom_model::workload::{ObjectStore, Peer, PeerProtocol};
 use fathom_model::{ScheduledTrial, Target};
 
-use super::{at_most, shown};
+use super::{AdmissionError, at_most, shown};
 
 /// Longest text of a report: a name, a label with the values of its matrix.
 pub(super) const MAX_TEXT_BYTES: usize = 4096;
@@ -28,7 +29,7 @@ const MAX_REGION_BYTES: usize = 63;
 /// Longest name of a network interface or host.
 const MAX_HOST_BYTES: usize = 255;
 
-pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
+pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), AdmissionError> {
     check_text("label", &spec.label, MAX_TEXT_BYTES)?;
     let workload = &spec.workload;
     check_text("workload.name", &workload.name, MAX_TEXT_BYTES)?;
@@ -40,7 +41,9 @@ pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
     }
     if let Some(named) = &workload.data_set.named {
         if named.paths.is_empty() {
-            return Err("workload.named.paths is empty".to_owned());
+            return Err(AdmissionError::Empty {
+                field: "workload.named.paths",
+            });
         }
         at_most(
             "workload.named.paths",
@@ -61,53 +64,50 @@ pub(super) fn check_trial(spec: &ScheduledTrial) -> Result<(), String> {
 }
 
 /// A text that begins a file's name, and leads nowhere else.
-pub(super) fn check_file_name(field: &str, text: &str) -> Result<(), String> {
+pub(super) fn check_file_name(field: &'static str, text: &str) -> Result<(), AdmissionError> {
     let fits = (1..=MAX_PREFIX_BYTES).contains(&text.len())
         && !text.starts_with('.')
         && !text.chars().any(|c| c == '/' || c.is_control());
-    match fits {
-        true => Ok(()),
-        false => Err(format!(
-            "{field} is '{}'; it must begin a file's name: 1 to {MAX_PREFIX_BYTES} bytes, no \
-             slash, no dot in front",
-            shown(text)
-        )),
+    if fits {
+        return Ok(());
     }
+    let problem = format!(
+        "it must begin a file's name: 1 to {MAX_PREFIX_BYTES} bytes, no slash, no dot in front"
+    );
+    Err(malformed(field, text, problem))
 }
 
 /// A path without `..`, which would lead elsewhere when a link is on the way.
-fn check_path(field: &str, path: &Path, absolute: bool) -> Result<(), String> {
+fn check_path(field: &'static str, path: &Path, absolute: bool) -> Result<(), AdmissionError> {
     let bytes = path.as_os_str().as_encoded_bytes();
-    let wrong = if bytes.is_empty() || bytes.len() > MAX_PATH_BYTES {
-        format!("it must have 1 to {MAX_PATH_BYTES} bytes")
+    let problem: Cow<'static, str> = if bytes.is_empty() || bytes.len() > MAX_PATH_BYTES {
+        format!("it must have 1 to {MAX_PATH_BYTES} bytes").into()
     } else if bytes.iter().any(u8::is_ascii_control) {
-        "it has control characters".to_owned()
+        "it has control characters".into()
     } else if path.components().any(|part| part == Component::ParentDir) {
-        "an agent accepts no '..' in a path".to_owned()
+        "an agent accepts no '..' in a path".into()
     } else if absolute && !path.is_absolute() {
-        "an agent needs an absolute path".to_owned()
+        "an agent needs an absolute path".into()
     } else {
         return Ok(());
     };
-    Err(format!(
-        "{field} is '{}'; {wrong}",
-        shown(&path.to_string_lossy())
-    ))
+    Err(malformed(field, &path.to_string_lossy(), problem))
 }
 
-fn check_bucket(bucket: &str) -> Result<(), String> {
+fn check_bucket(bucket: &str) -> Result<(), AdmissionError> {
     check_text("target", bucket, MAX_ADDRESS_BYTES)?;
     let odd = |part: &str| part.is_empty() || part == "." || part == "..";
-    match bucket.split('/').any(odd) {
-        true => Err(format!(
-            "target is 's3://{}'; a part of a prefix cannot be empty, '.' or '..'",
-            shown(bucket)
-        )),
-        false => Ok(()),
+    if !bucket.split('/').any(odd) {
+        return Ok(());
     }
+    Err(AdmissionError::Malformed {
+        field: "target",
+        text: format!("s3://{}", shown(bucket)),
+        problem: "a part of a prefix cannot be empty, '.' or '..'".into(),
+    })
 }
 
-fn check_peer(peer: &Peer) -> Result<(), String> {
+fn check_peer(peer: &Peer) -> Result<(), AdmissionError> {
     match peer.protocol {
         PeerProtocol::Unix => check_path("workload.peer.host", Path::new(&peer.host), true)?,
         _ => check_text("workload.peer.host", &peer.host, MAX_HOST_BYTES)?,
@@ -115,7 +115,7 @@ fn check_peer(peer: &Peer) -> Result<(), String> {
     check_text("workload.peer.interface", &peer.interface, MAX_HOST_BYTES)
 }
 
-fn check_store(store: &ObjectStore) -> Result<(), String> {
+fn check_store(store: &ObjectStore) -> Result<(), AdmissionError> {
     let field = "workload.store.endpoints";
     at_most(field, store.endpoints.len(), MAX_ENDPOINTS)?;
     at_most(
@@ -126,10 +126,10 @@ fn check_store(store: &ObjectStore) -> Result<(), String> {
     for endpoint in &store.endpoints {
         check_text(field, endpoint, MAX_ADDRESS_BYTES)?;
         if !(endpoint.starts_with("http://") || endpoint.starts_with("https://")) {
-            return Err(format!(
-                "{field} has '{}'; an address begins with http:// or https://",
-                shown(endpoint)
-            ));
+            return Err(AdmissionError::NoHttpAddress {
+                field,
+                text: shown(endpoint),
+            });
         }
     }
     check_region(&store.region)?;
@@ -159,33 +159,45 @@ fn check_store(store: &ObjectStore) -> Result<(), String> {
 }
 
 /// A region becomes part of a host's name where no endpoint is given.
-fn check_region(region: &str) -> Result<(), String> {
+fn check_region(region: &str) -> Result<(), AdmissionError> {
     let fits = region.len() <= MAX_REGION_BYTES
         && region
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    match fits {
-        true => Ok(()),
-        false => Err(format!(
-            "workload.store.region is '{}'; it must have at most {MAX_REGION_BYTES} letters, \
-             digits, hyphens and underscores",
-            shown(region)
-        )),
+    if fits {
+        return Ok(());
     }
+    let problem =
+        format!("it must have at most {MAX_REGION_BYTES} letters, digits, hyphens and underscores");
+    Err(malformed("workload.store.region", region, problem))
 }
 
-pub(super) fn check_text(field: &str, text: &str, most: usize) -> Result<(), String> {
+pub(super) fn check_text(
+    field: &'static str,
+    text: &str,
+    most: usize,
+) -> Result<(), AdmissionError> {
     if text.len() > most {
-        return Err(format!(
-            "{field} has {} bytes; an agent accepts at most {most}",
-            text.len()
-        ));
+        return Err(AdmissionError::TooLong {
+            field,
+            bytes: text.len(),
+            most,
+        });
     }
-    match text.chars().any(char::is_control) {
-        true => Err(format!(
-            "{field} is '{}'; it has control characters",
-            shown(text)
-        )),
-        false => Ok(()),
+    if text.chars().any(char::is_control) {
+        return Err(malformed(field, text, "it has control characters"));
+    }
+    Ok(())
+}
+
+fn malformed(
+    field: &'static str,
+    text: &str,
+    problem: impl Into<Cow<'static, str>>,
+) -> AdmissionError {
+    AdmissionError::Malformed {
+        field,
+        text: shown(text),
+        problem: problem.into(),
     }
 }

@@ -13,7 +13,7 @@ use fathom_model::workload::{
     ZoneSize,
 };
 
-use super::{at_most, within};
+use super::{AdmissionError, at_most, within};
 
 /// A count that costs nothing, and that sums of two must still hold.
 const MAX_COUNT: u64 = 1 << 62;
@@ -43,7 +43,7 @@ const MAX_REGIONS: u64 = 1_000_000;
 /// A field and its value, its least and its most.
 type Row<'f> = (&'f str, u64, u64, u64);
 
-pub(super) fn check(workload: &Workload) -> Result<(), String> {
+pub(super) fn check(workload: &Workload) -> Result<(), AdmissionError> {
     for (field, value, least, most) in rows(workload) {
         within(&format!("workload.{field}"), value, least, most)?;
     }
@@ -171,7 +171,7 @@ fn rows_of_options(w: &Workload) -> Vec<Row<'static>> {
     rows
 }
 
-fn check_shares(w: &Workload) -> Result<(), String> {
+fn check_shares(w: &Workload) -> Result<(), AdmissionError> {
     let mix = [w.mix.read_percent, w.mix.write_percent, w.mix.trim_percent];
     let sum = mix.iter().map(|percent| u64::from(*percent)).sum();
     let none = w.files_work().is_some() || w.requests().is_some() || w.replay().is_some();
@@ -199,7 +199,7 @@ fn check_shares(w: &Workload) -> Result<(), String> {
     }
 }
 
-fn check_blocks(w: &Workload) -> Result<(), String> {
+fn check_blocks(w: &Workload) -> Result<(), AdmissionError> {
     let own = w.block_by_kind.values();
     for sizes in own.chain([&w.block]) {
         match sizes {
@@ -225,7 +225,7 @@ fn check_blocks(w: &Workload) -> Result<(), String> {
     Ok(())
 }
 
-fn check_pattern(w: &Workload) -> Result<(), String> {
+fn check_pattern(w: &Workload) -> Result<(), AdmissionError> {
     let field = "workload.pattern";
     match &w.pattern {
         Pattern::Sequential | Pattern::Backwards => {}
@@ -241,7 +241,7 @@ fn check_pattern(w: &Workload) -> Result<(), String> {
     Ok(())
 }
 
-fn check_distribution(distribution: &Distribution) -> Result<(), String> {
+fn check_distribution(distribution: &Distribution) -> Result<(), AdmissionError> {
     let field = "workload.pattern.distribution";
     match distribution {
         Distribution::EachOnce | Distribution::Uniform => Ok(()),
@@ -280,13 +280,16 @@ fn check_distribution(distribution: &Distribution) -> Result<(), String> {
     }
 }
 
-fn check_rates(w: &Workload) -> Result<(), String> {
+fn check_rates(w: &Workload) -> Result<(), AdmissionError> {
     let positive = |rate: &Rate| {
         number("workload.rate", rate.per_second, MAX_RATE)?;
-        match rate.per_second > 0.0 {
-            true => Ok(()),
-            false => Err("workload.rate is 0; it must be above 0".to_owned()),
+        if rate.per_second > 0.0 {
+            return Ok(());
         }
+        Err(AdmissionError::NotPositive {
+            field: "workload.rate",
+            value: 0.0,
+        })
     };
     w.rate
         .iter()
@@ -303,14 +306,15 @@ fn check_rates(w: &Workload) -> Result<(), String> {
         Some(ReplayTiming::Recorded { speed_percent }) if speed_percent > 0.0 => {
             number("workload.replay.speed_percent", speed_percent, MAX_RATE)
         }
-        Some(ReplayTiming::Recorded { speed_percent }) => Err(format!(
-            "workload.replay.speed_percent is {speed_percent}; it must be above 0"
-        )),
+        Some(ReplayTiming::Recorded { speed_percent }) => Err(AdmissionError::NotPositive {
+            field: "workload.replay.speed_percent",
+            value: speed_percent,
+        }),
         Some(ReplayTiming::AsFastAsPossible) | None => Ok(()),
     }
 }
 
-fn check_payload(w: &Workload) -> Result<(), String> {
+fn check_payload(w: &Workload) -> Result<(), AdmissionError> {
     let field = "workload.payload.content";
     let bytes = match &w.payload.content {
         Content::Random | Content::Zeros => return Ok(()),
@@ -328,7 +332,7 @@ fn check_payload(w: &Workload) -> Result<(), String> {
 }
 
 /// Operations with their weights: each kind at most once.
-fn check_ops(field: &str, ops: &[MetaShare]) -> Result<(), String> {
+fn check_ops(field: &str, ops: &[MetaShare]) -> Result<(), AdmissionError> {
     within(field, ops.len() as u64, 1, OpKind::ALL.len() as u64)?;
     let weights = ops.iter().map(|share| u64::from(share.weight)).sum();
     within(
@@ -339,7 +343,7 @@ fn check_ops(field: &str, ops: &[MetaShare]) -> Result<(), String> {
     )
 }
 
-fn check_tree(meta: &MetaWork) -> Result<(), String> {
+fn check_tree(meta: &MetaWork) -> Result<(), AdmissionError> {
     check_ops("workload.meta.ops", &meta.ops)?;
     let tree = &meta.tree;
     let (largest, mean) = match tree.sizes {
@@ -370,16 +374,18 @@ fn check_tree(meta: &MetaWork) -> Result<(), String> {
         within(&format!("workload.meta.{field}"), value, least, most)?;
     }
     let room = u128::from(tree.fan_out).saturating_pow(tree.depth);
-    match u128::from(tree.leaves) <= room {
-        true => Ok(()),
-        false => Err(format!(
-            "workload.meta.tree.leaves is {}; {} levels of {} directories hold {room}",
-            tree.leaves, tree.depth, tree.fan_out
-        )),
+    if u128::from(tree.leaves) <= room {
+        return Ok(());
     }
+    Err(AdmissionError::TooManyLeaves {
+        leaves: tree.leaves,
+        depth: tree.depth,
+        fan_out: tree.fan_out,
+        room,
+    })
 }
 
-fn check_objects(object: &ObjectWork) -> Result<(), String> {
+fn check_objects(object: &ObjectWork) -> Result<(), AdmissionError> {
     check_ops("workload.object.ops", &object.ops)?;
     let smallest = match &object.sizes {
         ObjectSizes::Range { min_bytes, .. } => *min_bytes,
@@ -449,9 +455,9 @@ fn check_objects(object: &ObjectWork) -> Result<(), String> {
 }
 
 /// Whether a number is one, and from 0 to `most`.
-fn number(field: &str, value: f64, most: f64) -> Result<(), String> {
-    match value.is_finite() && (0.0..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(format!("{field} is {value}; an agent accepts 0 to {most}")),
+fn number(field: &'static str, value: f64, most: f64) -> Result<(), AdmissionError> {
+    if value.is_finite() && (0.0..=most).contains(&value) {
+        return Ok(());
     }
+    Err(AdmissionError::NumberOutOfRange { field, value, most })
 }

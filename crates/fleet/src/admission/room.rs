@@ -5,6 +5,8 @@ use fathom_model::limits::{MAX_BUFFER_BYTES, MAX_WORKERS};
 use fathom_model::{ScheduledTrial, Workload};
 use fathom_observe::available_memory_bytes;
 
+use super::{AdmissionError, SetError};
+
 /// What a worker needs beside its buffers: stack, counts of two seconds.
 const WORKER_BYTES: u128 = 256 << 10;
 
@@ -17,36 +19,36 @@ const FILE_BYTES: u128 = 256;
 /// Threads of all trials of a set.
 const MAX_THREADS: u64 = 4 * MAX_WORKERS;
 
-pub(super) fn check(specs: &[ScheduledTrial]) -> Result<(), (usize, String)> {
+pub(super) fn check(specs: &[ScheduledTrial]) -> Result<(), SetError> {
     let available = available_memory_bytes().map_or(u128::MAX, u128::from);
     let (mut bytes, mut threads) = (0u128, 0u64);
     for (place, spec) in specs.iter().enumerate() {
         threads += u64::from(spec.workload.workers);
         if threads > MAX_THREADS {
-            let text = format!(
-                "workload.workers are {threads} over all trials of the set; an agent accepts at \
-                 most {MAX_THREADS}"
-            );
-            return Err((place, text));
+            let error = AdmissionError::TooManyThreads {
+                threads,
+                most: MAX_THREADS,
+            };
+            return Err(SetError { place, error });
         }
         let buffers = buffer_bytes(&spec.workload);
         if buffers > u128::from(MAX_BUFFER_BYTES) {
-            let text = format!(
-                "workload.workers × queue_depth × block is {buffers} bytes of buffers; an agent \
-                 accepts at most {MAX_BUFFER_BYTES}"
-            );
-            return Err((place, text));
+            let error = AdmissionError::TooLargeBuffers {
+                bytes: buffers,
+                most: MAX_BUFFER_BYTES,
+            };
+            return Err(SetError { place, error });
         }
         bytes += buffers
             + u128::from(spec.workload.total_depth()) * OPERATION_BYTES
             + u128::from(spec.workload.workers) * WORKER_BYTES
             + files(&spec.workload) * FILE_BYTES;
         if bytes > available {
-            let text = format!(
-                "the set needs {bytes} bytes of memory, and this host has {available} available; \
-                 lower workers, queue_depth or block"
-            );
-            return Err((place, text));
+            let error = AdmissionError::NoMemory {
+                needed: bytes,
+                available,
+            };
+            return Err(SetError { place, error });
         }
     }
     Ok(())

@@ -24,7 +24,7 @@ const DATAGRAM_PATIENCE: Duration = Duration::from_millis(200);
 
 /// What holds loads back at this end.
 #[derive(Debug, Clone, Default)]
-pub struct Rein {
+pub struct LoadControl {
     /// Ends them early when raised.
     pub stop: Arc<AtomicBool>,
     /// Bytes that they may still move; `None` sets no bound.
@@ -33,7 +33,7 @@ pub struct Rein {
 
 /// Connections of a load, by the way their data flow.
 #[derive(Debug, Default)]
-pub(super) struct Ways {
+pub(super) struct DataConnections {
     pub(super) forward: Vec<Connection>,
     pub(super) reverse: Vec<Connection>,
 }
@@ -50,10 +50,14 @@ pub(super) fn counts(spec: &LoadSpec) -> (u32, u32) {
 }
 
 /// Makes the data connections to a server.
-pub(super) fn connect(server: SocketAddr, spec: &LoadSpec, token: Token) -> io::Result<Ways> {
+pub(super) fn connect(
+    server: SocketAddr,
+    spec: &LoadSpec,
+    token: Token,
+) -> io::Result<DataConnections> {
     let options = SocketOptions::of(spec);
     let (forward, reverse) = counts(spec);
-    let mut ways = Ways::default();
+    let mut ways = DataConnections::default();
     for number in 0..forward + reverse {
         let connection = match spec.protocol {
             Protocol::Tcp => {
@@ -136,17 +140,17 @@ fn unstarted(error: &io::Error) -> EndReport {
 
 /// Carries out a load at one end: both ways at the same time.
 pub(super) fn run(
-    ways: Ways,
+    ways: DataConnections,
     spec: &LoadSpec,
     asked: bool,
-    rein: &Rein,
+    load_control: &LoadControl,
 ) -> (Option<EndReport>, Option<EndReport>) {
     let watch = HostUseWatch::start(&Sysroot::host());
     let work = |part| Work {
         spec: spec.clone(),
         part,
-        stop: Arc::clone(&rein.stop),
-        allowance: rein.allowance.clone(),
+        stop: Arc::clone(&load_control.stop),
+        allowance: load_control.allowance.clone(),
     };
     // Whoever asked for the load sends forward and receives what comes back.
     let (ours, theirs) = match asked {
@@ -162,7 +166,7 @@ pub(super) fn run(
             Ok(back) => back,
             // One way alone would be another load.
             Err(error) => {
-                rein.stop.store(true, Ordering::Relaxed);
+                load_control.stop.store(true, Ordering::Relaxed);
                 return (None, Some(unstarted(&error)));
             }
         };

@@ -10,15 +10,15 @@ use super::session::Session;
 
 /// When remote loads begin, by this host's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cue {
+pub struct StartTime {
     /// Nanoseconds since 1970.
     pub start_unix_ns: u64,
 }
 
-impl Cue {
+impl StartTime {
     /// So much from now.
-    pub fn after_ns(ns: u64) -> Cue {
-        Cue {
+    pub fn after_ns(ns: u64) -> StartTime {
+        StartTime {
             start_unix_ns: unix_now_ns().saturating_add(ns),
         }
     }
@@ -57,7 +57,7 @@ impl Remote {
         &self,
         peer: SocketAddr,
         plan: &PairPlan,
-        cue: Cue,
+        cue: StartTime,
     ) -> Result<PairReport, NetError> {
         let theirs = cue
             .start_unix_ns

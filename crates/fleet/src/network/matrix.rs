@@ -12,7 +12,7 @@ use fathom_model::network::{
 use fathom_observe::unix_now_ns;
 use fathom_stats::median::median;
 
-use super::driver::{Cue, Remote};
+use super::driver::{Remote, StartTime};
 use super::error::{NetError, no_thread};
 use super::rounds::rounds;
 
@@ -21,7 +21,7 @@ const LEAD_NS: u64 = 500_000_000;
 /// Round trips without load, where pairs run alone.
 const IDLE_NS: u64 = 200_000_000;
 
-/// Ways below so much of the median are looked at again, so often.
+/// Pairs below so much of the median are looked at again, so often.
 const AGAIN_BELOW: f64 = 0.9;
 const LOOKS_AGAIN: usize = 2;
 
@@ -193,7 +193,7 @@ fn plan_of(mode: MatrixMode, load: &LoadSpec) -> PairPlan {
 }
 
 fn one_round(remotes: &[Remote], round: &[(usize, usize)], plan: &PairPlan) -> Vec<Cell> {
-    let cue = Cue::after_ns(LEAD_NS + plan.idle_ns);
+    let cue = StartTime::after_ns(LEAD_NS + plan.idle_ns);
     std::thread::scope(|scope| {
         let start = |&(from, to): &(usize, usize)| {
             let measure = move || remotes[from].measure(remotes[to].address, plan, cue);

@@ -7,6 +7,7 @@
 //! what it saw. Several servers make a matrix: the coordinator asks one to
 //! send to another, and moves no data itself.
 
+mod conversation;
 mod data;
 mod driver;
 mod error;
@@ -15,15 +16,14 @@ mod owner;
 mod pair;
 mod rounds;
 mod server;
-mod serving;
 mod session;
 mod wire;
 
-pub use data::Rein;
-pub use driver::{Cue, Remote};
+pub use data::LoadControl;
+pub use driver::{Remote, StartTime};
 pub use error::NetError;
 pub use matrix::{MatrixPlan, measure_matrix};
-pub use owner::{Network, Owner};
+pub use owner::{Network, Owner, OwnerError};
 pub use pair::{default_plan, measure_pair, round_trip_spec};
 pub use server::Server;
 pub use session::resolve;

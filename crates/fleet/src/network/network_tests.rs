@@ -70,7 +70,13 @@ fn short(direction: Direction, protocol: Protocol, streams: u32) -> PlannedLoad 
 }
 
 fn measured(server: &Served, plan: &PairPlan) -> Result<PairReport, NetError> {
-    measure_pair(server.address, plan, 0, &Rein::default(), &mut |_| {})
+    measure_pair(
+        server.address,
+        plan,
+        0,
+        &LoadControl::default(),
+        &mut |_| {},
+    )
 }
 
 fn refusal(server: &Served, plan: &PairPlan) -> String {

@@ -63,6 +63,45 @@ impl FromStr for Network {
     }
 }
 
+/// What the owner of a server does not allow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OwnerError {
+    /// Somebody who is not on the list.
+    #[error(
+        "{address} is not among the peers that the owner of this server allows; the server can be \
+         started with --allow {address}"
+    )]
+    Peer {
+        /// Its address.
+        address: IpAddr,
+    },
+    /// A load that nobody can carry out.
+    #[error("{0}")]
+    Invalid(String),
+    /// A load that would take too long.
+    #[error(
+        "a load of {} s is longer than the {} s that the owner of this server allows; the server \
+         can be started with --max-time",
+        asked.as_secs(),
+        most.as_secs()
+    )]
+    TooLong {
+        /// How long it would take.
+        asked: Duration,
+        /// How long it may take.
+        most: Duration,
+    },
+    /// Loads that would take too long one after the other.
+    #[error(
+        "the measurement takes longer than the {} s that the owner of this server allows",
+        most.as_secs()
+    )]
+    TooLongTogether {
+        /// How long they may take.
+        most: Duration,
+    },
+}
+
 /// What a server does for whom.
 #[derive(Debug, Clone)]
 pub struct Owner {
@@ -93,7 +132,7 @@ impl Owner {
     ///
     /// # Errors
     /// Why it is not, and what the owner can do.
-    pub fn check_peer(&self, address: IpAddr) -> Result<(), String> {
+    pub fn check_peer(&self, address: IpAddr) -> Result<(), OwnerError> {
         let address = plain(address);
         let allowed = match self.peers.is_empty() {
             false => self.peers.iter().any(|network| network.contains(address)),
@@ -105,26 +144,21 @@ impl Owner {
         if allowed {
             return Ok(());
         }
-        Err(format!(
-            "{address} is not among the peers that the owner of this server allows; the server can \
-             be started with --allow {address}"
-        ))
+        Err(OwnerError::Peer { address })
     }
 
     /// Whether a load is within the limits.
     ///
     /// # Errors
     /// What is not.
-    pub fn check_load(&self, spec: &LoadSpec) -> Result<(), String> {
-        spec.check()?;
+    pub fn check_load(&self, spec: &LoadSpec) -> Result<(), OwnerError> {
+        spec.check().map_err(OwnerError::Invalid)?;
         let asked = Duration::from_nanos(spec.total_ns());
         if asked > self.most_time {
-            return Err(format!(
-                "a load of {} s is longer than the {} s that the owner of this server allows; the \
-                 server can be started with --max-time",
-                asked.as_secs(),
-                self.most_time.as_secs()
-            ));
+            return Err(OwnerError::TooLong {
+                asked,
+                most: self.most_time,
+            });
         }
         Ok(())
     }
@@ -156,10 +190,16 @@ mod tests {
             ..Owner::default()
         };
         assert_eq!(owner.check_peer("192.0.2.1".parse().unwrap()), Ok(()));
-        let told = owner.check_peer("192.0.2.2".parse().unwrap()).unwrap_err();
+        let told = owner
+            .check_peer("192.0.2.2".parse().unwrap())
+            .unwrap_err()
+            .to_string();
         assert!(told.contains("--allow 192.0.2.2"), "{told}");
         assert_eq!(owner.check_load(&LoadSpec::stream(3)), Ok(()));
-        let told = owner.check_load(&LoadSpec::stream(60)).unwrap_err();
+        let told = owner
+            .check_load(&LoadSpec::stream(60))
+            .unwrap_err()
+            .to_string();
         assert!(told.contains("--max-time"), "{told}");
         // Without a list: this host, and nobody on the other side of the world.
         let default = Owner::default();

@@ -11,7 +11,7 @@ use fathom_model::network::{
 use fathom_observe::network::{cpu_count, link_counters, link_with};
 use fathom_observe::{Sysroot, unix_now_ns};
 
-use super::data::Rein;
+use super::data::LoadControl;
 use super::error::NetError;
 use super::owner::plain;
 use super::session::Session;
@@ -112,7 +112,7 @@ pub fn measure_pair(
     server: SocketAddr,
     plan: &PairPlan,
     start_unix_ns: u64,
-    rein: &Rein,
+    load_control: &LoadControl,
     tell: &mut dyn FnMut(&str),
 ) -> Result<PairReport, NetError> {
     tell("reaching the other host");
@@ -124,7 +124,7 @@ pub fn measure_pair(
     }
     if plan.idle_ns > 0 {
         tell("round trips without load");
-        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), rein)?;
+        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), load_control)?;
         report.idle = flows.0.map(|flow| round_trip(&flow));
     }
     if plan.path {
@@ -152,15 +152,17 @@ pub fn measure_pair(
             ),
         });
     }
-    wait_until(start_unix_ns, &rein.stop);
+    wait_until(start_unix_ns, &load_control.stop);
     for load in &plan.loads {
-        if rein.stop.load(Ordering::Relaxed) {
+        if load_control.stop.load(Ordering::Relaxed) {
             return Err(NetError::Interrupted);
         }
         tell(&load.name);
         let mut load = load.clone();
         load.spec.mss_bytes = load.spec.mss_bytes.or(segment);
-        report.loads.push(one_load(&mut session, &load, rein));
+        report
+            .loads
+            .push(one_load(&mut session, &load, load_control));
         if report.loads.last().is_some_and(|load| load.error.is_some()) {
             // The conversation may be out of step; begin another one.
             session = Session::open(server)?;
@@ -172,7 +174,9 @@ pub fn measure_pair(
     if plan.path {
         for load in capacity_loads(&report) {
             tell(&load.name);
-            report.loads.push(one_load(&mut session, &load, rein));
+            report
+                .loads
+                .push(one_load(&mut session, &load, load_control));
         }
     }
     Ok(report)
@@ -291,7 +295,7 @@ fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
     }
 }
 
-fn one_load(session: &mut Session, load: &PlannedLoad, rein: &Rein) -> LoadResult {
+fn one_load(session: &mut Session, load: &PlannedLoad, load_control: &LoadControl) -> LoadResult {
     let server = session.server;
     let (done, loaded) = std::thread::scope(|scope| {
         let beside = load.round_trips.then(|| {
@@ -299,14 +303,14 @@ fn one_load(session: &mut Session, load: &PlannedLoad, rein: &Rein) -> LoadResul
                 warmup_ns: load.spec.warmup_ns,
                 ..round_trip_spec(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
             };
-            let beside = move || Session::open(server)?.load(&spec, rein);
+            let beside = move || Session::open(server)?.load(&spec, load_control);
             std::thread::Builder::new().spawn_scoped(scope, beside)
         });
         let beside = match beside.transpose() {
             Ok(beside) => beside,
             Err(source) => return (Err(NetError::unstarted(source)), None),
         };
-        let done = session.load(&load.spec, rein);
+        let done = session.load(&load.spec, load_control);
         (done, beside.and_then(|thread| thread.join().ok()))
     });
     let mut result = LoadResult {

@@ -7,12 +7,12 @@
 use fathom_model::network::MatrixMode;
 
 /// A direction: sender and receiver.
-pub(super) type Way = (usize, usize);
+pub(super) type HostPair = (usize, usize);
 
 /// The rounds of a kind; the ways of a round run at the same time. Every
 /// ordered pair of the `hosts` is in exactly one round, or in as many as the
 /// kind has by its nature.
-pub(super) fn rounds(mode: MatrixMode, hosts: usize) -> Vec<Vec<Way>> {
+pub(super) fn rounds(mode: MatrixMode, hosts: usize) -> Vec<Vec<HostPair>> {
     let others = |one: usize| (0..hosts).filter(move |&other| other != one);
     match mode {
         MatrixMode::Alone => alone(hosts),
@@ -29,7 +29,7 @@ pub(super) fn rounds(mode: MatrixMode, hosts: usize) -> Vec<Vec<Way>> {
     }
 }
 
-fn alone(hosts: usize) -> Vec<Vec<Way>> {
+fn alone(hosts: usize) -> Vec<Vec<HostPair>> {
     let seats = hosts + hosts % 2;
     let mut all = Vec::new();
     if hosts < 2 {
@@ -44,7 +44,7 @@ fn alone(hosts: usize) -> Vec<Vec<Way>> {
             }
         };
         let pairs = (0..seats / 2).map(|n| (seat(n), seat(seats - 1 - n)));
-        let pairs: Vec<Way> = pairs.filter(|(a, b)| *a < hosts && *b < hosts).collect();
+        let pairs: Vec<HostPair> = pairs.filter(|(a, b)| *a < hosts && *b < hosts).collect();
         all.push(pairs.clone());
         all.push(pairs.into_iter().map(|(a, b)| (b, a)).collect());
     }

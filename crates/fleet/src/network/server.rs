@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use fathom_engine::net::{Connection, SocketOptions, bind_udp, listen_tcp, mtu, prepare_udp};
 
+use super::conversation;
 use super::data::accept_datagrams;
 use super::error::no_thread;
 use super::owner::Owner;
-use super::serving;
 use super::wire::{self, Answer, HELLO_BYTES, Hello, Token};
 
 /// How long a connection may take to say hello.
@@ -61,14 +61,14 @@ impl Shared {
     }
 
     /// A place among the conversations; it is given back when dropped.
-    fn take_place(self: &Arc<Self>) -> Option<Place> {
+    fn take_slot(self: &Arc<Self>) -> Option<SessionSlot> {
         let most = self.owner.most_sessions;
         let take = |taken: u32| (taken < most).then_some(taken + 1);
         let taken = &self.sessions;
         taken
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
             .ok()?;
-        Some(Place(Arc::clone(self)))
+        Some(SessionSlot(Arc::clone(self)))
     }
 }
 
@@ -76,9 +76,9 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Place(Arc<Shared>);
+struct SessionSlot(Arc<Shared>);
 
-impl Drop for Place {
+impl Drop for SessionSlot {
     fn drop(&mut self) {
         self.0.sessions.fetch_sub(1, Ordering::Relaxed);
     }
@@ -227,14 +227,14 @@ fn begin(
     let refuse = |stream: &mut TcpStream, reason: String| {
         let _ = wire::send(stream, &Answer::Refused(reason));
     };
-    if let Err(reason) = shared.owner.check_peer(peer.ip()) {
-        return refuse(&mut stream, reason);
+    if let Err(error) = shared.owner.check_peer(peer.ip()) {
+        return refuse(&mut stream, error.to_string());
     }
     match Hello::decode(&bytes) {
-        Err(reason) => refuse(&mut stream, reason),
+        Err(error) => refuse(&mut stream, error.to_string()),
         Ok(Hello::Data(token, number)) => shared.arrived(token, number, Connection::Tcp(stream)),
         Ok(Hello::Control) => {
-            let Some(_place) = shared.take_place() else {
+            let Some(_slot) = shared.take_slot() else {
                 return refuse(
                     &mut stream,
                     format!(
@@ -248,7 +248,7 @@ fn begin(
             };
             lock(&shared.welcome).insert(token, peer.ip());
             // The peer learns of errors by the end of the connection.
-            let _ = serving::converse(shared, &mut stream, token);
+            let _ = conversation::converse(shared, &mut stream, token);
             lock(&shared.welcome).remove(&token);
         }
     }

@@ -11,7 +11,7 @@ use fathom_model::network::{
 };
 use fathom_observe::unix_now_ns;
 
-use super::data::{self, Rein};
+use super::data::{self, LoadControl};
 use super::error::NetError;
 use super::wire::{self, Answer, Hello, Request, Token};
 
@@ -225,8 +225,12 @@ impl Session {
     }
 
     /// A load, from the agreement to the reports of both ends. Pulled, the
-    /// rein ends it early; what was measured is kept.
-    pub(super) fn load(&mut self, spec: &LoadSpec, rein: &Rein) -> Result<Flows, NetError> {
+    /// The control ends it early; what was measured is kept.
+    pub(super) fn load(
+        &mut self,
+        spec: &LoadSpec,
+        load_control: &LoadControl,
+    ) -> Result<Flows, NetError> {
         let Answer::Ready(token) = self.ask(&Request::Load(spec.clone()))? else {
             return Err(self.odd());
         };
@@ -245,7 +249,7 @@ impl Session {
         let Answer::Going = self.ask(&Request::Go)? else {
             return Err(self.odd());
         };
-        let (forward, reverse) = data::run(ways, spec, true, rein);
+        let (forward, reverse) = data::run(ways, spec, true, load_control);
         let patience = REPORT_PATIENCE + Duration::from_secs(u64::from(spec.streams / 8));
         let waits = self.control.set_read_timeout(Some(patience));
         waits.map_err(|error| self.broken(error))?;
@@ -288,7 +292,7 @@ impl Session {
         waits.map_err(|error| self.broken(error))?;
         match self.ask(&request)? {
             Answer::Measured(Ok(report)) => Ok(*report),
-            Answer::Measured(Err(reason)) => Err(self.refused(reason)),
+            Answer::Measured(Err(reason)) => Err(self.refused(reason.to_string())),
             _ => Err(self.odd()),
         }
     }

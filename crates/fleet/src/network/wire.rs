@@ -12,6 +12,8 @@ use fathom_model::network::{EndReport, HostFacts, LinkCounters, LoadSpec, PairPl
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::protocol::reason::Reason;
+
 /// Version of hello and messages.
 pub(super) const VERSION: u8 = 1;
 /// Bytes of a hello.
@@ -33,6 +35,20 @@ pub(super) fn fresh_token() -> io::Result<Token> {
     let mut token = [0; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut token)?;
     Ok(token)
+}
+
+/// What is wrong with a hello.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum HelloError {
+    #[error("it does not speak fathom's protocol")]
+    NotFathom,
+    #[error(
+        "it speaks version {0} of the protocol, this is version {VERSION}: use the same fathom at \
+         both ends"
+    )]
+    OtherVersion(u8),
+    #[error("it wants a connection of kind {0}")]
+    OtherKind(u8),
 }
 
 /// What a connection is for.
@@ -58,16 +74,12 @@ impl Hello {
     }
 
     /// Reads a hello; the error says what is wrong with it.
-    pub(super) fn decode(bytes: &[u8; HELLO_BYTES]) -> Result<Hello, String> {
+    pub(super) fn decode(bytes: &[u8; HELLO_BYTES]) -> Result<Hello, HelloError> {
         if bytes[..7] != MAGIC {
-            return Err("it does not speak fathom's protocol".to_owned());
+            return Err(HelloError::NotFathom);
         }
         if bytes[7] != VERSION {
-            return Err(format!(
-                "it speaks version {} of the protocol, this is version {VERSION}: use the same \
-                 fathom at both ends",
-                bytes[7]
-            ));
+            return Err(HelloError::OtherVersion(bytes[7]));
         }
         match bytes[8] {
             0 => Ok(Hello::Control),
@@ -77,7 +89,7 @@ impl Hello {
                 let number = [bytes[32], bytes[33], bytes[34], bytes[35]];
                 Ok(Hello::Data(token, u32::from_le_bytes(number)))
             }
-            other => Err(format!("it wants a connection of kind {other}")),
+            other => Err(HelloError::OtherKind(other)),
         }
     }
 }
@@ -158,7 +170,7 @@ pub(super) enum Answer {
         reverse: Option<Box<EndReport>>,
     },
     /// What came of a measurement against another server.
-    Measured(Result<Box<PairReport>, String>),
+    Measured(Result<Box<PairReport>, Reason>),
 }
 
 /// Writes a message.
@@ -209,7 +221,12 @@ mod tests {
         assert_eq!(Hello::decode(&Hello::Control.encode()), Ok(Hello::Control));
         let mut newer = Hello::Control.encode();
         newer[7] = 9;
-        assert!(Hello::decode(&newer).unwrap_err().contains("version 9"));
+        assert!(
+            Hello::decode(&newer)
+                .unwrap_err()
+                .to_string()
+                .contains("version 9")
+        );
         assert!(Hello::decode(&[b'G'; HELLO_BYTES]).is_err());
         assert_eq!(
             read_datagram_hello(&datagram_hello([4; 16], 5)),

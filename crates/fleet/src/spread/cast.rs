@@ -5,6 +5,7 @@ use fathom_model::host_mode::HostPart;
 use fathom_model::workload::{Handing, MetaWork, Rate, RateUnit};
 use fathom_model::{OpKind, ScheduledTrial};
 
+use super::error::SpreadError;
 use super::steps::Step;
 
 /// Files that are made each second unless somebody says otherwise: few enough
@@ -17,15 +18,11 @@ fn awaits(spec: &ScheduledTrial) -> bool {
 }
 
 /// Refuses waiting where nobody is left to wait.
-pub(super) fn check(step: &Step, places: &[u32]) -> Result<(), String> {
-    match places.len() < 2 && step.set.iter().any(awaits) {
-        true => Err(
-            "await_create needs two hosts at least, at the same time: the first one creates the \
-             files, the others wait for them"
-                .to_owned(),
-        ),
-        false => Ok(()),
+pub(super) fn check(step: &Step, places: &[u32]) -> Result<(), SpreadError> {
+    if places.len() < 2 && step.set.iter().any(awaits) {
+        return Err(SpreadError::AwaitAlone);
     }
+    Ok(())
 }
 
 /// Gives the trial of one host among `places` what it has to do.

@@ -190,7 +190,8 @@ pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
         output: ab.output,
     };
     let mut turns = turns;
-    let measured = pipeline::measure(&request, &mut turns)?;
+    let run = pipeline::Run::new(&request).conductor(&mut turns);
+    let measured = run.measure()?;
     measured.expect_figures()?;
     let judged = fathom_analysis::judge(&measured.record);
     pipeline::show(&judged, &request.output)?;

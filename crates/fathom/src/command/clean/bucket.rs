@@ -9,21 +9,15 @@ use fathom_fleet::Interrupt;
 use fathom_model::{Target, unit};
 
 use crate::command::clean::Clean;
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::{present, signals};
 
 /// Lists or removes what runs left behind below a bucket's prefix.
 pub(super) fn run(clean: &Clean, target: &str) -> anyhow::Result<Exit> {
-    let bucket = match target.parse() {
-        Ok(Target::Bucket(bucket)) => bucket,
-        Ok(_) => {
-            present::complain("only buckets are named here, for example s3://bucket/prefix");
-            return Ok(Exit::Usage);
-        }
-        Err(error) => {
-            present::complain(&error.to_string());
-            return Ok(Exit::Usage);
-        }
+    let target: Target = target.parse().map_err(CommandError::usage)?;
+    let Target::Bucket(bucket) = target else {
+        let problem = "only buckets are named here, for example s3://bucket/prefix";
+        return Err(CommandError::usage(problem).into());
     };
     let store = clean.reached.store();
     let interrupt = Interrupt::new();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fathom_fleet::{CleanOrder, Cleaned, Interrupt, clean_after_agents, clean_hosts};
+use fathom_fleet::{CleanOrder, CleaningReport, Interrupt, clean_after_agents, clean_hosts};
 
 use crate::command::agent::journals;
 use crate::command::clean::Clean;
@@ -26,7 +26,7 @@ pub(super) fn here(clean: &Clean) -> anyhow::Result<Option<Exit>> {
     };
     let cleaned = directory.map(|directory| clean_after_agents(&directory, order(clean)));
     let cleaned = cleaned.unwrap_or_default();
-    if cleaned == Cleaned::default() {
+    if cleaned == CleaningReport::default() {
         return Ok(None);
     }
     let told = tell("", &cleaned)?;
@@ -48,7 +48,7 @@ pub(super) fn run(clean: &Clean) -> anyhow::Result<Exit> {
         .zip(clean_hosts(&hosts, &launcher, order(clean), &interrupt))
     {
         match answer {
-            Ok(cleaned) if cleaned == Cleaned::default() => {
+            Ok(cleaned) if cleaned == CleaningReport::default() => {
                 present::write_stdout(&format!("{host}: nothing to clean\n"))?;
             }
             Ok(cleaned) => {
@@ -69,7 +69,7 @@ pub(super) fn run(clean: &Clean) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-fn tell(before: &str, cleaned: &Cleaned) -> anyhow::Result<Exit> {
+fn tell(before: &str, cleaned: &CleaningReport) -> anyhow::Result<Exit> {
     for path in &cleaned.found {
         present::write_stdout(&format!("{before}{}\n", path.display()))?;
     }

@@ -176,7 +176,8 @@ pub(crate) fn run(args: &Crosscheck) -> anyhow::Result<Exit> {
         label: None,
         output,
     };
-    let measured = pipeline::measure_as(&request, &mut turns, id, &interrupt)?;
+    let run = pipeline::Run::new(&request).conductor(&mut turns);
+    let measured = run.id(id).interrupt(&interrupt).measure()?;
     let document = compare(args, pairs, &rows, &turns, &measured, &keep, &peer);
     show(args, &document, &keep)?;
     measured.complain();

@@ -263,7 +263,8 @@ impl Order {
                 store: args.store.clone(),
             },
         };
-        let measured = pipeline::measure(&request, &mut conductor)?;
+        let run = pipeline::Run::new(&request).conductor(&mut conductor);
+        let measured = run.measure()?;
         measured.complain();
         let judged = fathom_analysis::judge(&measured.record);
         let mut remarks = self.remarks;

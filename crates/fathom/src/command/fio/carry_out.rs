@@ -13,8 +13,9 @@ use fathom_engine::object::give_credentials;
 use fathom_engine::prepare::{Found, remove_file_if};
 use fathom_fleet::Interrupt;
 use fathom_model::conduct::InOrder;
+use fathom_model::fleet::FleetHost;
 use fathom_model::verdict::FindingStatus;
-use fathom_model::{JudgedRun, RunRecord, RunState, Validity};
+use fathom_model::{JudgedRun, RunRecord, RunState, Schedule, Validity};
 use fathom_outputs::Mark;
 use fathom_s3::Credentials;
 use fathom_store::Store;
@@ -92,8 +93,12 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let interim = Interim::begin(run, &store_path, &id, &view);
     let interrupt = Interrupt::new();
     let (conductor, unlinked) = (&mut in_order, unlinked(mapped));
-    let measured =
-        pipeline::measure_unlinking(&pipeline_request, conductor, id, &interrupt, unlinked);
+    let measured = pipeline::Run::new(&pipeline_request)
+        .conductor(conductor)
+        .id(id)
+        .interrupt(&interrupt)
+        .unlinking(unlinked)
+        .measure();
     let before = interim.map(Interim::finish).unwrap_or_default();
     let measured = match measured {
         Err(error) if error.is::<NothingMeasured>() => {
@@ -162,9 +167,13 @@ fn run_on_clients(
         output: output_of(run, store.clone()),
     };
     outputs::admit(run, &request_view(mapped, &request.jobs))?;
-    let measured = pipeline::measure_arranged_on(&hosts, pipeline_request, |many, hosts| {
-        clients::keep_apart(many, hosts, mapped, &request.jobs);
-    })?;
+    let apart = |schedule: &Schedule, hosts: &[FleetHost]| {
+        let mut many = fathom_fleet::on_hosts(schedule, hosts)?;
+        clients::keep_apart(&mut many, hosts, mapped, &request.jobs);
+        Ok(many)
+    };
+    let on_clients = pipeline::Run::new(&pipeline_request).hosts(&hosts);
+    let measured = on_clients.spread(&apart).measure()?;
     let record = &measured.record;
     let view = clients::view(
         request_view(mapped, &request.jobs),

@@ -38,14 +38,14 @@ fn of_client(client: &str) -> Result<Vec<HostName>, String> {
         let text = fathom_deadline::paths::read_text_soon(path, LIST_BYTES)
             .map_err(|error| told(error.to_string()))?;
         let lines: Vec<String> = text.lines().map(bare_name).collect();
-        return parse_hosts_file(&lines.join("\n")).map_err(told);
+        return parse_hosts_file(&lines.join("\n")).map_err(|error| told(error.to_string()));
     }
     if client.starts_with("sock:") {
         return Err(told(
             "agents are not reached through a socket of this host".to_owned(),
         ));
     }
-    parse_hosts(&bare_name(client)).map_err(told)
+    parse_hosts(&bare_name(client)).map_err(|error| told(error.to_string()))
 }
 
 /// A host without what tells fio how to reach its server.

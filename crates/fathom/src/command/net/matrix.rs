@@ -9,7 +9,7 @@ use fathom_model::network::MatrixMode;
 use fathom_report::network as pages;
 
 use super::{Net, NetFormat, Progress, stop_on_signals, write_page};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Flags of a matrix.
@@ -61,10 +61,7 @@ pub(super) fn run(
     let mut load = net.load.spec(net.seconds);
     // Each way is measured by its own sender.
     load.direction = fathom_model::network::Direction::Forward;
-    if let Err(problem) = load.check() {
-        present::complain(&problem);
-        return Ok(Exit::Usage);
-    }
+    load.check().map_err(CommandError::Usage)?;
     if let Some(path) = &net.matrix.html {
         present::admit(path, fathom_outputs::Mark::Page)?;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use fathom_fleet::network::{DEFAULT_PORT, Network, Owner, Server, resolve};
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Let other hosts measure the network to this one.
@@ -50,13 +50,7 @@ pub(super) struct Serve {
 pub(super) fn run(serve: &Serve) -> anyhow::Result<Exit> {
     let address = match serve.listen.parse::<u16>() {
         Ok(port) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)),
-        Err(_) => match resolve(&serve.listen) {
-            Ok(address) => address,
-            Err(error) => {
-                present::complain(&error.to_string());
-                return Ok(Exit::Usage);
-            }
-        },
+        Err(_) => resolve(&serve.listen).map_err(CommandError::usage)?,
     };
     let owner = Owner {
         peers: serve.allow.clone(),

@@ -9,6 +9,7 @@ use fathom_model::{Job, OpKind, Target, Workload};
 use rustix::io::Errno;
 
 use super::Ping;
+use crate::exit::CommandError;
 use crate::{pipeline, run_identity};
 
 /// What a timeout of the library stands for.
@@ -40,7 +41,7 @@ pub(super) fn address(target: &Target) -> Option<String> {
 }
 
 /// What requests to a host are made of.
-pub(super) fn job(ping: &Ping, target: Target) -> Result<Job, String> {
+pub(super) fn job(ping: &Ping, target: Target) -> Result<Job, CommandError> {
     let stray = [
         ("--working-set", ping.working_set.is_some()),
         ("--cached", ping.cached),
@@ -49,7 +50,8 @@ pub(super) fn job(ping: &Ping, target: Target) -> Result<Job, String> {
         ("--sequential", ping.sequential),
     ];
     if let Some((flag, _)) = stray.iter().find(|(_, given)| *given) {
-        return Err(format!("{flag} has no meaning on a host; leave it out"));
+        let problem = format!("{flag} has no meaning on a host; leave it out");
+        return Err(CommandError::Usage(problem));
     }
     Ok(Job {
         workload: Workload::example("ping"),

@@ -7,6 +7,7 @@ use fathom_model::{Job, OpKind, Target, Workload};
 
 use super::Ping;
 use super::host::HostProbe;
+use crate::exit::CommandError;
 use crate::{pipeline, run_identity};
 
 /// Objects that are asked for in turns.
@@ -78,7 +79,7 @@ impl One {
 }
 
 /// What requests to a bucket are made of.
-pub(super) fn job_on_bucket(ping: &Ping, target: Target) -> Result<Job, String> {
+pub(super) fn job_on_bucket(ping: &Ping, target: Target) -> Result<Job, CommandError> {
     let stray = [
         ("--working-set", ping.working_set.is_some()),
         ("--cached", ping.cached),
@@ -87,7 +88,8 @@ pub(super) fn job_on_bucket(ping: &Ping, target: Target) -> Result<Job, String> 
         ("--sequential", ping.sequential),
     ];
     if let Some((flag, _)) = stray.iter().find(|(_, given)| *given) {
-        return Err(format!("{flag} has no meaning on a bucket; leave it out"));
+        let problem = format!("{flag} has no meaning on a bucket; leave it out");
+        return Err(CommandError::Usage(problem));
     }
     let kind = if ping.write { OpKind::Put } else { OpKind::Get };
     let requests = ObjectWork {

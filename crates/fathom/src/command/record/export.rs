@@ -7,8 +7,7 @@ use clap::Args;
 use fathom_recorder::RecordingReader;
 use fathom_recorder::export::{self, CSV_HEAD};
 
-use crate::exit::Exit;
-use crate::present;
+use crate::exit::{CommandError, Exit};
 
 /// Export a recording as JSON lines or CSV.
 ///
@@ -42,13 +41,8 @@ fn kind(text: &str) -> Result<&'static str, String> {
 }
 
 pub(super) fn run(args: &Export) -> anyhow::Result<Exit> {
-    let reader = match RecordingReader::open(&args.file) {
-        Ok(reader) => reader,
-        Err(error) => {
-            present::complain(&format!("{}: {error}", args.file.display()));
-            return Ok(Exit::Usage);
-        }
-    };
+    let reader = RecordingReader::open(&args.file)
+        .map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
     match write(reader, args, BufWriter::new(stdout().lock())) {
         // A reader that went away (`| head`) is no error.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Success),

@@ -8,7 +8,7 @@ use fathom_model::unit;
 use fathom_recorder::kind::Kind;
 use fathom_recorder::{RecordingReader, recording};
 
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::present;
 
 /// Things that are named, of each kind.
@@ -30,13 +30,8 @@ pub(super) fn date(unix_ms: i64) -> String {
 }
 
 pub(super) fn run(show: &Show) -> anyhow::Result<Exit> {
-    let mut reader = match RecordingReader::open(&show.file) {
-        Ok(reader) => reader,
-        Err(error) => {
-            present::complain(&format!("{}: {error}", show.file.display()));
-            return Ok(Exit::Usage);
-        }
-    };
+    let mut reader = RecordingReader::open(&show.file)
+        .map_err(|error| CommandError::Usage(format!("{}: {error}", show.file.display())))?;
     let mut names: BTreeMap<Kind, BTreeMap<String, u64>> = BTreeMap::new();
     let (mut frames, mut first, mut last) = (0_u64, None, None);
     for frame in reader.by_ref() {

@@ -11,17 +11,11 @@ use super::terminal::{self, Input};
 use super::{LOOK, Watch, is_plain, plain, screen};
 use crate::command::given;
 use crate::command::parts::{Given, left_aside, sorted};
-use crate::exit::Exit;
+use crate::exit::{CommandError, Exit};
 use crate::{present, signals};
 
 pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
-    let recording = match load(watch) {
-        Ok(recording) => recording,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
+    let recording = load(watch)?;
     for remark in &recording.remarks {
         present::write_stderr(&format!("fathom: {remark}\n"));
     }
@@ -38,7 +32,7 @@ pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
 }
 
 /// All recordings of fathom as one, or one of another tool.
-fn load(watch: &Watch) -> Result<Recording, String> {
+fn load(watch: &Watch) -> Result<Recording, CommandError> {
     let (mut parts, mut others) = (Vec::new(), Vec::new());
     for given in sorted(&watch.files)? {
         match given {
@@ -53,19 +47,20 @@ fn load(watch: &Watch) -> Result<Recording, String> {
             fathom_compat::recordings::read(&text).map_err(|error| told(error.to_string()))?
         }
         (_, []) => {
-            let mut recording = joined(&parts).map_err(|error| error.to_string())?;
+            let mut recording = joined(&parts).map_err(CommandError::usage)?;
             recording.remarks.extend(left_aside(&parts));
             recording
         }
         _ => {
             let reason = "give recordings of fathom, or one file of another tool";
-            return Err(reason.to_owned());
+            return Err(CommandError::usage(reason));
         }
     };
-    match recording.moments.is_empty() {
-        true => Err("the recording is too short: it takes two readings".to_owned()),
-        false => Ok(recording),
+    if recording.moments.is_empty() {
+        let problem = "the recording is too short: it takes two readings";
+        return Err(CommandError::usage(problem));
     }
+    Ok(recording)
 }
 
 /// A block for each moment, or for one in so long.
