@@ -1,6 +1,5 @@
 //! The schedule: for each workload every disk alone, then all at once.
 
-use fathom_model::rng::derive_seed;
 use fathom_model::schedule::Purpose;
 use fathom_model::{Schedule, ScheduledTrial, Target};
 use fathom_plan::{Diagnostics, DiskWorkload, Plan, ScheduleContext, disk_plan};
@@ -65,14 +64,10 @@ pub(super) fn arrange(disks: &[Disk], wanted: &Wanted) -> Result<Arranged, Diagn
     plan.set_destructive(wanted.destructive);
     Ok(Arranged {
         schedule: Schedule {
-            name: plan.name(),
             seed: wanted.seed,
             destructive: wanted.destructive,
-            keep_files: false,
             purpose: Purpose::Disks,
-            trials: in_order(&of_disks, wanted),
-            depth_probe: false,
-            host_mode: fathom_model::host_mode::HostMode::default(),
+            ..Schedule::new(plan.name(), in_order(&of_disks, wanted))
         },
         plan,
     })
@@ -112,17 +107,12 @@ fn in_order(of_disks: &[Vec<ScheduledTrial>], wanted: &Wanted) -> Vec<ScheduledT
 
 fn numbered(trial: &ScheduledTrial, iteration: u32, row: usize, label: String) -> ScheduledTrial {
     let row = u32::try_from(row).unwrap_or(u32::MAX);
-    let seed = derive_seed(
-        derive_seed(trial.seed, u64::from(row)),
-        u64::from(iteration),
-    );
+    let seed = trial.seed;
     ScheduledTrial {
-        iteration,
-        row,
         label,
-        seed,
         ..trial.clone()
     }
+    .in_row(row, iteration, seed)
 }
 
 /// How long the trials take at least, nanoseconds.
