@@ -1,18 +1,11 @@
 //! The plan of `fathom enumerate`: directories of growing size, each listed by
 //! names alone and with the facts of each entry; or prefixes of a bucket.
 
-use fathom_model::workload::{FileSizes, MetaShare, ObjectSizes};
 use fathom_model::{OpKind, Target};
 
-use crate::diagnostic::{Diagnostics, Problems, Source};
-use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
-use crate::node::Located;
+use crate::builder::PlanBuilder;
+use crate::diagnostic::Diagnostics;
 use crate::plan::Plan;
-use crate::spelling::Spelling;
-use crate::value::{
-    Count, EngineChoice, FileSizesValue, Name, ObjectSizesValue, OperationsValue, RequestsValue,
-    Switch, Targets, Time,
-};
 
 /// Entries that are listed in all for each size, within these listings.
 const ENTRIES_LISTED: u64 = 1_000_000;
@@ -20,12 +13,8 @@ const LISTINGS: (u64, u64) = (3, 200);
 /// Keys of a page: the most that a store gives at once.
 const PAGE_KEYS: u64 = 1000;
 
-fn some<T>(value: T) -> Option<Located<T>> {
-    Some(Located::new(value))
-}
-
 /// Directories of `sizes` entries in `target`, with the caches of the host
-/// dropped before each or not.
+/// dropped before each or not; in a bucket prefixes of so many keys.
 ///
 /// # Errors
 /// A size is out of its bounds.
@@ -34,74 +23,66 @@ pub fn enumeration_plan(
     sizes: &[u64],
     drop_cache: bool,
 ) -> Result<Plan, Diagnostics> {
-    if let Target::Bucket(_) = &target {
-        return in_bucket(target, sizes);
-    }
-    let kinds = [OpKind::Readdir, OpKind::ReaddirStat];
-    let workloads = sizes.iter().flat_map(|entries| {
-        kinds.map(|kind| {
-            let listings = (ENTRIES_LISTED / (*entries).max(1)).clamp(LISTINGS.0, LISTINGS.1);
-            WorkloadKeys {
-                name: some(Name(format!("{} {entries}", kind.name()))),
-                engine: some(EngineChoice::Meta),
-                operation: some(OperationsValue(vec![MetaShare { kind, weight: 1 }])),
-                nrfiles: some(Count(*entries)),
-                file_size: some(FileSizesValue(FileSizes::Fixed(0))),
-                repeat: some(Switch(true)),
-                // Cold is only the first listing.
-                number_ios: some(Count(if drop_cache { 1 } else { listings })),
-                drop_cache: drop_cache.then(|| Located::new(Switch(true))),
-                deadline: some(Time(3_600_000_000_000)),
-                ..WorkloadKeys::default()
-            }
-        })
-    });
-    checked(target, workloads.collect(), if drop_cache { 3 } else { 1 })
-}
-
-/// Prefixes of `sizes` keys, each listed page by page from its first key to its
-/// last.
-fn in_bucket(target: Target, sizes: &[u64]) -> Result<Plan, Diagnostics> {
-    let workloads = sizes.iter().map(|entries| {
-        let listings = (ENTRIES_LISTED / (*entries).max(1)).clamp(LISTINGS.0, LISTINGS.1);
-        let pages = entries.div_ceil(PAGE_KEYS).max(1);
-        WorkloadKeys {
-            name: some(Name(format!("list {entries}"))),
-            engine: some(EngineChoice::S3),
-            request: some(RequestsValue(vec![MetaShare {
-                kind: OpKind::List,
-                weight: 1,
-            }])),
-            objects: some(Count(*entries)),
-            object_size: some(ObjectSizesValue(ObjectSizes::Fixed(1))),
-            page_keys: some(Count(PAGE_KEYS)),
-            repeat: some(Switch(true)),
-            number_ios: some(Count(listings.saturating_mul(pages))),
-            ..WorkloadKeys::default()
+    let in_bucket = matches!(target, Target::Bucket(_));
+    // Cold is only the first listing of a trial.
+    let iterations = if drop_cache && !in_bucket { 3 } else { 1 };
+    let plan = PlanBuilder::new("enumerate")
+        .targets([target])
+        .set("iterations", iterations)
+        .pause("0s", "0s", false)
+        .set("probe", false);
+    let plan = sizes.iter().fold(plan, |plan, entries| {
+        if in_bucket {
+            return plan.workload(prefix(*entries));
         }
+        [OpKind::Readdir, OpKind::ReaddirStat]
+            .into_iter()
+            .fold(plan, |plan, kind| {
+                plan.workload(directory(kind, *entries, drop_cache))
+            })
     });
-    checked(target, workloads.collect(), 1)
+    plan.build()
 }
 
-fn checked(
-    target: Target,
-    workloads: Vec<WorkloadKeys>,
-    iterations: u64,
-) -> Result<Plan, Diagnostics> {
-    let zero = || some(Time(0));
-    let plan = PlanKeys {
-        targets: some(Targets(vec![Located::new(target)])),
-        iterations: some(Count(iterations)),
-        pause: some(PauseKeys {
-            floor: zero(),
-            ceiling: zero(),
-            until_quiet: some(Switch(false)),
-        }),
-        probe: some(Switch(false)),
-        ..Plan::build("enumerate", workloads)
-    };
-    let source = Source::new("command line", "");
-    Plan::checked(plan, source, Spelling::Flags, Problems::default())
+/// How often so many entries are listed.
+fn listings(entries: u64) -> u64 {
+    (ENTRIES_LISTED / entries.max(1)).clamp(LISTINGS.0, LISTINGS.1)
+}
+
+/// A directory of empty files that is listed in one way.
+fn directory(kind: OpKind, entries: u64, drop_cache: bool) -> Vec<(&'static str, String)> {
+    let listings = if drop_cache { 1 } else { listings(entries) };
+    let mut keys = vec![
+        ("name", format!("{} {entries}", kind.name())),
+        ("engine", "meta".to_owned()),
+        ("operation", kind.name().to_owned()),
+        ("nrfiles", entries.to_string()),
+        ("file_size", "0".to_owned()),
+        ("repeat", "true".to_owned()),
+        ("number_ios", listings.to_string()),
+        ("deadline", "1h".to_owned()),
+    ];
+    if drop_cache {
+        keys.push(("drop_cache", "true".to_owned()));
+    }
+    keys
+}
+
+/// A prefix of objects of a byte, listed page by page from its first key to its
+/// last.
+fn prefix(entries: u64) -> Vec<(&'static str, String)> {
+    let pages = entries.div_ceil(PAGE_KEYS).max(1);
+    let requests = listings(entries).saturating_mul(pages);
+    vec![
+        ("name", format!("list {entries}")),
+        ("engine", "s3".to_owned()),
+        ("request", "list".to_owned()),
+        ("objects", entries.to_string()),
+        ("object_size", "1".to_owned()),
+        ("page_keys", PAGE_KEYS.to_string()),
+        ("repeat", "true".to_owned()),
+        ("number_ios", requests.to_string()),
+    ]
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@
 
 mod at_io_iops;
 mod at_io_parallel;
+mod builder;
 mod check;
 mod cost;
 mod diagnostic;
@@ -71,6 +72,7 @@ mod yaml;
 
 pub use at_io_iops::{AtIoIops, AtIoIopsUnit};
 pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
+pub use builder::PlanBuilder;
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
