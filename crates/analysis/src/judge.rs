@@ -90,6 +90,7 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         fleet: None,
         enumeration: None,
         scale: None,
+        view: None,
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);

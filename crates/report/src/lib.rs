@@ -49,6 +49,7 @@ mod snia;
 pub mod stack;
 mod steady;
 mod summary;
+mod view;
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
