@@ -154,7 +154,7 @@ pub(crate) fn conduct(request: Request, conductor: &mut dyn Conductor) -> anyhow
 
 fn finish(output: &Output, measured: &Measured) -> anyhow::Result<Exit> {
     measured.expect_figures()?;
-    let judged = fathom_analysis::judge(&measured.record);
+    let judged = fathom_studies::judge(&measured.record);
     show(&judged, output)?;
     measured.complain();
     Ok(

@@ -16,7 +16,11 @@ use syn::visit::Visit;
 use syn::{Attribute, Expr, Lit, Type};
 
 /// The crates that decide.
-const DECIDING: [&str; 2] = ["crates/analysis/src", "crates/diagnose/src"];
+const DECIDING: [&str; 3] = [
+    "crates/analysis/src",
+    "crates/diagnose/src",
+    "crates/studies/src",
+];
 
 /// Numbers that judge nothing: units and sizes of formats, bounds of memory, of
 /// searches and of what is printed, seeds, and inputs of simulations.

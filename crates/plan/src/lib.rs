@@ -35,7 +35,6 @@ mod check;
 mod cost;
 mod diagnostic;
 mod disks;
-mod enumerate;
 mod files_flags;
 pub mod fio;
 mod fio_export;
@@ -76,7 +75,6 @@ pub use builder::PlanBuilder;
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
 pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
-pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,

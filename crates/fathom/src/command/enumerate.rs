@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::Args;
 use fathom_model::schedule::Purpose;
 use fathom_model::{Target, unit};
-use fathom_plan::{StoreFlags, enumeration_plan};
+use fathom_plan::StoreFlags;
+use fathom_studies::enumerate::enumeration_plan;
 
 use crate::command::run::schedule;
 use crate::exit::Exit;

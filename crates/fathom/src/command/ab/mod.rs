@@ -192,7 +192,7 @@ pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
     let mut turns = turns;
     let measured = pipeline::measure(&request, &mut turns)?;
     measured.expect_figures()?;
-    let judged = fathom_analysis::judge(&measured.record);
+    let judged = fathom_studies::judge(&measured.record);
     pipeline::show(&judged, &request.output)?;
     measured.complain();
     let exit = pipeline::exit_of(&judged, request.output.strict);

@@ -265,7 +265,7 @@ impl Order {
         };
         let measured = pipeline::measure(&request, &mut conductor)?;
         measured.complain();
-        let judged = fathom_analysis::judge(&measured.record);
+        let judged = fathom_studies::judge(&measured.record);
         let mut remarks = self.remarks;
         match calibration_of(&judged, Some(&measured.record)) {
             Ok(calibration) => Ok(Calibrated {

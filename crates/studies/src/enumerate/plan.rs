@@ -2,10 +2,7 @@
 //! names alone and with the facts of each entry; or prefixes of a bucket.
 
 use fathom_model::{OpKind, Target};
-
-use crate::builder::PlanBuilder;
-use crate::diagnostic::Diagnostics;
-use crate::plan::Plan;
+use fathom_plan::{Diagnostics, Plan, PlanBuilder};
 
 /// Entries that are listed in all for each size, within these listings.
 const ENTRIES_LISTED: u64 = 1_000_000;
@@ -88,7 +85,7 @@ fn prefix(entries: u64) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ScheduleContext;
+    use fathom_plan::ScheduleContext;
 
     #[test]
     fn each_size_is_listed_in_two_ways() {

@@ -1,0 +1,25 @@
+//! How does listing a directory or a bucket scale with its entries?
+
+mod judge;
+mod plan;
+
+use fathom_model::JudgedRun;
+use fathom_model::run::RunRecord;
+use fathom_model::schedule::Purpose;
+
+pub use plan::enumeration_plan;
+
+use crate::study::Study;
+
+/// Listings of directories or prefixes of growing size.
+pub(crate) struct Enumerate;
+
+impl Study for Enumerate {
+    fn owns(&self, purpose: &Purpose) -> bool {
+        *purpose == Purpose::Enumeration
+    }
+
+    fn judge(&self, run: &mut JudgedRun, _: &RunRecord) {
+        judge::draw(run);
+    }
+}
