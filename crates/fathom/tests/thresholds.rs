@@ -23,7 +23,8 @@ const DECIDING: [&str; 3] = [
 ];
 
 /// Numbers that judge nothing: units and sizes of formats, bounds of memory, of
-/// searches and of what is printed, seeds, and inputs of simulations.
+/// searches and of what is printed, seeds, inputs of simulations, and the loads
+/// that a study's plan asks for.
 const NO_DECISION: &[(&str, &[&str])] = &[
     ("crates/analysis/src/accuracy.rs", &["BLOCK_BYTES", "LEVEL"]),
     (
@@ -93,6 +94,14 @@ const NO_DECISION: &[(&str, &[&str])] = &[
     ),
     ("crates/diagnose/src/stack/layers.rs", &["PAGE_BYTES"]),
     ("crates/diagnose/src/who.rs", &["MOST_LINES"]),
+    (
+        "crates/studies/src/enumerate/plan.rs",
+        &["ENTRIES_LISTED", "PAGE_KEYS"],
+    ),
+    (
+        "crates/studies/src/enumerate/sizes.rs",
+        &["ENTRY_BYTES", "MOST_FILES", "MOST_KEYS", "SIZES_MAX"],
+    ),
 ];
 
 /// Numbers that still wait for their row, by file. The list may only shrink: new

@@ -30,7 +30,6 @@ pub mod cluster;
 mod curve;
 pub mod diagnosis;
 mod disks;
-mod enumeration;
 mod facts;
 mod figure;
 mod files;

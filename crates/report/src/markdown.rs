@@ -36,8 +36,6 @@ pub fn render(run: &JudgedRun) -> String {
         push_curve(&mut out, &view);
     } else if let Some(view) = &run.view {
         crate::view::push_markdown(&mut out, view);
-    } else if let Some(found) = &run.enumeration {
-        crate::enumeration::push_markdown(&mut out, found);
     } else if let Some(view) = crate::disks::view(run, Throughput::Binary) {
         crate::disks::push_markdown(&mut out, &view, escape);
     } else if let Some(view) = crate::fleet::view(run, Throughput::Binary) {

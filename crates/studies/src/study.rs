@@ -3,6 +3,7 @@
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
+use fathom_model::view::View;
 
 use crate::enumerate::Enumerate;
 
@@ -15,6 +16,9 @@ pub(crate) trait Study {
 
     /// Adds the study's answer to a judged run. `record` is what was measured.
     fn judge(&self, run: &mut JudgedRun, record: &RunRecord);
+
+    /// The answer as every format shows it; `None` where there is none.
+    fn view(&self, run: &JudgedRun) -> Option<View>;
 }
 
 /// The studies that answer here. A run belongs to one of them at most.
@@ -26,6 +30,7 @@ pub fn judge(record: &RunRecord) -> JudgedRun {
     let study = STUDIES.iter().find(|study| study.owns(&run.run.purpose));
     if let Some(study) = study {
         study.judge(&mut run, record);
+        run.view = study.view(&run);
     }
     run
 }

@@ -2,12 +2,16 @@
 
 mod judge;
 mod plan;
+mod sizes;
+mod view;
 
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
+use fathom_model::view::View;
 
 pub use plan::enumeration_plan;
+pub use sizes::{FreeSpace, SizeOptions, SizesError};
 
 use crate::study::Study;
 
@@ -21,5 +25,9 @@ impl Study for Enumerate {
 
     fn judge(&self, run: &mut JudgedRun, _: &RunRecord) {
         judge::draw(run);
+    }
+
+    fn view(&self, run: &JudgedRun) -> Option<View> {
+        run.enumeration.as_ref().map(view::view)
     }
 }
