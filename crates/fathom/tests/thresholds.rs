@@ -95,12 +95,32 @@ const NO_DECISION: &[(&str, &[&str])] = &[
     ("crates/diagnose/src/stack/layers.rs", &["PAGE_BYTES"]),
     ("crates/diagnose/src/who.rs", &["MOST_LINES"]),
     (
+        "crates/studies/src/disks/plan.rs",
+        &[
+            "HDD_DEPTH",
+            "MIB",
+            "SSD_DEPTH",
+            "WORKERS_MAX",
+            "WRITES_PER_FLUSH",
+        ],
+    ),
+    ("crates/studies/src/disks/schedule.rs", &["OVERHEAD_NS"]),
+    (
         "crates/studies/src/enumerate/plan.rs",
         &["ENTRIES_LISTED", "PAGE_KEYS"],
     ),
     (
         "crates/studies/src/enumerate/sizes.rs",
         &["ENTRY_BYTES", "MOST_FILES", "MOST_KEYS", "SIZES_MAX"],
+    ),
+    (
+        "crates/studies/src/quick/plan.rs",
+        &[
+            "MAX_SIZE_BYTES",
+            "MIB",
+            "MIN_SIZE_BYTES",
+            "SUSTAINED_PASSES",
+        ],
     ),
 ];
 

@@ -1,8 +1,8 @@
 //! Text to plan to schedule.
 //!
 //! A plan is what a user wrote: targets, workloads, a matrix, iterations,
-//! order, pauses; as a YAML file ([`parse`]), as flags ([`IoFlags`]), or as one
-//! of the built-in purposes ([`quick()`], [`templates`]). It is read with every
+//! order, pauses; as a YAML file ([`parse`]), as flags ([`IoFlags`]), as one of
+//! the [`templates`], or from code ([`PlanBuilder`]). It is read with every
 //! mistake reported at its place, and unrolled into an ordered list of trials
 //! ([`Plan::schedule`]) with everything filled in. Nothing here does I/O,
 //! reads a clock or draws a random number.
@@ -34,7 +34,6 @@ mod builder;
 mod check;
 mod cost;
 mod diagnostic;
-mod disks;
 mod files_flags;
 pub mod fio;
 mod fio_export;
@@ -52,8 +51,6 @@ mod objects_flags;
 mod pause;
 mod payload_probe;
 mod plan;
-mod quick;
-mod quick_objects;
 mod reference;
 mod render;
 mod resolve;
@@ -74,7 +71,6 @@ pub use at_io_parallel::{AtIoParallel, AtIoSection, AtIoSetting};
 pub use builder::PlanBuilder;
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Severity};
-pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
 pub use files_flags::FilesFlags;
 pub use fio_export::{
     FioExport, FioFiles, FioSection, FioTrial, Refusal, export_fio, export_trial, fio_job_file,
@@ -87,7 +83,6 @@ pub use gosbench::{
 pub use node::Span;
 pub use objects_flags::{ObjectsFlags, StoreFlags};
 pub use plan::{Plan, parse};
-pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;

@@ -11,7 +11,10 @@
 //! [`judge`] judges a run and then lets the study that the run belongs to answer
 //! its question. Nothing here starts a load, opens the store or prints.
 
+pub mod disks;
 pub mod enumerate;
+pub mod quick;
+pub mod snia;
 
 mod study;
 

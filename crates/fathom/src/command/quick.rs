@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use fathom_model::{Target, unit};
-use fathom_plan::QuickOptions;
+use fathom_studies::quick::QuickOptions;
 
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_labelled_on;
@@ -118,7 +118,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         ));
         return Ok(Exit::Usage);
     }
-    let plan = fathom_plan::quick(&QuickOptions {
+    let plan = fathom_studies::quick::quick(&QuickOptions {
         target,
         seconds: quick.seconds,
         size_bytes,

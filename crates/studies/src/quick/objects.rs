@@ -14,7 +14,7 @@ const GRID: [(&str, &str, u64, u64, u64); 8] = [
 ];
 
 /// The rows of the test, each of so many seconds.
-pub(crate) fn workloads(seconds: u32) -> Vec<Vec<(&'static str, String)>> {
+pub(super) fn workloads(seconds: u32) -> Vec<Vec<(&'static str, String)>> {
     let rows = GRID.into_iter();
     rows.map(|(name, request, bytes, depth, objects)| {
         vec![
@@ -33,7 +33,9 @@ pub(crate) fn workloads(seconds: u32) -> Vec<Vec<(&'static str, String)>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{QuickOptions, ScheduleContext, quick};
+    use fathom_plan::ScheduleContext;
+
+    use crate::quick::{QuickOptions, quick};
 
     #[test]
     fn a_bucket_has_a_grid_of_requests() {
@@ -46,7 +48,7 @@ mod tests {
             seed: 1,
         })
         .unwrap();
-        let read = crate::parse("quick", &plan.to_yaml()).unwrap();
+        let read = fathom_plan::parse("quick", &plan.to_yaml()).unwrap();
         assert_eq!(read, plan);
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         assert_eq!(schedule.trials.len(), super::GRID.len());

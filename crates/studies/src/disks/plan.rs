@@ -5,10 +5,7 @@
 //! flight per worker on a hard disk, 32 on an SSD; a flush after every 32 writes.
 
 use fathom_model::Target;
-
-use crate::builder::PlanBuilder;
-use crate::diagnostic::Diagnostics;
-use crate::plan::Plan;
+use fathom_plan::{Diagnostics, Plan, PlanBuilder};
 
 const MIB: u64 = 1 << 20;
 const HDD_DEPTH: u32 = 4;
@@ -176,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ScheduleContext;
+    use fathom_plan::ScheduleContext;
 
     const GIB: u64 = 1 << 30;
 

@@ -5,10 +5,9 @@
 //! writes; then 4 KiB writes that are each made durable before the next.
 
 use fathom_model::Target;
+use fathom_plan::{Diagnostics, Plan, PlanBuilder};
 
-use crate::builder::PlanBuilder;
-use crate::diagnostic::Diagnostics;
-use crate::plan::Plan;
+use super::objects;
 
 /// What the quick test is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,7 +94,7 @@ const GRID: [Cell; 9] = [
 pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
     let seconds = options.seconds.clamp(1, 86_400);
     let (name, workloads) = match options.target {
-        Target::Bucket(_) => ("quick-objects", crate::quick_objects::workloads(seconds)),
+        Target::Bucket(_) => ("quick-objects", objects::workloads(seconds)),
         _ => {
             let shown = |cell: &&Cell| !(options.read_only && cell.writes());
             let cells = GRID.iter().filter(shown);
@@ -146,8 +145,8 @@ fn workload(cell: &Cell, options: &QuickOptions, seconds: u32) -> Vec<(&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ScheduleContext;
     use fathom_model::Schedule;
+    use fathom_plan::ScheduleContext;
 
     fn schedule(sustained: bool) -> Schedule {
         let plan = quick(&QuickOptions {
@@ -241,7 +240,7 @@ mod tests {
                     seed: u64::MAX,
                 })
                 .unwrap();
-                let read = crate::parse("quick", &plan.to_yaml());
+                let read = fathom_plan::parse("quick", &plan.to_yaml());
                 assert_eq!(read.unwrap_or_else(|e| panic!("{e}")), plan);
                 let schedule = plan.schedule(&ScheduleContext::default());
                 assert_eq!(schedule.unwrap().trials.len(), 9);
