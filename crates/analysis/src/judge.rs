@@ -20,7 +20,6 @@ use crate::company;
 use crate::comparison;
 use crate::curve;
 use crate::disks;
-use crate::enumeration;
 use crate::fitness::{self, fitness};
 use crate::fleet;
 use crate::fold::{Source, fold, nothing, validity};
@@ -90,11 +89,11 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
         fleet: None,
         enumeration: None,
         scale: None,
+        view: None,
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
     curve::draw(&mut run);
-    enumeration::draw(&mut run);
     disks::draw(&mut run, record);
     fleet::draw(&mut run, record, &trials);
     scale::draw(&mut run, record, &trials);

@@ -23,7 +23,6 @@ mod coverage;
 mod crosscheck;
 pub mod curve;
 mod disks;
-mod enumeration;
 mod fitness;
 mod fleet;
 mod fold;

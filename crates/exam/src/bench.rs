@@ -8,7 +8,7 @@ use fathom_engine::prepare::NoHooks;
 use fathom_engine::{Group, prepare};
 use fathom_model::rng::Rng;
 use fathom_model::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
-use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
+use fathom_model::schedule::{Pause, Schedule, ScheduledTrial};
 use fathom_model::workload::{CacheMode, EngineKind, Workload};
 use fathom_model::{Job, Observation, Sample, Target};
 
@@ -182,24 +182,13 @@ fn spec(case: &Case, trial: &Trial, index: u32, seed: u64) -> ScheduledTrial {
         index,
         iteration: trial.iteration,
         row: trial.row,
-        label: workload.name.clone(),
-        target: Target::Path(target),
-        workload,
         seed,
         pause: Pause {
             floor_ns: REST_NS,
             ceiling_ns: REST_NS,
             until_quiet: false,
         },
-        role: TrialRole::Measure,
-        together: None,
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
-        file_set: 0,
-        host: None,
-        spares_others: false,
-        part: None,
+        ..ScheduledTrial::new(workload.name.clone(), Target::Path(target), workload)
     }
 }
 
@@ -215,14 +204,8 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
         plan_yaml: String::new(),
         label: None,
         schedule: Schedule {
-            name: "exam".to_owned(),
             seed,
-            destructive: false,
-            keep_files: false,
-            depth_probe: false,
-            host_mode: fathom_model::host_mode::HostMode::default(),
-            purpose: Purpose::Measure,
-            trials: trials.iter().map(|trial| trial.spec.clone()).collect(),
+            ..Schedule::new("exam", trials.iter().map(|t| t.spec.clone()).collect())
         },
         host: case.host.fingerprint(),
         hosts: Vec::new(),

@@ -132,7 +132,7 @@ impl<'r> Run<'r> {
         let output = &self.request.output;
         let measured = self.measure()?;
         measured.expect_figures()?;
-        let judged = fathom_analysis::judge(&measured.record);
+        let judged = fathom_studies::judge(&measured.record);
         show(&judged, output)?;
         measured.complain();
         Ok(measured.exit_of(&judged, output.strict))

@@ -31,6 +31,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("fathom-compat", 3),
     ("fathom-report", 3),
     ("fathom-exam", 4),
+    ("fathom-studies", 4),
     ("fathom-lab-command", 5),
     ("fathom", 5),
 ];

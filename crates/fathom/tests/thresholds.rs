@@ -16,14 +16,16 @@ use syn::visit::Visit;
 use syn::{Attribute, Expr, Lit, Type};
 
 /// The crates that decide.
-const DECIDING: [&str; 3] = [
+const DECIDING: [&str; 4] = [
     "crates/analysis/src",
     "crates/compat/src/judge",
     "crates/diagnose/src",
+    "crates/studies/src",
 ];
 
 /// Numbers that judge nothing: units and sizes of formats, bounds of memory, of
-/// searches and of what is printed, seeds, and inputs of simulations.
+/// searches and of what is printed, seeds, inputs of simulations, and the loads
+/// that a study's plan asks for.
 const NO_DECISION: &[(&str, &[&str])] = &[
     ("crates/analysis/src/accuracy.rs", &["BLOCK_BYTES", "LEVEL"]),
     (
@@ -78,6 +80,34 @@ const NO_DECISION: &[(&str, &[&str])] = &[
     ),
     ("crates/diagnose/src/stack/layers.rs", &["PAGE_BYTES"]),
     ("crates/diagnose/src/who.rs", &["MOST_LINES"]),
+    (
+        "crates/studies/src/disks/plan.rs",
+        &[
+            "HDD_DEPTH",
+            "MIB",
+            "SSD_DEPTH",
+            "WORKERS_MAX",
+            "WRITES_PER_FLUSH",
+        ],
+    ),
+    ("crates/studies/src/disks/schedule.rs", &["OVERHEAD_NS"]),
+    (
+        "crates/studies/src/enumerate/plan.rs",
+        &["ENTRIES_LISTED", "PAGE_KEYS"],
+    ),
+    (
+        "crates/studies/src/enumerate/sizes.rs",
+        &["ENTRY_BYTES", "MOST_FILES", "MOST_KEYS", "SIZES_MAX"],
+    ),
+    (
+        "crates/studies/src/quick/plan.rs",
+        &[
+            "MAX_SIZE_BYTES",
+            "MIB",
+            "MIN_SIZE_BYTES",
+            "SUSTAINED_PASSES",
+        ],
+    ),
 ];
 
 /// Numbers that still wait for their row, by file. The list may only shrink: new

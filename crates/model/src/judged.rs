@@ -21,6 +21,7 @@ use crate::steadiness::Steadiness;
 use crate::target::Target;
 use crate::together::{InSet, ResultSet};
 use crate::verdict::Verdict;
+use crate::view::View;
 use crate::workload::{EngineKind, Workload};
 
 pub use crate::summary::{ErrorCount, LatencySummary, OpSummary, Percentile};
@@ -65,6 +66,10 @@ pub struct JudgedRun {
     /// The scale-out study, where the run is one.
     #[serde(default)]
     pub scale: Option<ScaleStudy>,
+    /// The answer of the study that the run belongs to, as it is shown: not part
+    /// of the schema.
+    #[serde(skip)]
+    pub view: Option<View>,
 }
 
 /// Facts of the run itself.

@@ -55,6 +55,7 @@ pub mod target;
 pub mod together;
 pub mod unit;
 pub mod verdict;
+pub mod view;
 pub mod workload;
 
 pub use comparison::{COMPARISON_SCHEMA, Comparison, ComparisonOutcome, Metric, Standing};

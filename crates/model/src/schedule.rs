@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::ComparisonDesign;
 use crate::host_mode::{HostMode, HostPart};
 use crate::network::{MatrixReport, PairReport};
+use crate::rng::derive_seed;
 use crate::snia::SniaSettings;
 use crate::target::Target;
 use crate::workload::Workload;
@@ -21,6 +22,15 @@ pub struct Pause {
     pub ceiling_ns: u64,
     /// Between the two, until the devices under the target are quiet.
     pub until_quiet: bool,
+}
+
+impl Pause {
+    /// The next trial follows at once.
+    pub const NONE: Pause = Pause {
+        floor_ns: 0,
+        ceiling_ns: 0,
+        until_quiet: false,
+    };
 }
 
 /// One trial to be run.
@@ -77,6 +87,45 @@ pub struct ScheduledTrial {
     /// host, nothing divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<HostPart>,
+}
+
+impl ScheduledTrial {
+    /// The first trial of a schedule, which runs alone, on this host, without a
+    /// pause after it, and whose figures are the result. Everything else is set
+    /// over it: `ScheduledTrial { row, seed, ..ScheduledTrial::new(…) }`.
+    pub fn new(label: impl Into<String>, target: Target, workload: Workload) -> ScheduledTrial {
+        ScheduledTrial {
+            index: 0,
+            iteration: 0,
+            row: 0,
+            label: label.into(),
+            target,
+            workload,
+            seed: 0,
+            pause: Pause::NONE,
+            role: TrialRole::Measure,
+            together: None,
+            start_delay_ns: 0,
+            follows: None,
+            ends_others: false,
+            file_set: 0,
+            host: None,
+            spares_others: false,
+            part: None,
+        }
+    }
+
+    /// The same trial as repetition `iteration` of a row. Its own seed follows
+    /// from `seed`, so that no two trials of a schedule draw the same offsets.
+    #[must_use]
+    pub fn in_row(self, row: u32, iteration: u32, seed: u64) -> ScheduledTrial {
+        ScheduledTrial {
+            row,
+            iteration,
+            seed: derive_seed(derive_seed(seed, u64::from(row)), u64::from(iteration)),
+            ..self
+        }
+    }
 }
 
 /// Trials that a set may have at most.
@@ -185,13 +234,20 @@ pub enum Purpose {
 impl Schedule {
     /// No trials.
     pub fn nothing(name: &str) -> Schedule {
+        Schedule::new(name, Vec::new())
+    }
+
+    /// A schedule for rows of workloads that overwrites nothing of others and
+    /// keeps no files. Everything else is set over it:
+    /// `Schedule { seed, ..Schedule::new(…) }`.
+    pub fn new(name: impl Into<String>, trials: Vec<ScheduledTrial>) -> Schedule {
         Schedule {
-            name: name.to_owned(),
+            name: name.into(),
             seed: 0,
             destructive: false,
             keep_files: false,
             purpose: Purpose::Measure,
-            trials: Vec::new(),
+            trials,
             depth_probe: false,
             host_mode: HostMode::default(),
         }

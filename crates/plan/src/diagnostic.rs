@@ -81,6 +81,13 @@ impl Source {
 }
 
 impl Diagnostics {
+    /// One value that is out of its bounds, where code builds the plan.
+    pub fn of_limit(message: impl Into<String>) -> Diagnostics {
+        let mut problems = Problems::default();
+        problems.error("limit", None, message);
+        problems.finish(&Source::new("command line", ""))
+    }
+
     /// Each mistake and warning.
     pub fn items(&self) -> &[Diagnostic] {
         &self.items

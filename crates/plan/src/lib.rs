@@ -1,8 +1,8 @@
 //! Text to plan to schedule.
 //!
 //! A plan is what a user wrote: targets, workloads, a matrix, iterations,
-//! order, pauses; as a YAML file ([`parse`]), as flags ([`IoFlags`]), or as one
-//! of the built-in purposes ([`quick()`], [`templates`]). It is read with every
+//! order, pauses; as a YAML file ([`parse`]), as flags ([`IoFlags`]), as one of
+//! the [`templates`], or from code ([`PlanBuilder`]). It is read with every
 //! mistake reported at its place, and unrolled into an ordered list of trials
 //! ([`Plan::schedule`]) with everything filled in. Nothing here does I/O,
 //! reads a clock or draws a random number.
@@ -28,11 +28,10 @@
 //! # Ok::<(), fathom_plan::Diagnostics>(())
 //! ```
 
+mod builder;
 mod check;
 mod cost;
 mod diagnostic;
-mod disks;
-mod enumerate;
 mod files_flags;
 mod fit;
 mod flags;
@@ -47,8 +46,6 @@ mod objects_flags;
 mod pause;
 mod payload_probe;
 mod plan;
-mod quick;
-mod quick_objects;
 mod reference;
 mod render;
 mod resolve;
@@ -63,17 +60,15 @@ pub mod value;
 mod works;
 pub mod yaml;
 
+pub use builder::PlanBuilder;
 pub use cost::{Cost, CostAssumptions, Speed, cost};
 pub use diagnostic::{Diagnostic, Diagnostics, Place, Problem, Problems, Severity, Source};
-pub use disks::{DiskKind, DiskLoad, DiskMachine, DiskWorkload, disk_plan};
-pub use enumerate::enumeration_plan;
 pub use files_flags::FilesFlags;
 pub use flags::{IoFlags, PlanFlags};
 pub use limits::MAX_TRIALS;
 pub use node::{Located, Span};
 pub use objects_flags::{ObjectsFlags, StoreFlags};
 pub use plan::{Plan, parse};
-pub use quick::{QuickOptions, quick};
 pub use reference::reference;
 pub use schedule::{ScheduleContext, TargetFacts, TargetKind};
 pub use schema::schema;

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use fathom_model::rng::derive_seed;
-use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::schedule::Pause;
 use fathom_model::{Schedule, ScheduledTrial, Target, Workload};
 
 use crate::diagnostic::{Diagnostics, Problems, error};
@@ -115,14 +114,12 @@ impl Plan {
             crate::payload_probe::append(&mut trials);
         }
         Ok(Schedule {
-            name: self.name(),
             seed,
             destructive: self.destructive() || context.destructive,
             keep_files: self.keep_files() || context.keep_files,
-            purpose: Purpose::Measure,
-            trials,
             depth_probe: self.depth_probe(),
             host_mode: self.host_mode(),
+            ..Schedule::new(self.name(), trials)
         })
     }
 
@@ -209,29 +206,17 @@ impl Plan {
     }
 
     fn trial(&self, cell: &Cell, at: Place, seed: u64) -> ScheduledTrial {
-        ScheduledTrial {
+        let (target, workload) = (cell.target.clone(), cell.workload.clone());
+        let trial = ScheduledTrial {
             index: at.index,
-            iteration: at.iteration,
-            row: at.row,
-            label: cell.label.clone(),
-            target: cell.target.clone(),
-            workload: cell.workload.clone(),
-            seed: derive_seed(
-                derive_seed(seed, u64::from(at.row)),
-                u64::from(at.iteration),
-            ),
             pause: self.pause(),
-            role: TrialRole::Measure,
             together: at.together,
             start_delay_ns: cell.start_delay_ns,
-            follows: None,
-            ends_others: false,
             // Files of its own, the same ones in every iteration.
             file_set: at.together.map_or(0, |_| at.place),
-            host: None,
-            spares_others: false,
-            part: None,
-        }
+            ..ScheduledTrial::new(cell.label.clone(), target, workload)
+        };
+        trial.in_row(at.row, at.iteration, seed)
     }
 
     pub(crate) fn order(&self) -> Order {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::parse;
+use fathom_model::rng::derive_seed;
 
 fn plan(text: &str) -> Plan {
     parse("test.yaml", &format!("plan: 1\n{text}")).unwrap_or_else(|e| panic!("{e}"))

@@ -28,7 +28,6 @@ pub mod cluster;
 mod curve;
 pub mod diagnosis;
 mod disks;
-mod enumeration;
 mod facts;
 mod figure;
 mod files;
@@ -47,6 +46,7 @@ mod snia;
 pub mod stack;
 mod steady;
 mod summary;
+mod view;
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]

@@ -34,8 +34,8 @@ pub fn render(run: &JudgedRun) -> String {
         crate::snia::push_markdown(&mut out, &view);
     } else if let Some(view) = curve::view(run, Throughput::Binary) {
         push_curve(&mut out, &view);
-    } else if let Some(found) = &run.enumeration {
-        crate::enumeration::push_markdown(&mut out, found);
+    } else if let Some(view) = &run.view {
+        crate::view::push_markdown(&mut out, view);
     } else if let Some(view) = crate::disks::view(run, Throughput::Binary) {
         crate::disks::push_markdown(&mut out, &view, escape);
     } else if let Some(view) = crate::fleet::view(run, Throughput::Binary) {

@@ -71,13 +71,8 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         snia::write(&mut page, view);
     } else if let Some(view) = crate::curve::view(run, throughput) {
         curve::write(&mut page, run, &view);
-    } else if let Some(found) = &run.enumeration {
-        page.block(&crate::enumeration::table(found).render());
-        page.blank();
-        for answer in &found.answers {
-            page.paragraph(0, 2, answer);
-        }
-        page.blank();
+    } else if let Some(view) = &run.view {
+        crate::view::write_text(&mut page, view);
     } else if let Some(view) = crate::disks::view(run, throughput) {
         disks::write(&mut page, &view);
     } else if let Some(view) = crate::fleet::view(run, throughput) {

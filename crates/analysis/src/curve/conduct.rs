@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::curve::CurvePoint;
 use fathom_model::fingerprint::Fingerprint;
-use fathom_model::rng::derive_seed;
 use fathom_model::run::{RunRecord, TrialRecord};
 use fathom_model::schedule::{Schedule, ScheduledTrial};
 
@@ -60,26 +59,14 @@ impl CurveConductor {
     }
 
     fn scheduled(&self, setting: Setting, index: u32, row: u32, iteration: u32) -> ScheduledTrial {
-        let seed = derive_seed(self.options.seed, u64::from(row));
-        ScheduledTrial {
+        let target = self.options.target.clone();
+        let trial = ScheduledTrial {
             index,
-            iteration,
-            row,
-            label: setting.label,
-            target: self.options.target.clone(),
-            workload: setting.workload,
-            seed: derive_seed(seed, u64::from(iteration)),
             pause: self.options.pause,
             role: setting.role,
-            together: None,
-            start_delay_ns: 0,
-            follows: None,
-            ends_others: false,
-            file_set: 0,
-            host: None,
-            spares_others: false,
-            part: None,
-        }
+            ..ScheduledTrial::new(setting.label, target, setting.workload)
+        };
+        trial.in_row(row, iteration, self.options.seed)
     }
 
     /// Takes note of a trial that has ended.

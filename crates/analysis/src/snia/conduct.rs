@@ -3,22 +3,14 @@
 
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::fingerprint::Fingerprint;
-use fathom_model::rng::derive_seed;
 use fathom_model::run::TrialRecord;
-use fathom_model::schedule::{Pause, ScheduledTrial, TrialRole};
+use fathom_model::schedule::{ScheduledTrial, TrialRole};
 use fathom_model::snia::{SniaTest, WINDOW_ROUNDS};
 
 use super::arrange::{self, Cell, Part, SniaOptions};
 use super::tracked;
 use crate::steadiness::snia::evaluate;
 use crate::trial::Trial;
-
-/// Nothing rests between two cells: the standard wants no idle time.
-const NO_PAUSE: Pause = Pause {
-    floor_ns: 0,
-    ceiling_ns: 0,
-    until_quiet: false,
-};
 
 /// The next trial of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,26 +84,17 @@ impl SniaRounds {
             self.rows.push(cell.label.clone());
             self.rows.len() - 1
         });
-        let seed = derive_seed(self.options.seed, row as u64);
+        // Nothing rests between two cells: the standard wants no idle time.
         let trial = ScheduledTrial {
             index: self.index,
-            iteration: round,
-            row: row as u32,
-            label: cell.label.clone(),
-            target: self.options.target.clone(),
-            workload: cell.workload.clone(),
-            seed: derive_seed(seed, u64::from(round)),
-            pause: NO_PAUSE,
             role,
-            together: None,
-            start_delay_ns: 0,
-            follows: None,
-            ends_others: false,
-            file_set: 0,
-            host: None,
-            spares_others: false,
-            part: None,
+            ..ScheduledTrial::new(
+                cell.label.clone(),
+                self.options.target.clone(),
+                cell.workload.clone(),
+            )
         };
+        let trial = trial.in_row(row as u32, round, self.options.seed);
         self.index += 1;
         trial
     }

@@ -134,7 +134,7 @@ fn one(name: &str, store: &StorePath) -> anyhow::Result<JudgedRun> {
     let extension = path.extension().and_then(|e| e.to_str());
     if extension != Some("json") && !name.contains('/') {
         let record = runs::load(&present::store_path(store)?, name)?;
-        return Ok(fathom_analysis::judge(&record));
+        return Ok(fathom_studies::judge(&record));
     }
     let file = fathom_deadline::paths::open(path).with_context(|| format!("cannot read {name}"))?;
     let mut text = String::new();

@@ -1,15 +1,16 @@
 //! `fathom disks`: the disks of a machine, each alone and then all at once.
 
-mod arrange;
 mod chosen;
 
-use arrange::{Order, Wanted};
 use chosen::{Chosen, Disk};
 use clap::{Args, ValueEnum};
 use fathom_model::schedule::Purpose;
 use fathom_model::unit;
-use fathom_plan::{DiskMachine, DiskWorkload};
 use fathom_report::table::{Align, Table};
+use fathom_studies::disks::{
+    DiskMachine, DiskOrder, DiskWorkload, DisksOptions, LoadedDisk, PlannedDisks, length_ns,
+    plan_disks,
+};
 
 use crate::command::hosts::HostArgs;
 use crate::exit::Exit;
@@ -126,11 +127,11 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         present::write_stderr(&nothing_found(&chosen));
         return Ok(Exit::Failure);
     }
-    let wanted = Wanted {
+    let wanted = DisksOptions {
         order: match (disks.each, disks.together) {
-            (true, _) => Order::Each,
-            (_, true) => Order::Together,
-            _ => Order::Both,
+            (true, _) => DiskOrder::Each,
+            (_, true) => DiskOrder::Together,
+            _ => DiskOrder::Both,
         },
         workloads: workloads(&disks.workload, &chosen.disks),
         seconds: disks.seconds,
@@ -146,7 +147,8 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         present::complain(note);
     }
     let color = present::use_color(disks.output.format.color, &std::io::stderr());
-    let arranged = match arrange::arrange(&chosen.disks, &wanted) {
+    let loaded: Vec<LoadedDisk> = chosen.disks.iter().map(Disk::loaded).collect();
+    let arranged = match plan_disks(&loaded, &wanted, surroundings::of) {
         Ok(arranged) => arranged,
         Err(problems) => {
             present::write_stderr(&problems.render(color));
@@ -154,7 +156,7 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
         }
     };
     if disks.show {
-        let length_ns = arrange::length_ns(&arranged.schedule);
+        let length_ns = length_ns(&arranged.schedule);
         present::write_stdout(&show(&chosen, &wanted, length_ns))?;
         return Ok(Exit::Success);
     }
@@ -162,7 +164,7 @@ pub(crate) fn run(disks: Disks) -> anyhow::Result<Exit> {
 }
 
 /// Here, or on other hosts.
-fn carry_out(hosts: HostArgs, arranged: arrange::Arranged, output: Output) -> anyhow::Result<Exit> {
+fn carry_out(hosts: HostArgs, arranged: PlannedDisks, output: Output) -> anyhow::Result<Exit> {
     let mut schedule = arranged.schedule;
     if hosts.are_given() {
         // The table of disks is that of one machine; here hosts stand beside
@@ -205,7 +207,7 @@ fn workloads(choices: &[WorkloadChoice], disks: &[Disk]) -> Vec<DiskWorkload> {
 }
 
 /// Writes to what must not be written to are refused before anything is done.
-fn refusal(disks: &[Disk], wanted: &Wanted) -> Option<String> {
+fn refusal(disks: &[Disk], wanted: &DisksOptions) -> Option<String> {
     if !wanted.workloads.iter().any(|workload| workload.writes()) {
         return None;
     }
@@ -233,7 +235,7 @@ fn nothing_found(chosen: &Chosen) -> String {
     text
 }
 
-fn show(chosen: &Chosen, wanted: &Wanted, length_ns: u64) -> String {
+fn show(chosen: &Chosen, wanted: &DisksOptions, length_ns: u64) -> String {
     let mut table = Table::new([
         ("disk", Align::Left),
         ("on", Align::Left),
@@ -259,9 +261,9 @@ fn show(chosen: &Chosen, wanted: &Wanted, length_ns: u64) -> String {
     let mut text = table.render();
     let names: Vec<&str> = wanted.workloads.iter().map(|w| w.name()).collect();
     let order = match wanted.order {
-        Order::Each => "each disk alone",
-        Order::Together => "all disks at once",
-        Order::Both => "each disk alone, then all at once",
+        DiskOrder::Each => "each disk alone",
+        DiskOrder::Together => "all disks at once",
+        DiskOrder::Both => "each disk alone, then all at once",
     };
     let times = match wanted.iterations {
         1 => String::new(),

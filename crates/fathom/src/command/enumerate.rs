@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::Args;
 use fathom_model::schedule::Purpose;
 use fathom_model::{Target, unit};
-use fathom_plan::{StoreFlags, enumeration_plan};
+use fathom_plan::StoreFlags;
+use fathom_studies::enumerate::{FreeSpace, SizeOptions, enumeration_plan};
 
 use crate::command::run::schedule;
 use crate::exit::Exit;
@@ -13,14 +14,7 @@ use crate::output_flags::Output;
 use crate::pipeline::{self, Request};
 use crate::present;
 
-/// Sizes that are named at most.
-const SIZES_MAX: usize = 40;
-/// The largest directory, and the largest prefix, unless told.
-const MOST_FILES: u64 = 1_000_000;
-const MOST_KEYS: u64 = 10_000;
 const ENTRIES_MAX: u64 = 1 << 40;
-/// What a file without contents takes on most file systems.
-const ENTRY_BYTES: u64 = 1024;
 
 /// Measure how listing a directory or a bucket scales with its entries.
 ///
@@ -69,7 +63,7 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
         Ok(target) => target,
         Err(error) => return refuse(&error.to_string()),
     };
-    let room = match (&target, target.path()) {
+    let directory = match (&target, target.path()) {
         (Target::Bucket(_), _) if command.drop_cache => {
             return refuse(
                 "--drop-cache empties caches of this host; a bucket is listed elsewhere",
@@ -83,9 +77,14 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
             ));
         }
     };
-    let sizes = match sizes(&command, room) {
+    let options = size_options(&command, directory);
+    let place = directory.map(|path| path.display().to_string());
+    if let Some(remark) = options.remark(&place.unwrap_or_default()) {
+        present::complain(&remark);
+    }
+    let sizes = match options.sizes() {
         Ok(sizes) => sizes,
-        Err(problem) => return refuse(&problem),
+        Err(error) => return refuse(&error.to_string()),
     };
     let color = present::use_color(command.output.format.color, &std::io::stderr());
     let mut plan = match enumeration_plan(target, &sizes, command.drop_cache) {
@@ -109,52 +108,22 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
     pipeline::Run::new(&request).report()
 }
 
-/// Sizes of directories or prefixes in ascending order.
-fn sizes(command: &Enumerate, path: Option<&Path>) -> Result<Vec<u64>, String> {
-    if !command.sizes.is_empty() {
-        let mut sizes = command.sizes.clone();
-        sizes.sort_unstable();
-        sizes.dedup();
-        return match sizes.len() <= SIZES_MAX {
-            true => Ok(sizes),
-            false => Err(format!("--sizes: at most {SIZES_MAX}")),
-        };
-    }
-    let room = path.map_or(u64::MAX, room);
-    let asked = command.most.unwrap_or(match path {
-        Some(_) => MOST_FILES,
-        None => MOST_KEYS,
-    });
-    let most = asked.min(room);
-    if let (true, Some(path)) = (most < asked, path) {
-        present::complain(&format!(
-            "{} has room for about {} empty files; larger directories are left out",
-            path.display(),
-            unit::group(room)
-        ));
-    }
-    let powers = (3..19).map(|power| 10u64.pow(power));
-    let mut sizes: Vec<u64> = powers.take_while(|size| *size <= most).collect();
-    if sizes.last().is_none_or(|last| *last < asked) && asked <= room {
-        sizes.push(asked);
-    }
-    match sizes.is_empty() {
-        true => Err("there is no room for 1,000 files; name sizes with --sizes".to_owned()),
-        false => Ok(sizes),
+/// Which sizes are asked for, where `path` is a directory.
+fn size_options(command: &Enumerate, path: Option<&Path>) -> SizeOptions {
+    SizeOptions {
+        named: command.sizes.clone(),
+        most: command.most,
+        in_bucket: path.is_none(),
+        room: path.and_then(free_space).map(FreeSpace::files),
     }
 }
 
-/// Empty files for which there is room, with half of it left free.
-fn room(path: &Path) -> u64 {
-    let Ok(space) = fathom_deadline::paths::space(path) else {
-        return u64::MAX;
-    };
-    let bytes = space.available.saturating_mul(space.block_bytes);
-    let by_bytes = bytes / ENTRY_BYTES / 2;
-    match space.inodes {
-        0 => by_bytes,
-        _ => by_bytes.min(space.inodes_free / 2),
-    }
+fn free_space(path: &Path) -> Option<FreeSpace> {
+    let space = fathom_deadline::paths::space(path).ok()?;
+    Some(FreeSpace {
+        bytes: space.available.saturating_mul(space.block_bytes),
+        inodes: (space.inodes > 0).then_some(space.inodes_free),
+    })
 }
 
 fn parse_count(text: &str) -> Result<u64, String> {

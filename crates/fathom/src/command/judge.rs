@@ -159,7 +159,7 @@ fn read(path: &Path, files: &mut Files) -> Result<(), String> {
         ResultFile::Own(schema) if schema == SERIES_SCHEMA => {
             let record = fathom_store::import::json(&text)
                 .map_err(|error| format!("series of fathom that cannot be read: {error}"))?;
-            files.own.push(fathom_analysis::judge(&record));
+            files.own.push(fathom_studies::judge(&record));
         }
         ResultFile::Own(schema) => {
             return Err(format!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use fathom_model::{Target, unit};
-use fathom_plan::QuickOptions;
+use fathom_studies::quick::QuickOptions;
 
 use crate::command::hosts::HostArgs;
 use crate::command::run::execute_labelled_on;
@@ -118,7 +118,7 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         ));
         return Ok(Exit::Usage);
     }
-    let mut plan = fathom_plan::quick(&QuickOptions {
+    let plan = fathom_studies::quick::quick(&QuickOptions {
         target,
         seconds: quick.seconds,
         size_bytes,
@@ -126,6 +126,14 @@ pub(crate) fn run(quick: Quick) -> anyhow::Result<Exit> {
         read_only: quick.read_only,
         seed: run_identity::fresh_seed(),
     });
+    let mut plan = match plan {
+        Ok(plan) => plan,
+        Err(problems) => {
+            let color = present::use_color(quick.output.format.color, &std::io::stderr());
+            present::write_stderr(&problems.render(color));
+            return Ok(Exit::Usage);
+        }
+    };
     plan.reach(&quick.reached);
     plan.set_destructive(quick.destructive);
     plan.set_keep_files(quick.keep_files);

@@ -31,7 +31,7 @@ pub(crate) fn run(report: &Report) -> anyhow::Result<Exit> {
     if let Some(page) = keep::page(&record, Shown::Html) {
         return network(report, &record.meta.id, &page?);
     }
-    let judged = fathom_analysis::judge(&record);
+    let judged = fathom_studies::judge(&record);
     if report.output.as_deref() == Some(Path::new("-")) {
         let html = fathom_report::html::render(&judged).context("cannot render the report")?;
         present::write_stdout(&html)?;

@@ -143,7 +143,7 @@ fn show(path: &Path, run: &str, format: &Format) -> anyhow::Result<Exit> {
         present::write_stdout(&page?)?;
         return Ok(Exit::Success);
     }
-    let judged = fathom_analysis::judge(&record);
+    let judged = fathom_studies::judge(&record);
     present::print(&judged, format, None)?;
     Ok(pipeline::exit_of(&judged, false))
 }

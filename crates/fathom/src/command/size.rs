@@ -157,7 +157,7 @@ fn disk(size: &Size) -> anyhow::Result<Option<Sourced>> {
         return Ok(None);
     };
     let record = super::runs::load(&present::store_path(&size.store)?, name)?;
-    let judged = fathom_analysis::judge(&record);
+    let judged = fathom_studies::judge(&record);
     let measured = disk_speeds(&judged);
     let Some(value) = median(&measured) else {
         anyhow::bail!("run {} measured no throughput of a disk", judged.run.id);

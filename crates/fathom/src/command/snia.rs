@@ -2,7 +2,6 @@
 
 mod arguments;
 mod arrange;
-mod estimate;
 
 pub(crate) use arguments::Snia;
 
@@ -10,6 +9,7 @@ use fathom_analysis::snia::{SniaOptions, SniaRounds};
 use fathom_model::Target;
 use fathom_model::schedule::Purpose;
 use fathom_plan::IoFlags;
+use fathom_studies::snia::{LEAST_ROUNDS, estimate};
 
 use crate::command::run::schedule;
 use crate::exit::Exit;
@@ -56,7 +56,7 @@ pub(crate) fn run(snia: Snia) -> anyhow::Result<Exit> {
         settings: settings.clone(),
     };
     let mut rounds = SniaRounds::new(options);
-    let text = estimate::text(test, &settings, &rounds, &schedule, common.destructive);
+    let text = estimate(test, &settings, &rounds, &schedule, common.destructive);
     if common.dry_run {
         present::write_stdout(&text)?;
         return Ok(Exit::Success);
@@ -64,7 +64,7 @@ pub(crate) fn run(snia: Snia) -> anyhow::Result<Exit> {
     if !common.output.quiet {
         present::write_stderr(&text);
     }
-    schedule.trials = rounds.expected(estimate::LEAST_ROUNDS);
+    schedule.trials = rounds.expected(LEAST_ROUNDS);
     schedule.purpose = Purpose::Snia {
         test: test.name().to_owned(),
         settings,

@@ -14,6 +14,7 @@ use crate::disks::{self, DisksView};
 use crate::fleet::{self, FleetView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
+use crate::view::Section;
 use crate::{affected, facts, figure, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
@@ -53,6 +54,7 @@ pub(super) struct Page<'a> {
     curve: Option<CurveSection>,
     disks: Option<DisksView>,
     fleet: Option<FleetView>,
+    study: Option<Section<'a>>,
     standard: Option<SniaSection<'a>>,
     compared: Option<ComparisonView<'a>>,
     grid: Vec<GridLine>,
@@ -156,6 +158,7 @@ impl<'a> Page<'a> {
             curve: curve_section(run),
             disks: disks::view(run, figure::Throughput::Binary),
             fleet: fleet::view(run, figure::Throughput::Binary),
+            study: run.view.as_ref().map(Section::of),
             standard: SniaSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
             grid: rows::grid_lines(&grid),

@@ -54,11 +54,7 @@ pub(crate) fn of(
     };
     trial.role = TrialRole::Control;
     trial.label = "control".to_owned();
-    trial.pause = Pause {
-        floor_ns: 0,
-        ceiling_ns: 0,
-        until_quiet: false,
-    };
+    trial.pause = Pause::NONE;
     Ok(Some(Control {
         trial,
         design: ControlDesign {

@@ -193,7 +193,7 @@ pub(crate) fn run(ab: Ab) -> anyhow::Result<Exit> {
     let run = pipeline::Run::new(&request).conductor(&mut turns);
     let measured = run.measure()?;
     measured.expect_figures()?;
-    let judged = fathom_analysis::judge(&measured.record);
+    let judged = fathom_studies::judge(&measured.record);
     pipeline::show(&judged, &request.output)?;
     measured.complain();
     let exit = pipeline::exit_of(&judged, request.output.strict);

@@ -152,15 +152,12 @@ impl Sides {
 
     /// The schedule of the whole, without its trials.
     pub(crate) fn schedule(&self) -> Schedule {
+        let name = format!("ab {} / {}", self.a.label, self.b.label);
         Schedule {
-            name: format!("ab {} / {}", self.a.label, self.b.label),
             seed: self.seed,
             destructive: self.a.schedule.destructive,
-            depth_probe: false,
-            host_mode: fathom_model::host_mode::HostMode::default(),
             keep_files: self.a.schedule.keep_files || self.b.schedule.keep_files,
-            purpose: fathom_model::schedule::Purpose::default(),
-            trials: Vec::new(),
+            ..Schedule::new(name, Vec::new())
         }
     }
 

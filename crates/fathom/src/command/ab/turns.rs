@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::process::{Command, Stdio};
 
 use fathom_model::conduct::{Conductor, Step};
-use fathom_model::rng::derive_seed;
 use fathom_model::run::TrialRecord;
 use fathom_model::schedule::{Pause, TrialRole};
 use fathom_model::{ScheduledTrial, Target};
@@ -76,17 +75,10 @@ impl Turns {
 /// A trial at its place. Each has a seed of its own: the second of a pair
 /// must not find what the first left in a cache.
 fn placed(spec: &ScheduledTrial, seed: u64, pair: u32, row: u32) -> ScheduledTrial {
-    let mut spec = spec.clone();
-    spec.iteration = pair;
-    spec.row = row;
-    spec.seed = derive_seed(derive_seed(seed, u64::from(row)), u64::from(pair));
+    let mut spec = spec.clone().in_row(row, pair, seed);
     if !matches!(spec.target, Target::Path(_)) {
         // No device has to become quiet.
-        spec.pause = Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        };
+        spec.pause = Pause::NONE;
     }
     spec
 }

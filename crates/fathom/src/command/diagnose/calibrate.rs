@@ -266,7 +266,7 @@ impl Order {
         let run = pipeline::Run::new(&request).conductor(&mut conductor);
         let measured = run.measure()?;
         measured.complain();
-        let judged = fathom_analysis::judge(&measured.record);
+        let judged = fathom_studies::judge(&measured.record);
         let mut remarks = self.remarks;
         match calibration_of(&judged, Some(&measured.record)) {
             Ok(calibration) => Ok(Calibrated {

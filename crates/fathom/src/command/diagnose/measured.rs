@@ -42,7 +42,7 @@ fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
         };
         let record = runs::load(&store, named)
             .map_err(|error| format!("--ceiling {named}: no such file, and {error:#}"))?;
-        return Ok(of_run(&fathom_analysis::judge(&record), Some(&record)));
+        return Ok(of_run(&fathom_studies::judge(&record), Some(&record)));
     }
     let told = |why: String| format!("{named}: {why}");
     let text = given::text(path).map_err(told)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::{Target, unit};
 use fathom_observe::{DiskUse, Sysroot, WholeDisk};
-use fathom_plan::{DiskKind, DiskLoad, DiskMachine};
+use fathom_studies::disks::{DiskKind, DiskLoad, DiskMachine, LoadedDisk};
 
 use crate::surroundings;
 
@@ -26,6 +26,16 @@ pub(super) struct Disk {
     pub(super) load: DiskLoad,
     /// Writing harms nothing, or was allowed.
     pub(super) may_be_written: bool,
+}
+
+impl Disk {
+    /// What the study needs of it.
+    pub(super) fn loaded(&self) -> LoadedDisk {
+        LoadedDisk {
+            target: self.target.clone(),
+            load: self.load,
+        }
+    }
 }
 
 /// The disks, and what was not chosen.

@@ -1,7 +1,6 @@
 //! Results of network measurements in the store: runs without trials, whose
 //! result is what they are for.
 
-use fathom_model::host_mode::HostMode;
 use fathom_model::network::{MatrixReport, PairReport};
 use fathom_model::schedule::Purpose;
 use fathom_model::{RunMeta, RunRecord, RunState, Schedule};
@@ -52,14 +51,8 @@ fn meta(name: &str, purpose: Purpose) -> anyhow::Result<RunMeta> {
         plan_yaml: String::new(),
         label: None,
         schedule: Schedule {
-            name: name.to_owned(),
-            seed: 0,
-            destructive: false,
-            keep_files: false,
             purpose,
-            trials: Vec::new(),
-            depth_probe: false,
-            host_mode: HostMode::default(),
+            ..Schedule::nothing(name)
         },
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts: Vec::new(),

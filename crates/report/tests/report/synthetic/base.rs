@@ -195,6 +195,7 @@ pub(crate) fn run(name: &str, trials: Vec<JudgedTrial>) -> JudgedRun {
         comparison: None,
         curve: None,
         scale: None,
+        view: None,
         snia: None,
         disks: None,
     }

@@ -1,14 +1,6 @@
 //! The quick test of an object store: large and small objects, deep and
 //! shallow, written, read, asked for and listed.
 
-use crate::keys::WorkloadKeys;
-use crate::node::Located;
-use crate::value::{Count, Name, ObjectSizesValue, RequestsValue, Seconds, Value};
-
-use fathom_model::workload::ObjectSizes;
-
-const WARMUP_NS: u64 = 1_000_000_000;
-
 /// One row: name, request, bytes, depth, objects.
 const GRID: [(&str, &str, u64, u64, u64); 8] = [
     ("PUT 1M Q8", "put", 1 << 20, 8, 256),
@@ -22,25 +14,28 @@ const GRID: [(&str, &str, u64, u64, u64); 8] = [
 ];
 
 /// The rows of the test, each of so many seconds.
-pub(crate) fn workloads(seconds: u32) -> Vec<WorkloadKeys> {
-    let time_ns = u64::from(seconds.clamp(1, 86_400)) * 1_000_000_000;
-    let row = |(name, request, bytes, depth, objects): (&str, &str, u64, u64, u64)| WorkloadKeys {
-        name: Some(Located::new(Name(name.to_owned()))),
-        request: RequestsValue::from_text(request).ok().map(Located::new),
-        object_size: Some(Located::new(ObjectSizesValue(ObjectSizes::Fixed(bytes)))),
-        objects: Some(Located::new(Count(objects))),
-        iodepth: Some(Located::new(Count(depth))),
-        numjobs: Some(Located::new(Count(1))),
-        runtime: Some(Located::new(Seconds(time_ns))),
-        warmup: Some(Located::new(Seconds(WARMUP_NS))),
-        ..WorkloadKeys::default()
-    };
-    GRID.into_iter().map(row).collect()
+pub(super) fn workloads(seconds: u32) -> Vec<Vec<(&'static str, String)>> {
+    let rows = GRID.into_iter();
+    rows.map(|(name, request, bytes, depth, objects)| {
+        vec![
+            ("name", name.to_owned()),
+            ("request", request.to_owned()),
+            ("object_size", bytes.to_string()),
+            ("objects", objects.to_string()),
+            ("iodepth", depth.to_string()),
+            ("numjobs", "1".to_owned()),
+            ("runtime", format!("{seconds}s")),
+            ("warmup", "1s".to_owned()),
+        ]
+    })
+    .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{QuickOptions, ScheduleContext, quick};
+    use fathom_plan::ScheduleContext;
+
+    use crate::quick::{QuickOptions, quick};
 
     #[test]
     fn a_bucket_has_a_grid_of_requests() {
@@ -51,8 +46,9 @@ mod tests {
             sustained: false,
             read_only: false,
             seed: 1,
-        });
-        let read = crate::parse("quick", &plan.to_yaml()).unwrap();
+        })
+        .unwrap();
+        let read = fathom_plan::parse("quick", &plan.to_yaml()).unwrap();
         assert_eq!(read, plan);
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         assert_eq!(schedule.trials.len(), super::GRID.len());

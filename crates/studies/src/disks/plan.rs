@@ -5,13 +5,7 @@
 //! flight per worker on a hard disk, 32 on an SSD; a flush after every 32 writes.
 
 use fathom_model::Target;
-
-use crate::diagnostic::{Diagnostics, Problems, Source};
-use crate::keys::{PauseKeys, WorkloadKeys};
-use crate::node::Located;
-use crate::plan::Plan;
-use crate::spelling::Spelling;
-use crate::value::{Blocks, Count, Name, Rw, Seconds, Size, Switch, Targets, Time};
+use fathom_plan::{Diagnostics, Plan, PlanBuilder};
 
 const MIB: u64 = 1 << 20;
 const HDD_DEPTH: u32 = 4;
@@ -19,8 +13,6 @@ const SSD_DEPTH: u32 = 32;
 const WRITES_PER_FLUSH: u64 = 32;
 /// More workers than this keep no disk busier.
 const WORKERS_MAX: u32 = 1024;
-const WARMUP_NS: u64 = 2_000_000_000;
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// What kind of disk it is, as far as the rules differ by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,27 +114,28 @@ impl DiskWorkload {
         matches!(self, DiskWorkload::RandWrite | DiskWorkload::SeqWrite)
     }
 
-    fn keys(self, load: &DiskLoad, seconds: u32) -> WorkloadKeys {
+    fn keys(self, load: &DiskLoad, seconds: u32) -> Vec<(&'static str, String)> {
         let (rw, block) = match self {
-            DiskWorkload::RandWrite => (Rw::RandWrite, 4096),
-            DiskWorkload::SeqWrite => (Rw::Write, MIB),
-            DiskWorkload::RandRead => (Rw::RandRead, 4096),
-            DiskWorkload::SeqRead => (Rw::Read, MIB),
+            DiskWorkload::RandWrite => ("randwrite", 4096),
+            DiskWorkload::SeqWrite => ("write", MIB),
+            DiskWorkload::RandRead => ("randread", 4096),
+            DiskWorkload::SeqRead => ("read", MIB),
         };
-        let flush = self.writes();
-        WorkloadKeys {
-            name: Some(Located::new(Name(self.name().to_owned()))),
-            rw: Some(Located::new(rw)),
-            bs: Some(Located::new(Blocks::Fixed(block))),
-            numjobs: Some(Located::new(Count(u64::from(load.workers)))),
-            iodepth: Some(Located::new(Count(u64::from(load.depth)))),
-            size: Some(Located::new(Size(load.size_bytes))),
-            direct: Some(Located::new(Switch(true))),
-            fdatasync: flush.then(|| Located::new(Count(WRITES_PER_FLUSH))),
-            warmup: Some(Located::new(Seconds(WARMUP_NS))),
-            runtime: Some(Located::new(Seconds(u64::from(seconds) * SECOND_NS))),
-            ..WorkloadKeys::default()
+        let mut keys = vec![
+            ("name", self.name().to_owned()),
+            ("rw", rw.to_owned()),
+            ("bs", block.to_string()),
+            ("numjobs", load.workers.to_string()),
+            ("iodepth", load.depth.to_string()),
+            ("size", load.size_bytes.to_string()),
+            ("direct", "true".to_owned()),
+            ("warmup", "2s".to_owned()),
+            ("runtime", format!("{seconds}s")),
+        ];
+        if self.writes() {
+            keys.push(("fdatasync", WRITES_PER_FLUSH.to_string()));
         }
+        keys
     }
 }
 
@@ -156,30 +149,23 @@ pub fn disk_plan(
     workloads: &[DiskWorkload],
     seconds: u32,
 ) -> Result<Plan, Diagnostics> {
-    let mut problems = Problems::default();
-    let source = Source::new("command line", "");
     if load.size_bytes == 0 {
         let names: Vec<String> = targets.iter().map(Target::to_string).collect();
-        let message = format!(
+        return Err(Diagnostics::of_limit(format!(
             "there is no room on {} for a data set of 1 MiB for each of {} workers",
             names.join(", "),
             load.workers
-        );
-        problems.error("limit", None, message);
-        return Err(problems.finish(&source));
+        )));
     }
-    let keys = workloads.iter().map(|w| w.keys(load, seconds)).collect();
-    let mut plan = Plan::build("disks", keys);
-    let targets = targets.iter().cloned().map(Located::new).collect();
-    plan.targets = Some(Located::new(Targets(targets)));
-    plan.iterations = Some(Located::new(Count(1)));
-    plan.probe = Some(Located::new(Switch(false)));
-    plan.pause = Some(Located::new(PauseKeys {
-        floor: Some(Located::new(Time(SECOND_NS))),
-        ceiling: Some(Located::new(Time(30 * SECOND_NS))),
-        until_quiet: Some(Located::new(Switch(true))),
-    }));
-    Plan::checked(plan, source, Spelling::Flags, problems)
+    let plan = PlanBuilder::new("disks")
+        .targets(targets.iter().cloned())
+        .set("iterations", 1)
+        .set("probe", false)
+        .pause("1s", "30s", true);
+    let keys = workloads
+        .iter()
+        .map(|workload| workload.keys(load, seconds));
+    keys.fold(plan, PlanBuilder::workload).build()
 }
 
 #[cfg(test)]
@@ -187,7 +173,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ScheduleContext;
+    use fathom_plan::ScheduleContext;
 
     const GIB: u64 = 1 << 30;
 

@@ -8,7 +8,6 @@
 use fathom_model::enumeration::{Enumeration, EnumerationGrowth, EnumerationPoint};
 use fathom_model::estimate::Unit;
 use fathom_model::judged::ResultRow;
-use fathom_model::schedule::Purpose;
 use fathom_model::workload::ObjectWork;
 use fathom_model::{Estimate, JudgedRun, OpKind, unit};
 use fathom_rules::method::enumeration::LEAST_ENTRIES;
@@ -17,9 +16,6 @@ use fathom_stats::student::student_975;
 
 /// Draws what listings of a run say, where that is what it is for.
 pub(crate) fn draw(run: &mut JudgedRun) {
-    if run.run.purpose != Purpose::Enumeration {
-        return;
-    }
     let mut points: Vec<EnumerationPoint> =
         run.rows.iter().filter_map(|row| point(run, row)).collect();
     points.sort_by_key(|point| (point.kind, point.entries));

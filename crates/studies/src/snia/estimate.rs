@@ -7,10 +7,10 @@ use fathom_model::{Schedule, unit};
 use fathom_plan::{Cost, CostAssumptions};
 
 /// No test is steady with fewer rounds.
-pub(super) const LEAST_ROUNDS: u32 = WINDOW_ROUNDS as u32;
+pub const LEAST_ROUNDS: u32 = WINDOW_ROUNDS as u32;
 
 /// A few lines, each ended by a newline.
-pub(super) fn text(
+pub fn estimate(
     test: SniaTest,
     settings: &SniaSettings,
     rounds: &SniaRounds,

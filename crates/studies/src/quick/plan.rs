@@ -5,11 +5,9 @@
 //! writes; then 4 KiB writes that are each made durable before the next.
 
 use fathom_model::Target;
+use fathom_plan::{Diagnostics, Plan, PlanBuilder};
 
-use crate::keys::{PauseKeys, PlanKeys, WorkloadKeys};
-use crate::node::Located;
-use crate::plan::Plan;
-use crate::value::{Blocks, Count, Name, Order, Rw, Seconds, Size, Switch, Targets, Time};
+use super::objects;
 
 /// What the quick test is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,16 +34,13 @@ pub struct QuickOptions {
 /// measure the same blocks over and over.
 const MIN_SIZE_BYTES: u64 = 32 << 20;
 const MAX_SIZE_BYTES: u64 = 1 << 50;
-const WARMUP_NS: u64 = 1_000_000_000;
 /// Sustained write cells write the file this many times …
 const SUSTAINED_PASSES: u64 = 2;
-/// … but a slow drive stops after this long.
-const SUSTAINED_NS: u64 = 15 * 60 * 1_000_000_000;
 
 /// One cell of the grid.
 struct Cell {
     label: &'static str,
-    rw: Rw,
+    rw: &'static str,
     block_bytes: u64,
     depth: u64,
     durable: bool,
@@ -53,11 +48,11 @@ struct Cell {
 
 impl Cell {
     fn writes(&self) -> bool {
-        matches!(self.rw, Rw::Write | Rw::RandWrite)
+        self.rw.ends_with("write")
     }
 }
 
-const fn cell(label: &'static str, rw: Rw, block_bytes: u64, depth: u64) -> Cell {
+const fn cell(label: &'static str, rw: &'static str, block_bytes: u64, depth: u64) -> Cell {
     Cell {
         label,
         rw,
@@ -72,17 +67,17 @@ const MIB: u64 = 1 << 20;
 /// Reads come first: they see the file as it was laid out, and no write's
 /// aftermath. All cells use the same file.
 const GRID: [Cell; 9] = [
-    cell("SEQ1M Q8T1 read", Rw::Read, MIB, 8),
-    cell("SEQ1M Q1T1 read", Rw::Read, MIB, 1),
-    cell("RND4K Q32T1 read", Rw::RandRead, 4096, 32),
-    cell("RND4K Q1T1 read", Rw::RandRead, 4096, 1),
-    cell("SEQ1M Q8T1 write", Rw::Write, MIB, 8),
-    cell("SEQ1M Q1T1 write", Rw::Write, MIB, 1),
-    cell("RND4K Q32T1 write", Rw::RandWrite, 4096, 32),
-    cell("RND4K Q1T1 write", Rw::RandWrite, 4096, 1),
+    cell("SEQ1M Q8T1 read", "read", MIB, 8),
+    cell("SEQ1M Q1T1 read", "read", MIB, 1),
+    cell("RND4K Q32T1 read", "randread", 4096, 32),
+    cell("RND4K Q1T1 read", "randread", 4096, 1),
+    cell("SEQ1M Q8T1 write", "write", MIB, 8),
+    cell("SEQ1M Q1T1 write", "write", MIB, 1),
+    cell("RND4K Q32T1 write", "randwrite", 4096, 32),
+    cell("RND4K Q1T1 write", "randwrite", 4096, 1),
     Cell {
         label: "DURABLE 4K",
-        rw: Rw::RandWrite,
+        rw: "randwrite",
         block_bytes: 4096,
         depth: 1,
         durable: true,
@@ -93,68 +88,65 @@ const GRID: [Cell; 9] = [
 ///
 /// Seconds and size outside of what [`QuickOptions`] tells are brought into
 /// it.
-pub fn quick(options: &QuickOptions) -> Plan {
+///
+/// # Errors
+/// The target cannot be measured so.
+pub fn quick(options: &QuickOptions) -> Result<Plan, Diagnostics> {
+    let seconds = options.seconds.clamp(1, 86_400);
     let (name, workloads) = match options.target {
-        Target::Bucket(_) => (
-            "quick-objects",
-            crate::quick_objects::workloads(options.seconds),
-        ),
-        _ => (
-            "quick",
-            GRID.iter()
-                .filter(|cell| !(options.read_only && cell.writes()))
-                .map(|cell| workload(cell, options))
-                .collect(),
-        ),
+        Target::Bucket(_) => ("quick-objects", objects::workloads(seconds)),
+        _ => {
+            let shown = |cell: &&Cell| !(options.read_only && cell.writes());
+            let cells = GRID.iter().filter(shown);
+            let workloads = cells.map(|cell| workload(cell, options, seconds));
+            ("quick", workloads.collect())
+        }
     };
-    let seconds = |s: u64| Some(Located::new(Time(s * 1_000_000_000)));
-    let keys = PlanKeys {
-        targets: Some(Located::new(Targets(vec![Located::new(
-            options.target.clone(),
-        )]))),
-        seed: Some(Located::new(Count(options.seed))),
-        iterations: Some(Located::new(Count(1))),
-        order: Some(Located::new(Order::Fixed)),
-        pause: Some(Located::new(PauseKeys {
-            floor: seconds(1),
-            ceiling: seconds(if options.sustained { 30 } else { 2 }),
-            until_quiet: Some(Located::new(Switch(true))),
-        })),
+    let plan = PlanBuilder::new(name)
+        .targets([options.target.clone()])
+        .set("seed", options.seed)
+        .set("iterations", 1)
+        .set("order", "fixed")
+        .pause("1s", if options.sustained { "30s" } else { "2s" }, true)
         // Its depths answer one another, and it has no time.
-        probe: Some(Located::new(Switch(false))),
-        ..Plan::build(name, workloads)
-    };
-    Plan::trusted(keys)
+        .set("probe", false);
+    workloads
+        .into_iter()
+        .fold(plan, PlanBuilder::workload)
+        .build()
 }
 
-fn workload(cell: &Cell, options: &QuickOptions) -> WorkloadKeys {
+fn workload(cell: &Cell, options: &QuickOptions, seconds: u32) -> Vec<(&'static str, String)> {
     let size = options.size_bytes.clamp(MIN_SIZE_BYTES, MAX_SIZE_BYTES);
-    let sustained = options.sustained && cell.writes() && !cell.durable;
-    let time_ns = match sustained {
-        true => SUSTAINED_NS,
-        false => u64::from(options.seconds.clamp(1, 86_400)) * 1_000_000_000,
-    };
-    WorkloadKeys {
-        name: Some(Located::new(Name(cell.label.to_owned()))),
-        rw: Some(Located::new(cell.rw)),
-        bs: Some(Located::new(Blocks::Fixed(cell.block_bytes))),
-        iodepth: Some(Located::new(Count(cell.depth))),
-        numjobs: Some(Located::new(Count(1))),
-        size: Some(Located::new(Size(size))),
-        direct: Some(Located::new(Switch(true))),
-        fdatasync: cell.durable.then(|| Located::new(Count(1))),
-        runtime: Some(Located::new(Seconds(time_ns))),
-        io_size: sustained.then(|| Located::new(Size(size.saturating_mul(SUSTAINED_PASSES)))),
-        warmup: (!sustained).then(|| Located::new(Seconds(WARMUP_NS))),
-        ..WorkloadKeys::default()
+    let mut keys = vec![
+        ("name", cell.label.to_owned()),
+        ("rw", cell.rw.to_owned()),
+        ("bs", cell.block_bytes.to_string()),
+        ("iodepth", cell.depth.to_string()),
+        ("numjobs", "1".to_owned()),
+        ("size", size.to_string()),
+        ("direct", "true".to_owned()),
+    ];
+    if options.sustained && cell.writes() && !cell.durable {
+        let written = size.saturating_mul(SUSTAINED_PASSES);
+        keys.push(("io_size", written.to_string()));
+        // … but a slow drive stops after this long.
+        keys.push(("runtime", "15m".to_owned()));
+        return keys;
     }
+    keys.push(("runtime", format!("{seconds}s")));
+    keys.push(("warmup", "1s".to_owned()));
+    if cell.durable {
+        keys.push(("fdatasync", "1".to_owned()));
+    }
+    keys
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ScheduleContext;
     use fathom_model::Schedule;
+    use fathom_plan::ScheduleContext;
 
     fn schedule(sustained: bool) -> Schedule {
         let plan = quick(&QuickOptions {
@@ -164,7 +156,8 @@ mod tests {
             sustained,
             read_only: false,
             seed: 7,
-        });
+        })
+        .unwrap();
         plan.schedule(&ScheduleContext::default()).unwrap()
     }
 
@@ -189,7 +182,8 @@ mod tests {
             sustained: false,
             read_only: true,
             seed: 7,
-        });
+        })
+        .unwrap();
         let schedule = plan.schedule(&ScheduleContext::default()).unwrap();
         assert_eq!(schedule.trials.len(), 4);
         assert!(schedule.trials.iter().all(|t| !t.workload.may_modify()));
@@ -233,7 +227,6 @@ mod tests {
         );
     }
 
-    /// The grid is not checked when it is made; here it is.
     #[test]
     fn any_options_make_a_plan_that_reads_back() {
         for (seconds, size_bytes) in [(0, 0), (10, 1 << 30), (u32::MAX, u64::MAX)] {
@@ -245,8 +238,9 @@ mod tests {
                     sustained,
                     read_only: false,
                     seed: u64::MAX,
-                });
-                let read = crate::parse("quick", &plan.to_yaml());
+                })
+                .unwrap();
+                let read = fathom_plan::parse("quick", &plan.to_yaml());
                 assert_eq!(read.unwrap_or_else(|e| panic!("{e}")), plan);
                 let schedule = plan.schedule(&ScheduleContext::default());
                 assert_eq!(schedule.unwrap().trials.len(), 9);

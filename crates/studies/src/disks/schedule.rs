@@ -1,59 +1,83 @@
 //! The schedule: for each workload every disk alone, then all at once.
 
-use fathom_model::rng::derive_seed;
 use fathom_model::schedule::Purpose;
 use fathom_model::{Schedule, ScheduledTrial, Target};
-use fathom_plan::{Diagnostics, DiskWorkload, Plan, ScheduleContext, disk_plan};
+use fathom_plan::{Diagnostics, Plan, ScheduleContext};
 
-use super::chosen::Disk;
-use crate::surroundings;
+use super::plan::{DiskLoad, DiskWorkload, disk_plan};
 
 /// What a trial takes besides its phases.
 const OVERHEAD_NS: u64 = 1_000_000_000;
 
 /// Which parts are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub enum DiskOrder {
+    /// Each disk alone.
     Each,
+    /// All disks at once.
     Together,
+    /// Each alone, then all at once.
     Both,
 }
 
-/// What was asked for.
-pub(super) struct Wanted {
-    pub(super) order: Order,
-    pub(super) workloads: Vec<DiskWorkload>,
-    pub(super) seconds: u32,
-    pub(super) iterations: u32,
-    pub(super) seed: u64,
-    pub(super) destructive: bool,
+/// A disk and its load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedDisk {
+    /// The disk.
+    pub target: Target,
+    /// How it is loaded.
+    pub load: DiskLoad,
+}
+
+/// What is done to the disks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DisksOptions {
+    /// Alone, at once, or both.
+    pub order: DiskOrder,
+    /// In this order.
+    pub workloads: Vec<DiskWorkload>,
+    /// Seconds of measuring, each time.
+    pub seconds: u32,
+    /// How often everything is measured.
+    pub iterations: u32,
+    /// Seed of all offsets and contents.
+    pub seed: u64,
+    /// The named devices may be overwritten.
+    pub destructive: bool,
 }
 
 /// A schedule and the plan that it is stored with.
-pub(super) struct Arranged {
-    pub(super) plan: Plan,
-    pub(super) schedule: Schedule,
+#[derive(Debug)]
+pub struct PlannedDisks {
+    /// The plan, for disks that are loaded alike.
+    pub plan: Plan,
+    /// The trials of all disks.
+    pub schedule: Schedule,
 }
 
-/// Arranges the trials.
+/// Arranges the trials. `surroundings` says what is known of the host for a plan.
 ///
 /// # Errors
 /// A disk has no room, or a value is out of its bounds.
-pub(super) fn arrange(disks: &[Disk], wanted: &Wanted) -> Result<Arranged, Diagnostics> {
+pub fn plan_disks(
+    disks: &[LoadedDisk],
+    wanted: &DisksOptions,
+    surroundings: impl Fn(&Plan) -> ScheduleContext,
+) -> Result<PlannedDisks, Diagnostics> {
     let mut of_disks: Vec<Vec<ScheduledTrial>> = Vec::new();
     for disk in disks {
         let targets = [disk.target.clone()];
         let plan = disk_plan(&targets, &disk.load, &wanted.workloads, wanted.seconds)?;
         let context = ScheduleContext {
             seed: wanted.seed,
-            ..surroundings::of(&plan)
+            ..surroundings(&plan)
         };
         of_disks.push(plan.schedule(&context)?.trials);
     }
     let targets: Vec<Target> = disks.iter().map(|disk| disk.target.clone()).collect();
     // Disks of another kind are loaded otherwise; the schedule says how.
     let load = disks.first().map(|disk| disk.load);
-    let load = load.unwrap_or(fathom_plan::DiskLoad {
+    let load = load.unwrap_or(DiskLoad {
         workers: 1,
         depth: 1,
         size_bytes: 1 << 20,
@@ -63,35 +87,31 @@ pub(super) fn arrange(disks: &[Disk], wanted: &Wanted) -> Result<Arranged, Diagn
     plan.set_seed(wanted.seed);
     plan.set_iterations(wanted.iterations);
     plan.set_destructive(wanted.destructive);
-    Ok(Arranged {
+    Ok(PlannedDisks {
         schedule: Schedule {
-            name: plan.name(),
             seed: wanted.seed,
             destructive: wanted.destructive,
-            keep_files: false,
             purpose: Purpose::Disks,
-            trials: in_order(&of_disks, wanted),
-            depth_probe: false,
-            host_mode: fathom_model::host_mode::HostMode::default(),
+            ..Schedule::new(plan.name(), in_order(&of_disks, wanted))
         },
         plan,
     })
 }
 
-fn in_order(of_disks: &[Vec<ScheduledTrial>], wanted: &Wanted) -> Vec<ScheduledTrial> {
+fn in_order(of_disks: &[Vec<ScheduledTrial>], wanted: &DisksOptions) -> Vec<ScheduledTrial> {
     let mut trials: Vec<ScheduledTrial> = Vec::new();
     let (disks, mut set) = (of_disks.len(), 0);
     for iteration in 0..wanted.iterations {
         for (at, workload) in wanted.workloads.iter().enumerate() {
             let of_workload = of_disks.iter().filter_map(|trials| trials.get(at));
             let rows = 2 * at * disks;
-            if wanted.order != Order::Together {
+            if wanted.order != DiskOrder::Together {
                 for (disk, trial) in of_workload.clone().enumerate() {
                     let label = format!("{} {}", workload.name(), trial.target);
                     trials.push(numbered(trial, iteration, rows + disk, label));
                 }
             }
-            if wanted.order != Order::Each {
+            if wanted.order != DiskOrder::Each {
                 for (disk, trial) in of_workload.enumerate() {
                     let label = format!("{} {}, all at once", workload.name(), trial.target);
                     let trial = numbered(trial, iteration, rows + disks + disk, label);
@@ -112,21 +132,16 @@ fn in_order(of_disks: &[Vec<ScheduledTrial>], wanted: &Wanted) -> Vec<ScheduledT
 
 fn numbered(trial: &ScheduledTrial, iteration: u32, row: usize, label: String) -> ScheduledTrial {
     let row = u32::try_from(row).unwrap_or(u32::MAX);
-    let seed = derive_seed(
-        derive_seed(trial.seed, u64::from(row)),
-        u64::from(iteration),
-    );
+    let seed = trial.seed;
     ScheduledTrial {
-        iteration,
-        row,
         label,
-        seed,
         ..trial.clone()
     }
+    .in_row(row, iteration, seed)
 }
 
 /// How long the trials take at least, nanoseconds.
-pub(super) fn length_ns(schedule: &Schedule) -> u64 {
+pub fn length_ns(schedule: &Schedule) -> u64 {
     let mut seen = None;
     let mut length_ns: u64 = 0;
     for trial in &schedule.trials {
@@ -144,28 +159,22 @@ pub(super) fn length_ns(schedule: &Schedule) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use fathom_plan::DiskLoad;
-
     use super::*;
 
-    fn disk(target: &str) -> Disk {
-        Disk {
+    fn disk(target: &str) -> LoadedDisk {
+        LoadedDisk {
             target: target.parse().unwrap(),
-            drives: Vec::new(),
-            kind_name: "SSD",
-            size_bytes: None,
             load: DiskLoad {
                 workers: 2,
                 depth: 4,
                 size_bytes: 64 << 20,
                 cut: false,
             },
-            may_be_written: true,
         }
     }
 
-    fn wanted(order: Order) -> Wanted {
-        Wanted {
+    fn wanted(order: DiskOrder) -> DisksOptions {
+        DisksOptions {
             order,
             workloads: vec![DiskWorkload::RandRead, DiskWorkload::SeqWrite],
             seconds: 10,
@@ -178,7 +187,9 @@ mod tests {
     #[test]
     fn each_disk_is_alone_and_then_all_are_at_once() {
         let disks = [disk("sim:hdd"), disk("sim:ssd"), disk("null:")];
-        let arranged = arrange(&disks, &wanted(Order::Both)).unwrap();
+        let arrange =
+            |order| plan_disks(&disks, &wanted(order), |_| ScheduleContext::default()).unwrap();
+        let arranged = arrange(DiskOrder::Both);
         let trials = &arranged.schedule.trials;
         // 2 workloads, 3 disks, alone and at once, twice.
         assert_eq!(trials.len(), 24);
@@ -194,9 +205,9 @@ mod tests {
         let seeds: std::collections::BTreeSet<u64> = trials.iter().map(|t| t.seed).collect();
         assert_eq!(seeds.len(), 24);
         // A set takes the time of one of its trials.
-        let alone = arrange(&disks, &wanted(Order::Each)).unwrap();
-        let at_once = arrange(&disks, &wanted(Order::Together)).unwrap();
-        let length = |arranged: &Arranged| length_ns(&arranged.schedule);
+        let alone = arrange(DiskOrder::Each);
+        let at_once = arrange(DiskOrder::Together);
+        let length = |arranged: &PlannedDisks| length_ns(&arranged.schedule);
         assert_eq!(length(&alone), 3 * length(&at_once));
     }
 }
