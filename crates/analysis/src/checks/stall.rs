@@ -3,6 +3,7 @@
 //! A mean over a time in which nothing came back is no rate of anything, and
 //! an interval that takes such seconds for outliers hides them.
 
+use fathom_model::op::OpKind;
 use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
 use fathom_rules::check::v45::{HELD_UP, LEAST_OPS_PER_SECOND};
@@ -17,17 +18,18 @@ const RULE: &Rule = check::V45;
 /// V45: seconds in which operations were in flight and none came back.
 pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
     let trial = facts.trial;
-    let seconds = trial.duration_seconds();
-    let usual = trial.data_ops() as f64 / seconds;
-    if !usual.is_finite() || usual < LEAST_OPS_PER_SECOND {
+    let after = after_the_end(trial);
+    // An operation that was held up is a stop however slow the load is.
+    if after.is_none() && usual_ops_per_second(trial) < LEAST_OPS_PER_SECOND {
         let reason = "too few operations a second to tell a stop from a pause between two";
         return Some(Outcome::not_measured(RULE, reason));
     }
     let within = longest(trial, |_| false);
-    let (from_ns, length_ns) = match after_the_end(trial) {
-        Some(after) if after.1 > within.1 => after,
-        _ => within,
-    };
+    // A load of one operation at a time is cut by seconds only where one ends.
+    let alone = longest_of_one(trial).filter(|op| op.1 >= (RULE.caveat * 1e9) as u64);
+    let candidates = [Some(within), alone, after];
+    let longest_of = candidates.into_iter().flatten().max_by_key(|stop| stop.1);
+    let (from_ns, length_ns) = longest_of.unwrap_or(within);
     let stopped = length_ns as f64 / 1e9;
     let evidence = match length_ns {
         0 if longest(trial, |_| true).1 > 0 => {
@@ -42,6 +44,18 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
         ),
     };
     Some(Outcome::graded(RULE, stopped, evidence))
+}
+
+/// Operations per second while the target answered: a stop would otherwise make the
+/// load look like one that is too slow for a stop to be seen.
+fn usual_ops_per_second(trial: &Trial<'_>) -> f64 {
+    let still = trial.measured().filter(|second| stands_still(second));
+    let still_ns = add(still.map(|second| second.duration_ns));
+    let answered_ns = trial.duration_ns.saturating_sub(still_ns);
+    match answered_ns {
+        0 => 0.0,
+        _ => trial.data_ops() as f64 * 1e9 / answered_ns as f64,
+    }
 }
 
 /// Start and length of the longest time of whole seconds without a completion
@@ -70,13 +84,47 @@ fn longest(trial: &Trial<'_>, own: impl Fn(&Second<'_>) -> bool) -> (u64, u64) {
     best
 }
 
+/// Longest operation of a sample, in nanoseconds. The flush at the end of a trial
+/// covers all that was written and may take its time; one after every N writes is
+/// waited for as a write is.
+fn longest_ns(trial: &Trial<'_>, sample: &Sample) -> Option<u64> {
+    let sync = &trial.workload.sync;
+    let flushes = sync.every_writes > 0 || sync.other_every_writes > 0;
+    let counts = |kind: OpKind| kind.is_data() || (flushes && kind == OpKind::Sync);
+    let ops = sample.ops.iter().filter(|op| counts(op.kind));
+    ops.filter_map(|op| op.service.max()).max()
+}
+
+/// Start and length of the longest operation where there is one at a time: while it
+/// was out, nothing else could come back.
+fn longest_of_one(trial: &Trial<'_>) -> Option<(u64, u64)> {
+    if trial.workload.workers > 1 || trial.workload.queue_depth > 1 || trial.set_size > 1 {
+        return None;
+    }
+    let of_second = |second: &Second<'_>| {
+        let samples = second.groups.iter();
+        let length_ns = samples
+            .filter_map(|sample| longest_ns(trial, sample))
+            .max()?;
+        Some((second.end_ns().saturating_sub(length_ns), length_ns))
+    };
+    let (from_ns, length_ns) = trial
+        .measured()
+        .filter_map(of_second)
+        .max_by_key(|op| op.1)?;
+    let until_ns = from_ns.saturating_add(length_ns);
+    let own = own_stops(trial);
+    let touches = own
+        .iter()
+        .any(|(from, to)| from_ns < *to && until_ns > *from);
+    (!touches).then_some((from_ns, length_ns))
+}
+
 /// Start and length of a stop that lasted beyond the measure phase: seen in the
 /// operations that were in flight at its end.
 fn after_the_end(trial: &Trial<'_>) -> Option<(u64, u64)> {
     let longest = |samples: &mut dyn Iterator<Item = &Sample>| {
-        let ops = samples.flat_map(|sample| &sample.ops);
-        let data = ops.filter(|op| op.kind.is_data());
-        data.filter_map(|op| op.service.max()).max()
+        samples.filter_map(|sample| longest_ns(trial, sample)).max()
     };
     let mut measured = trial.measured().flat_map(|s| s.groups.iter().copied());
     let usual_ns = longest(&mut measured)?;
@@ -172,6 +220,42 @@ mod tests {
         // A queue that empties in its usual time is none.
         let usual = RecordBuilder::reads().edit(|record| held_up(record, 100_000));
         assert_eq!(usual.status("V45"), Some(Pass));
+    }
+
+    #[test]
+    fn a_flush_that_hangs_is_a_stop_as_a_write_is() {
+        use fathom_model::OpKind;
+        let hangs = |record: &mut TrialRecord| {
+            held_up(record, 18_000_000_000);
+            let settle = record.samples.last_mut().expect("a sample");
+            for op in &mut settle.ops {
+                op.kind = OpKind::Sync;
+            }
+        };
+        let flushing = |every: u32| {
+            RecordBuilder::writes().edit(|record| {
+                record.spec.workload.sync.every_writes = every;
+                hangs(record);
+            })
+        };
+        let finding = flushing(1);
+        let finding = finding.finding("V45").unwrap();
+        assert_eq!(finding.status, Invalid, "{finding:?}");
+        assert!(finding.evidence.contains("18 s"), "{finding:?}");
+        // The flush at the end of all writes may take its time.
+        assert_eq!(flushing(0).status("V45"), Some(Pass));
+    }
+
+    #[test]
+    fn a_stop_soon_after_the_start_is_no_slow_load() {
+        // 20 operations a second for two of 30 seconds are fewer than two a second.
+        let early = RecordBuilder::reads()
+            .with(|b| b.ops_per_second = 20)
+            .edit(|record| {
+                let seconds = record.samples.len();
+                still(record, 2, seconds - 2);
+            });
+        assert_eq!(early.status("V45"), Some(Invalid));
     }
 
     #[test]
