@@ -31,6 +31,14 @@ fn listings_grow_with_their_entries_and_leave_nothing_behind() {
     let markdown = bench.fathom(["runs", "show", "latest", "--markdown"]);
     let row = "| names alone | 9,000 |";
     assert!(markdown.stdout.contains(row), "{}", markdown.stdout);
+    let page = bench.fathom(["report", "latest", "--output", "-"]).stdout;
+    for part in [
+        "<h2 id=\"study\">Listing</h2>",
+        "<th scope=\"row\">names and facts</th><td class=\"n\">9,000</td>",
+        "<li>Names alone: time grows with entries",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]
