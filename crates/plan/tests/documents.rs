@@ -26,17 +26,17 @@ fn same(file: &str, generated: &str) {
 
 #[test]
 fn the_schema_is_up_to_date() {
-    same("docs/plan.schema.json", &schema());
+    same("docs/schema/plan.schema.json", &schema());
 }
 
 #[test]
 fn the_reference_is_up_to_date() {
-    same("docs/plan.md", &reference());
+    same("docs/reference/plan.md", &reference());
 }
 
 #[test]
 fn the_page_on_fio_is_up_to_date() {
-    same("docs/fio.md", &fathom_plan::fio::fio_page());
+    same("docs/reference/fio.md", &fathom_plan::fio::fio_page());
 }
 
 #[test]
