@@ -1,5 +1,5 @@
 //! How often the statements about steadiness are right, by simulation: the
-//! numbers behind `docs/accuracy.md`, made anew by whoever calls
+//! numbers behind `docs/evidence/accuracy.md`, made anew by whoever calls
 //! [`steadiness_accuracy`].
 //!
 //! Truth is an AR(1) series around known levels, from fixed seeds.

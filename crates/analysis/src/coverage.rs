@@ -1,6 +1,6 @@
 //! How often 95 % intervals are printed, and how often those that are hold the
 //! truth, by simulation from fixed seeds: the first table of
-//! `docs/accuracy.md`.
+//! `docs/evidence/accuracy.md`.
 //!
 //! Means: an AR(1) series of one value per second around a known level.
 //! Percentiles: operations whose latency is log-normal within a second around a

@@ -8,7 +8,7 @@ use fathom_compat::fio::request::fio_page;
 
 #[test]
 fn the_page_on_fio_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/fio.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/fio.md");
     let generated = fio_page();
     if std::env::var_os("FATHOM_BLESS").is_some() {
         std::fs::write(&path, &generated).unwrap();
@@ -16,6 +16,6 @@ fn the_page_on_fio_is_up_to_date() {
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         stored == generated,
-        "docs/fio.md is stale; write it anew with FATHOM_BLESS=1"
+        "docs/reference/fio.md is stale; write it anew with FATHOM_BLESS=1"
     );
 }

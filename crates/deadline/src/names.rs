@@ -20,10 +20,15 @@ pub fn host_addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     }
     let asked = host.to_owned();
     let what = format!("the name service for '{host}'");
-    ask_within(PATIENCE, &what, move || {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the call with a deadline"
+    )]
+    let resolve = move || {
         let found = (asked.as_str(), port).to_socket_addrs()?;
         Ok(found.collect())
-    })?
+    };
+    ask_within(PATIENCE, &what, resolve)?
 }
 
 /// The addresses of `host:port`.

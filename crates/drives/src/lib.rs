@@ -12,7 +12,7 @@
 //!
 //! [`models`] lists the models with their parameters; every model also takes
 //! those of [`common_parameters`]: faults, stalls, speed that changes, noise and
-//! a neighbour. `docs/lab-models.md` is made from these declarations.
+//! a neighbour. `docs/reference/lab-models.md` is made from these declarations.
 //!
 //! [`Drive::truth`] says what a drive is and did, exactly: what a measurement of
 //! it must find.

@@ -1,4 +1,4 @@
-//! The models in words, for `docs/lab-models.md` and help texts.
+//! The models in words, for `docs/reference/lab-models.md` and help texts.
 
 use std::fmt::Write;
 
@@ -79,7 +79,10 @@ mod tests {
 
     #[test]
     fn the_page_is_what_the_declarations_say() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lab-models.md");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/reference/lab-models.md"
+        );
         let text = models_markdown();
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &text).unwrap();
@@ -87,7 +90,8 @@ mod tests {
         let page = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             page == text,
-            "docs/lab-models.md is out of date: run UPDATE_DOCS=1 cargo test -p fathom-drives"
+            "docs/reference/lab-models.md is out of date: run UPDATE_DOCS=1 cargo test -p \
+             fathom-drives"
         );
     }
 

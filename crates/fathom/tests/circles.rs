@@ -9,6 +9,8 @@
 //! re-exports. A module may name its own parts, as a folder's face does: only
 //! paths that lead out of a module count, upward, sideways or to another folder.
 //! Tests do not count.
+//!
+//! `FATHOM_TREE=DIR` looks at another checkout, for `scripts/house-numbers`.
 
 // A test panics where it must.
 #![allow(clippy::unwrap_used)]
@@ -380,9 +382,12 @@ fn circles(imports: &BTreeMap<usize, BTreeSet<usize>>) -> Vec<Vec<usize>> {
     circles
 }
 
-/// Sizes of the circles that are too large, by crate; and what they consist of.
+/// Sizes of the circles that are too large, by crate; and what all circles
+/// consist of, which `scripts/house-numbers` counts.
 fn found() -> (BTreeMap<String, Vec<usize>>, String) {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tree = std::env::var_os("FATHOM_TREE").map_or_else(own, PathBuf::from);
+    let crates = tree.join("crates");
     let mut sizes = BTreeMap::new();
     let mut told = String::new();
     let mut files = 0;
@@ -393,15 +398,13 @@ fn found() -> (BTreeMap<String, Vec<usize>>, String) {
         for root in roots.iter().filter(|root| root.exists()) {
             let house = Crate::read(root);
             files += house.files.len();
-            let circles = circles(&house.imports());
-            let large = circles.iter().filter(|c| c.len() > LARGEST_CIRCLE);
-            for circle in large {
+            for circle in &circles(&house.imports()) {
                 writeln!(told, "{name}: {} files", circle.len()).unwrap();
                 explain(&house, circle, &mut told);
-                sizes
-                    .entry(name.clone())
-                    .or_insert_with(Vec::new)
-                    .push(circle.len());
+                if circle.len() > LARGEST_CIRCLE {
+                    let large: &mut Vec<usize> = sizes.entry(name.clone()).or_default();
+                    large.push(circle.len());
+                }
             }
         }
     }

@@ -136,7 +136,12 @@ fn options(drive: &Drive) -> anyhow::Result<Options> {
     }
     let at = drive.at.clone().unwrap_or_else(|| {
         let name = splitmix64(fathom_observe::unix_now_ns() ^ u64::from(std::process::id()));
-        std::env::temp_dir().join(format!("fathom-lab-{name:016x}"))
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the name is drawn, and nothing but a mount goes there"
+        )]
+        let folder = std::env::temp_dir();
+        folder.join(format!("fathom-lab-{name:016x}"))
     });
     let mut options = Options::new(description, &at);
     options.limit_bytes = drive.keep_at_most;

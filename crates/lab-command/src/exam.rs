@@ -43,7 +43,7 @@ pub(crate) struct Exam {
     json: bool,
 }
 
-/// Print docs/accuracy.md: every figure about fathom's own accuracy.
+/// Print docs/evidence/accuracy.md: every figure about fathom's own accuracy.
 ///
 /// Simulates the promises of the statistics, sits the exam with several seeds,
 /// and measures shaped real targets with fathom and, where it is installed,
@@ -52,7 +52,7 @@ pub(crate) struct Exam {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  fathom-lab accuracy > docs/accuracy.md
+  fathom-lab accuracy > docs/evidence/accuracy.md
   fathom-lab accuracy --quick        Fewer cases and shorter loads
   fathom-lab accuracy --simulated    Without the real targets")]
 pub(crate) struct Accuracy {

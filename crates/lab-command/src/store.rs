@@ -22,7 +22,7 @@ use crate::signals::{LOOK, Signals};
 /// is GET, PUT, HEAD, DELETE, POST or LIST, and ACTION is delay=20ms, a status,
 /// close, truncate, corrupt, hang=5s, drip=100ms, pretend (removals are confirmed
 /// and not done), or what is wrong with listings, such as ignore-prefix or
-/// endless (docs/objects.md).
+/// endless (docs/guide/objects.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -1,5 +1,5 @@
 //! The ground truth of a simulated drive: what it really did, by its own
-//! record. Schema `fathom.lab.truth/1`, described in `docs/lab.md`.
+//! record. Schema `fathom.lab.truth/1`, described in `docs/guide/lab.md`.
 
 use std::collections::BTreeMap;
 

@@ -60,7 +60,7 @@ fn what_cannot_be_told_says_why() {
         "{}",
         state.cached_method
     );
-    let state = data_state(&[std::env::temp_dir()], None);
+    let state = data_state(&[PathBuf::from("/var/tmp")], None);
     assert!(
         state.unwritten_method.contains("neither a file nor"),
         "{}",

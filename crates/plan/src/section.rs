@@ -280,8 +280,8 @@ fn keys_in_words<S: Section>() -> String {
     match all.len() > KEYS_LISTED {
         false => format!("a {} has the keys {first}", S::TITLE),
         true => format!(
-            "a {} has {} keys, among them {first}; docs/plan.md lists them all, as does `fathom \
-             plan schema`",
+            "a {} has {} keys, among them {first}; docs/reference/plan.md lists them all, as does \
+             `fathom plan schema`",
             S::TITLE,
             all.len()
         ),

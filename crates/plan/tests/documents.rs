@@ -26,12 +26,12 @@ fn same(file: &str, generated: &str) {
 
 #[test]
 fn the_schema_is_up_to_date() {
-    same("docs/plan.schema.json", &schema());
+    same("docs/schema/plan.schema.json", &schema());
 }
 
 #[test]
 fn the_reference_is_up_to_date() {
-    same("docs/plan.md", &reference());
+    same("docs/reference/plan.md", &reference());
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Prints the JSON Schema of `fathom judge --json`:
-//! `cargo run -p fathom-report --example opinion_schema > docs/opinion.schema.json`.
+//! `cargo run -p fathom-report --example opinion_schema > docs/schema/opinion.schema.json`.
 
 use std::io::Write as _;
 

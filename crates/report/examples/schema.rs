@@ -1,6 +1,6 @@
 //! Prints the JSON Schema of `--json`:
-//! `cargo run -p fathom-report --example schema > docs/run.schema.json`, or
-//! `… --example schema comparison > docs/comparison.schema.json` (or `crosscheck`).
+//! `cargo run -p fathom-report --example schema > docs/schema/run.schema.json`, or
+//! `… --example schema comparison > docs/schema/comparison.schema.json` (or `crosscheck`).
 
 use std::io::Write as _;
 

@@ -171,13 +171,13 @@ fn the_number_of_series_is_limited() {
 
 #[test]
 fn the_page_lists_every_metric() {
-    let page = include_str!("../../../docs/metrics.md");
+    let page = include_str!("../../../docs/guide/metrics.md");
     for family in FAMILIES {
         let kind = format!("{:?}", family.kind).to_lowercase();
         let row = format!(
             "| `{}` | {kind} | {} | {} |",
             family.name, family.labels, family.help
         );
-        assert!(page.contains(&row), "docs/metrics.md lacks\n{row}");
+        assert!(page.contains(&row), "docs/guide/metrics.md lacks\n{row}");
     }
 }

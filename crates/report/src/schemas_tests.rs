@@ -1,14 +1,15 @@
 //! The committed schemas of what is printed about one host.
 
 fn committed(name: &str, schema: &str) {
-    let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../docs/schema/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(&path, schema).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         committed == schema,
-        "docs/{name} is out of date; run UPDATE_DOCS=1 cargo test -p fathom-report --lib schemas"
+        "docs/schema/{name} is out of date; run UPDATE_DOCS=1 cargo test -p fathom-report --lib \
+         schemas"
     );
 }
 

@@ -14,7 +14,7 @@
 //! assert!(matches!("V11", check::id::V11));
 //! ```
 //!
-//! `fathom explain`, the pages in `docs/` ([`page`]) and the remedies in findings
+//! `fathom explain`, the pages in `docs/reference/` ([`page`]) and the remedies in findings
 //! are the same text.
 
 mod find;

@@ -6,7 +6,7 @@ use crate::rule::{Grade, Rule, Table};
 use crate::words::{figure, graded, kind, threshold};
 use crate::{alarm, check, cluster, diagnosis, method, network, stack};
 
-/// Each table with the name of its page in `docs/` and what stands at its head.
+/// Each table with the name of its page in `docs/reference/` and what stands at its head.
 pub const PAGES: [(&Table, &str, &str); 7] = [
     (
         &check::TABLE,
@@ -175,14 +175,15 @@ mod tests {
     fn the_committed_pages_are_the_tables() {
         for (table, name, head) in PAGES {
             let page = page(table, head);
-            let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+            let path = format!("{}/../../docs/reference/{name}", env!("CARGO_MANIFEST_DIR"));
             if std::env::var_os("UPDATE_DOCS").is_some() {
                 std::fs::write(&path, &page).unwrap();
             }
             let committed = std::fs::read_to_string(&path).unwrap_or_default();
             assert!(
                 committed == page,
-                "docs/{name} is out of date; run UPDATE_DOCS=1 cargo test -p fathom-rules --lib"
+                "docs/reference/{name} is out of date; run UPDATE_DOCS=1 cargo test -p fathom-rules \
+                 --lib"
             );
         }
         assert_eq!(PAGES.len(), TABLES.len(), "every table has a page");

@@ -1,4 +1,4 @@
-//! The page of documentation about an exam: `docs/diagnosis-exam.md`.
+//! The page of documentation about an exam: `docs/evidence/diagnosis-exam.md`.
 
 use super::paper::DiagnosisPaper;
 

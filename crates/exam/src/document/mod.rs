@@ -1,4 +1,4 @@
-//! `docs/accuracy.md`, written from what was simulated and measured: every
+//! `docs/evidence/accuracy.md`, written from what was simulated and measured: every
 //! figure in it comes from the run that wrote it.
 
 mod measured;

@@ -27,7 +27,7 @@ const WIDTH: usize = 80;
 /// ok or cannot be measured, and says why. A rule that asks for five minutes fires
 /// only when five minutes were seen: use --for 5m, or a recording.
 ///
-/// The exit status is 10 when an alarm fires, and 0 when none does. docs/alarms.md
+/// The exit status is 10 when an alarm fires, and 0 when none does. docs/reference/alarms.md
 /// has all rules with their sources.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -45,7 +45,7 @@ pub(crate) use cluster::gluster_profile;
 /// it; NO needs room that is proved, or something else that is proved to be
 /// short. `%util` proves neither; a low one can only take a proof away.
 ///
-/// Dumps of storage clusters are judged by rules of their own (docs/clusters.md):
+/// Dumps of storage clusters are judged by rules of their own (docs/reference/clusters.md):
 /// a volume profile of Gluster, or `ceph status`, `ceph health detail`, `ceph osd
 /// perf`, `ceph osd df` (with `-f json`), `dump_historic_ops` and `perf dump`.
 #[derive(Debug, Args)]

@@ -22,7 +22,7 @@ const WIDTH: usize = 80;
 /// bcache, loop devices, partitions, drives and their controllers, with the
 /// settings that matter at each, and the server of a network mount. Alignment is
 /// followed through all of them. Only reads; as root it also reads the
-/// superblock and device mapper's tables. The rules are in docs/stack.md.
+/// superblock and device mapper's tables. The rules are in docs/reference/stack.md.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +33,7 @@ pub(crate) struct Stack {
     /// A file, a folder (also one that is yet to be made) or a block device.
     #[arg(default_value = ".")]
     path: PathBuf,
-    /// Print JSON (schema fathom.stack/1, docs/stack.schema.json).
+    /// Print JSON (schema fathom.stack/1, docs/schema/stack.schema.json).
     #[arg(long)]
     json: bool,
 }

@@ -29,15 +29,15 @@ fn console_lines(text: &str) -> Vec<String> {
 fn every_console_line_of_the_documents_runs() {
     let documents = [
         "README.md",
-        "docs/plan.md",
-        "docs/checks.md",
-        "docs/lab.md",
-        "docs/accuracy.md",
-        "docs/fleet.md",
-        "docs/objects.md",
-        "docs/gosbench.md",
-        "docs/metadata.md",
-        "docs/diagnosis.md",
+        "docs/reference/plan.md",
+        "docs/reference/checks.md",
+        "docs/guide/lab.md",
+        "docs/evidence/accuracy.md",
+        "docs/guide/fleet.md",
+        "docs/guide/objects.md",
+        "docs/guide/gosbench.md",
+        "docs/guide/metadata.md",
+        "docs/guide/diagnosis.md",
         "CONTRIBUTING.md",
     ];
     let mut ran = 0;

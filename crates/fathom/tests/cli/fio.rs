@@ -132,7 +132,7 @@ fn by_the_name_of_fio_it_is_fio() {
         "{}",
         ran.stdout
     );
-    let page = include_str!("../../../../docs/fio.md");
+    let page = include_str!("../../../../docs/reference/fio.md");
     let wanted = format!("Every option of {} ", reported.replace('-', " "));
     assert!(page.contains(&wanted), "{wanted}");
 }

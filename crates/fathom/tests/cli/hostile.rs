@@ -180,6 +180,10 @@ fn test_files_that_others_take_away_during_a_run_are_reported() {
     fs::create_dir(bench.data()).unwrap();
     let run = bench.command(io("4s")).spawn().unwrap();
     eventually("load", || is_loaded(&bench));
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what somebody else does to the folder"
+    )]
     fs::remove_dir_all(bench.data()).unwrap();
     let output = finish(run);
     // A result that is not trusted keeps its own status.

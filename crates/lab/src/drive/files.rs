@@ -52,6 +52,10 @@ pub(super) struct Files {
 }
 
 impl Files {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "files show the date at which they were mounted"
+    )]
     pub(super) fn new(intake: Arc<Intake>, sends: Arc<SendTimes>, truth: TruthText) -> Files {
         Files {
             intake,

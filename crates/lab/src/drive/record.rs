@@ -212,6 +212,7 @@ impl Record {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the date of the record")]
 fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_nanos() as u64)

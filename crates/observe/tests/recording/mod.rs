@@ -43,6 +43,7 @@ impl Machine {
     }
 
     /// Removes a file or folder.
+    #[expect(clippy::disallowed_methods, reason = "within a folder of the test")]
     pub(crate) fn remove(&self, path: &str) {
         let path = inside(self.folder.path(), path);
         let removed = if path.is_dir() {

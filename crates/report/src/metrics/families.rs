@@ -1,4 +1,4 @@
-//! Every metric by name. `docs/metrics.md` lists the same.
+//! Every metric by name. `docs/guide/metrics.md` lists the same.
 
 /// What a metric is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

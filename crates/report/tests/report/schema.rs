@@ -8,15 +8,18 @@ use serde_json::Value;
 use crate::synthetic;
 use fathom_report::json;
 
-const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json");
+const COMMITTED: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../docs/schema/run.schema.json"
+);
 
 #[test]
 fn the_committed_schema_is_the_code_s() {
     let committed = std::fs::read_to_string(COMMITTED).unwrap_or_default();
     assert!(
         committed == json::schema().unwrap(),
-        "docs/run.schema.json is stale; run \
-         `cargo run -p fathom-report --example schema > docs/run.schema.json`"
+        "docs/schema/run.schema.json is stale; run \
+         `cargo run -p fathom-report --example schema > docs/schema/run.schema.json`"
     );
 }
 
@@ -24,12 +27,13 @@ fn the_committed_schema_is_the_code_s() {
 fn the_committed_schema_of_comparisons_is_the_code_s() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/comparison.schema.json"
+        "/../../docs/schema/comparison.schema.json"
     );
     assert!(
         std::fs::read_to_string(path).unwrap_or_default() == json::comparison_schema().unwrap(),
-        "docs/comparison.schema.json is stale; run \
-         `cargo run -p fathom-report --example schema comparison > docs/comparison.schema.json`"
+        "docs/schema/comparison.schema.json is stale; run \
+         `cargo run -p fathom-report --example schema comparison > \
+         docs/schema/comparison.schema.json`"
     );
 }
 
@@ -39,8 +43,9 @@ fn the_committed_schema_of_cross_checks_is_the_code_s() {
     assert!(
         std::fs::read_to_string(path).unwrap_or_default()
             == fathom_report::crosscheck::schema().unwrap(),
-        "docs/crosscheck.schema.json is stale; run \
-         `cargo run -p fathom-report --example schema crosscheck > docs/crosscheck.schema.json`"
+        "docs/schema/crosscheck.schema.json is stale; run \
+         `cargo run -p fathom-report --example schema crosscheck > \
+         docs/schema/crosscheck.schema.json`"
     );
 }
 
@@ -50,8 +55,8 @@ fn the_committed_schema_of_opinions_is_the_code_s() {
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         committed == fathom_report::opinion::schema().unwrap(),
-        "docs/opinion.schema.json is stale; run \
-         `cargo run -p fathom-report --example opinion_schema > docs/opinion.schema.json`"
+        "docs/schema/opinion.schema.json is stale; run \
+         `cargo run -p fathom-report --example opinion_schema > docs/schema/opinion.schema.json`"
     );
 }
 

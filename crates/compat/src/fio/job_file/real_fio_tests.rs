@@ -280,8 +280,7 @@ fn the_installed_fio_accepts_what_is_exported() {
         Config::default(),
         proptest::test_runner::TestRng::deterministic_rng(Config::default().rng_algorithm),
     );
-    let dir = std::env::temp_dir().join(format!("fathom-export-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let mut accepted = 0;
     for case in 0..900 {
         let (workload, target) = (workloads(), targets())
@@ -301,7 +300,7 @@ fn the_installed_fio_accepts_what_is_exported() {
             continue;
         };
         let text = fio_job_file(&done);
-        let path = dir.join("job.fio");
+        let path = dir.path().join("job.fio");
         std::fs::write(&path, &text).unwrap();
         let output = Command::new("fio")
             .arg("--parse-only")
@@ -316,7 +315,6 @@ fn the_installed_fio_accepts_what_is_exported() {
         );
         accepted += 1;
     }
-    std::fs::remove_dir_all(&dir).unwrap();
     assert!(accepted >= 20, "only {accepted} were exported");
 }
 
