@@ -46,10 +46,7 @@ impl Access {
         let endpoints = store.endpoints.iter().map(|name| Endpoint::find(name));
         let endpoints: Vec<Endpoint> = endpoints.collect::<Result<_, Error>>()?;
         let tls = match endpoints.iter().any(|endpoint| endpoint.tls) {
-            true => Some(tls::config(
-                store.ca_file.as_deref(),
-                store.unverified,
-            )?),
+            true => Some(tls::config(store.ca_file.as_deref(), store.unverified)?),
             false => None,
         };
         Ok(Access {

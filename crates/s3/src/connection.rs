@@ -5,11 +5,11 @@ use std::io::{self, IoSlice};
 use super::answer::Complaint;
 use super::fault::Fault;
 use super::framing::{Framing, Stretch};
-use super::transport::{Transport, must_wait};
 use super::payload::{Payload, Piece};
 use super::region;
 use super::request::{Body, Sink};
 use super::response::Response;
+use super::transport::{Transport, must_wait};
 
 /// Pieces that are handed over by one call.
 const PIECES: usize = 16;

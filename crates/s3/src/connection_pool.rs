@@ -18,8 +18,8 @@ use super::connection::{Connection, State, Step};
 use super::digests;
 use super::events::{Connected, Ended};
 use super::fault::Fault;
-use super::transport::{Transport, must_wait};
 use super::request::{Body, Method, Request, Writer};
+use super::transport::{Transport, must_wait};
 use crate::Error;
 
 /// Bytes that are received by one call.

@@ -32,10 +32,7 @@ const BUNDLE_BYTES_MAX: u64 = 16 << 20;
 ///
 /// # Errors
 /// When the certificates cannot be read.
-pub(crate) fn config(
-    ca_file: Option<&str>,
-    unverified: bool,
-) -> Result<Arc<ClientConfig>, Error> {
+pub(crate) fn config(ca_file: Option<&str>, unverified: bool) -> Result<Arc<ClientConfig>, Error> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()?;
