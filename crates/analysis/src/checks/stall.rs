@@ -6,7 +6,7 @@
 use fathom_model::op::OpKind;
 use fathom_model::sample::{Phase, Sample};
 use fathom_model::unit;
-use fathom_rules::check::v45::{HELD_UP, LEAST_OPS_PER_SECOND};
+use fathom_rules::check::v45::{CAVEAT, HELD_UP, LEAST_OPS_PER_SECOND};
 use fathom_rules::{Rule, check};
 
 use super::Facts;
@@ -26,7 +26,7 @@ pub(super) fn target_stall(facts: &Facts<'_>) -> Option<Outcome> {
     }
     let within = longest(trial, |_| false);
     // A load of one operation at a time is cut by seconds only where one ends.
-    let alone = longest_of_one(trial).filter(|op| op.1 >= (RULE.caveat * 1e9) as u64);
+    let alone = longest_of_one(trial).filter(|op| op.1 >= (CAVEAT * 1e9) as u64);
     let candidates = [Some(within), alone, after];
     let longest_of = candidates.into_iter().flatten().max_by_key(|stop| stop.1);
     let (from_ns, length_ns) = longest_of.unwrap_or(within);
