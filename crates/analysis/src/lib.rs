@@ -28,6 +28,7 @@ mod fleet;
 mod fold;
 mod intervals;
 mod judge;
+pub mod judgement;
 mod knee;
 mod latencies;
 mod limiter;
@@ -49,17 +50,6 @@ mod steadiness;
 mod summary;
 mod trial;
 mod unstored;
-
-/// The parts of a judgement, for figures that are not those of a run: findings by
-/// the table, and verdicts of them.
-pub mod judgement {
-    pub use crate::checks::evidence::missing as missing_evidence;
-    pub use crate::checks::sort;
-    pub use crate::fold::{Source, fold, validity};
-    pub use crate::outcome::Outcome;
-    pub use crate::statistics::ratio::is_too_wide;
-    pub use crate::steadiness::{Logged, of_log};
-}
 
 #[cfg(test)]
 mod judge_properties;

@@ -46,11 +46,11 @@ pub use host_list::{
     HostListError, HostName, MAX_HOSTS, RangeError, parse_hosts, parse_hosts_file,
 };
 pub use interrupt::{Interrupt, Urgency};
+pub use launchers::KubernetesError;
 pub use launchers::agent_binary::BinaryError;
 pub use launchers::call_back::{
     CALL_BACK_VARIABLE, CallBackError, Invitation, InvitationError, serve_call_back,
 };
-pub use launchers::kubernetes::KubernetesError;
 pub use launchers::{LAUNCHERS, LaunchError, LaunchRequest, Launcher, LauncherKind};
 pub use protocol::frame::FrameError;
 pub use protocol::message::{Event, TrialEnding, TrialInterval, TrialStart};

@@ -8,8 +8,8 @@ use fathom_model::comparison::{
     Difference, Metric, Standing,
 };
 
+use crate::escape::escape_markdown as escape;
 use crate::figure::{Figure, Throughput};
-use crate::markdown::escape;
 use crate::names;
 
 /// Differences that are named at most.

@@ -28,6 +28,7 @@ pub mod cluster;
 mod curve;
 pub mod diagnosis;
 mod disks;
+mod escape;
 mod facts;
 mod figure;
 mod files;

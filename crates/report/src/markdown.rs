@@ -9,6 +9,7 @@ use fathom_model::judged::{LatencySummary, ResultRow};
 use fathom_model::{JudgedRun, unit};
 
 use crate::curve::{self, CurveView};
+use crate::escape::escape_markdown as escape;
 use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid, mark};
 use crate::table::clean;
@@ -381,25 +382,6 @@ fn push_plan(out: &mut String, run: &JudgedRun) {
         run.run.seed,
         plan.join("\n")
     );
-}
-
-/// A text that Markdown shows as it is, on one line.
-pub(crate) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '@' => out.push_str("&#64;"),
-            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '~' | '#' | '$' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

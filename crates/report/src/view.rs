@@ -8,7 +8,7 @@ use std::fmt::Write;
 use askama::Template;
 use fathom_model::view::{ColumnKind, Table, View};
 
-use crate::markdown::escape;
+use crate::escape::escape_markdown as escape;
 use crate::table::{self, Align};
 use crate::text::page::Page;
 

@@ -233,10 +233,10 @@ mod tests {
             }
         };
         let flushing = |every: u32| {
-            RecordBuilder::writes().edit(|record| {
-                record.spec.workload.sync.every_writes = every;
-                hangs(record);
-            })
+            let builder = RecordBuilder::writes();
+            builder
+                .with(|b| b.workload.sync.every_writes = every)
+                .edit(hangs)
         };
         let finding = flushing(1);
         let finding = finding.finding("V45").unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::credentials::CredentialsError;
 use crate::host_list::HostListError;
 use crate::launchers::agent_binary::BinaryError;
-use crate::launchers::kubernetes::KubernetesError;
+use crate::launchers::kubernetes_error::KubernetesError;
 use crate::thread::ThreadError;
 use crate::transport::ConnectionError;
 

@@ -10,6 +10,7 @@ pub(crate) mod call_back_launch;
 mod call_back_port;
 mod error;
 pub(crate) mod kubernetes;
+mod kubernetes_error;
 pub(crate) mod local;
 mod mpi;
 mod program;
@@ -23,6 +24,7 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 
 pub use error::LaunchError;
+pub use kubernetes_error::KubernetesError;
 pub use request::LaunchRequest;
 
 use crate::host_list::HostName;

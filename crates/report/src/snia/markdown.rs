@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::SniaView;
-use crate::markdown::escape;
+use crate::escape::escape_markdown as escape;
 
 /// Appends the report.
 pub(crate) fn push(out: &mut String, view: &SniaView<'_>) {

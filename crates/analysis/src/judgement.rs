@@ -1,0 +1,9 @@
+//! The parts of a judgement, for figures that are not those of a run: findings by
+//! the table, and verdicts of them.
+
+pub use crate::checks::evidence::missing as missing_evidence;
+pub use crate::checks::sort;
+pub use crate::fold::{Source, fold, validity};
+pub use crate::outcome::Outcome;
+pub use crate::statistics::ratio::is_too_wide;
+pub use crate::steadiness::{Logged, of_log};
