@@ -154,7 +154,7 @@ fn alarms_are_listed_explained_and_exported() {
 #[test]
 fn sar_text_is_a_recording_for_both_commands() {
     let bench = Bench::new();
-    let file = fixture("sar-A.txt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../compat/tests/fixtures/sar-A.txt");
     let file = file.to_str().unwrap();
     let found = bench.fathom(["diagnose", file, "--json"]).json();
     assert_eq!(found["sources"][0], "sar (text)");
