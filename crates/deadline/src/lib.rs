@@ -34,4 +34,6 @@ pub use mount_table::MountTable;
 pub use mount_watch::{MountAnswer, MountWatch};
 pub use names::{addresses_of, host_addresses};
 pub use probe::{MountSpace, ask_device, ask_mount, ask_mounts, not_responding};
-pub use program::{ProgramAnswer, answer_of, answer_with_errors_of, find_program, output_of};
+pub use program::{
+    ProgramAnswer, answer_of, answer_with_errors_of, command, find_program, output_of,
+};

@@ -97,6 +97,19 @@ pub fn accept_changes(directory: &Path) -> Result<(), NotResponding> {
     })
 }
 
+/// Makes a call that changes something at a path, with the time that changes get.
+///
+/// # Errors
+/// Those of the call, and [`io::ErrorKind::TimedOut`].
+pub fn change<T: Send + 'static>(
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let name = MountTable::recent().enter(path)?;
+    let path = path.to_owned();
+    ask_within(PATIENCE_FOR_CHANGES, &name, move || call(&path))?
+}
+
 /// The path with all links resolved; it must exist.
 ///
 /// # Errors
