@@ -10,9 +10,10 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use fathom_deadline::{NotResponding, command, paths};
 use serde_json::{Value, json};
 
 use crate::credentials::CredentialsError;
@@ -52,6 +53,9 @@ pub enum KubernetesError {
     /// A path that kubectl cannot be told.
     #[error("{} is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
+    /// What the manifest lies on does not answer.
+    #[error("cannot read {0}: {1}")]
+    OutOfReach(String, NotResponding),
     /// The manifest of something else.
     #[error(
         "{path} must hold the manifest of one Job and nothing else; examples/kubernetes-job.yaml \
@@ -137,6 +141,8 @@ fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
 fn read_manifest(path: &Path) -> Result<Value, KubernetesError> {
     let text = path.to_str();
     let text = text.ok_or_else(|| KubernetesError::NotUtf8(path.to_owned()))?;
+    // kubectl would wait for it, and Ctrl-C is not for kubectl.
+    paths::answers(path).map_err(|silent| KubernetesError::OutOfReach(text.to_owned(), silent))?;
     let file = format!("--filename={text}");
     let job = ask(
         &[
@@ -415,7 +421,8 @@ fn trouble(pod: &Value) -> Option<String> {
 
 /// Runs kubectl, and reads the JSON that it prints.
 fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> {
-    let mut child = Command::new("kubectl")
+    let mut child = command("kubectl")
+        .map_err(KubernetesError::Start)?
         .args(words)
         .arg(ASK_SECONDS)
         .stdin(match input {
