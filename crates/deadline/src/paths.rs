@@ -12,6 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 
 use crate::bounded_call::{NotResponding, PATIENCE, ask, ask_within};
+use crate::change_watch::ChangeWatch;
+use crate::device::tell_of_waiting;
 use crate::mount_table::MountTable;
 use crate::probe::{MountSpace, ask_device};
 
@@ -106,6 +108,7 @@ pub fn change<T: Send + 'static>(
     call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     let name = MountTable::recent().enter(path)?;
+    let _watch = ChangeWatch::start(path, tell_of_waiting);
     let path = path.to_owned();
     ask_within(PATIENCE_FOR_CHANGES, &name, move || call(&path))?
 }
