@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use fathom_compat::at_io::{AtIoIops, AtIoIopsUnit, calls, rate as rate_of};
-use fathom_deadline::paths;
+use fathom_deadline::{ChangeWatch, paths};
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_surplus_files};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
@@ -207,6 +207,7 @@ fn remove_surplus(
             .filter(|path| paths::exists(path))
             .and_then(|path| Store::open(&path).ok()),
     };
+    let _held_up = ChangeWatch::start(directory, present::complain);
     remove_surplus_files(directory, prefix, count, &mut gone)?;
     Ok(())
 }
