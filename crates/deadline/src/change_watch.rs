@@ -18,7 +18,7 @@ use crate::mount_table::MountTable;
 /// What is over after this time was not held up.
 const BEGIN_AFTER: Duration = Duration::from_secs(1);
 /// A request may take this long before it is told of.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Distance of two lines.
 const AGAIN: Duration = Duration::from_secs(10);
 /// Distance of two requests that were answered.
@@ -33,7 +33,7 @@ pub struct ChangeWatch {
 
 impl ChangeWatch {
     /// Watches the file system of `path`. `tell` is given a line once a request
-    /// has not been answered for 3 s, again every 10 s, and when it has been.
+    /// has not been answered for 2 s, again every 10 s, and when it has been.
     pub fn start(path: &Path, tell: impl Fn(&str) + Send + 'static) -> ChangeWatch {
         let (ends, ended) = channel();
         let path = path.to_owned();
