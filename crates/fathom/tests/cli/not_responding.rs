@@ -451,25 +451,6 @@ fn a_store_that_says_nothing_is_named_before_anything_is_made() {
 }
 
 #[test]
-fn a_store_that_says_nothing_is_named_before_its_bucket_is_made() {
-    let bench = Bench::new();
-    let (_listener, address) = mute_server();
-    let some = "{number_min: 1, number_max: 1, number_distribution: constant, size_min: 2, \
-                size_max: 2, size_distribution: constant, unit: KB}";
-    let text = format!(
-        "s3_config:\n  - {{access_key: key, secret_key: secret, region: r, endpoint: \
-         'http://{address}', usePathStyle: true}}\ntests:\n  - {{name: write, write_weight: 1, \
-         stop_with_ops: 1, objects: {some}, buckets: {{number_min: 1, number_max: 1, \
-         number_distribution: constant}}, bucket_prefix: b, object_prefix: o, workers: 1, \
-         parallel_clients: 1}}\n"
-    );
-    fs::write(bench.path().join("perf.yaml"), text).unwrap();
-    let output = bench.fathom(["gosbench", "perf.yaml"]);
-    names(&output, &address);
-    assert!(output.stderr.contains("(waited 4 s)"), "{}", output.stderr);
-}
-
-#[test]
 fn a_name_service_that_never_answers_is_named() {
     if !is_root() {
         println!("skipped: a resolv.conf of its own takes root");
