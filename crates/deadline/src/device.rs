@@ -18,22 +18,27 @@ type Tell = fn(&str);
 
 static TELL: OnceLock<Tell> = OnceLock::new();
 
-/// Has `tell` called, once for each wait, with a line about a device that has not
-/// answered yet and may be asleep.
+/// Has `tell` called with a line about what has not answered yet and is still waited
+/// for: a device that may be asleep, a file system whose changes are held up.
 pub fn tell_when_waiting(tell: fn(&str)) {
     // The first one stays.
     let _ = TELL.set(tell);
 }
 
-pub(crate) fn waiting_for(name: &str, waited: Duration, patience: Duration) {
+/// Tells whoever asked for it with [`tell_when_waiting`].
+pub fn tell_of_waiting(text: &str) {
     if let Some(tell) = TELL.get() {
-        tell(&format!(
-            "{name} has not answered for {} s; waiting for {} s at most, because a disk that \
-             sleeps needs time to spin up",
-            waited.as_secs(),
-            patience.as_secs()
-        ));
+        tell(text);
     }
+}
+
+pub(crate) fn waiting_for(name: &str, waited: Duration, patience: Duration) {
+    tell_of_waiting(&format!(
+        "{name} has not answered for {} s; waiting for {} s at most, because a disk that \
+         sleeps needs time to spin up",
+        waited.as_secs(),
+        patience.as_secs()
+    ));
 }
 
 /// How long a device may take to answer that is about to be used: a disk that

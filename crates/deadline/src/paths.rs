@@ -12,6 +12,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 
 use crate::bounded_call::{NotResponding, PATIENCE, ask, ask_within};
+use crate::change_watch::ChangeWatch;
+use crate::device::tell_of_waiting;
 use crate::mount_table::MountTable;
 use crate::probe::{MountSpace, ask_device};
 
@@ -95,6 +97,20 @@ pub fn accept_changes(directory: &Path) -> Result<(), NotResponding> {
         let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
         drop(rustix::fs::open(&directory, flags, Mode::RUSR | Mode::WUSR));
     })
+}
+
+/// Makes a call that changes something at a path, with the time that changes get.
+///
+/// # Errors
+/// Those of the call, and [`io::ErrorKind::TimedOut`].
+pub fn change<T: Send + 'static>(
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    let name = MountTable::recent().enter(path)?;
+    let _watch = ChangeWatch::start(path, tell_of_waiting);
+    let path = path.to_owned();
+    ask_within(PATIENCE_FOR_CHANGES, &name, move || call(&path))?
 }
 
 /// The path with all links resolved; it must exist.

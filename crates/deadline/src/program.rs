@@ -2,6 +2,7 @@
 //! their end within a time, and their output taken. Nothing is given to them.
 
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,6 +24,40 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     let places = std::env::split_paths(&path).chain(PLACES.map(PathBuf::from));
     let mut programs = places.map(|place| place.join(name));
     programs.find(|program| paths::metadata(program).is_ok_and(|facts| facts.is_file()))
+}
+
+/// A command of a program that is found as the kernel finds it. Folders of the
+/// search path on mounts that do not answer are passed over.
+///
+/// # Errors
+/// There is none ([`io::ErrorKind::NotFound`]), or what it may lie on does not
+/// answer ([`io::ErrorKind::TimedOut`]).
+pub fn command(name: impl AsRef<Path>) -> io::Result<Command> {
+    let name = name.as_ref();
+    let mut command = Command::new(located(name)?);
+    command.arg0(name);
+    Ok(command)
+}
+
+fn located(name: &Path) -> io::Result<PathBuf> {
+    if name.components().count() != 1 || name.has_root() {
+        return match paths::metadata(name) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
+            _ => Ok(name.to_owned()),
+        };
+    }
+    let mut why = io::Error::from_raw_os_error(libc::ENOENT);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    for place in std::env::split_paths(&path) {
+        let place = std::path::absolute(place.join("."))?;
+        let program = place.join(name);
+        match paths::metadata(&program) {
+            Ok(facts) if facts.is_file() && facts.mode() & 0o111 != 0 => return Ok(program),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => why = error,
+            _ => {}
+        }
+    }
+    Err(why)
 }
 
 /// What a program answered.
@@ -159,6 +194,17 @@ mod tests {
         let error = error.unwrap_err().to_string();
         assert!(error.contains("did not answer"), "{error}");
         assert_eq!(find_program("no-such-program"), None);
+        assert!(
+            command("sh")
+                .unwrap()
+                .arg("-c")
+                .arg(":")
+                .status()
+                .unwrap()
+                .success()
+        );
+        let error = command("no-such-program").unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOENT));
     }
 
     #[test]

@@ -102,6 +102,10 @@ impl Progress {
     /// Takes note of an event and shows it.
     pub(crate) fn event(&mut self, event: &Event) {
         if self.style == Style::Quiet {
+            // Silence would be taken for work.
+            if let Event::Waiting(text) = event {
+                write_stderr(&format!("fathom: {text}\n"));
+            }
             return;
         }
         match event {
@@ -129,7 +133,7 @@ impl Progress {
                 self.step(what, *done_bytes, *total_bytes);
             }
             Event::Interval(intervals) => self.intervals(intervals),
-            Event::Note(text) => self.line(text),
+            Event::Note(text) | Event::Waiting(text) => self.line(text),
             Event::Pausing { .. } => self.live("waiting until the device is quiet"),
             Event::TrialsEnded(endings) => self.ended(endings),
             // Told at the end, however quiet the progress is.

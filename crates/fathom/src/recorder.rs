@@ -245,6 +245,7 @@ impl Recorder {
             Event::PhaseStarted { .. }
             | Event::Progress { .. }
             | Event::Note(_)
+            | Event::Waiting(_)
             | Event::LeftBehind(_)
             | Event::FileCreated { .. }
             | Event::FileFound { .. }
@@ -343,7 +344,7 @@ fn absolute(path: &Path) -> PathBuf {
 /// What an agent says may repeat what it was given.
 fn mask(event: &mut Event) {
     match event {
-        Event::Note(text) | Event::LeftBehind(text) => *text = masked(text),
+        Event::Note(text) | Event::Waiting(text) | Event::LeftBehind(text) => *text = masked(text),
         Event::TrialsEnded(endings) => {
             for ending in endings {
                 let end = &mut ending.end;

@@ -132,6 +132,7 @@ impl Sink for Notebook {
                 .try_for_each(|ending| self.write(&format!("{:?}", ending.state))),
             Event::Progress { .. }
             | Event::Note(_)
+            | Event::Waiting(_)
             | Event::LeftBehind(_)
             | Event::Pausing { .. } => Ok(()),
         }

@@ -8,14 +8,17 @@ use fathom_s3::{Access, Body, ConnectionPool, Method, Request, Sink};
 
 use super::access;
 use super::advice::{advised, told};
+use super::reach::answers;
 use crate::Error;
 
-/// Makes a bucket unless it is there. Whether it was made.
+/// Makes a bucket unless it is there. Whether it was made. The store is asked first
+/// whether it answers, in the time that a first answer gets.
 ///
 /// # Errors
 /// When the store cannot be reached, or refuses.
 pub fn make_bucket(store: &ObjectStore, bucket: &str) -> Result<bool, Error> {
     let access = Arc::new(access::find(store, bucket, 0)?);
+    answers(&access, &|| false)?;
     let mut pool = ConnectionPool::single(&access)?;
     match ask(&mut pool, &access, Method::Head) {
         Ok(()) => return Ok(false),

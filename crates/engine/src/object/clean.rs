@@ -13,6 +13,7 @@ use super::own_keys::{OwnKeys, is_note, run_of};
 use super::prepare::parts_of;
 use super::reach;
 use super::remove::{Removal, patient, remove_below};
+use super::stalled::{LISTING, Stalled};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
@@ -84,7 +85,8 @@ fn find(
         let mut listing = Listing::new(what, &start);
         let mut seen = 0;
         loop {
-            let entries = match listing.page(&mut pool, &access, &|| hooks.stop_requested()) {
+            let asked = Stalled::begin(LISTING, &access);
+            let entries = match listing.page(&mut pool, &access, &|| asked.look(&*hooks)) {
                 Ok(Some(entries)) => entries,
                 Ok(None) => break,
                 // Not every store has versions, or uploads in parts.

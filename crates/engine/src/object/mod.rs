@@ -25,6 +25,7 @@ mod remove;
 mod settle;
 mod shelf;
 mod slot;
+mod stalled;
 mod under_way;
 mod versions;
 mod work;

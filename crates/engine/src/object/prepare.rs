@@ -15,6 +15,7 @@ use super::fill::fill;
 use super::names::Names;
 use super::own_keys::{is_note, is_tag};
 use super::shelf;
+use super::stalled::{LISTING, Stalled};
 use super::work::{Work, check};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
@@ -167,7 +168,8 @@ fn holds_others(
 ) -> Result<bool, Error> {
     let mut query = Vec::new();
     list_query(&mut query, prefix, ("", false), 1000, true);
-    let page = page_of(pool, access, &query, &|| hooks.stop_requested());
+    let listing = Stalled::begin(LISTING, access);
+    let page = page_of(pool, access, &query, &|| listing.look(hooks));
     let document = page.map_err(|broken| unlisted(access, broken))?;
     let checked = others_of(&document, prefix);
     checked.map_err(|text| unlisted(access, Broken::Wrong(text)))
@@ -219,7 +221,8 @@ fn existing(
     let (mut bytes, mut strange) = (0, None);
     let mut listing = Listing::new(Listed::Objects, prefix);
     loop {
-        let page = listing.page(pool, access, &|| hooks.stop_requested());
+        let asked = Stalled::begin(LISTING, access);
+        let page = listing.page(pool, access, &|| asked.look(&*hooks));
         let Some(entries) = page.map_err(|broken| unlisted(access, broken))? else {
             break;
         };

@@ -20,6 +20,7 @@ use super::advice::told;
 use super::own_keys::{KEPT, OwnKeys};
 use super::prepare::{parts_of, prefix_of_run};
 use super::shelf;
+use super::stalled::{LISTING, Stalled};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
@@ -278,7 +279,8 @@ impl Remover<'_> {
         let mut round = Round::default();
         loop {
             let hooks = &*self.hooks;
-            let page = listing.page(&mut self.pool, &self.access, &|| hooks.stop_requested());
+            let asked = Stalled::begin(LISTING, &self.access);
+            let page = listing.page(&mut self.pool, &self.access, &|| asked.look(hooks));
             let entries = match page {
                 Ok(Some(entries)) => entries,
                 Ok(None) => return Ok(round),

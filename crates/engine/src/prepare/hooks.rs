@@ -47,6 +47,9 @@ pub trait PrepareHooks {
     /// Called before the first object is made in a bucket.
     fn making_objects(&mut self) {}
 
+    /// Called with what does not answer and is waited for, and again while it lasts.
+    fn waiting(&self, _text: &str) {}
+
     /// Whether the user wants to stop.
     fn stop_requested(&self) -> bool;
 

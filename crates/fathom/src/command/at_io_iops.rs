@@ -6,11 +6,13 @@
 //! that of the tool, 0 when the load ran, because scripts look at it; with
 //! `--strict` it is fathom's.
 
-use std::io::IsTerminal;
-use std::path::Path;
+use std::cell::Cell;
+use std::io::{ErrorKind, IsTerminal};
+use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args};
 use fathom_compat::at_io::{AtIoIops, AtIoIopsUnit, calls, rate as rate_of};
+use fathom_deadline::{ChangeWatch, paths};
 use fathom_engine::prepare::{PrepareHooks, PrepareProgress, remove_surplus_files};
 use fathom_model::conduct::InOrder;
 use fathom_model::run::RunState;
@@ -67,7 +69,7 @@ pub(crate) struct AtIoIopsCommand {
 
 pub(crate) fn run(command: AtIoIopsCommand) -> anyhow::Result<Exit> {
     let options = &command.options;
-    let (directory, prefix) = options.place(Path::is_dir);
+    let (directory, prefix) = place(options)?;
     let settings = settings(options, &directory, &prefix);
     if command.settings_only {
         present::write_stdout(&settings)?;
@@ -108,6 +110,22 @@ pub(crate) fn run(command: AtIoIopsCommand) -> anyhow::Result<Exit> {
         output: output(&command),
     };
     execute(&command, &request, &prefix)
+}
+
+/// The directory of the test files and the beginning of their names. A mount that
+/// does not answer is none of the two.
+fn place(options: &AtIoIops) -> std::io::Result<(PathBuf, String)> {
+    let silent = Cell::new(None);
+    let place = options.place(|path| match paths::metadata(path) {
+        Ok(facts) => facts.is_dir(),
+        Err(error) => {
+            if error.kind() == ErrorKind::TimedOut {
+                silent.set(Some(error));
+            }
+            false
+        }
+    });
+    silent.take().map_or(Ok(place), Err)
 }
 
 fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow::Result<Exit> {
@@ -186,9 +204,10 @@ fn remove_surplus(
     let mut gone = Gone {
         store: present::store_path(store)
             .ok()
-            .filter(|path| fathom_deadline::paths::exists(path))
+            .filter(|path| paths::exists(path))
             .and_then(|path| Store::open(&path).ok()),
     };
+    let _held_up = ChangeWatch::start(directory, present::complain);
     remove_surplus_files(directory, prefix, count, &mut gone)?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fathom_compat::fio::output::{self, DEFAULT_VERSION, FioView};
+use fathom_deadline::paths;
 use fathom_model::RunRecord;
 use fathom_outputs::Mark;
 use fathom_store::export;
@@ -163,7 +164,7 @@ fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::
 
 fn create_parent(path: &Path) -> anyhow::Result<()> {
     let parent = path.parent().unwrap_or(Path::new("."));
-    fathom_outputs::make_folder(parent)
+    paths::change(parent, fathom_outputs::make_folder)
         .with_context(|| format!("cannot create {}", parent.display()))
 }
 

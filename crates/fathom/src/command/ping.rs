@@ -47,6 +47,9 @@ const SIMULATED_COUNT: u64 = 20;
 const GRACE: Duration = Duration::from_secs(2);
 /// How long the removal of objects may then take to end.
 const LEAVE: Duration = Duration::from_secs(1);
+/// A request of this age is told of where no line can be rewritten, and again.
+const OUTSTANDING: Duration = Duration::from_secs(5);
+const OUTSTANDING_AGAIN: Duration = Duration::from_secs(10);
 /// How often it is looked whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -163,6 +166,7 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
     };
     let bucket = matches!(job.target, Target::Bucket(_)).then(|| job.target.to_string());
     let missing = is_missing(&job.target);
+    let target = job.target.to_string();
     let server = Server::start(job, pace)?;
     let mut session = Session {
         bucket,
@@ -170,6 +174,8 @@ pub(crate) fn run(ping: Ping) -> anyhow::Result<Exit> {
         tally: Tally::new(warmup, ping.interval),
         facts: None,
         interrupted: false,
+        outstanding: None,
+        target,
     };
     let ended = session.follow(&server, &interrupt, ping.wait);
     if ended.is_err() {
@@ -191,6 +197,9 @@ struct Session {
     tally: Tally,
     facts: Option<OneByOneFacts>,
     interrupted: bool,
+    /// The request of which was told that it is outstanding, and when.
+    outstanding: Option<(u64, Instant)>,
+    target: String,
 }
 
 impl Session {
@@ -288,9 +297,25 @@ impl Session {
     }
 
     fn waiting(&mut self, server: &Server) {
-        if let (Shown::Lines(lines), Some((number, since))) = (&mut self.shown, server.in_flight())
-        {
-            lines.waiting(number, since);
+        let Some((number, since)) = server.in_flight() else {
+            return;
+        };
+        match &mut self.shown {
+            Shown::Lines(lines) if lines.on_terminal() => lines.waiting(number, since),
+            _ => self.outstanding(number, since),
+        }
+    }
+
+    /// Says of a request that does not come back what other loads say of theirs.
+    fn outstanding(&mut self, number: u64, since: Duration) {
+        let told = self.outstanding.filter(|(told, _)| *told == number);
+        let due = told.is_none_or(|(_, at)| at.elapsed() >= OUTSTANDING_AGAIN);
+        if since >= OUTSTANDING && due {
+            self.outstanding = Some((number, Instant::now()));
+            let (seconds, target) = (since.as_secs(), &self.target);
+            present::write_stderr(&format!(
+                "1 operation outstanding for {seconds} s on {target}\n"
+            ));
         }
     }
 

@@ -191,7 +191,7 @@ fn hosts(asked: &Smallfile) -> anyhow::Result<Option<HostArgs>> {
     let Some(set) = &asked.host_set else {
         return Ok(None);
     };
-    let list = match Path::new(set).is_file() {
+    let list = match fathom_deadline::paths::is_file(Path::new(set)) {
         true => read(Path::new(set)).map_err(anyhow::Error::msg)?,
         false => set.clone(),
     };

@@ -222,3 +222,15 @@ fn a_test_that_fails_prints_its_failure_and_no_zeros() {
         assert!(row.ends_with("\",,,,,"), "{csv}");
     }
 }
+
+#[test]
+fn a_store_that_says_nothing_is_named_before_its_bucket_is_made() {
+    let bench = Bench::new();
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = mute.local_addr().unwrap();
+    let config = config(&bench, &format!("http://{address}"));
+    let (status, _, err) = gosbench(&bench, &[&config]);
+    assert_eq!(status, Some(1), "{err}");
+    let named = format!("{address} is not responding (waited 4 s)");
+    assert!(err.contains(&named), "{err}");
+}

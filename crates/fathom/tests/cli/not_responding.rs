@@ -111,8 +111,13 @@ impl Drop for FrozenDrive {
 
 /// Calls fathom; it has to end without a thaw.
 fn call(bench: &Bench, drive: &FrozenDrive, args: &[&str]) -> Output {
+    ended(bench.command(args), drive)
+}
+
+fn ended(mut command: Command, drive: &FrozenDrive) -> Output {
     let begun = Instant::now();
-    let mut child = bench.command(args).spawn().expect("fathom starts");
+    let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let mut child = command.spawn().expect("fathom starts");
     while child.try_wait().expect("it can be waited for").is_none() {
         if begun.elapsed() > LONG {
             drive.thaw();
@@ -223,6 +228,86 @@ fn a_target_that_hangs_already_is_named_before_anything_begins() {
     // Nothing was begun that would be in the store.
     let stored = call(&bench, &drive, &["runs", "list", "--json"]).json();
     assert_eq!(stored.as_array().map(Vec::len), Some(0), "{stored}");
+}
+
+#[test]
+fn files_beside_a_load_on_a_frozen_mount_are_named() {
+    let bench = Bench::new();
+    let Some(drive) = FrozenDrive::serve(&bench) else {
+        return;
+    };
+    let folder = drive.folder.display().to_string();
+    let inside = format!("{folder}/x");
+    bench
+        .fathom(["io", "null:", "--rw", "read", "--runtime", "300ms"])
+        .expect_measured();
+    drive.freeze();
+    let keys = ["--launcher", "static", "--fleet", &inside];
+    let elsewhere = ["io", "/data", "--rw", "read", "--hosts", "127.0.0.1"];
+    let commands: [&[&str]; 10] = [
+        &[
+            "at_io_iops",
+            "--read",
+            "--rand",
+            "-t",
+            "1",
+            "-u",
+            "4M",
+            "-f",
+            &inside,
+        ],
+        &[
+            "at_io_iops",
+            "--read",
+            "--rand",
+            "-t",
+            "1",
+            "-u",
+            "4M",
+            "-f",
+            &folder,
+        ],
+        &["agent", "--keys", &folder],
+        &["fleet", "init", "--fleet", &inside],
+        &["fleet", "join", "h1", "--fleet", &inside],
+        &["fleet", "token", "--fleet", &inside],
+        &[&elsewhere[..], &keys].concat(),
+        &[&elsewhere[..], &["--agent-binary", &inside]].concat(),
+        &[
+            &elsewhere[..],
+            &["--launcher", "kubernetes", "--job", &inside],
+        ]
+        .concat(),
+        &[
+            "runs",
+            "export",
+            "latest",
+            "--format",
+            "fio-logs",
+            "--directory",
+            &inside,
+        ],
+    ];
+    for command in commands {
+        let output = call(&bench, &drive, command);
+        names(&output, &folder);
+        assert_ne!(output.status, Some(0), "{command:?}");
+    }
+    let homeless: [&[&str]; 4] = [
+        &["agent"],
+        &["fleet", "init"],
+        &["fleet", "token"],
+        &["fleet", "status", "--hosts", "h1", "--launcher", "static"],
+    ];
+    for command in homeless {
+        let mut fathom = bench.command(command);
+        fathom.env("HOME", &folder).env_remove("XDG_CONFIG_HOME");
+        names(&ended(fathom, &drive), &folder);
+    }
+    // What lies elsewhere on the search path is found.
+    let mut fathom = bench.command(["crosscheck", ".", "--fio", "no-such-fio"]);
+    fathom.env("PATH", format!("{folder}:/usr/bin:/bin"));
+    names(&ended(fathom, &drive), &folder);
 }
 
 /// Lines of standard error until the process ends, with the time of each.

@@ -243,7 +243,7 @@ impl Load<'_> {
             if ages_are_due {
                 let target = outstanding_operations::place_of(&self.members[place]);
                 if let Some(line) = runner.outstanding(now_ns, &target) {
-                    self.link.send(Event::Note(line));
+                    self.link.send(Event::Waiting(line));
                 }
             }
             if winds_down_too_long || (ages_are_due && runner.is_stuck(deadline_ns, now_ns)) {

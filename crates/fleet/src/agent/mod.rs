@@ -426,6 +426,10 @@ impl PrepareHooks for Hooks<'_> {
         self.makes_objects = true;
     }
 
+    fn waiting(&self, text: &str) {
+        self.link.send(Event::Waiting(text.to_owned()));
+    }
+
     fn stop_requested(&self) -> bool {
         match self.waits {
             Patience::ToTheEnd => false,

@@ -131,6 +131,7 @@ impl Agent {
         self.check_policy(members)?;
         self.rests.clear();
         self.observer = None;
+        let held_up = self.watch_changes(members.iter().map(|member| &member.job.target));
         for place in 0..members.len() {
             if let Err(early) = self.prepare_member(members, place) {
                 spare(members, place, early)?;
@@ -161,6 +162,7 @@ impl Agent {
         }
         let watches = self.watch_host(members, looked);
         let volumes = look_at_volumes(members, looked);
+        drop(held_up);
         let opening_ns = self.wait_for_opening().map_err(|early| (0, early))?;
         self.observer = load::run(
             &self.link,

@@ -158,6 +158,7 @@ impl FleetStep {
                 trial: None, phase, ..
             } if !self.announced.insert(phase) => return None,
             Event::Note(text) => Event::Note(named(name, text)),
+            Event::Waiting(text) => Event::Waiting(named(name, text)),
             Event::LeftBehind(text) => Event::LeftBehind(named(name, text)),
             Event::Progress {
                 what,

@@ -18,6 +18,14 @@ pub enum CredentialsError {
         /// The directory.
         directory: PathBuf,
     },
+    /// What the directory lies on does not answer.
+    #[error("cannot reach the keys in {}: {cause}", directory.display())]
+    OutOfReach {
+        /// The directory.
+        directory: PathBuf,
+        /// What does not answer.
+        cause: io::Error,
+    },
     /// The directory has no key of an authority.
     #[error("there is no fleet in {} ({cause}); make one with: fathom fleet init", directory.display())]
     NoFleet {

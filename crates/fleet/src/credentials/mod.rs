@@ -12,8 +12,10 @@ pub(crate) mod join;
 pub(crate) mod token;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PublicKeyData, SignatureAlgorithm,
@@ -39,6 +41,11 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn load(directory: &Path) -> Result<Identity, CredentialsError> {
+        let loaded = paths::on(directory, |directory| Ok(Identity::read(directory)));
+        loaded.unwrap_or_else(out_of_reach(directory))
+    }
+
+    fn read(directory: &Path) -> Result<Identity, CredentialsError> {
         let read = |name: &str| {
             let path = directory.join(name);
             CertificateDer::from_pem_file(&path)
@@ -69,10 +76,17 @@ impl CoordinatorKeys {
     /// When there is a fleet in the directory already, or it cannot be
     /// written.
     pub fn create(directory: &Path) -> Result<CoordinatorKeys, CredentialsError> {
-        if directory.join(AUTHORITY_KEY).exists() {
-            return Err(CredentialsError::FleetExists {
-                directory: directory.to_owned(),
-            });
+        let key = paths::metadata(&directory.join(AUTHORITY_KEY));
+        match key {
+            Ok(_) => {
+                return Err(CredentialsError::FleetExists {
+                    directory: directory.to_owned(),
+                });
+            }
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                return out_of_reach(directory)(error);
+            }
+            Err(_) => {}
         }
         make_directory(directory)?;
         let authority_key = new_key()?;
@@ -98,9 +112,13 @@ impl CoordinatorKeys {
     /// When there is no fleet in the directory.
     pub fn load(directory: &Path) -> Result<CoordinatorKeys, CredentialsError> {
         let path = directory.join(AUTHORITY_KEY);
-        let text = fs::read_to_string(&path).map_err(|cause| CredentialsError::NoFleet {
-            directory: directory.to_owned(),
-            cause,
+        let text = paths::on(&path, |path| fs::read_to_string(path));
+        let text = text.map_err(|cause| {
+            let directory = directory.to_owned();
+            match cause.kind() {
+                io::ErrorKind::TimedOut => CredentialsError::OutOfReach { directory, cause },
+                _ => CredentialsError::NoFleet { directory, cause },
+            }
         })?;
         let authority_key =
             KeyPair::from_pem(&text).map_err(|cause| CredentialsError::NoKey { path, cause })?;
@@ -129,7 +147,8 @@ impl CoordinatorKeys {
     /// The authority's certificate, PEM.
     pub(crate) fn authority_pem(&self) -> Result<String, CredentialsError> {
         let path = self.directory.join(AUTHORITY);
-        fs::read_to_string(&path).map_err(CredentialsError::NoAuthority)
+        let text = paths::on(&path, |path| fs::read_to_string(path));
+        text.map_err(CredentialsError::NoAuthority)
     }
 }
 
@@ -148,7 +167,7 @@ impl AgentKeys {
     }
 
     pub(crate) fn have_joined(&self) -> bool {
-        self.directory.join(CERTIFICATE).exists()
+        paths::exists(&self.directory.join(CERTIFICATE))
     }
 
     /// Keeps what the coordinator has signed.
@@ -221,6 +240,12 @@ fn named(name: &str, alternatives: Vec<String>) -> Result<CertificateParams, Cre
     Ok(params)
 }
 
+/// The error of keys on a mount that does not answer.
+fn out_of_reach<T>(directory: &Path) -> impl FnOnce(io::Error) -> Result<T, CredentialsError> {
+    let directory = directory.to_owned();
+    move |cause| Err(CredentialsError::OutOfReach { directory, cause })
+}
+
 /// The error of what cannot be made.
 fn unmade(what: &'static str) -> impl Fn(rcgen::Error) -> CredentialsError {
     move |cause| CredentialsError::Unmade { what, cause }
@@ -228,7 +253,7 @@ fn unmade(what: &'static str) -> impl Fn(rcgen::Error) -> CredentialsError {
 
 /// A directory that nobody else can look into.
 pub(crate) fn make_directory(directory: &Path) -> Result<(), CredentialsError> {
-    let made = fathom_outputs::make_folder(directory);
+    let made = paths::change(directory, fathom_outputs::make_folder);
     made.map_err(|cause| CredentialsError::NoDirectory {
         path: directory.to_owned(),
         cause,
@@ -238,6 +263,9 @@ pub(crate) fn make_directory(directory: &Path) -> Result<(), CredentialsError> {
 /// Writes a file that nobody else can read, all of it or nothing.
 pub(crate) fn write(directory: &Path, name: &str, text: &str) -> Result<(), CredentialsError> {
     let path = directory.join(name);
-    let written = fathom_outputs::replace(&path, text.as_bytes());
+    let text = text.to_owned();
+    let written = paths::change(&path, move |path| {
+        fathom_outputs::replace(path, text.as_bytes())
+    });
     written.map_err(|cause| CredentialsError::Unwritten { path, cause })
 }

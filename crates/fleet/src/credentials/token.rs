@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use fathom_deadline::paths;
 use fathom_observe::unix_now_ns;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -149,7 +150,8 @@ impl CoordinatorKeys {
         if !plain {
             return Err(TokenError::Malformed);
         }
-        let text = fs::read_to_string(self.tokens().join(number));
+        let file = self.tokens().join(number);
+        let text = paths::on(&file, |file| fs::read_to_string(file));
         let text = text.map_err(|_| TokenError::Unknown)?;
         let kept: StoredToken = serde_json::from_str(&text).map_err(|_| TokenError::Damaged)?;
         if unix_now_ns() > kept.expires_unix_ns {
@@ -163,7 +165,8 @@ impl CoordinatorKeys {
 
     /// Uses a token up. Of several who try at the same time one succeeds.
     pub(crate) fn use_up(&self, token: &JoinToken) -> Result<(), TokenError> {
-        fs::remove_file(self.tokens().join(&token.number)).map_err(|_| TokenError::Used)
+        let file = self.tokens().join(&token.number);
+        paths::change(&file, |file| fs::remove_file(file)).map_err(|_| TokenError::Used)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The program that is to run on the hosts, known by the hash of its contents.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
 use ring::digest;
 
 /// Said by a host that wants the binary; the system follows.
@@ -67,7 +67,7 @@ impl AgentBinary {
             path: path.to_owned(),
             cause,
         };
-        let mut file = File::open(path).map_err(cannot)?;
+        let mut file = paths::open(path).map_err(cannot)?;
         let mut context = digest::Context::new(&digest::SHA256);
         let (mut buffer, mut bytes) = (vec![0; 1 << 16], 0u64);
         loop {
@@ -147,7 +147,7 @@ impl AgentBinary {
     /// When the host is another kind of system, or the copy breaks.
     pub(crate) fn copy_to(&self, system: &str, host: &mut dyn Write) -> Result<(), BinaryError> {
         self.check(system)?;
-        File::open(&self.path)
+        paths::open(&self.path)
             .and_then(|mut file| io::copy(&mut file, host))
             .and_then(|_| host.flush())
             .map_err(BinaryError::Copy)
@@ -161,6 +161,7 @@ pub(crate) fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::process::{Command, Stdio};
 
     use super::*;

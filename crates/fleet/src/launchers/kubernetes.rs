@@ -10,9 +10,10 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use fathom_deadline::{command, paths};
 use serde_json::{Value, json};
 
 use crate::credentials::CredentialsError;
@@ -91,6 +92,8 @@ fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
 fn read_manifest(path: &Path) -> Result<Value, KubernetesError> {
     let text = path.to_str();
     let text = text.ok_or_else(|| KubernetesError::NotUtf8(path.to_owned()))?;
+    // kubectl would wait for it, and Ctrl-C is not for kubectl.
+    paths::answers(path).map_err(|silent| KubernetesError::OutOfReach(text.to_owned(), silent))?;
     let file = format!("--filename={text}");
     let job = ask(
         &[
@@ -369,7 +372,8 @@ fn trouble(pod: &Value) -> Option<String> {
 
 /// Runs kubectl, and reads the JSON that it prints.
 fn ask(words: &[&str], input: Option<&Value>) -> Result<Value, KubernetesError> {
-    let mut child = Command::new("kubectl")
+    let mut child = command("kubectl")
+        .map_err(KubernetesError::Start)?
         .args(words)
         .arg(ASK_SECONDS)
         .stdin(match input {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use fathom_deadline::NotResponding;
+
 use crate::credentials::CredentialsError;
 use crate::host_list::HostListError;
 
@@ -15,6 +17,9 @@ pub enum KubernetesError {
     /// A path that kubectl cannot be told.
     #[error("{} is not UTF-8", .0.display())]
     NotUtf8(PathBuf),
+    /// What the manifest lies on does not answer.
+    #[error("cannot read {0}: {1}")]
+    OutOfReach(String, NotResponding),
     /// The manifest of something else.
     #[error(
         "{path} must hold the manifest of one Job and nothing else; examples/kubernetes-job.yaml \

@@ -7,9 +7,12 @@
 //! binary must be on all hosts; the agents call back.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
+
+use fathom_deadline::command;
 
 use crate::host_list::HostName;
 use crate::launchers::call_back::CALL_BACK_VARIABLE;
@@ -49,7 +52,7 @@ fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
     let options = request.mpirun.get(1..).unwrap_or_default();
     let family = family(program, options)?;
     let launch = CallBackLaunch::begin(call_back, hosts, PATIENCE, |invitation| {
-        let mut command = Command::new(program);
+        let mut command = command(program).map_err(unstarted(program))?;
         command.args(options);
         // Open MPI binds each program to one core unless told otherwise.
         if family == Family::OpenMpi {
@@ -68,16 +71,18 @@ fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
     Ok(Box::new(launch))
 }
 
+fn unstarted(program: &str) -> impl FnOnce(io::Error) -> LaunchError {
+    let program = program.to_owned();
+    move |cause| LaunchError::Start { program, cause }
+}
+
 fn family(program: &str, options: &[String]) -> Result<Family, LaunchError> {
-    let output = Command::new(program)
-        .args(options)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|cause| LaunchError::Start {
-            program: program.to_owned(),
-            cause,
-        })?;
+    let output = command(program)
+        .and_then(|mut command| {
+            command.args(options).arg("--version");
+            command.stdin(Stdio::null()).output()
+        })
+        .map_err(unstarted(program))?;
     let text = String::from_utf8_lossy(&output.stdout).to_ascii_lowercase();
     Ok(
         match text.contains("open mpi") || text.contains("openrte") {

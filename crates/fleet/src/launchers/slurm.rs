@@ -7,7 +7,7 @@
 //! can give its input to all tasks, but loses most of it when one does not
 //! read; `sbcast` overwrites what runs.)
 
-use std::fs::File;
+use std::io;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn launch(request: &LaunchRequest) -> Result<Box<dyn Launch>, LaunchError> {
     }
     let script = script(&binary, &request.arguments)?;
     let launch = CallBackLaunch::begin(call_back, hosts, PATIENCE, |invitation| {
-        let mut command = step(hosts);
+        let mut command = step(hosts)?;
         command.args(["sh", "-c", &script]);
         // One after the other: with a shared home the first is enough.
         let turns = Mutex::new(());
@@ -88,18 +88,14 @@ fn copy(binary: &AgentBinary, need: &str) -> Result<(), LaunchError> {
     let wrong = |error: BinaryError| on_host(error.into());
     binary.check(system).map_err(wrong)?;
     let node = parse_hosts(node)?;
-    let input = File::open(binary.path());
+    let input = fathom_deadline::paths::open(binary.path());
     let input = input.map_err(|error| wrong(BinaryError::Unopened(error)))?;
     let output = step(&node)
+        .map_err(&on_host)?
         .args(["sh", "-c", &binary.kept_copy()])
         .stdin(Stdio::from(input))
         .output()
-        .map_err(|cause| {
-            on_host(LaunchError::Start {
-                program: "srun".to_owned(),
-                cause,
-            })
-        })?;
+        .map_err(|cause| on_host(unstarted(cause)))?;
     if output.status.success() {
         return Ok(());
     }
@@ -109,10 +105,10 @@ fn copy(binary: &AgentBinary, need: &str) -> Result<(), LaunchError> {
 }
 
 /// A step with one task on each of the hosts.
-fn step(hosts: &[HostName]) -> Command {
+fn step(hosts: &[HostName]) -> Result<Command, LaunchError> {
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let count = names.len();
-    let mut command = Command::new("srun");
+    let mut command = fathom_deadline::command("srun").map_err(unstarted)?;
     command.args([
         &format!("--nodes={count}-{count}"),
         &format!("--ntasks={count}"),
@@ -131,7 +127,14 @@ fn step(hosts: &[HostName]) -> Command {
         "--quiet",
         "--job-name=fathom",
     ]);
-    command
+    Ok(command)
+}
+
+fn unstarted(cause: io::Error) -> LaunchError {
+    LaunchError::Start {
+        program: "srun".to_owned(),
+        cause,
+    }
 }
 
 fn script(binary: &AgentBinary, arguments: &[String]) -> Result<String, BinaryError> {

@@ -7,7 +7,7 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -56,7 +56,11 @@ struct SshLauncher {
 
 impl Launch for SshLauncher {
     fn launch(&self, host: &HostName, interrupt: &Interrupt) -> Result<Transport, LaunchError> {
-        let mut command = Command::new(&self.program);
+        let unstarted = |cause| LaunchError::Start {
+            program: self.program.display().to_string(),
+            cause,
+        };
+        let mut command = fathom_deadline::command(&self.program).map_err(unstarted)?;
         command.args(["-T", "-oBatchMode=yes", "-oConnectTimeout=15"]);
         // The connection must be noticed to be dead by us, not by the kernel.
         command.args(["-oServerAliveInterval=5", "-oServerAliveCountMax=3"]);
@@ -70,10 +74,7 @@ impl Launch for SshLauncher {
             .stderr(Stdio::piped());
         // Ctrl-C is for the coordinator, which then ends the agents in order.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(|cause| LaunchError::Start {
-            program: self.program.display().to_string(),
-            cause,
-        })?;
+        let mut child = command.spawn().map_err(unstarted)?;
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = streams else {
             return Err(LaunchError::NoStreams {

@@ -99,6 +99,15 @@ impl Link {
         self.tell(Message::Event { event, ack: None })
     }
 
+    /// What tells the coordinator from another thread, which never waits for it.
+    pub(crate) fn teller(&self) -> impl Fn(Event) + Send + 'static {
+        let (place, events) = (self.place, self.events.clone());
+        move |event| {
+            // One that is gone, or far behind, is told nothing.
+            let _ = events.try_send((place, Message::Event { event, ack: None }));
+        }
+    }
+
     /// Tells the coordinator and waits until it has dealt with it.
     pub(crate) fn send_and_wait(&self, event: Event) -> Result<(), Reason> {
         let (sender, answer) = sync_channel(1);

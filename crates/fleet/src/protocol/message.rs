@@ -90,6 +90,8 @@ pub enum Event {
     FileRemoved(PathBuf),
     /// Something that the user should read.
     Note(String),
+    /// What does not answer, and for how long: shown however quiet the progress is.
+    Waiting(String),
     /// All trials that were under way are over.
     TrialsEnded(Vec<TrialEnding>),
     /// The run waits between two trials.

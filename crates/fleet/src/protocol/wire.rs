@@ -17,7 +17,7 @@ use crate::session::spool::HeldRun;
 use crate::settings::Settings;
 
 /// Version of everything below. Any change of a message changes it.
-pub(crate) const PROTOCOL: u32 = 4;
+pub(crate) const PROTOCOL: u32 = 5;
 
 /// Why two processes cannot go on after their greetings.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

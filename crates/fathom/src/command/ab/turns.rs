@@ -1,7 +1,7 @@
 //! The trials in turns, and the commands that run before them.
 
 use std::collections::VecDeque;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::run::TrialRecord;
@@ -103,12 +103,14 @@ impl Before {
     /// Runs the command in a shell. What it prints goes to standard error,
     /// which is not the result.
     fn run(&self) -> Result<(), String> {
-        let status = Command::new("sh")
-            .args(["-c", &self.command])
-            .env("FATHOM_SIDE", self.side.to_string())
-            .stdin(Stdio::null())
-            .stdout(Stdio::from(std::io::stderr()))
-            .status();
+        let status = fathom_deadline::command("sh").and_then(|mut shell| {
+            shell
+                .args(["-c", &self.command])
+                .env("FATHOM_SIDE", self.side.to_string())
+                .stdin(Stdio::null())
+                .stdout(Stdio::from(std::io::stderr()))
+                .status()
+        });
         let problem = match status {
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => format!("ended with {status}"),

@@ -103,6 +103,10 @@ impl PrepareHooks for Shown<'_> {
 
     fn removed(&mut self, _: &Path) {}
 
+    fn waiting(&self, text: &str) {
+        present::complain(text);
+    }
+
     fn stop_requested(&self) -> bool {
         self.interrupt.is_raised()
     }

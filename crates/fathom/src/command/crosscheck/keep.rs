@@ -38,7 +38,7 @@ impl Keep {
                 folder.join("crosscheck").join(id)
             }
         };
-        fathom_outputs::make_folder(&dir)
+        fathom_deadline::paths::change(&dir, fathom_outputs::make_folder)
             .with_context(|| format!("cannot create {}", dir.display()))?;
         let dir = std::path::absolute(&dir).unwrap_or(dir);
         present::admit(&dir.join(RESULT), Mark::Document)?;

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use fathom_compat::results::ResultJob;
@@ -44,7 +44,8 @@ impl Peer {
     pub(super) fn find(path: &Path) -> Result<Peer, String> {
         let path = &executable(path);
         let shown = path.display();
-        let output = Command::new(path).arg("--version").output();
+        let program = fathom_deadline::command(path);
+        let output = program.and_then(|mut program| program.arg("--version").output());
         let output = output.map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => format!(
                 "there is no '{shown}'; install fio (apt install fio), or name one with --fio PATH"
@@ -92,7 +93,8 @@ impl Peer {
         let again = messages
             .try_clone()
             .map_err(|e| format!("cannot write {}: {e}", call.messages.display()))?;
-        let mut command = Command::new(&self.tool.path);
+        let mut command = fathom_deadline::command(&self.tool.path)
+            .map_err(|error| format!("cannot run {}: {error}", self.tool.path))?;
         command
             .args(["--output-format=json+", "--eta=never"])
             .arg(format!("--output={}", call.document.display()))

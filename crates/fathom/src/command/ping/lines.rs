@@ -88,6 +88,11 @@ impl Lines {
     }
 
     /// Says that a request takes long, in place.
+    /// Whether a word can be shown and removed again.
+    pub(super) fn on_terminal(&self) -> bool {
+        self.terminal
+    }
+
     pub(super) fn waiting(&mut self, number: u64, since: Duration) {
         if self.terminal && since >= LONG {
             let seconds = since.as_secs();

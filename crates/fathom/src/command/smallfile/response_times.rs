@@ -21,7 +21,7 @@ pub(super) fn make_folder(asked: &Smallfile, top: &Path) -> anyhow::Result<PathB
         Some(directory) => directory.clone(),
         None => top.join("network_shared"),
     };
-    fathom_outputs::make_folder(&directory)
+    fathom_deadline::paths::change(&directory, fathom_outputs::make_folder)
         .with_context(|| format!("cannot create {}", directory.display()))?;
     Ok(directory)
 }

@@ -1,7 +1,7 @@
 //! How far an application has come.
 
 use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use fathom_observe::GroupLimit;
@@ -51,7 +51,8 @@ impl Progress {
 /// The last number that a command prints.
 fn printed(command: &str) -> Result<f64, String> {
     let told = |what: String| format!("--progress '{command}': {what}");
-    let mut child = Command::new("sh")
+    let mut child = fathom_deadline::command("sh")
+        .map_err(|error| told(error.to_string()))?
         .args(["-c", command])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
