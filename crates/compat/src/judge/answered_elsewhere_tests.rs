@@ -1,4 +1,4 @@
-//! Direct reads that no device saw, and flushes that were never made.
+//! Direct reads that no device saw, flushes that were never made, and nothing at all.
 
 use super::*;
 
@@ -94,4 +94,14 @@ fn flushes_of_fdatasync_without_times_are_in_no_count() {
     result.jobs[0].options.remove("fdatasync");
     set(&mut result, "fsync", "100");
     assert_eq!(holds(&result, Aspect::Durability), Holds::Unknown);
+}
+
+#[test]
+fn nothing_measured_is_nothing_to_trust() {
+    let empty = ResultDocument {
+        jobs: vec![ResultJob::default()],
+        ..ResultDocument::default()
+    };
+    assert_eq!(opinion(&empty).verdict.validity, Validity::NotTrusted);
+    assert_eq!(judge_results(&[]).validity, Validity::NotTrusted);
 }

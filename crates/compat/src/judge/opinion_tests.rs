@@ -445,16 +445,6 @@ fn the_limiter_is_named_on_proof_only() {
     assert_eq!(limiter(&flushed), Limiter::Flush);
 }
 
-#[test]
-fn nothing_measured_is_nothing_to_trust() {
-    let empty = ResultDocument {
-        jobs: vec![ResultJob::default()],
-        ..ResultDocument::default()
-    };
-    assert_eq!(opinion(&empty).verdict.validity, Validity::NotTrusted);
-    assert_eq!(judge_results(&[]).validity, Validity::NotTrusted);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
