@@ -159,6 +159,18 @@ impl MountTable {
         Ok(resolved)
     }
 
+    /// Whether something is mounted at a path, links before its last part followed.
+    ///
+    /// # Errors
+    /// As for [`MountTable::resolve`].
+    pub(crate) fn is_mount_point(&self, path: &Path) -> Result<bool, NotResponding> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Ok(false);
+        };
+        let here = self.resolve(folder)?.join(name);
+        Ok(self.mounts.iter().any(|mount| mount.mount_point == here))
+    }
+
     /// Where a symbolic link leads; `None` for all else.
     fn link(&self, path: &Path) -> Result<Option<PathBuf>, NotResponding> {
         // A name is looked up in its folder. A mount point is no link.

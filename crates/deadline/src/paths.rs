@@ -44,6 +44,11 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
 /// As for [`on`].
 pub fn symlink_metadata(path: &Path) -> io::Result<Metadata> {
     let absolute = std::path::absolute(path)?;
+    // A mount point shows what is mounted there, which answers for itself: its
+    // folder would be blamed, and remembered, for the silence of the mount.
+    if MountTable::recent().is_mount_point(&absolute)? {
+        return metadata(path);
+    }
     match (absolute.parent(), absolute.file_name()) {
         (Some(folder), Some(name)) => {
             let name = name.to_owned();
@@ -55,9 +60,27 @@ pub fn symlink_metadata(path: &Path) -> io::Result<Metadata> {
     }
 }
 
-/// Whether there is anything; false also where nothing answers.
+/// Whether there is anything; false also where nothing answers. Where a message
+/// says so, [`find`] tells one from the other.
 pub fn exists(path: &Path) -> bool {
     metadata(path).is_ok()
+}
+
+/// Facts of what is there, links followed; `None` where there is nothing, or
+/// nothing that may be looked at.
+///
+/// # Errors
+/// [`NotResponding`] where nothing answers, which is neither yes nor no.
+pub fn find(path: &Path) -> Result<Option<Metadata>, NotResponding> {
+    match metadata(path) {
+        Ok(facts) => Ok(Some(facts)),
+        Err(error) => silent(&error).map_or(Ok(None), Err),
+    }
+}
+
+/// What did not answer, where that is why a call failed.
+pub fn silent(error: &io::Error) -> Option<NotResponding> {
+    error.get_ref()?.downcast_ref().cloned()
 }
 
 /// Whether it is a folder; false also where nothing answers.
@@ -277,9 +300,34 @@ mod tests {
         assert_eq!(answers(&file), Ok(()));
         assert!(space(&file).unwrap().blocks > 0);
         let missing = dir.path().join("missing");
+        assert!(find(&missing).unwrap().is_none());
+        assert!(find(&link).unwrap().is_some_and(|facts| facts.is_file()));
         let error = metadata(&missing).unwrap_err();
+        assert_eq!(silent(&error), None);
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(on_device(&file, |path| File::open(path)).is_ok());
+    }
+
+    #[test]
+    fn silence_is_told_apart_from_absence() {
+        let nobody = NotResponding {
+            what: "/mnt".to_owned(),
+            waited: PATIENCE,
+            unasked: None,
+        };
+        let error = io::Error::from(nobody.clone());
+        assert_eq!(silent(&error), Some(nobody));
+        assert_eq!(silent(&io::Error::from(io::ErrorKind::TimedOut)), None);
+    }
+
+    #[test]
+    fn a_mount_point_is_looked_at_in_its_own_mount() {
+        let proc = Path::new("/proc");
+        assert_eq!(MountTable::read().is_mount_point(proc), Ok(true));
+        let inside = Path::new("/proc/self");
+        assert_eq!(MountTable::read().is_mount_point(inside), Ok(false));
+        assert!(symlink_metadata(proc).unwrap().is_dir());
+        assert!(symlink_metadata(inside).unwrap().is_symlink());
     }
 
     #[test]

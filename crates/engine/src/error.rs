@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::object::advice::told_of;
 
 /// What helps against an error of the system that few have met.
-fn remedy(error: &io::Error) -> &'static str {
+pub(crate) fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::FileTooLarge => {
             "; this process may not write files of that size: choose a smaller size, or raise the \

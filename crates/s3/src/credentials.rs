@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use fathom_deadline::paths::read_text_soon;
+use fathom_deadline::paths::{read_text_soon, silent};
 
 use crate::Error;
 
@@ -102,7 +102,7 @@ fn find_with(
     for path in &files {
         let text = match read_text_soon(path, FILE_BYTES_MAX) {
             Ok(text) => text,
-            Err(_) if file.is_none() => continue,
+            Err(error) if file.is_none() && silent(&error).is_none() => continue,
             Err(error) => return Err(Error::file("read the credentials file", path)(error)),
         };
         if let Some(found) = in_profile(&text, profile) {

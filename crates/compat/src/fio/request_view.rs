@@ -1,5 +1,7 @@
 //! The jobs as fio's outputs show them.
 
+use fathom_model::secret::masked;
+
 use super::output::{
     DEFAULT_VERSION, FioJob as JobView, FioLogs, FioView, LatencyTarget, PercentilesOf, Unified,
     WindowValue,
@@ -29,7 +31,7 @@ fn options(settings: &[FioSetting]) -> Vec<(String, String)> {
         let name = setting.option.name.to_owned();
         let value = match is_secret(setting.option.name) {
             true => "…".to_owned(),
-            false => setting.value.clone().unwrap_or_default(),
+            false => masked(setting.value.as_deref().unwrap_or_default()),
         };
         // The last one counts.
         match options.iter_mut().find(|(other, _)| *other == name) {
@@ -48,7 +50,7 @@ fn view(job: &FioJob, mapped: &FioMappedJob) -> JobView {
     view.clones = mapped.clones;
     view.group_reporting = job.flag("group_reporting", false);
     view.options = options(&job.settings);
-    view.description = job.text("description").map(str::to_owned);
+    view.description = job.text("description").map(masked);
     percentiles(job, &mut view);
     view.percentiles_of = PercentilesOf {
         slat: job.flag("slat_percentiles", false),

@@ -11,10 +11,11 @@ use crate::results::{ResultDevice, ResultDirection};
 use fathom_model::op::OpKind;
 use fathom_model::unit;
 use fathom_model::verdict::FindingStatus;
-use fathom_rules::check::v01::{LARGEST_REQUEST_BYTES, SHORTEST_S, UNCOUNTED_S};
+use fathom_rules::check::v01::{LARGEST_REQUEST_BYTES, NEARLY_NOTHING, SHORTEST_S, UNCOUNTED_S};
 use fathom_rules::{Rule, check};
 
 use super::Entry;
+use super::fio_number;
 use super::said::{Counted, EngineWay, Said};
 use fathom_analysis::judgement::Outcome;
 
@@ -26,7 +27,15 @@ struct Seen {
     bound: bool,
     /// Counted in bytes, not in requests.
     in_bytes: bool,
+    /// So little that only another place than the devices can have answered.
+    nearly_nothing: bool,
 }
+
+/// Where direct I/O was asked for already.
+const REMEDY_OF_DIRECT: &str = "It was direct already, so something below answered in place of \
+    the devices. Write the whole file before reading it (holes of a sparse file are answered \
+    without the device), name the device itself, or limit the cache below (of a file system such \
+    as ZFS, of a loop device, of a hypervisor) or use a data set larger than it.";
 
 /// V01: bytes or requests of the devices against those of the jobs.
 pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
@@ -55,10 +64,14 @@ pub(super) fn app_vs_device(entry: &Entry<'_>) -> Option<Outcome> {
         let limit = match said.direct {
             // Without sectors a stacked or multipath device can hide requests
             // of direct I/O; only what a cache can explain is condemned.
-            Some(true) if !worst.in_bytes => FindingStatus::Caveat,
+            Some(true) if !worst.in_bytes && !worst.nearly_nothing => FindingStatus::Caveat,
             _ => FindingStatus::Invalid,
         };
-        return Some(Outcome::graded(RULE, worst.ratio, worst.text.clone()).at_most(limit));
+        let outcome = Outcome::graded(RULE, worst.ratio, worst.text.clone()).at_most(limit);
+        return Some(match said.direct {
+            Some(true) => outcome.with_remedy(REMEDY_OF_DIRECT),
+            _ => outcome,
+        });
     }
     let reason = seen.into_iter().find_map(Result::err);
     let reason = reason.unwrap_or_else(|| {
@@ -94,6 +107,9 @@ fn counting_devices<'a>(entry: &'a Entry<'_>) -> Result<Vec<&'a ResultDevice>, S
         return Err(
             "the counters are all zero, as those of a multipath NVMe device are".to_owned(),
         );
+    }
+    if silent && leaves.iter().any(|d| d.stacked) {
+        return Err("the counters are all zero, as those of some stacked devices are".to_owned());
     }
     Ok(leaves)
 }
@@ -159,6 +175,7 @@ fn seen(entry: &Entry<'_>, kind: OpKind) -> Result<Seen, String> {
         ratio: share + slack,
         bound,
         in_bytes,
+        nearly_nothing: share < NEARLY_NOTHING && share + slack < check::v01::INVALID,
         text: format!("{}: {what} ({:.1} %)", kind.name(), 100.0 * share.min(9.99)),
     })
 }
@@ -192,6 +209,10 @@ pub(super) fn memory_path<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
     inside.then_some(target)
 }
 
+/// Where the writes were direct already.
+const REMEDY_OF_UNFLUSHED: &str = "Add end_fsync=1, or fsync=N with N far below the number of \
+    writes, to pay for durability as the application does.";
+
 /// V07: written, but was it durable?
 pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
     const RULE: &Rule = check::V07;
@@ -219,21 +240,23 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
         ));
     }
     if direct {
-        let evidence = "direct writes, never flushed: a volatile write cache of the device may \
-                        hold them";
-        return Some(Outcome::decided(
-            RULE,
-            FindingStatus::Pass,
-            0.0,
-            RULE.caveat,
-            evidence.to_owned(),
-        ));
+        let evidence = format!(
+            "direct writes, never flushed{}: a volatile write cache of the device may hold them, \
+             and nothing says that it has none",
+            in_vain(entry)
+        );
+        let info = Outcome::decided(RULE, FindingStatus::Info, 0.0, RULE.info, evidence);
+        return Some(info.with_remedy(REMEDY_OF_UNFLUSHED));
     }
     let written = unit::bytes(writes.bytes.unwrap_or(0.0) as u64);
     Some(match seen(entry, OpKind::Write) {
         Ok(seen) if !seen.bound || seen.ratio < 1.0 => {
             let left = (1.0 - seen.ratio).max(0.0);
-            let evidence = format!("buffered and never flushed; {}", seen.text);
+            let evidence = format!(
+                "buffered and never flushed{}; {}",
+                in_vain(entry),
+                seen.text
+            );
             Outcome::graded(RULE, left, evidence)
         }
         _ => Outcome::decided(
@@ -242,35 +265,73 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
             f64::NAN,
             RULE.caveat,
             format!(
-                "{written} were written to the page cache and never flushed; how much of it \
-                 reached the device while the clock ran is not known"
+                "{written} were written to the page cache and never flushed{}; how much of it \
+                 reached the device while the clock ran is not known",
+                in_vain(entry)
             ),
         ),
     })
 }
 
+/// Options that flush, or make each write durable, whatever is written.
+const FLUSHING: [&str; 4] = ["sync", "end_fsync", "fsync_on_close", "end_syncfs"];
+/// Options that flush after every so many writes of a job.
+const FLUSHING_EVERY: [&str; 2] = ["fsync", "fdatasync"];
+
 /// How what was written was flushed.
 pub(super) fn flushes(entry: &Entry<'_>) -> Option<String> {
-    let keys = [
-        "fsync",
-        "fdatasync",
-        "sync",
-        "end_fsync",
-        "fsync_on_close",
-        "end_syncfs",
-    ];
-    let by_option = keys.iter().find_map(|key| {
-        let value = entry.job.options.get(*key)?;
-        (!matches!(value.as_str(), "0" | "none")).then(|| match value.is_empty() {
-            true => (*key).to_owned(),
-            false => format!("{key}={value}"),
-        })
-    });
-    by_option.or_else(|| {
-        // fio counts calls of `sync_file_range` with them.
-        let ranges = entry.job.options.contains_key("sync_file_range");
-        let flushes = entry.job.flushes.as_ref().filter(|_| !ranges);
-        let count = flushes?.count?;
+    let mut every = FLUSHING_EVERY.iter();
+    let every = every.find_map(|key| stated(entry, key).filter(|_| was_flushed(entry, key)));
+    let always = FLUSHING.iter().find_map(|key| stated(entry, key));
+    every.or(always).or_else(|| {
+        let count = flush_count(entry)?;
         (count > 0.0).then(|| format!("{} fsync calls", unit::count(count)))
+    })
+}
+
+/// An option as it was given, unless it switches its flush off.
+fn stated(entry: &Entry<'_>, key: &str) -> Option<String> {
+    let value = entry.job.options.get(key)?;
+    let on = !matches!(value.as_str(), "0" | "none");
+    on.then(|| match value.is_empty() {
+        true => key.to_owned(),
+        false => format!("{key}={value}"),
+    })
+}
+
+/// Flushes that the result counts. fio counts calls of `sync_file_range` with
+/// them, which make nothing durable.
+fn flush_count(entry: &Entry<'_>) -> Option<f64> {
+    let ranges = entry.job.options.contains_key("sync_file_range");
+    let flushes = entry.job.flushes.as_ref().filter(|_| !ranges)?;
+    flushes.count
+}
+
+/// Whether a flush after every so many writes was ever made: by the count of the
+/// result, and where it has none by the writes of a job.
+fn was_flushed(entry: &Entry<'_>, key: &str) -> bool {
+    let directions = entry.job.directions.iter();
+    let writes: Vec<&ResultDirection> = directions
+        .filter(|d| d.kind == Some(OpKind::Write))
+        .collect();
+    // fio counts calls of fdatasync(2) only where it takes their times.
+    let counted = key == "fsync" || writes.iter().any(|d| d.whole_latency_ns().is_some());
+    if let Some(count) = flush_count(entry).filter(|count| counted || *count > 0.0) {
+        return count > 0.0;
+    }
+    let value = entry.job.options.get(key).map_or("", String::as_str);
+    let Some(every) = fio_number::size(value, 1000) else {
+        return true;
+    };
+    let writes: f64 = writes.into_iter().map(Counted::ops).sum();
+    // Without a count of writes nothing speaks against the option.
+    writes == 0.0 || every <= writes / entry.said.jobs
+}
+
+/// A flush that was asked for and never came to be made, as a part of a sentence.
+fn in_vain(entry: &Entry<'_>) -> String {
+    let asked = FLUSHING_EVERY.iter().find_map(|key| stated(entry, key));
+    asked.map_or_else(String::new, |asked| {
+        format!(" ({asked} is more than the writes that were made)")
     })
 }

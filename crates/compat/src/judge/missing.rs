@@ -102,8 +102,7 @@ const RULES: [Rule; 9] = [
                 .directions
                 .iter()
                 .any(|d| d.kind == Some(OpKind::Write));
-            let safe = e.said.direct == Some(true) || flushes(e).is_some();
-            writes && !safe && e.said.way != EngineWay::Nothing
+            writes && flushes(e).is_none() && e.said.way != EngineWay::Nothing
         },
         DURABILITY,
     ),

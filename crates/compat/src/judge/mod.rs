@@ -151,10 +151,10 @@ fn of_entry(entry: &Entry<'_>) -> JobOpinion {
 
 /// The remedy in words that do not speak of fathom's own options.
 fn for_other_tools(mut finding: Finding) -> Finding {
-    let own = check::TABLE
-        .find(&finding.id)
-        .and_then(|check| check.other_tools);
-    if let (Some(own), false) = (own, finding.remedy.is_empty()) {
+    let Some(check) = check::TABLE.find(&finding.id) else {
+        return finding;
+    };
+    if let Some(own) = check.other_tools.filter(|_| finding.remedy == check.remedy) {
         own.clone_into(&mut finding.remedy);
     }
     finding

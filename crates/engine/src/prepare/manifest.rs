@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, unlinkat};
 use rustix::io::Errno;
 
 pub(crate) use super::list_text::{Entry, FileState};
@@ -85,7 +85,12 @@ impl Manifest {
         if text.starts_with(HEADER) && history < HISTORY_BYTES.max(lines.len() as u64) {
             manifest.save()?;
         } else {
-            manifest.rewrite(&lines, facts.size_bytes)?;
+            let written = manifest.rewrite(&lines, facts.size_bytes);
+            if written.is_err() && facts.size_bytes == 0 {
+                // A list of nothing that could not be begun would stay behind.
+                let _ = unlinkat(dir, manifest.name.as_str(), AtFlags::empty());
+            }
+            written?;
         }
         Ok(manifest)
     }

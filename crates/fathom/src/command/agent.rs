@@ -66,7 +66,7 @@ pub(crate) struct Agent {
     allow_peer: Vec<Network>,
     /// The token with which to join a fleet. Others can see it in the list of
     /// processes; --token-file hides it.
-    #[arg(long, conflicts_with = "token_file")]
+    #[arg(long, conflicts_with = "token_file", value_parser = parse_token)]
     token: Option<JoinToken>,
     /// The same from a file.
     #[arg(long, value_name = "FILE")]
@@ -139,6 +139,12 @@ fn call_back(host: &str, options: &AgentOptions) -> anyhow::Result<()> {
     )?)
 }
 
+/// A token, which is shown in no message, also where it is none.
+fn parse_token(text: &str) -> Result<JoinToken, String> {
+    fathom_model::secret::remember(text);
+    text.parse()
+}
+
 /// An address with the usual port, where none is given.
 fn listening_place(text: &str) -> String {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
@@ -153,15 +159,14 @@ fn listening_place(text: &str) -> String {
 fn listen(agent: Agent, mut options: AgentOptions) -> anyhow::Result<Exit> {
     // A bucket is named by its address.
     let paths = agent.allow.iter().filter(|path| !path.starts_with("s3:"));
-    let missing = paths
-        .into_iter()
-        .find(|path| !fathom_deadline::paths::exists(path));
-    if let Some(missing) = missing {
-        let problem = format!(
-            "{} does not exist, so nothing of it can be allowed",
-            missing.display()
-        );
-        return Err(CommandError::Usage(problem).into());
+    for path in paths {
+        if fathom_deadline::paths::find(path)?.is_none() {
+            let problem = format!(
+                "{} does not exist, so nothing of it can be allowed",
+                path.display()
+            );
+            return Err(CommandError::Usage(problem).into());
+        }
     }
     let token = match &agent.token_file {
         Some(file) => {

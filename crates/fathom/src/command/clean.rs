@@ -68,7 +68,7 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         true => Ok(()),
         false => present::write_stdout(text),
     };
-    if !paths::exists(&path) {
+    if paths::find(&path)?.is_none() {
         nothing("nothing to clean: nothing has been measured yet\n")?;
         return Ok(Exit::Success);
     }

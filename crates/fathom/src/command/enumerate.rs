@@ -70,7 +70,9 @@ pub(crate) fn run(command: Enumerate) -> anyhow::Result<Exit> {
             );
         }
         (Target::Bucket(_), _) => None,
-        (_, Some(path)) if fathom_deadline::paths::is_dir(path) => Some(path),
+        (_, Some(path)) if fathom_deadline::paths::find(path)?.is_some_and(|f| f.is_dir()) => {
+            Some(path)
+        }
         _ => {
             return refuse(&format!(
                 "{target} is no directory or bucket; name one to list in"

@@ -414,8 +414,9 @@ fn parse_target(text: &str) -> Result<Target, String> {
         ));
     }
     let target: Target = text.parse().map_err(|error| format!("{error}"))?;
-    match target.path() {
-        Some(path) if !fathom_deadline::paths::exists(path) && !text.contains('/') => Err(format!(
+    let found = |path| fathom_deadline::paths::find(path).map_err(|silent| silent.to_string());
+    match target.path().filter(|_| !text.contains('/')) {
+        Some(path) if found(path)?.is_none() => Err(format!(
             "'{text}' is no directory, file or device here; a host is pinged at a port, as in \
              tcp://{text}:22"
         )),

@@ -65,7 +65,7 @@ pub(crate) fn run(runs: Runs) -> anyhow::Result<Exit> {
 
 fn list(path: &Path, limit: u32, json: bool) -> anyhow::Result<Exit> {
     // No store yet is not an error: nothing has been measured.
-    let listings = if fathom_deadline::paths::exists(path) {
+    let listings = if fathom_deadline::paths::find(path)?.is_some() {
         Store::open_read_only(path)?.list(Some(limit))?
     } else {
         Vec::new()

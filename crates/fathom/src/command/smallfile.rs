@@ -93,10 +93,14 @@ pub(crate) fn run(command: &SmallfileCommand) -> anyhow::Result<Exit> {
              --phases await-create --hosts …`",
         );
     }
+    let found = match asked.host_set {
+        None => fathom_deadline::paths::find(top)?,
+        Some(_) => None,
+    };
     if asked.operation.is_cleanup() {
         return cleanup::run(&asked, top);
     }
-    if asked.host_set.is_none() && !fathom_deadline::paths::is_dir(top) {
+    if asked.host_set.is_none() && !found.is_some_and(|facts| facts.is_dir()) {
         return refuse(&format!("--top: {} is no directory", top.display()));
     }
     measure(&asked, top)

@@ -65,6 +65,26 @@ fn too_little_address_space_is_said_before_files_are_made() {
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
     ends_in_order("-f 1024", LOAD, &["ulimit -f"]);
+    // Not even the list of the test files can be begun.
+    ends_in_order("-f 0", LOAD, &["ulimit -f"]);
+}
+
+#[test]
+fn small_files_name_the_limit_of_file_sizes() {
+    for line in [
+        "smallfile --operation create --top data --file-size 2000 --files 4",
+        "meta data --file-size 1m --files 4 --runtime 1s",
+    ] {
+        let home = TempDir::new().unwrap();
+        std::fs::create_dir(home.path().join("data")).unwrap();
+        let data = home.path().join("data").display().to_string();
+        let output = limited(home.path(), "-f 100", &line.replace("data", &data));
+        let all = [output.stdout, output.stderr].concat();
+        let all = String::from_utf8_lossy(&all);
+        let flat: String = all.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flat.contains("ulimit -f"), "{line}: {all}");
+        assert!(!flat.contains("bytes were moved"), "{line}: {all}");
+    }
 }
 
 #[test]

@@ -198,6 +198,60 @@ fn every_command_ends_and_names_a_mount_that_stands_still() {
 }
 
 #[test]
+fn silence_is_not_taken_for_a_no() {
+    let bench = Bench::new();
+    let Some(drive) = FrozenDrive::serve(&bench) else {
+        return;
+    };
+    let folder = drive.folder.display().to_string();
+    let inside = format!("{folder}/drive");
+    let store = format!("{folder}/fathom.db");
+    let calibrate = format!("--calibrate={folder}");
+    drive.freeze();
+    let listen = ["agent", "--listen", "127.0.0.1:0", "--allow"];
+    let commands: [&[&str]; 13] = [
+        &["disks", &folder],
+        &["disks", "--show", &folder],
+        &["disks", &inside],
+        &["smallfile", "--top", &folder],
+        &["smallfile", "--operation", "create", "--top", &folder],
+        &["enumerate", &folder],
+        &[&listen[..], &[&folder]].concat(),
+        &[&listen[..], &[&inside]].concat(),
+        &["ping", &folder, "-c", "1"],
+        &["stack", &folder],
+        &["runs", "list", "--store", &store],
+        &["clean", "--store", &store],
+        &["diagnose", "--for", "2s", &calibrate, "--yes"],
+    ];
+    for command in commands {
+        let output = call(&bench, &drive, command);
+        names(&output, &folder);
+        let all = format!("{}\n{}", output.stdout, output.stderr);
+        let flat: String = all.split_whitespace().collect::<Vec<_>>().join(" ");
+        for wrong in [
+            "does not exist",
+            "no directory",
+            "nothing has been measured",
+            " / is not responding",
+        ] {
+            assert!(!flat.contains(wrong), "{command:?}: {all}");
+        }
+    }
+    let get = "s3 get s3://bucket/prefix --runtime 1s --endpoint http://127.0.0.1:1";
+    let mut keys = bench.command(get.split(' '));
+    keys.env_remove("AWS_ACCESS_KEY_ID")
+        .env_remove("AWS_SECRET_ACCESS_KEY")
+        .env(
+            "AWS_SHARED_CREDENTIALS_FILE",
+            folder.clone() + "/credentials",
+        );
+    let output = finish(keys.spawn().expect("fathom starts"));
+    names(&output, &folder);
+    assert!(!output.stderr.contains("no keys"), "{}", output.stderr);
+}
+
+#[test]
 fn a_target_that_hangs_already_is_named_before_anything_begins() {
     let bench = Bench::new();
     let Some(drive) = FrozenDrive::serve(&bench) else {

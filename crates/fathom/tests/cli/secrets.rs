@@ -9,7 +9,7 @@ use fathom_s3::{Script, StoreServer};
 use tempfile::TempDir;
 
 /// One for each entrance, so that a leak names its own.
-const SECRETS: [&str; 17] = [
+const SECRETS: [&str; 20] = [
     "FlagKeySecret01",
     "FlagSseKeySecret02",
     "FlagPassSecret03",
@@ -27,6 +27,9 @@ const SECRETS: [&str; 17] = [
     "HostSecret15",
     "ApartSecret16",
     "ShortenedSecret17",
+    "MalformedToken18",
+    "UnequalSecret19",
+    "DescribedSecret20",
 ];
 
 struct Place {
@@ -133,6 +136,23 @@ fn addresses(place: &mut Place) {
         "agent --token fathom-join-1a2b3c4d-0123456789abcdef0123456789abcd13 --listen 256.0.0.1:x",
         &[],
     );
+    place.call("agent --token MalformedToken18", &[]);
+    place.write("unequal.fio", "[j]\nsize=4k\nhttp_pass UnequalSecret19\n");
+    place.write("first.fio", "http_pass UnequalSecret19\n");
+    for line in [
+        "fio unequal.fio",
+        "fio --account unequal.fio",
+        "fio first.fio",
+    ] {
+        place.call(line, &[]);
+    }
+    let described = "fio --name=a --ioengine=null --rw=read --size=64k --filename=null \
+                     --description=http://u:DescribedSecret20@h/";
+    for format in ["normal", "json", "terse"] {
+        let line = format!("{described} --output-format={format}");
+        place.call(&line, &[]);
+        place.call(&format!("{line} --output=described-{format}"), &[]);
+    }
     place.call(
         "agent --tokne fathom-join-1a2b3c4d-0123456789abcdef0123456789abcd13",
         &[],
@@ -230,7 +250,15 @@ fn no_secret_is_in_anything_that_is_written_or_printed() {
     };
     addresses(&mut place);
     loads(&mut place, &server);
-    let given = ["plan.yaml", "url.yaml", "gos.yaml", "job.fio", "keys"];
+    let given = [
+        "plan.yaml",
+        "url.yaml",
+        "gos.yaml",
+        "job.fio",
+        "keys",
+        "unequal.fio",
+        "first.fio",
+    ];
     let mut files = Vec::new();
     all_below(place.home.path(), &mut files);
     files.retain(|path| !given.iter().any(|name| path.ends_with(name)));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_deadline::paths;
+use fathom_deadline::{NotResponding, paths};
 use fathom_engine::object::{endpoints_of, own_endpoint};
 use fathom_model::workload::{ObjectStore, Peer, PeerProtocol};
 use fathom_model::{ScheduledTrial, Target};
@@ -144,37 +144,55 @@ impl Policy {
     }
 
     fn check_path(&self, path: &Path) -> Result<(), PolicyError> {
-        let allows = |real: &Path| {
-            let mut allowed = self
-                .allowed
-                .iter()
-                .filter_map(|path| paths::canonicalize(path).ok());
-            allowed.any(|allowed| real.starts_with(allowed))
+        let unknown = |silent: NotResponding| PolicyError::Silent {
+            path: path.to_owned(),
+            silent,
         };
-        if real(path).is_some_and(|real| allows(&real)) {
-            return Ok(());
-        }
-        Err(PolicyError::Path {
+        let refused = || PolicyError::Path {
             path: path.to_owned(),
             allowed: self.allowed.clone(),
-        })
+        };
+        let real = real(path).map_err(unknown)?.ok_or_else(refused)?;
+        // What is silent on the list is asked about only where nothing else allows.
+        let mut held = None;
+        for allowed in &self.allowed {
+            match canonical(allowed) {
+                Ok(Some(allowed)) if real.starts_with(&allowed) => return Ok(()),
+                Ok(_) => {}
+                Err(silent) if real.starts_with(allowed) => held = Some(silent),
+                Err(_) => {}
+            }
+        }
+        Err(held.map_or_else(refused, unknown))
+    }
+}
+
+/// A path with its links followed; `None` where it is not there.
+fn canonical(path: &Path) -> Result<Option<PathBuf>, NotResponding> {
+    match paths::canonicalize(path) {
+        Ok(real) => Ok(Some(real)),
+        Err(error) => paths::silent(&error).map_or(Ok(None), Err),
     }
 }
 
 /// The path without links. What does not exist yet may be made in a directory
 /// that does.
-fn real(path: &Path) -> Option<PathBuf> {
+fn real(path: &Path) -> Result<Option<PathBuf>, NotResponding> {
     if !path.is_absolute() {
-        return None;
+        return Ok(None);
     }
-    paths::canonicalize(path).ok().or_else(|| {
-        // A dangling link would be followed when the file is made.
-        if paths::symlink_metadata(path).is_ok() {
-            return None;
-        }
-        let name = path.file_name()?;
-        Some(paths::canonicalize(path.parent()?).ok()?.join(name))
-    })
+    if let Some(real) = canonical(path)? {
+        return Ok(Some(real));
+    }
+    // A dangling link would be followed when the file is made.
+    match paths::symlink_metadata(path) {
+        Ok(_) => return Ok(None),
+        Err(error) => paths::silent(&error).map_or(Ok(()), Err)?,
+    }
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(None);
+    };
+    Ok(canonical(folder)?.map(|folder| folder.join(name)))
 }
 
 #[cfg(test)]

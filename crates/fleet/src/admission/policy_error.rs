@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use fathom_deadline::NotResponding;
 use fathom_s3::{EndpointAddress, EndpointError};
 
 /// Why a trial would touch what the owner of this host does not allow.
@@ -26,6 +27,12 @@ pub(crate) enum PolicyError {
         path: PathBuf,
         /// The list.
         allowed: Vec<PathBuf>,
+    },
+    /// Whether the path is on the list cannot be found out.
+    #[error("whether {} is allowed cannot be found out: {silent}", path.display())]
+    Silent {
+        path: PathBuf,
+        silent: NotResponding,
     },
     #[error(
         "s3://{bucket} is not on the list of what the owner of this host allows; see --allow of \

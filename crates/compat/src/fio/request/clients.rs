@@ -4,7 +4,7 @@
 //! stands elsewhere to all of them. Here all hosts run the same jobs: what names
 //! the same files for each is read once, other files are refused.
 
-use super::lines::short;
+use super::lines::named;
 use super::place::{FioPlace, FioProblem};
 
 /// A job file and where it was named.
@@ -69,8 +69,8 @@ impl JobFiles {
         if let Some(other) = with_files.find(|other| !other.names().eq(first.names())) {
             let message = format!(
                 "--client={} and --client={} have different job files; all hosts run the same jobs",
-                short(&first.name),
-                short(&other.name)
+                named(&first.name),
+                named(&other.name)
             );
             let help = "run `fathom fio` once for each, or put the jobs into one file";
             return Err(FioProblem::at(&other.place, message).help(help));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::clients::JobFiles;
 use super::jobs::{Collector, FioJobs, Reading};
-use super::lines::{self, RawSection, RawSetting, short};
+use super::lines::{self, RawSection, RawSetting, named, short};
 use super::place::{FioPlace, FioProblem, FioProblems};
 use super::surroundings::FioSurroundings;
 use super::switches::{self, FioAction, FioRun, Switch};
@@ -163,7 +163,7 @@ impl Line<'_> {
             && let Some(switch) = switches::nearest(&setting.name)
             && table::meant(&setting.name).is_none()
         {
-            let message = format!("fio has no option '{}'", short(&setting.name));
+            let message = format!("fio has no option '{}'", named(&setting.name));
             let problem = FioProblem::at(&setting.place, message);
             self.problems
                 .push(problem.help(format!("did you mean '--{switch}'?")));

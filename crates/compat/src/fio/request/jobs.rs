@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::account::{FioEntry, Outcome};
-use super::lines::{RawSection, RawSetting, short};
+use super::lines::{RawSection, RawSetting, named, short};
 use super::place::{FioPlace, FioProblem};
 use super::table::{self, FioFate, FioOption};
 use super::value::{self, Units};
@@ -169,7 +169,7 @@ impl Collector {
                 }),
                 Err(problem) if reading.lenient => self.jobs.unknown.push(FioEntry {
                     job: section.name.clone(),
-                    option: short(&raw.name),
+                    option: named(&raw.name),
                     value: raw.value.clone(),
                     place: Some(raw.place.clone()),
                     outcome: Outcome::Ignored(match problem.help {
@@ -212,7 +212,7 @@ fn known(raw: &RawSetting) -> Result<&'static FioOption, FioProblem> {
     if let Some(option) = table::fio_option(&raw.name) {
         return Ok(option);
     }
-    let message = format!("fio has no option '{}'", short(&raw.name));
+    let message = format!("fio has no option '{}'", named(&raw.name));
     let problem = FioProblem::at(&raw.place, message);
     Err(match table::meant(&raw.name) {
         Some(meant) => problem.help(format!("did you mean '{meant}'?")),

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use fathom_model::secret::{MASK, is_secret_name};
+
 use super::place::{FioPlace, FioProblem};
 use super::substitute::substitute;
 use super::surroundings::FioSurroundings;
@@ -133,7 +135,7 @@ impl Reader<'_> {
 
     fn option(&mut self, line: &str, place: FioPlace) {
         if self.sections.is_empty() {
-            let message = format!("'{}' stands before the first section", short(line));
+            let message = format!("'{}' stands before the first section", named(line));
             self.problems
                 .push(FioProblem::at(&place, message).help("begin with a line [global] or [NAME]"));
             return;
@@ -226,6 +228,15 @@ pub(crate) fn setting(
         place,
         unset: done.unset,
     })
+}
+
+/// The name of an option as messages show it. Where the equals sign was
+/// forgotten, what stands behind the name of a secret is the secret.
+pub(crate) fn named(name: &str) -> String {
+    match name.split_once(char::is_whitespace) {
+        Some((first, _)) if is_secret_name(first) => format!("{} {MASK}", short(first)),
+        _ => short(name),
+    }
 }
 
 /// A text as far as it fits into a message.

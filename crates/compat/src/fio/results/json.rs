@@ -190,12 +190,21 @@ fn job(entry: &Map<String, Value>, global: &Options) -> ResultJob {
             .iter()
             .filter_map(|(key, kind)| direction(entry.get(*key)?, *kind))
             .collect(),
-        flushes: entry
-            .get("sync")
-            .and_then(|sync| latency(sync.get("lat_ns"), 1.0)),
+        flushes: entry.get("sync").and_then(flushes),
         steady: entry.get("steadystate").and_then(steady),
         series: Vec::new(),
     }
+}
+
+/// Flushes with their times. None at all is a count, too.
+fn flushes(sync: &Value) -> Option<ResultLatency> {
+    latency(sync.get("lat_ns"), 1.0).or_else(|| {
+        let count = number::of(sync.get("total_ios"))?;
+        Some(ResultLatency {
+            count: Some(count),
+            ..ResultLatency::default()
+        })
+    })
 }
 
 fn direction(value: &Value, kind: Option<OpKind>) -> Option<ResultDirection> {

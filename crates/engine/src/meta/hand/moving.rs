@@ -109,10 +109,16 @@ impl Hand {
                 false => write(file, bytes)?,
                 true => pwrite(file, bytes, at)?,
             };
-            if moved < length {
-                return Err(Trouble::Short(at + moved as u64));
-            }
             at += moved as u64;
+            if moved < length {
+                // What stands in the way is said to whoever asks for the rest.
+                self.calls.count(Call::Write);
+                match appends {
+                    true => write(file, &bytes[moved..])?,
+                    false => pwrite(file, &bytes[moved..], at)?,
+                };
+                return Err(Trouble::Short(at));
+            }
             self.calls.records += 1;
         }
         Ok(at)

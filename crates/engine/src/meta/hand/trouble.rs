@@ -3,6 +3,7 @@
 use fathom_model::ErrorClass;
 use rustix::io::Errno;
 
+use crate::error::remedy;
 use crate::worker::class_of;
 
 /// Why an operation did not succeed.
@@ -43,7 +44,10 @@ impl Trouble {
     /// In words.
     pub(crate) fn text(&self) -> String {
         match self {
-            Trouble::Errno(errno) => std::io::Error::from(*errno).to_string(),
+            Trouble::Errno(errno) => {
+                let error = std::io::Error::from(*errno);
+                format!("{error}{}", remedy(&error))
+            }
             Trouble::Short(bytes) => format!("only {bytes} bytes were moved"),
             Trouble::Wrong(text) => text.clone(),
         }

@@ -306,8 +306,13 @@ fn place(load: &Recording, disk: &str, folder: &str) -> Result<(Target, Vec<Stri
     let target: Target = folder
         .parse()
         .map_err(|error| format!("--calibrate: {error}"))?;
+    let is_folder = |path: &Path| {
+        let found = fathom_deadline::paths::find(path);
+        let found = found.map_err(|silent| format!("--calibrate={folder}: {silent}"))?;
+        Ok::<bool, String>(found.is_some_and(|facts| facts.is_dir()))
+    };
     let path = match &target {
-        Target::Path(path) if fathom_deadline::paths::is_dir(path) => path,
+        Target::Path(path) if is_folder(path)? => path,
         Target::Sim(_) => {
             let remark = "a simulated drive was calibrated: it says nothing of this volume";
             return Ok((target, vec![remark.to_owned()]));

@@ -34,7 +34,9 @@ pub(super) fn nearest(args: &Diagnose, load: &Recording) -> Result<Option<Ceilin
 
 fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
     let path = Path::new(named);
-    if !fathom_deadline::paths::exists(path) {
+    let found = fathom_deadline::paths::find(path);
+    let found = found.map_err(|silent| format!("--ceiling {named}: {silent}"))?;
+    if found.is_none() {
         let store = present::store_path(&args.store).map_err(|error| error.to_string())?;
         let named = &match named == "calibration" {
             true => last_calibration(&store)?,
@@ -65,7 +67,8 @@ fn last_calibration(store: &Path) -> Result<String, String> {
         "--ceiling calibration: nothing has been calibrated yet; `fathom diagnose --calibrate` does"
             .to_owned()
     };
-    if !fathom_deadline::paths::exists(store) {
+    let found = fathom_deadline::paths::find(store).map_err(|silent| silent.to_string())?;
+    if found.is_none() {
         return Err(none());
     }
     let listings = Store::open_read_only(store).and_then(|store| store.list(None));

@@ -79,11 +79,13 @@ pub(super) fn choose(
 
 fn parse(name: &str) -> Result<Target, String> {
     let target: Target = name.parse().map_err(|error| format!("{error}"))?;
-    match target.path() {
-        Some(path) if !fathom_deadline::paths::exists(path) => {
-            Err(format!("{name} does not exist"))
-        }
-        _ => Ok(target),
+    let Some(path) = target.path() else {
+        return Ok(target);
+    };
+    match fathom_deadline::paths::find(path) {
+        Ok(Some(_)) => Ok(target),
+        Ok(None) => Err(format!("{name} does not exist")),
+        Err(silent) => Err(silent.to_string()),
     }
 }
 

@@ -17,7 +17,7 @@ const WAIT_MAX: Duration = Duration::from_secs(3600);
 pub(super) fn run(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
     let top = std::path::absolute(top)?;
     let path = present::store_path(&Default::default())?;
-    let mut store = match fathom_deadline::paths::exists(&path) {
+    let mut store = match fathom_deadline::paths::find(&path)?.is_some() {
         true => Some(Store::open(&path)?),
         false => None,
     };
