@@ -48,7 +48,7 @@ fn folder(name: &str) -> tempfile::TempDir {
         std::os::unix::fs::symlink(from.canonicalize().unwrap(), folder.path().join(to)).unwrap();
     };
     link(root.join("examples"), "examples");
-    link(root.join("crates/diagnose/samples"), "samples");
+    link(root.join("crates/compat/samples"), "samples");
     for file in fs::read_dir(here().join("files")).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();

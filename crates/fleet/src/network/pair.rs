@@ -129,18 +129,7 @@ pub fn measure_pair(
     }
     if plan.path {
         tell("packet sizes");
-        let typical = report
-            .idle
-            .as_ref()
-            .and_then(|idle| idle.latency.quantile(0.99));
-        let typical = typical.map_or(USUAL_ROUND_TRIP, Duration::from_nanos);
-        match session.probes(typical) {
-            Ok(probes) => report.probes = Some(probes),
-            Err(error) => report.remarks.push(NetRemark {
-                id: "no-probes".to_owned(),
-                text: error.to_string(),
-            }),
-        }
+        probe_packet_sizes(&mut session, &mut report);
     }
     let segment = segment_that_passes(&report);
     if let Some(bytes) = segment {
@@ -180,6 +169,20 @@ pub fn measure_pair(
         }
     }
     Ok(report)
+}
+
+/// Sends packets of growing size, and notes which of them arrive.
+fn probe_packet_sizes(session: &mut Session, report: &mut PairReport) {
+    let idle = report.idle.as_ref();
+    let typical_ns = idle.and_then(|idle| idle.latency.quantile(0.99));
+    let typical = typical_ns.map_or(USUAL_ROUND_TRIP, Duration::from_nanos);
+    match session.probes(typical) {
+        Ok(probes) => report.probes = Some(probes),
+        Err(error) => report.remarks.push(NetRemark {
+            id: "no-probes".to_owned(),
+            text: error.to_string(),
+        }),
+    }
 }
 
 /// The segment that loads must keep to where large packets vanish without a
