@@ -27,6 +27,7 @@ mod fio_parsers;
 mod fleet;
 mod fleet_modes;
 mod foreign_load;
+mod frozen_drive;
 mod gateway;
 mod gluster;
 mod gosbench;
