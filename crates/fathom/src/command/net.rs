@@ -191,7 +191,7 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
     };
     let progress = Progress::new(net.quiet);
     let measured = measure_pair(address, &plan, 0, &load_control, &mut |what| {
-        progress.tell(what)
+        progress.tell(what);
     });
     drop(progress);
     let mut report = match measured {
