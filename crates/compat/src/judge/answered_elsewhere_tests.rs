@@ -23,7 +23,7 @@ fn direct_reads_of_holes_are_invalid_by_requests_alone() {
     assert!(!found.remedy.contains("direct=1"), "{found:?}");
     assert_eq!(opinion(&result).verdict.validity, Validity::NotTrusted);
     assert_eq!(holds(&result, Aspect::Throughput), Holds::No);
-    // None at all is no different on a device that counts.
+    // A count of zero is treated alike on a device that counts.
     result.devices.as_mut().unwrap()[0].reads = 0.0;
     assert_eq!(status(&result, "V01"), Some(FindingStatus::Invalid));
     // Stacked and multipath devices may count nothing.

@@ -275,7 +275,7 @@ pub(super) fn durability(entry: &Entry<'_>) -> Option<Outcome> {
 
 /// Options that flush, or make each write durable, whatever is written.
 const FLUSHING: [&str; 4] = ["sync", "end_fsync", "fsync_on_close", "end_syncfs"];
-/// Options that flush after every so many writes of a job.
+/// Options that flush after every N writes of a job.
 const FLUSHING_EVERY: [&str; 2] = ["fsync", "fdatasync"];
 
 /// How what was written was flushed.
@@ -307,7 +307,7 @@ fn flush_count(entry: &Entry<'_>) -> Option<f64> {
     flushes.count
 }
 
-/// Whether a flush after every so many writes was ever made: by the count of the
+/// Whether a flush after every N writes was ever made: by the count of the
 /// result, and where it has none by the writes of a job.
 fn was_flushed(entry: &Entry<'_>, key: &str) -> bool {
     let directions = entry.job.directions.iter();
@@ -328,7 +328,7 @@ fn was_flushed(entry: &Entry<'_>, key: &str) -> bool {
     writes == 0.0 || every <= writes / entry.said.jobs
 }
 
-/// A flush that was asked for and never came to be made, as a part of a sentence.
+/// A requested flush that was never made, as a part of a sentence.
 fn in_vain(entry: &Entry<'_>) -> String {
     let asked = FLUSHING_EVERY.iter().find_map(|key| stated(entry, key));
     asked.map_or_else(String::new, |asked| {

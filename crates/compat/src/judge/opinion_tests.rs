@@ -119,7 +119,7 @@ fn writing() -> ResultDocument {
     result
 }
 
-/// The same without any flush.
+/// The result without a flush.
 fn never_flushed() -> ResultDocument {
     let mut result = writing();
     result.jobs[0].options.remove("end_fsync");

@@ -1,6 +1,6 @@
-//! Why a file is no recording.
+//! Why a file cannot be read as a recording.
 
-/// Why a file is no recording.
+/// Why a file cannot be read as a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
     /// Nothing that is known.
