@@ -1,7 +1,7 @@
-//! Tells while a file system is held up, beside whoever changes it and waits.
+//! Reports a file system that is held up while another thread changes it and waits.
 //!
 //! A file system on a device that hangs answers questions from its caches, and
-//! holds whoever syncs. What is watched is a request of the same kind.
+//! blocks every sync. So a request of the same kind is watched.
 
 use std::fs::{self, OpenOptions};
 use std::io;

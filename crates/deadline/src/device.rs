@@ -25,7 +25,7 @@ pub fn tell_when_waiting(tell: fn(&str)) {
     let _ = TELL.set(tell);
 }
 
-/// Tells whoever asked for it with [`tell_when_waiting`].
+/// Passes `text` to the function registered with [`tell_when_waiting`].
 pub fn tell_of_waiting(text: &str) {
     if let Some(tell) = TELL.get() {
         tell(text);

@@ -82,7 +82,7 @@ fn job_on(target: Target, workload: Workload) -> Job {
     }
 }
 
-/// A workload of `ops` operations of one worker that are no blocks.
+/// A workload of `ops` operations of one worker, on files or objects.
 fn without_blocks(engine: EngineKind, depth: u64, ops: u64) -> Workload {
     let mut workload = Workload::example("hotloop");
     workload.engine = engine;

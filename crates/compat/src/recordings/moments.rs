@@ -2,7 +2,7 @@
 
 use fathom_diagnose::recording::{Moment, Recording};
 
-/// More devices in one moment are no recording.
+/// Most devices in one moment; input with more is rejected.
 pub(crate) const MOST_DISKS: usize = 10_000;
 
 /// Lengths of moments that say their time, by the distance from the one before.
