@@ -149,16 +149,23 @@ fn iops(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
-    if let Err(reason) = calibrate::may_ask(args) {
+    if let Err(reason) = calibrate::may_measure(args) {
         present::complain(&reason);
         return Ok(Exit::Usage);
     }
+    let measured = match measured::named(args) {
+        Ok(measured) => measured,
+        Err(reason) => {
+            present::complain(&reason);
+            return Ok(Exit::Usage);
+        }
+    };
     if let Err((exit, reason)) = causal::may_test(args) {
         present::complain(&reason);
         return Ok(exit);
     }
     if args.files.is_empty() {
-        return answer(args, live::record(args.for_ns)?, None);
+        return answer(args, measured, live::record(args.for_ns)?, None);
     }
     match cluster::judged(&args.files, args.gluster_version, args.anonymise) {
         Ok(None) => {}
@@ -204,10 +211,15 @@ pub(crate) fn run(args: &Diagnose) -> anyhow::Result<Exit> {
             return Ok(Exit::Usage);
         }
     };
-    answer(args, load, test.as_ref())
+    answer(args, measured, load, test.as_ref())
 }
 
-fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow::Result<Exit> {
+fn answer(
+    args: &Diagnose,
+    measured: Option<Vec<Ceiling>>,
+    load: Recording,
+    test: Option<&Recording>,
+) -> anyhow::Result<Exit> {
     let load = match only(load, args) {
         Ok(load) => load,
         Err(reason) => {
@@ -217,13 +229,7 @@ fn answer(args: &Diagnose, load: Recording, test: Option<&Recording>) -> anyhow:
     };
     let no_test = test.and_then(|test| no_test_load(&load, test));
     let test = test.filter(|_| no_test.is_none());
-    let measured = match measured::nearest(args, &load) {
-        Ok(measured) => measured,
-        Err(reason) => {
-            present::complain(&reason);
-            return Ok(Exit::Usage);
-        }
-    };
+    let measured = measured.and_then(|measured| measured::nearest(measured, &load));
     let calibrated = match calibrate::measure(args, &load)? {
         Ok(calibrated) => calibrated,
         Err(reason) => {

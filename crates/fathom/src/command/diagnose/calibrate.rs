@@ -106,16 +106,44 @@ pub(super) fn ceiling_of(found: &Calibration) -> Ceiling {
 }
 
 /// Refuses at once, before a host is watched for minutes.
-pub(super) fn may_ask(args: &Diagnose) -> Result<(), String> {
-    let asked = args.calibration.calibrate.is_some();
-    match asked && !args.calibration.yes && !consent::can_ask() {
-        true => Err(
+pub(super) fn may_measure(args: &Diagnose) -> Result<(), String> {
+    let Some(folder) = &args.calibration.calibrate else {
+        return Ok(());
+    };
+    if !args.calibration.yes && !consent::can_ask() {
+        return Err(
             "--calibrate loads the volume and asks first, which needs a terminal; with --yes it \
              does not ask"
                 .to_owned(),
-        ),
-        false => Ok(()),
+        );
     }
+    if folder.is_empty() {
+        return Ok(());
+    }
+    named(folder).map(drop)
+}
+
+/// The folder, or the simulated drive, that the user names.
+fn named(folder: &str) -> Result<Target, String> {
+    let target: Target = folder
+        .parse()
+        .map_err(|error| format!("--calibrate: {error}"))?;
+    let Target::Path(path) = &target else {
+        return match &target {
+            Target::Sim(_) => Ok(target),
+            _ => Err(no_folder(folder)),
+        };
+    };
+    let found = fathom_deadline::paths::find(path);
+    let found = found.map_err(|silent| format!("--calibrate={folder}: {silent}"))?;
+    if found.is_some_and(|facts| facts.is_dir()) {
+        return Ok(target);
+    }
+    Err(no_folder(folder))
+}
+
+fn no_folder(folder: &str) -> String {
+    format!("--calibrate={folder}: not a folder; the measurement makes a file of its own in one")
 }
 
 /// As many bytes as `size_bytes` at most, and one block at least: a mean block
@@ -303,25 +331,10 @@ fn place(load: &Recording, disk: &str, folder: &str) -> Result<(Target, Vec<Stri
             None => Ok((Target::Path(mounted(disk)?), Vec::new())),
         };
     }
-    let target: Target = folder
-        .parse()
-        .map_err(|error| format!("--calibrate: {error}"))?;
-    let is_folder = |path: &Path| {
-        let found = fathom_deadline::paths::find(path);
-        let found = found.map_err(|silent| format!("--calibrate={folder}: {silent}"))?;
-        Ok::<bool, String>(found.is_some_and(|facts| facts.is_dir()))
-    };
-    let path = match &target {
-        Target::Path(path) if is_folder(path)? => path,
-        Target::Sim(_) => {
-            let remark = "a simulated drive was calibrated: it says nothing of this volume";
-            return Ok((target, vec![remark.to_owned()]));
-        }
-        _ => {
-            return Err(format!(
-                "--calibrate={folder}: not a folder; the measurement makes a file of its own in one"
-            ));
-        }
+    let target = named(folder)?;
+    let Some(path) = target.path() else {
+        let remark = "a simulated drive was calibrated: it says nothing of this volume";
+        return Ok((target, vec![remark.to_owned()]));
     };
     let devices = names_under(path);
     if devices.iter().any(|name| name == disk) {

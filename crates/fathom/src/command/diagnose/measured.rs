@@ -15,9 +15,9 @@ use super::Diagnose;
 use crate::command::{given, runs};
 use crate::present;
 
-/// Of what `--ceiling` names, the workload most like the load; `None` where
+/// What `--ceiling` names, with a word on each workload of it; `None` where
 /// nothing is named.
-pub(super) fn nearest(args: &Diagnose, load: &Recording) -> Result<Option<Ceiling>, String> {
+pub(super) fn named(args: &Diagnose) -> Result<Option<Vec<Ceiling>>, String> {
     let Some(named) = &args.ceiling else {
         return Ok(None);
     };
@@ -27,9 +27,14 @@ pub(super) fn nearest(args: &Diagnose, load: &Recording) -> Result<Option<Ceilin
             "--ceiling {named}: no reads or writes of it can be believed, so it is no ceiling"
         ));
     }
+    Ok(Some(measured))
+}
+
+/// Of what was measured, the workload most like the load.
+pub(super) fn nearest(measured: Vec<Ceiling>, load: &Recording) -> Option<Ceiling> {
     let found = diagnose(load, |_| None);
     let disk = found.disks.first();
-    Ok(disk.and_then(|disk| Ceiling::nearest(measured, disk)))
+    disk.and_then(|disk| Ceiling::nearest(measured, disk))
 }
 
 fn measured(args: &Diagnose, named: &str) -> Result<Vec<Ceiling>, String> {
