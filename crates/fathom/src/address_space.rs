@@ -7,6 +7,39 @@
 
 use rustix::process::{Resource, getrlimit};
 
+/// What any command needs after its start, in MiB: the stacks of its threads,
+/// the tables of its arguments and the histograms of one worker.
+const NEEDED_MIB: usize = 8;
+
+/// Whether there is enough for any command.
+///
+/// # Errors
+///
+/// What there is too little of, and whose limit that is. An allocation of a few
+/// bytes that fails later ends the process without a word of it.
+pub(crate) fn has_room() -> Result<(), String> {
+    let mut probe: Vec<u8> = Vec::new();
+    let granted = probe.try_reserve_exact(NEEDED_MIB << 20).is_ok();
+    // The attempt itself is the point.
+    std::hint::black_box(&mut probe);
+    if granted {
+        return Ok(());
+    }
+    let limits = [(Resource::As, "ulimit -v"), (Resource::Data, "ulimit -d")];
+    let limits = limits.iter().filter_map(|(resource, name)| {
+        let bytes = getrlimit(*resource).current?;
+        Some(format!("{} MiB by `{name}`", bytes >> 20))
+    });
+    let limits: Vec<String> = limits.collect();
+    let whose = match limits.is_empty() {
+        true => "the host has no memory left".to_owned(),
+        false => format!("this process may have {}", limits.join(" and ")),
+    };
+    Err(format!(
+        "too little memory: {NEEDED_MIB} MiB more are needed to begin, and {whose}"
+    ))
+}
+
 /// Has all threads share one arena where the address space is limited. To be
 /// called before there is a second thread.
 pub(crate) fn share_one_arena_under_a_limit() {

@@ -17,6 +17,7 @@ mod progress;
 mod recorder;
 mod run_identity;
 mod signals;
+mod stack;
 mod surroundings;
 mod whole_seconds;
 
@@ -32,6 +33,14 @@ use crate::output_flags::Color;
 
 fn main() -> ExitCode {
     address_space::share_one_arena_under_a_limit();
+    stack::with_enough(work)
+}
+
+fn work() -> ExitCode {
+    if let Err(reason) = address_space::has_room() {
+        present::complain(&reason);
+        return Exit::Failure.into();
+    }
     if let Err(error) = signals::survive_file_limits() {
         present::complain(&format!("cannot install the signal handlers: {error}"));
     }

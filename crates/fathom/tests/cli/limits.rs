@@ -87,6 +87,46 @@ fn small_files_name_the_limit_of_file_sizes() {
     }
 }
 
+/// Signals that end a process which stopped itself: an abort, a wild access.
+const ABORTED: [i32; 2] = [134, 139];
+
+#[test]
+fn a_small_stack_is_no_obstacle() {
+    let home = TempDir::new().unwrap();
+    for limit in ["-s 64", "-s 256", "-S -s 256"] {
+        for line in ["io null: --rw read --runtime 300ms", "io --help"] {
+            let output = limited(home.path(), limit, line);
+            let err = String::from_utf8_lossy(&output.stderr);
+            let code = output.status.code();
+            assert!(
+                code == Some(0) || code == Some(4),
+                "{limit}, {line}: {code:?} {err}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_least_memory_ends_with_a_message() {
+    let home = TempDir::new().unwrap();
+    let mut refused = 0;
+    // From what hardly loads the program up to what is enough for a load.
+    for limit in (0..40).map(|step| 56_000 + 2_000 * step) {
+        let line = "io null: --rw read --runtime 50ms";
+        let output = limited(home.path(), &format!("-v {limit}"), line);
+        let err = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
+        assert_eq!(signal, None, "{limit}: {err}");
+        assert!(
+            !code.is_some_and(|c| ABORTED.contains(&c)),
+            "{limit}: {err}"
+        );
+        refused += u32::from(err.contains("too little memory") && err.contains("ulimit -v"));
+    }
+    assert!(refused > 0, "no limit was small enough");
+}
+
 #[test]
 fn few_open_files_and_no_locked_memory_are_worked_around_or_said() {
     for limit in ["-n 24", "-l 0", "-n 12"] {
