@@ -112,6 +112,8 @@ pub(super) const STORAGE: &[Known] = &[
         "/proc/pressure/io, full",
     ),
 ];
+/// Adds up until a request completes, so the longest counts and not the mean.
+pub(super) const SILENT: &str = "disk_silent";
 pub(super) const DISK: &[Known] = &[
     (
         "disk_operations",
@@ -161,6 +163,13 @@ pub(super) const DISK: &[Known] = &[
         "of queue",
         "ratio",
         "queue / nr_requests",
+    ),
+    (
+        SILENT,
+        Saturation,
+        "none completed for",
+        "s",
+        "sysfs stat, requests in flight of which none came back",
     ),
     (
         "disk_errors",

@@ -14,7 +14,7 @@ use fathom_model::machine::{
 };
 
 use fathom_rules::alarm;
-use known::{CORE, CPU, Column, DISK, INTERFACE, Known, MEMORY, NETWORK, STORAGE};
+use known::{CORE, CPU, Column, DISK, INTERFACE, Known, MEMORY, NETWORK, SILENT, STORAGE};
 
 /// The table from what was read, with the picture.
 pub fn use_table(
@@ -33,8 +33,8 @@ pub fn use_table(
         let moved = mean(readings, "disk_operations", &disk).unwrap_or(0.0) > 0.0;
         let part = picture.iter().any(|node| node.name == disk);
         let told = of_drive(readings, &disk);
-        // Idle loops and memory disks are no resources.
-        if moved || part || told {
+        // Idle loops and memory disks are no resources; what hangs moves nothing, too.
+        if moved || part || told || is_silent(readings, &disk) {
             resources.push(resource("disk", &disk, &disk, DISK, readings));
             resources.extend(queues::of_disk(&disk, readings));
         }
@@ -62,6 +62,11 @@ pub fn use_table(
         picture,
         notes: Vec::new(),
     }
+}
+
+/// Whether requests of a disk were in flight and none came back.
+fn is_silent(readings: &[HostReading], disk: &str) -> bool {
+    values(readings, SILENT, disk).any(|reading| reading.value > 0.0)
 }
 
 /// Whether the drive itself told something.
@@ -117,7 +122,14 @@ fn resource(
 
 fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<UseFigure> {
     let (quantity, _, title, unit, how) = *known;
-    let value = mean(readings, quantity, instance)?;
+    let most = values(readings, quantity, instance)
+        .map(|r| r.value)
+        .reduce(f64::max);
+    let value = if quantity == SILENT {
+        most.filter(|seconds| *seconds > 0.0)?
+    } else {
+        mean(readings, quantity, instance)?
+    };
     let rules = alarm::TABLE.rules.iter();
     let rule = rules.clone().find(|rule| rule.quantity == Some(quantity));
     let threshold = rule.and_then(|rule| rule.threshold);
@@ -126,9 +138,7 @@ fn figure(known: &Known, instance: &str, readings: &[HostReading]) -> Option<Use
         quantity: quantity.to_owned(),
         title: title.to_owned(),
         value: Some(value),
-        most: values(readings, quantity, instance)
-            .map(|r| r.value)
-            .reduce(f64::max),
+        most,
         unit: unit.to_owned(),
         how: how.to_owned(),
         threshold,
@@ -236,6 +246,22 @@ mod tests {
             !table.resources.iter().any(|r| r.name == "loop0"),
             "idle loops stay out"
         );
+    }
+
+    #[test]
+    fn a_disk_that_hangs_has_a_row_and_a_mark_though_it_moves_nothing() {
+        let mut readings: Vec<HostReading> = (1..=5)
+            .map(|second| reading("disk_silent", "loop0", f64::from(second)))
+            .collect();
+        readings.push(reading("disk_queue", "loop0", 0.0));
+        readings.push(reading("disk_queue", "loop1", 0.0));
+        readings.push(reading("disk_silent", "loop1", 0.0));
+        let table = use_table("host", 5.0, &readings, Vec::new());
+        let names: Vec<&str> = table.resources.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["loop0"]);
+        let silent = table.resources[0].saturation.last().unwrap();
+        assert_eq!(silent.value, Some(5.0));
+        assert!(silent.beyond && silent.source.is_some(), "{silent:?}");
     }
 
     #[test]

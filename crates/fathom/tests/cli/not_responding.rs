@@ -315,10 +315,13 @@ fn a_device_that_completes_nothing_raises_an_alarm() {
         .spawn()
         .expect("dd starts");
     let output = call(&bench, &drive, &["alarms", "--json"]);
+    let used = call(&bench, &drive, &["use", "--for", "5s"]);
     drive.thaw();
     let _ = reader.kill();
     let _ = reader.wait();
     assert_eq!(firing(&output.json(), "device-not-responding"), [&name]);
+    let hangs = |line: &str| line.contains(&name) && line.contains("none completed for");
+    assert!(used.stdout.lines().any(hangs), "{}", used.stdout);
 }
 
 /// A server that takes connections and never says a word.
