@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 
-use crate::bounded_call::{NotResponding, PATIENCE, ask, ask_within};
+use crate::bounded_call::{NotResponding, PATIENCE, ask_within};
 use crate::change_watch::ChangeWatch;
 use crate::device::tell_of_waiting;
 use crate::mount_table::MountTable;
@@ -25,9 +25,21 @@ pub fn on<T: Send + 'static>(
     path: &Path,
     call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
+    on_within(PATIENCE, path, call)
+}
+
+/// As [`on`], with more patience: for a call that reads a lot.
+///
+/// # Errors
+/// As for [`on`].
+pub fn on_within<T: Send + 'static>(
+    patience: Duration,
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
     let name = MountTable::recent().enter(path)?;
     let path = path.to_owned();
-    ask(&name, move || call(&path))?
+    ask_within(patience, &name, move || call(&path))?
 }
 
 /// Facts of a file, links followed.

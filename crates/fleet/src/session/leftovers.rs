@@ -10,6 +10,7 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::time::Duration;
 
 use fathom_deadline::paths;
 use fathom_engine::FileIdentity;
@@ -23,6 +24,10 @@ use crate::credentials::make_directory;
 
 /// Longest list that is read.
 const LIST_BYTES: u64 = 64 << 20;
+
+/// How long the reading of a list may take: the folder of a user may lie on a slow
+/// network mount.
+const READ_WITHIN: Duration = Duration::from_secs(20);
 
 /// Lists that are looked at.
 const MAX_LISTS: usize = 4096;
@@ -82,15 +87,15 @@ impl Journal {
             kept: self.kept,
             identity,
         };
-        let write = || -> std::io::Result<()> {
-            if let Some(parent) = self.list.parent() {
+        let write = move |list: &Path| {
+            if let Some(parent) = list.parent() {
                 make_directory(parent).map_err(std::io::Error::other)?;
             }
             let line = serde_json::to_string(&noted)? + "\n";
-            let mut list = fathom_outputs::append(&self.list)?;
+            let mut list = fathom_outputs::append(list)?;
             list.write_all(line.as_bytes())
         };
-        if write().is_ok()
+        if paths::change(&self.list, write).is_ok()
             && let Ok(mut there) = self.there.lock()
         {
             there.insert(path.to_owned());
@@ -103,7 +108,7 @@ impl Journal {
             return;
         };
         if there.remove(path) && there.is_empty() {
-            let _ = fs::remove_file(&self.list);
+            remove_list(&self.list);
         }
     }
 }
@@ -131,9 +136,15 @@ pub struct CleaningReport {
 /// Looks through the lists that agents left in `directory`.
 pub fn clean_after_agents(directory: &Path, order: CleanOrder) -> CleaningReport {
     let mut cleaned = CleaningReport::default();
-    let lists = fs::read_dir(directory).into_iter().flatten().flatten();
-    for list in lists.take(MAX_LISTS) {
-        clean_list(&list.path(), order, &mut cleaned);
+    let lists = paths::on(directory, |directory| {
+        let entries = fs::read_dir(directory)?.flatten().take(MAX_LISTS);
+        Ok(entries.map(|entry| entry.path()).collect::<Vec<PathBuf>>())
+    });
+    if let Some(silent) = lists.as_ref().err().and_then(paths::silent) {
+        cleaned.problems.push(silent.to_string());
+    }
+    for list in lists.unwrap_or_default() {
+        clean_list(&list, order, &mut cleaned);
     }
     for paths in [&mut cleaned.found, &mut cleaned.removed] {
         paths.sort();
@@ -147,9 +158,9 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut CleaningReport) {
     let there: Vec<&JournalEntry> = noted.iter().filter(|noted| exists(&noted.path)).collect();
     if there.is_empty() {
         // A file may be on a file system that is not mounted now.
-        let gone = |noted: &JournalEntry| noted.path.parent().is_some_and(Path::exists);
+        let gone = |noted: &JournalEntry| noted.path.parent().is_some_and(paths::exists);
         if order.remove && noted.iter().all(gone) {
-            let _ = fs::remove_file(list);
+            remove_list(list);
         }
         return;
     }
@@ -181,8 +192,13 @@ fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut CleaningReport) {
         }
     }
     if noted.iter().all(|noted| !exists(&noted.path)) {
-        let _ = fs::remove_file(list);
+        remove_list(list);
     }
+}
+
+/// Removes a list whose files are gone. One that stays is looked at again.
+fn remove_list(list: &Path) {
+    let _ = paths::change(list, |list| fs::remove_file(list));
 }
 
 /// Removes a file of a name that the user chose, if it still is the one.
@@ -218,10 +234,13 @@ fn set_of(noted: &JournalEntry) -> Option<(PathBuf, String, u64)> {
 
 /// The files of a list; a line that a crash cut off is left out.
 fn read(list: &Path) -> Vec<JournalEntry> {
-    let mut text = String::new();
-    if let Ok(file) = fs::File::open(list) {
-        let _ = file.take(LIST_BYTES).read_to_string(&mut text);
-    }
+    let text = paths::on_within(READ_WITHIN, list, |list| {
+        let mut text = String::new();
+        let file = fs::File::open(list)?;
+        file.take(LIST_BYTES).read_to_string(&mut text)?;
+        Ok(text)
+    });
+    let text = text.unwrap_or_default();
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .filter(|noted: &JournalEntry| noted.path.is_absolute())

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use fathom_deadline::paths;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::frame::MESSAGE_BYTES;
@@ -31,6 +32,10 @@ const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Files that are kept at most; the oldest go first.
 const MOST_FILES: usize = 32;
+
+/// How long the reading of a held run may take: the folder of a user may lie on
+/// a slow network mount.
+const READ_WITHIN: Duration = Duration::from_secs(20);
 
 /// How the files end.
 const SUFFIX: &str = ".held.jsonl";
@@ -119,15 +124,18 @@ impl UnstoredEvents {
         if state.events.is_empty() || !is_run_id(run) {
             return Ok(false);
         }
-        fathom_outputs::make_folder(directory)?;
-        tidy(directory);
         let path = file_of(directory, run, place);
         let mut text = Vec::with_capacity(state.bytes + state.events.len());
         for event in &state.events {
             text.extend_from_slice(event);
             text.push(b'\n');
         }
-        fathom_outputs::replace(&path, &text)?;
+        drop(state);
+        paths::change(directory, move |directory| {
+            fathom_outputs::make_folder(directory)?;
+            tidy(directory);
+            fathom_outputs::replace(&path, &text)
+        })?;
         Ok(true)
     }
 }
@@ -151,9 +159,11 @@ fn file_of(directory: &Path, run: &str, place: u32) -> PathBuf {
     directory.join(format!("{run}.{place}{SUFFIX}"))
 }
 
-/// What is held in a directory, the oldest first.
+/// What is held in a directory, the oldest first; nothing where the directory
+/// does not respond.
 pub(crate) fn list(directory: &Path) -> Vec<HeldRun> {
-    let mut found = files(directory);
+    let found = paths::on(directory, |directory| Ok(files(directory)));
+    let mut found = found.unwrap_or_default();
     found.truncate(MOST_FILES);
     let held = found.into_iter().filter_map(|(path, _, bytes)| {
         let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
@@ -172,7 +182,12 @@ pub(crate) fn read(directory: &Path, run: &str, place: u32) -> io::Result<Vec<Ev
     if !is_run_id(run) {
         return Err(io::ErrorKind::NotFound.into());
     }
-    let file = File::open(file_of(directory, run, place))?;
+    let file = file_of(directory, run, place);
+    paths::on_within(READ_WITHIN, &file, events_of)
+}
+
+fn events_of(file: &Path) -> io::Result<Vec<Event>> {
+    let file = File::open(file)?;
     let mut reader = BufReader::new(file);
     let mut events = Vec::new();
     let mut line = Vec::new();
@@ -190,7 +205,9 @@ pub(crate) fn read(directory: &Path, run: &str, place: u32) -> io::Result<Vec<Ev
 /// The coordinator has stored it.
 pub(crate) fn forget(directory: &Path, run: &str, place: u32) {
     if is_run_id(run) {
-        let _ = fs::remove_file(file_of(directory, run, place));
+        let file = file_of(directory, run, place);
+        // A file that stays is offered again, and goes when it is old.
+        let _ = paths::change(&file, |file| fs::remove_file(file));
     }
 }
 
