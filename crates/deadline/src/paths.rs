@@ -28,11 +28,21 @@ pub fn on<T: Send + 'static>(
     on_within(PATIENCE, path, call)
 }
 
-/// As [`on`], with more patience: for a call that reads a lot.
+/// How long reading a whole file may take: it may lie on a slow network mount.
+const PATIENCE_FOR_READS: Duration = Duration::from_secs(20);
+
+/// Makes a call that reads a whole file, with the time that this takes.
 ///
 /// # Errors
 /// As for [`on`].
-pub fn on_within<T: Send + 'static>(
+pub fn read<T: Send + 'static>(
+    path: &Path,
+    call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    on_within(PATIENCE_FOR_READS, path, call)
+}
+
+fn on_within<T: Send + 'static>(
     patience: Duration,
     path: &Path,
     call: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,

@@ -11,16 +11,16 @@ use rustix::process::{Resource, getrlimit};
 /// the tables of its arguments and the histograms of one worker.
 const NEEDED_MIB: usize = 8;
 
-/// Whether there is enough for any command.
+/// Checks that there is enough memory for any command: a small allocation that
+/// fails later would abort the process without naming the limit.
 ///
 /// # Errors
 ///
-/// What there is too little of, and whose limit that is. An allocation of a few
-/// bytes that fails later ends the process without a word of it.
+/// A sentence with what is missing and which limit causes it.
 pub(crate) fn has_room() -> Result<(), String> {
     let mut probe: Vec<u8> = Vec::new();
     let granted = probe.try_reserve_exact(NEEDED_MIB << 20).is_ok();
-    // The attempt itself is the point.
+    // Only the attempt matters, and the compiler must not leave it out.
     std::hint::black_box(&mut probe);
     if granted {
         return Ok(());
@@ -28,15 +28,15 @@ pub(crate) fn has_room() -> Result<(), String> {
     let limits = [(Resource::As, "ulimit -v"), (Resource::Data, "ulimit -d")];
     let limits = limits.iter().filter_map(|(resource, name)| {
         let bytes = getrlimit(*resource).current?;
-        Some(format!("{} MiB by `{name}`", bytes >> 20))
+        Some(format!("`{name}` allows {} MiB in all", bytes >> 20))
     });
     let limits: Vec<String> = limits.collect();
     let whose = match limits.is_empty() {
         true => "the host has no memory left".to_owned(),
-        false => format!("this process may have {}", limits.join(" and ")),
+        false => limits.join(", "),
     };
     Err(format!(
-        "too little memory: {NEEDED_MIB} MiB more are needed to begin, and {whose}"
+        "too little memory: {NEEDED_MIB} MiB more are needed to start, and {whose}"
     ))
 }
 

@@ -1,8 +1,7 @@
 //! A stack that is large enough, whatever the shell allows (`ulimit -s`).
 //!
-//! The stack of the first thread grows up to the limit that the process was
-//! started with, and ends the process there without a word. A thread has the
-//! stack that it asks for.
+//! The stack of the first thread grows up to that limit, and a program that needs
+//! more is killed without a message. Any other thread gets the stack it asks for.
 
 use std::process::ExitCode;
 use std::thread::Builder;
@@ -30,8 +29,8 @@ pub(crate) fn with_enough(work: fn() -> ExitCode) -> ExitCode {
         Ok(Err(_)) => Exit::Failure.into(),
         Err(error) => {
             present::complain(&format!(
-                "the stack is limited to {} KiB (ulimit -s), and there is none to be had beside it: \
-                 {error}",
+                "the stack is limited to {} KiB (ulimit -s), and a thread with a larger one cannot be \
+                 started: {error}",
                 limit.unwrap_or(0) >> 10
             ));
             Exit::Failure.into()

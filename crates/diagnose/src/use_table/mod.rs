@@ -33,7 +33,8 @@ pub fn use_table(
         let moved = mean(readings, "disk_operations", &disk).unwrap_or(0.0) > 0.0;
         let part = picture.iter().any(|node| node.name == disk);
         let told = of_drive(readings, &disk);
-        // Idle loops and memory disks are no resources; what hangs moves nothing, too.
+        // Idle loop devices and memory disks are left out. A hung device moves
+        // nothing either, but it must be seen.
         if moved || part || told || is_silent(readings, &disk) {
             resources.push(resource("disk", &disk, &disk, DISK, readings));
             resources.extend(queues::of_disk(&disk, readings));

@@ -87,7 +87,7 @@ fn small_files_name_the_limit_of_file_sizes() {
     }
 }
 
-/// Signals that end a process which stopped itself: an abort, a wild access.
+/// Statuses by which a shell reports SIGABRT and SIGSEGV.
 const ABORTED: [i32; 2] = [134, 139];
 
 #[test]

@@ -10,7 +10,6 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use fathom_deadline::paths;
 use fathom_engine::FileIdentity;
@@ -24,10 +23,6 @@ use crate::credentials::make_directory;
 
 /// Longest list that is read.
 const LIST_BYTES: u64 = 64 << 20;
-
-/// How long the reading of a list may take: the folder of a user may lie on a slow
-/// network mount.
-const READ_WITHIN: Duration = Duration::from_secs(20);
 
 /// Lists that are looked at.
 const MAX_LISTS: usize = 4096;
@@ -234,7 +229,7 @@ fn set_of(noted: &JournalEntry) -> Option<(PathBuf, String, u64)> {
 
 /// The files of a list; a line that a crash cut off is left out.
 fn read(list: &Path) -> Vec<JournalEntry> {
-    let text = paths::on_within(READ_WITHIN, list, |list| {
+    let text = paths::read(list, |list| {
         let mut text = String::new();
         let file = fs::File::open(list)?;
         file.take(LIST_BYTES).read_to_string(&mut text)?;

@@ -33,10 +33,6 @@ const KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Files that are kept at most; the oldest go first.
 const MOST_FILES: usize = 32;
 
-/// How long the reading of a held run may take: the folder of a user may lie on
-/// a slow network mount.
-const READ_WITHIN: Duration = Duration::from_secs(20);
-
 /// How the files end.
 const SUFFIX: &str = ".held.jsonl";
 
@@ -183,7 +179,7 @@ pub(crate) fn read(directory: &Path, run: &str, place: u32) -> io::Result<Vec<Ev
         return Err(io::ErrorKind::NotFound.into());
     }
     let file = file_of(directory, run, place);
-    paths::on_within(READ_WITHIN, &file, events_of)
+    paths::read(&file, events_of)
 }
 
 fn events_of(file: &Path) -> io::Result<Vec<Event>> {

@@ -128,11 +128,10 @@ fn named(folder: &str) -> Result<Target, String> {
     let target: Target = folder
         .parse()
         .map_err(|error| format!("--calibrate: {error}"))?;
-    let Target::Path(path) = &target else {
-        return match &target {
-            Target::Sim(_) => Ok(target),
-            _ => Err(no_folder(folder)),
-        };
+    let path = match &target {
+        Target::Path(path) => path,
+        Target::Sim(_) => return Ok(target),
+        _ => return Err(no_folder(folder)),
     };
     let found = fathom_deadline::paths::find(path);
     let found = found.map_err(|silent| format!("--calibrate={folder}: {silent}"))?;

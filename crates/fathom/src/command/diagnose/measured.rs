@@ -15,8 +15,8 @@ use super::Diagnose;
 use crate::command::{given, runs};
 use crate::present;
 
-/// What `--ceiling` names, with a word on each workload of it; `None` where
-/// nothing is named.
+/// What each workload of the run or file in `--ceiling` reached; `None` without
+/// that option.
 pub(super) fn named(args: &Diagnose) -> Result<Option<Vec<Ceiling>>, String> {
     let Some(named) = &args.ceiling else {
         return Ok(None);
