@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -15,6 +15,10 @@ use crate::schema;
 /// How long a call waits for another process. Writers hold the lock for
 /// milliseconds; the longest is the compaction of ten minutes of series.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The pause between two attempts to open a store that SQLite does not wait
+/// for.
+const OPEN_PAUSE: Duration = Duration::from_millis(20);
 
 /// Pages in the write-ahead log at which SQLite checkpoints on its own, in
 /// the middle of whatever goes on: the bound of the log. Shorter trials reach
@@ -46,6 +50,10 @@ impl Store {
     /// changes the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, Error> {
         let path = path.as_ref();
+        patiently(|| Store::open_once(path))
+    }
+
+    fn open_once(path: &Path) -> Result<Store, Error> {
         prepare_place(path)?;
         keep_private(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -72,6 +80,10 @@ impl Store {
     /// As [`Store::open`], and [`Error::Missing`] when there is no file.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, Error> {
         let path = path.as_ref();
+        patiently(|| Store::open_read_only_once(path))
+    }
+
+    fn open_read_only_once(path: &Path) -> Result<Store, Error> {
         check_file(path)?;
         let connection = match open_for_reading(path, false) {
             Ok(connection) => connection,
@@ -129,6 +141,22 @@ impl Store {
 
     pub(crate) fn error(&self, error: rusqlite::Error) -> Error {
         from_sqlite(&self.path, error)
+    }
+}
+
+/// Opens again while the store is locked, for as long as a call waits for a
+/// lock. SQLite does not wait everywhere: a process that changes the journal
+/// of a new store, recovers its log or is the last to close it turns others
+/// away at once (<https://www.sqlite.org/wal.html#sometimes_queries_return_sqlite_busy_in_wal_mode>).
+fn patiently<T>(open: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+    let start = Instant::now();
+    loop {
+        match open() {
+            Err(Error::Busy { .. }) if start.elapsed() < BUSY_TIMEOUT => {
+                std::thread::sleep(OPEN_PAUSE);
+            }
+            done => return done,
+        }
     }
 }
 
@@ -291,6 +319,33 @@ fn refuse_read_only(connection: &Connection, path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The lock that SQLite does not wait for: another process fills a new file
+    /// that is to get a write-ahead log.
+    #[test]
+    fn what_sqlite_turns_away_at_once_is_tried_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fathom.db");
+        let other = Connection::open(&path).unwrap();
+        let fill = "BEGIN IMMEDIATE; CREATE TABLE half (made)";
+        other.execute_batch(fill).unwrap();
+        let with_log = {
+            let path = path.clone();
+            move || -> Result<String, Error> {
+                let busy = |error| from_sqlite(&path, error);
+                let connection = Connection::open(&path).map_err(busy)?;
+                configure(&connection).map_err(busy)?;
+                connection
+                    .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+                    .map_err(busy)
+            }
+        };
+        assert!(matches!(with_log(), Err(Error::Busy { .. })));
+        let opening = std::thread::spawn(move || patiently(with_log));
+        std::thread::sleep(4 * OPEN_PAUSE);
+        other.execute_batch("ROLLBACK").unwrap();
+        assert_eq!(opening.join().unwrap().unwrap(), "wal");
+    }
 
     #[test]
     fn names_that_mean_something_to_sqlite_are_only_names() {
