@@ -16,7 +16,7 @@ use crate::bounded_call::NotResponding;
 use crate::mount_table::MountTable;
 
 /// What is over after this time was not held up.
-const BEGIN_AFTER: Duration = Duration::from_secs(1);
+const BEGIN_AFTER: Duration = Duration::from_millis(200);
 /// A request may take this long before it is told of.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Distance of two lines.

@@ -2,7 +2,7 @@
 //! [`std::io::ErrorKind::TimedOut`] where a mount or device does not answer; the
 //! error names it.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -164,6 +164,16 @@ pub fn change<T: Send + 'static>(
 /// As for [`on`].
 pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     on(path, |path| fs::canonicalize(path))
+}
+
+/// What is in a folder, without what could not be read of it.
+///
+/// # Errors
+/// As for [`read`].
+pub fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
+    read(folder, |folder| {
+        Ok(fs::read_dir(folder)?.flatten().collect())
+    })
 }
 
 /// Opens a file for reading.

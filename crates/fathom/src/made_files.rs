@@ -9,10 +9,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
 use fathom_engine::FileIdentity;
 use fathom_engine::prepare::is_private;
 use rustix::fs::OFlags;
@@ -27,6 +28,9 @@ pub(crate) struct MadeFiles {
     list: PathBuf,
     files: BTreeMap<PathBuf, FileIdentity>,
     identities: HashSet<FileIdentity>,
+    /// Where a run was making a file when it was killed. What lies there is looked
+    /// at when it is asked for: the others may be on mounts that hang.
+    making: HashSet<PathBuf>,
 }
 
 impl MadeFiles {
@@ -43,51 +47,56 @@ impl MadeFiles {
             let _ = file.take(SIZE_LIMIT).read_to_string(&mut text);
         }
         let mut files = BTreeMap::new();
-        let mut making = Vec::new();
+        let mut making = HashSet::new();
         for (path, identity) in text.lines().filter_map(entry) {
             match identity {
                 Some(identity) => {
                     files.insert(path, identity);
                 }
-                None => making.push(path),
-            }
-        }
-        // A run was killed while it made these. They are empty if they are its.
-        for path in making {
-            if !files.contains_key(&path)
-                && let Some(identity) = identity_of(&path, true)
-            {
-                files.insert(path, identity);
+                None => {
+                    making.insert(path);
+                }
             }
         }
         MadeFiles {
             list,
             identities: files.values().copied().collect(),
             files,
+            making,
         }
     }
 
     /// What tells the file that a run made at `path` from others.
-    pub(crate) fn noted(&self, path: &Path) -> Option<&FileIdentity> {
-        self.files.get(&absolute(path))
+    pub(crate) fn noted(&self, path: &Path) -> Option<FileIdentity> {
+        let path = absolute(path);
+        let made = self.files.get(&path).copied();
+        made.or_else(|| self.left_empty(&path))
+    }
+
+    /// The file that a killed run was making at `path`: it is the run's as long
+    /// as it is empty.
+    fn left_empty(&self, path: &Path) -> Option<FileIdentity> {
+        let known = self.making.contains(path);
+        known.then(|| identity_of(path, true)).flatten()
     }
 
     /// Whether a run made the file that is at `path` now.
     pub(crate) fn is_ours(&self, path: &Path) -> bool {
         let noted = self.noted(path);
-        noted.is_some() && noted.copied() == identity_of(path, false)
+        noted.is_some() && noted == identity_of(path, false)
     }
 
-    /// Whether a run made a file that is told from others by this.
-    pub(crate) fn knows(&self, identity: &FileIdentity) -> bool {
+    /// Whether a run made the file with this identity, which is at `path`.
+    pub(crate) fn knows(&self, path: &Path, identity: &FileIdentity) -> bool {
         self.identities.contains(identity)
+            || self.left_empty(&absolute(path)).as_ref() == Some(identity)
     }
 
     /// Notes a file that is about to be made.
     ///
     /// # Errors
     /// When the list cannot be written.
-    pub(crate) fn note_making(&mut self, path: &Path) -> std::io::Result<()> {
+    pub(crate) fn note_making(&mut self, path: &Path) -> io::Result<()> {
         self.write(path, None)
     }
 
@@ -95,14 +104,14 @@ impl MadeFiles {
     ///
     /// # Errors
     /// When the list cannot be written.
-    pub(crate) fn note(&mut self, path: &Path, identity: &FileIdentity) -> std::io::Result<()> {
+    pub(crate) fn note(&mut self, path: &Path, identity: &FileIdentity) -> io::Result<()> {
         self.write(path, Some(identity))?;
         self.files.insert(absolute(path), *identity);
         self.identities.insert(*identity);
         Ok(())
     }
 
-    fn write(&self, path: &Path, identity: Option<&FileIdentity>) -> std::io::Result<()> {
+    fn write(&self, path: &Path, identity: Option<&FileIdentity>) -> io::Result<()> {
         let path = absolute(path);
         let Some(name) = path.to_str().filter(|name| !name.contains('\n')) else {
             return Ok(());
@@ -118,7 +127,7 @@ impl MadeFiles {
             fathom_outputs::make_folder(parent)?;
         }
         if self.list.symlink_metadata().is_ok() && !is_private(&self.list) {
-            return Err(std::io::Error::other(format!(
+            return Err(io::Error::other(format!(
                 "{}: others may write to it; give it to yourself with mode 0600, or move it away",
                 self.list.display()
             )));
@@ -129,7 +138,7 @@ impl MadeFiles {
     }
 }
 
-fn open(options: &mut OpenOptions, list: &Path) -> std::io::Result<File> {
+fn open(options: &mut OpenOptions, list: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     options.custom_flags(flags.bits() as i32).open(list)
 }
@@ -150,18 +159,21 @@ fn entry(line: &str) -> Option<(PathBuf, Option<FileIdentity>)> {
 }
 
 /// The identity of a plain file with one name, which is this user's and empty
-/// if that is wanted; `None` for anything else.
+/// if that is wanted; `None` for anything else, and where nothing responds.
 fn identity_of(path: &Path, fresh: bool) -> Option<FileIdentity> {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW;
-    let file = rustix::fs::open(path, flags | OFlags::CLOEXEC, rustix::fs::Mode::empty());
-    let file = File::from(file.ok()?);
-    let facts = file.metadata().ok()?;
-    let own = facts.uid() == rustix::process::geteuid().as_raw();
-    let plain = facts.is_file() && facts.nlink() == 1;
-    match plain && (!fresh || (own && facts.len() == 0)) {
-        true => FileIdentity::of(&file).ok(),
-        false => None,
-    }
+    let look = move |path: &Path| -> io::Result<Option<FileIdentity>> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
+        let facts = file.metadata()?;
+        let own = facts.uid() == rustix::process::geteuid().as_raw();
+        let plain = facts.is_file() && facts.nlink() == 1;
+        if plain && (!fresh || (own && facts.len() == 0)) {
+            FileIdentity::of(&file).map(Some)
+        } else {
+            Ok(None)
+        }
+    };
+    paths::on(path, look).ok().flatten()
 }
 
 fn absolute(path: &Path) -> PathBuf {
@@ -191,7 +203,7 @@ mod tests {
         assert!(!made.is_ours(&dir.path().join("missing")));
         assert!(MadeFiles::beside(&store).is_ours(&file));
         let identity = identity_of(&file, false).unwrap();
-        assert!(made.knows(&identity) && made.noted(&file) == Some(&identity));
+        assert!(made.knows(&file, &identity) && made.noted(&file) == Some(identity));
 
         std::fs::hard_link(&file, dir.path().join("b")).unwrap();
         assert!(!made.is_ours(&file), "it has a second name");

@@ -378,8 +378,8 @@ impl Sink for Recorder {
         Ok(())
     }
 
-    fn made(&mut self, _path: &Path, identity: &FileIdentity) -> bool {
-        self.named.made.knows(identity)
+    fn made(&mut self, path: &Path, identity: &FileIdentity) -> bool {
+        self.named.made.knows(path, identity)
     }
 
     fn recalls(&self) -> bool {

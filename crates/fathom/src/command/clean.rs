@@ -171,7 +171,7 @@ fn remove_named(
         let Some(identity) = made.noted(&leftover.path) else {
             continue;
         };
-        match remove_file_if(&leftover.path, identity) {
+        match remove_file_if(&leftover.path, &identity) {
             Ok(Found::Removed) => {
                 store.forget_file(&leftover.path)?;
                 present::write_stdout(&format!("removed {}\n", leftover.path.display()))?;

@@ -1,9 +1,11 @@
 //! What a user gives to be looked at later: recordings of fathom, in parts or
 //! in a folder, and files of other tools.
 
+use std::fs::DirEntry;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use fathom_deadline::paths;
 use fathom_recorder::{is_recording, part_of, parts};
 
 /// One thing that was given.
@@ -23,7 +25,7 @@ pub(crate) enum Given {
 pub(crate) fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, String> {
     let mut found: Vec<Given> = Vec::new();
     for path in operands {
-        if fathom_deadline::paths::is_dir(path) {
+        if paths::is_dir(path) {
             found.push(Given::Recording(of_folder(path)?));
         } else if is_ours(path) {
             let of = part_of(path);
@@ -44,9 +46,9 @@ pub(crate) fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, String> {
 }
 
 fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let entries = std::fs::read_dir(folder);
+    let entries = paths::entries(folder);
     let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    let mut files: Vec<PathBuf> = entries.iter().map(DirEntry::path).collect();
     files.retain(|file| is_ours(file));
     files.sort();
     match files.is_empty() {
@@ -107,9 +109,8 @@ pub(crate) fn file_names(given: &[Given]) -> Vec<String> {
 /// Whether it is a file that `fathom record` wrote.
 fn is_ours(path: &Path) -> bool {
     let mut beginning = Vec::new();
-    let read =
-        fathom_deadline::paths::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
-    fathom_deadline::paths::is_file(path) && read.is_ok() && is_recording(&beginning)
+    let read = paths::open(path).and_then(|f| f.take(4).read_to_end(&mut beginning));
+    paths::is_file(path) && read.is_ok() && is_recording(&beginning)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use fathom_analysis::sizing::{Links, NodeSize, Redundancy, RedundancyCost, node_size};
+use fathom_deadline::paths;
 use fathom_model::estimate::Unit;
 use fathom_model::network::{MatrixReport, PairReport};
 use fathom_model::unit;
@@ -117,8 +118,8 @@ fn network(size: &Size) -> anyhow::Result<Option<Sourced>> {
     let Some(path) = &size.net else {
         return Ok(None);
     };
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = paths::read(path, |path| std::fs::read_to_string(path))
+        .with_context(|| format!("cannot read {}", path.display()))?;
     let bits = measured_bits(&text).with_context(|| {
         format!(
             "{} holds no result of `fathom net … --json`",

@@ -2,11 +2,13 @@
 //! them fio is run on the same files.
 
 use std::collections::VecDeque;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fathom_analysis::CrossSide;
 use fathom_compat::results::{ResultJob, cross_side};
+use fathom_deadline::paths;
 use fathom_fleet::Interrupt;
 use fathom_model::ScheduledTrial;
 use fathom_model::conduct::{Conductor, Step};
@@ -202,9 +204,10 @@ fn files_of(trial: &ScheduledTrial) -> Vec<PathBuf> {
     let Some(path) = trial.target.path() else {
         return Vec::new();
     };
-    match std::fs::read_dir(path) {
+    match paths::entries(path) {
         Ok(entries) => entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
+            .iter()
+            .map(DirEntry::path)
             .filter(|path| is_test_file(path))
             .collect(),
         // It is a file or a device.

@@ -287,7 +287,7 @@ fn unlink(mapped: &FioMapped, store_path: &Path) {
         let Some(identity) = made.noted(&path) else {
             continue;
         };
-        match remove_file_if(&path, identity) {
+        match remove_file_if(&path, &identity) {
             Ok(Found::Removed | Found::Missing) => gone.push(path),
             Ok(Found::Replaced) => present::complain(&format!(
                 "{} is not the file that the job made any more; left alone",

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use fathom_compat::fio::request::{FioPath, FioSurroundings};
+use fathom_deadline::paths;
 
 /// More than any job file has; keeps a wrong file from being read whole.
 const JOB_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -21,7 +22,7 @@ impl FioSurroundings for Machine {
             "-" => std::io::stdin()
                 .take(JOB_FILE_BYTES_MAX + 1)
                 .read_to_end(&mut bytes),
-            path => fathom_deadline::paths::open(Path::new(path))
+            path => paths::open(Path::new(path))
                 .and_then(|file| file.take(JOB_FILE_BYTES_MAX + 1).read_to_end(&mut bytes)),
         };
         read.map_err(|error| error.to_string())?;
@@ -33,7 +34,7 @@ impl FioSurroundings for Machine {
 
     fn bytes(&self, path: &Path, most: usize) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
-        fathom_deadline::paths::open(path)
+        paths::open(path)
             .and_then(|file| file.take(most as u64).read_to_end(&mut bytes))
             .map_err(|error| error.to_string())?;
         Ok(bytes)
@@ -43,8 +44,8 @@ impl FioSurroundings for Machine {
         let directory = path
             .ancestors()
             .skip(1)
-            .find(|parent| fathom_deadline::paths::is_dir(parent));
-        let space = fathom_deadline::paths::space(directory.unwrap_or(Path::new("."))).ok()?;
+            .find(|parent| paths::is_dir(parent));
+        let space = paths::space(directory.unwrap_or(Path::new("."))).ok()?;
         Some(space.available.saturating_mul(space.block_bytes))
     }
 
@@ -66,7 +67,7 @@ impl FioSurroundings for Machine {
     }
 
     fn look(&self, path: &Path) -> FioPath {
-        let Ok(metadata) = fathom_deadline::paths::metadata(path) else {
+        let Ok(metadata) = paths::metadata(path) else {
             return FioPath::Missing;
         };
         match metadata.file_type() {
@@ -81,10 +82,7 @@ impl FioSurroundings for Machine {
         let mut files = Vec::new();
         let mut open = vec![(directory.to_owned(), 0)];
         while let Some((directory, depth)) = open.pop() {
-            let Ok(entries) = std::fs::read_dir(&directory) else {
-                continue;
-            };
-            for entry in entries.flatten() {
+            for entry in paths::entries(&directory).unwrap_or_default() {
                 // Links are not followed: they may lead in circles.
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() && depth < DEPTH_MAX => {
@@ -120,6 +118,6 @@ impl FioSurroundings for Machine {
 /// Devices have no length in their metadata.
 fn device_bytes(path: &Path) -> Option<u64> {
     use std::io::Seek;
-    let mut file = fathom_deadline::paths::open(path).ok()?;
+    let mut file = paths::open(path).ok()?;
     file.seek(std::io::SeekFrom::End(0)).ok()
 }

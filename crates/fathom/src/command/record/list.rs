@@ -1,9 +1,11 @@
 //! `fathom record list`: the recordings that were given no name of their own.
 
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use clap::Args;
+use fathom_deadline::paths;
 use fathom_model::unit;
 use fathom_recorder::RecordingReader;
 use fathom_report::table::{Align, Table};
@@ -31,19 +33,19 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
         Some(folder) => folder.clone(),
         None => folder(&list.store)?,
     };
-    let mut paths: Vec<PathBuf> = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+    let mut recordings: Vec<PathBuf> = match paths::entries(&folder) {
+        Ok(entries) => entries.iter().map(DirEntry::path).collect(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
             present::complain(&format!("{}: {error}", folder.display()));
             return Ok(Exit::Failure);
         }
     };
-    paths.retain(|path| {
+    recordings.retain(|path| {
         path.extension()
             .is_some_and(|extension| extension == EXTENSION)
     });
-    paths.sort();
+    recordings.sort();
     let columns = [
         ("recording", Align::Left),
         ("host", Align::Left),
@@ -52,7 +54,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
         ("size", Align::Right),
     ];
     let mut table = Table::new(columns);
-    for path in &paths {
+    for path in &recordings {
         table.row(row(path));
     }
     if table.is_empty() {
@@ -69,7 +71,7 @@ pub(super) fn run(list: &List) -> anyhow::Result<Exit> {
 /// all of a long recording takes a while.
 fn row(path: &Path) -> [String; 5] {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let metadata = fathom_deadline::paths::metadata(path).ok();
+    let metadata = paths::metadata(path).ok();
     let size = metadata.as_ref().map(std::fs::Metadata::len);
     let size = size.map_or("-".to_owned(), |size| unit::bytes(size).to_string());
     let mut reader = match RecordingReader::open(path) {
