@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::Context;
 use clap::builder::PossibleValue;
@@ -24,6 +25,9 @@ const KEYS_VARIABLE: &str = "FATHOM_FLEET";
 
 /// So many of the hosts that are awaited are named.
 const AWAITED_SHOWN: usize = 4;
+
+/// Of a host without a port, whose address is looked up.
+const SSH_PORT: u16 = 22;
 
 /// A list of hosts is shorter.
 const HOSTS_FILE_BYTES_MAX: u64 = 1 << 20;
@@ -162,10 +166,16 @@ impl HostArgs {
         let interrupt = Interrupt::new();
         signals::raise_on_signals(&interrupt)?;
         let launcher = self.launcher(schedule, &hosts)?;
+        let asked = AtomicBool::new(false);
         let gathering = Gathering {
             allow_missing: self.allow_missing,
             interrupt: &interrupt,
-            tell: &|awaited| present::write_stderr(&still_awaited(awaited)),
+            tell: &|awaited| {
+                present::write_stderr(&still_awaited(awaited));
+                if !asked.swap(true, Relaxed) {
+                    complain_of_the_name_service(&hosts, awaited);
+                }
+            },
         };
         let fleet = Fleet::gather_watched(&hosts, &launcher, &gathering);
         match fleet {
@@ -260,6 +270,21 @@ fn still_awaited(awaited: &GatheringProgress) -> String {
         awaited.of,
         first.join(", ")
     )
+}
+
+/// Says so when the name service does not answer for a host that is awaited. A
+/// name that it does not know is no fault: the launcher may know it.
+fn complain_of_the_name_service(hosts: &[HostName], awaited: &GatheringProgress) {
+    let is_awaited = |host: &&HostName| awaited.waiting.contains(&host.to_string());
+    let Some(host) = hosts.iter().find(is_awaited) else {
+        return;
+    };
+    let name = host.name.rsplit('@').next().unwrap_or_default();
+    if let Err(error) = fathom_deadline::host_addresses(name, host.port.unwrap_or(SSH_PORT))
+        && error.kind() == std::io::ErrorKind::TimedOut
+    {
+        present::complain(&error.to_string());
+    }
 }
 
 /// The user is the owner there: the agents may touch what the plan names.

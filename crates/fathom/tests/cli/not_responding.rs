@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::bench::{Bench, finish, is_root};
+use crate::bench::{Bench, Output, finish, is_root};
 use crate::frozen_drive::{FrozenDrive, LONG, call, ended, names, send};
 
 fn firing<'a>(alarms: &'a Value, rule: &str) -> Vec<&'a str> {
@@ -36,7 +36,9 @@ fn every_command_ends_and_names_a_mount_that_stands_still() {
     drive.freeze();
     let call = |args: &[&str]| call(&bench, &drive, args);
     let alarms = call(&["alarms", "--for", "1s", "--json"]);
-    assert_eq!(firing(&alarms.json(), "mount-not-responding"), [&folder]);
+    let alarms_now = alarms.json();
+    // Other mounts of this host may stand still as well.
+    assert!(firing(&alarms_now, "mount-not-responding").contains(&folder.as_str()));
     assert_eq!(alarms.status, Some(10));
     let used = call(&["use", "--for", "1s", "--json"]).json();
     let notes = used["notes"].to_string();
@@ -49,7 +51,7 @@ fn every_command_ends_and_names_a_mount_that_stands_still() {
     let recording = bench.path().join("host.frec").display().to_string();
     call(&["record", "--for", "2s", "-o", &recording]).expect_status(0);
     let recorded = call(&["alarms", &recording, "--json"]).json();
-    assert_eq!(firing(&recorded, "mount-not-responding"), [&folder]);
+    assert!(firing(&recorded, "mount-not-responding").contains(&folder.as_str()));
     names(&call(&["diagnose", &recording]), &folder);
     names(&call(&["diagnose", "--for", "2s"]), &folder);
     names(&call(&["doctor", &folder]), &folder);
@@ -323,7 +325,7 @@ fn a_device_that_completes_nothing_raises_an_alarm() {
     drive.thaw();
     let _ = reader.kill();
     let _ = reader.wait();
-    assert_eq!(firing(&output.json(), "device-not-responding"), [&name]);
+    assert!(firing(&output.json(), "device-not-responding").contains(&name.as_str()));
     let hangs = |line: &str| line.contains(&name) && line.contains("none completed for");
     assert!(used.stdout.lines().any(hangs), "{}", used.stdout);
 }
@@ -385,13 +387,12 @@ fn a_store_that_says_nothing_is_named_before_anything_is_made() {
     }
 }
 
-#[test]
-fn a_name_service_that_never_answers_is_named() {
+/// Runs a command where no name service answers; `None` where that cannot be had.
+fn without_names(bench: &Bench, words: &[&str]) -> Option<Output> {
     if !is_root() {
         println!("skipped: a resolv.conf of its own takes root");
-        return;
+        return None;
     }
-    let bench = Bench::new();
     // What is sent to an address of documentation goes to the other end of a
     // pair of links, where nobody has it.
     let file = bench.path().join("resolv.conf");
@@ -411,8 +412,7 @@ fn a_name_service_that_never_answers_is_named() {
         .args(["--net", "--mount", "--propagation", "private"])
         .args(["sh", "-c", script, "sh"])
         .arg(&file)
-        .arg(env!("CARGO_BIN_EXE_fathom"))
-        .args(["ping", "tcp://storage.example:80", "-c", "1"])
+        .args(words)
         .env("FATHOM_STORE", bench.store())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -421,11 +421,36 @@ fn a_name_service_that_never_answers_is_named() {
     let output = finish(command.spawn().expect("unshare starts"));
     if output.status == Some(99) {
         println!("skipped: no namespaces, or no pair of links");
-        return;
+        return None;
     }
     println!("{:.1} s: {}", begun.elapsed().as_secs_f64(), output.stderr);
     assert!(begun.elapsed() < LONG, "{}", output.stderr);
-    output.expect_status(1);
+    Some(output)
+}
+
+#[test]
+fn a_name_service_that_never_answers_is_named() {
+    let bench = Bench::new();
+    let fathom = env!("CARGO_BIN_EXE_fathom");
     let named = "the name service for 'storage.example' is not responding";
+    let ping = [fathom, "ping", "tcp://storage.example:80", "-c", "1"];
+    let Some(output) = without_names(&bench, &ping) else {
+        return;
+    };
+    output.expect_status(1);
     output.expect_in_stderr(named);
+    // ssh asks the same service, and would wait longer than anybody wants to.
+    let remote = [
+        "timeout",
+        "8",
+        fathom,
+        "io",
+        "/srv",
+        "--hosts",
+        "storage.example",
+    ];
+    if let Some(output) = without_names(&bench, &remote) {
+        output.expect_in_stderr("waiting for storage.example");
+        output.expect_in_stderr(named);
+    }
 }
