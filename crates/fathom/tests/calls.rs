@@ -27,7 +27,83 @@ const BANNED: &[Banned] = &[
         instead: "std::thread::Builder: where no thread can be started, spawn panics",
         allowed: &[("exam", 2), ("lab", 5)],
     },
+    Banned {
+        call: "fs::metadata(",
+        instead: AT_PATHS,
+        allowed: &[
+            ("deadline", 3),
+            ("drives", 1),
+            ("fathom", 1),
+            ("lab", 4),
+            ("observe", 1),
+            ("store", 3),
+        ],
+    },
+    Banned {
+        call: "fs::symlink_metadata(",
+        instead: AT_PATHS,
+        allowed: &[("deadline", 1), ("recorder", 1)],
+    },
+    Banned {
+        call: "fs::read_dir(",
+        instead: AT_PATHS,
+        allowed: &[
+            ("deadline", 2),
+            ("engine", 10),
+            ("exam", 1),
+            ("fleet", 2),
+            ("lab", 1),
+            ("observe", 1),
+            ("recorder", 2),
+        ],
+    },
+    Banned {
+        call: "fs::canonicalize(",
+        instead: AT_PATHS,
+        allowed: &[
+            ("deadline", 3),
+            ("engine", 2),
+            ("lab-command", 3),
+            ("observe", 2),
+        ],
+    },
+    Banned {
+        call: "Path::is_dir",
+        instead: AT_PATHS,
+        allowed: &[],
+    },
+    Banned {
+        call: "Path::is_file",
+        instead: AT_PATHS,
+        allowed: &[],
+    },
+    Banned {
+        call: "Path::exists",
+        instead: AT_PATHS,
+        allowed: &[],
+    },
+    Banned {
+        call: ".exists()",
+        instead: AT_PATHS,
+        allowed: &[
+            ("deadline", 1),
+            ("engine", 4),
+            ("lab", 4),
+            ("recorder", 1),
+            ("s3", 1),
+        ],
+    },
+    Banned {
+        call: ".canonicalize()",
+        instead: AT_PATHS,
+        allowed: &[("engine", 5), ("lab", 1), ("outputs", 1)],
+    },
 ];
+
+/// In place of calls on a path, which may lie on a mount that hangs.
+const AT_PATHS: &str = "the call of that name in fathom_deadline::paths: a mount may never \
+                        respond; what lies in /proc and /sys, and what has been looked at before, \
+                        may be counted here";
 
 /// Rooms of pure functions and plain types: the same input, the same answer.
 /// What depends on the moment is given to them.

@@ -206,10 +206,11 @@ impl Agent {
         if let Some(path) = job.target.path() {
             paths::answers(path).map_err(EarlyEnd::failed)?;
         }
-        let directory = job.target.path().filter(|path| path.is_dir());
+        let directory = job.target.path().filter(|path| paths::is_dir(path));
         if of_another {
             // Whoever made files removes them.
-            let seen = directory.is_none_or(|place| list_of(place, &job.file_prefix).exists());
+            let seen =
+                directory.is_none_or(|place| paths::exists(&list_of(place, &job.file_prefix)));
             if !seen && !awaits(job) {
                 return Err(EarlyEnd::failed(host_part::unseen(&job.target)));
             }

@@ -40,7 +40,7 @@ pub(crate) fn of(
     };
     let mut keys = vec![("rw", "randread"), ("bs", "4k"), ("iodepth", "1")];
     keys.push(("runtime", "1s"));
-    if target.path().is_some_and(std::path::Path::is_dir) {
+    if target.path().is_some_and(fathom_deadline::paths::is_dir) {
         keys.push(("size", "64M"));
     }
     let flags = flags_of(&keys).map_err(|problem| format!("fathom: the control: {problem}\n"))?;

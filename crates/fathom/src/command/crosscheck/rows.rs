@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fathom_analysis::{CrossPair, CrossRow, CrossSide};
 use fathom_compat::fio::job_file::{FioExport, FioFiles, FioTrial, export_trial, fio_job_file};
+use fathom_deadline::paths;
 use fathom_model::rng::derive_seed;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Pause;
@@ -149,7 +150,7 @@ pub(super) fn peer_first(pair: u32) -> bool {
 impl Row {
     fn new(mut trial: ScheduledTrial, fio: FioTrial) -> Row {
         let workload = &trial.workload;
-        let directory = trial.target.path().is_some_and(Path::is_dir);
+        let directory = trial.target.path().is_some_and(paths::is_dir);
         let direct = workload.cache == fathom_model::workload::CacheMode::Direct;
         let pause = match trial.target {
             Target::Path(_) => trial.pause,

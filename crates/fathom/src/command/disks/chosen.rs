@@ -1,8 +1,8 @@
 //! Which disks are tested, and how each is loaded.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
+use fathom_deadline::paths;
 use fathom_model::fingerprint::DeviceFacts;
 use fathom_model::{Target, unit};
 use fathom_observe::{DiskUse, Sysroot, WholeDisk};
@@ -82,7 +82,7 @@ fn parse(name: &str) -> Result<Target, String> {
     let Some(path) = target.path() else {
         return Ok(target);
     };
-    match fathom_deadline::paths::find(path) {
+    match paths::find(path) {
         Ok(Some(_)) => Ok(target),
         Ok(None) => Err(format!("{name} does not exist")),
         Err(silent) => Err(silent.to_string()),
@@ -110,7 +110,7 @@ fn disk(
     destructive: bool,
 ) -> Disk {
     let path = target.path();
-    let directory = path.is_some_and(Path::is_dir);
+    let directory = path.is_some_and(paths::is_dir);
     let facts = path.map(|path| fathom_observe::target_fingerprint(sys, path));
     let devices = facts.as_ref().map(|f| &f.devices[..]).unwrap_or_default();
     let leaves: Vec<&DeviceFacts> = devices.iter().filter(|d| d.below.is_empty()).collect();
@@ -121,7 +121,7 @@ fn disk(
             .as_ref()
             .and_then(|f| f.filesystem.as_ref())
             .map(|f| f.total_bytes),
-        (Some(path), false) => match fathom_deadline::paths::metadata(path) {
+        (Some(path), false) => match paths::metadata(path) {
             Ok(file) if file.is_file() => Some(file.len()),
             _ => devices.first().map(|device| device.size_bytes),
         },
@@ -185,7 +185,7 @@ fn shared(disks: &[Disk]) -> Vec<String> {
         })
         .collect();
     // Of a device the whole is used; of a file system not all that is wanted.
-    let cut = |disk: &&Disk| disk.load.cut && disk.target.path().is_some_and(Path::is_dir);
+    let cut = |disk: &&Disk| disk.load.cut && disk.target.path().is_some_and(paths::is_dir);
     notes.extend(disks.iter().filter(cut).map(|disk| {
         format!(
             "{}: the data set is {}, half of the free space and less than was wanted",

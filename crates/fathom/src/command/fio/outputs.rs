@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fathom_compat::fio::output::{self, FioView};
 use fathom_compat::fio::request::FioRun;
+use fathom_deadline::paths;
 use fathom_outputs::{Mark, Refused};
 
 use crate::present;
@@ -32,7 +33,7 @@ pub(super) fn admit(run: &FioRun, view: &FioView) -> Result<(), Refused> {
         let path = directory.join(name);
         if path
             .parent()
-            .is_some_and(|parent| parent.is_dir() || parent.as_os_str().is_empty())
+            .is_some_and(|parent| paths::is_dir(parent) || parent.as_os_str().is_empty())
         {
             present::admit(&path, Mark::FioLog)?;
         }
