@@ -10,6 +10,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use fathom_engine::prepare::is_private;
 use fathom_observe::{LimitLine, Sysroot};
 
 const NAME: &str = "changed-limits";
@@ -158,9 +159,12 @@ fn note_of(store: &Path) -> PathBuf {
     store.with_file_name(NAME)
 }
 
+/// What is noted. A note that others may have written says nothing.
 fn read(note: &Path) -> Vec<(Owner, LimitLine)> {
     let mut text = String::new();
-    if let Ok(file) = fs::File::open(note) {
+    if is_private(note)
+        && let Ok(file) = fs::File::open(note)
+    {
         // A line that a crash cut off comes before any change.
         let _ = file.take(SIZE_LIMIT).read_to_string(&mut text);
     }
@@ -229,6 +233,36 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text, "254:0 riops=max wiops=max");
         assert_eq!(Forgotten::beside(&store), None);
+    }
+
+    #[test]
+    fn a_note_that_others_may_have_written_changes_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("fathom.db");
+        let (path, _) = limits(folder.path());
+        let note = note_of(&store);
+        fs::write(&note, format!("1 1\t{}\tanything\n", path.display())).unwrap();
+        assert!(Forgotten::beside(&store).is_some());
+        fs::set_permissions(&note, fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(Forgotten::beside(&store), None);
+        let elsewhere = folder.path().join("elsewhere");
+        fs::set_permissions(&note, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(&note, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &note).unwrap();
+        assert_eq!(Forgotten::beside(&store), None);
+    }
+
+    #[test]
+    fn a_link_in_place_of_a_limit_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "mine").unwrap();
+        let path = folder.path().join("io.max");
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        let line = "254:0 riops=max".to_owned();
+        assert!(LimitLine { path, line }.write().is_err());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "mine");
     }
 
     #[test]

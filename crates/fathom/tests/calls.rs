@@ -36,7 +36,7 @@ const BANNED: &[Banned] = &[
             ("fathom", 1),
             ("lab", 4),
             ("observe", 1),
-            ("store", 3),
+            ("store", 4),
         ],
     },
     Banned {

@@ -5,7 +5,10 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use crate::Sysroot;
 use crate::cgroup::folder_of;
@@ -49,6 +52,7 @@ impl LimitLine {
         let mut file = fs::OpenOptions::new()
             .write(true)
             .truncate(true)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
             .open(&self.path)?;
         io::Write::write_all(&mut file, self.line.as_bytes())
     }

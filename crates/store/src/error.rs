@@ -75,6 +75,12 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The file was removed, moved or replaced while it was open.
+    #[error("the store {} was removed, moved or replaced while fathom was using it", path.display())]
+    Displaced {
+        /// Where it was.
+        path: PathBuf,
+    },
     /// The file is damaged beyond single blobs.
     #[error("the store {} is damaged: {detail}; move it away and start a new one, or restore a copy", path.display())]
     Corrupt {

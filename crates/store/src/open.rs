@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ pub struct Store {
     pub(crate) connection: Connection,
     pub(crate) path: PathBuf,
     pub(crate) here: Owner,
+    /// Device and inode of the file, where there is one.
+    file: Option<(u64, u64)>,
 }
 
 impl Store {
@@ -55,7 +58,6 @@ impl Store {
 
     fn open_once(path: &Path) -> Result<Store, Error> {
         prepare_place(path)?;
-        keep_private(path);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -64,6 +66,8 @@ impl Store {
         configure(&connection).map_err(|error| open_error(path, error))?;
         refuse_read_only(&connection, path)?;
         let outdated = schema::check(&connection, path)?;
+        // Only now: the database of another program keeps its modes.
+        keep_private(path);
         set_durability(&connection).map_err(|error| open_error(path, error))?;
         if outdated {
             schema::migrate(&mut connection, path)?;
@@ -136,6 +140,22 @@ impl Store {
             connection,
             path: path.to_owned(),
             here: Owner::current(),
+            file: file_at(path),
+        }
+    }
+
+    /// Refuses to write to a file that is not at the path any more: what is
+    /// written there would be lost when it is closed.
+    ///
+    /// # Errors
+    /// [`Error::Displaced`].
+    pub(crate) fn is_in_place(&self) -> Result<(), Error> {
+        if self.file == file_at(&self.path) {
+            Ok(())
+        } else {
+            Err(Error::Displaced {
+                path: self.path.clone(),
+            })
         }
     }
 
@@ -158,6 +178,12 @@ fn patiently<T>(open: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
             done => return done,
         }
     }
+}
+
+/// Device and inode of what is at a path.
+fn file_at(path: &Path) -> Option<(u64, u64)> {
+    let facts = fs::metadata(path).ok()?;
+    Some((facts.dev(), facts.ino()))
 }
 
 /// Refuses what is no regular file.

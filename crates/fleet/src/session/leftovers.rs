@@ -6,6 +6,7 @@
 //! it, the list of test files beside it says.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::sync::Mutex;
 use fathom_deadline::paths;
 use fathom_engine::FileIdentity;
 use fathom_engine::prepare::{
-    Found, PrepareHooks, PrepareProgress, remove_file_if, remove_files_of_run,
+    Found, PrepareHooks, PrepareProgress, is_private, remove_file_if, remove_files_of_run,
 };
 use fathom_observe::unix_now_ns;
 use serde::{Deserialize, Serialize};
@@ -132,8 +133,11 @@ pub struct CleaningReport {
 pub fn clean_after_agents(directory: &Path, order: CleanOrder) -> CleaningReport {
     let mut cleaned = CleaningReport::default();
     let lists = paths::on(directory, |directory| {
-        let entries = fs::read_dir(directory)?.flatten().take(MAX_LISTS);
-        Ok(entries.map(|entry| entry.path()).collect::<Vec<PathBuf>>())
+        let entries = fs::read_dir(directory)?.flatten();
+        let lists = entries
+            .map(|entry| entry.path())
+            .filter(|path| is_list(path));
+        Ok(lists.take(MAX_LISTS).collect::<Vec<PathBuf>>())
     });
     if let Some(silent) = lists.as_ref().err().and_then(paths::silent) {
         cleaned.problems.push(silent.to_string());
@@ -148,8 +152,20 @@ pub fn clean_after_agents(directory: &Path, order: CleanOrder) -> CleaningReport
     cleaned
 }
 
+/// Whether an agent of this user wrote a list: it has the name of one, and nobody
+/// else could have written it.
+fn is_list(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let mut parts = name.rsplitn(3, '.');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let numbered = parts.by_ref().take(2).all(is_number);
+    numbered && parts.next().is_some_and(|host| !host.is_empty()) && is_private(path)
+}
+
 fn clean_list(list: &Path, order: CleanOrder, cleaned: &mut CleaningReport) {
-    let noted = read(list);
+    let Some(noted) = read(list) else {
+        return;
+    };
     let there: Vec<&JournalEntry> = noted.iter().filter(|noted| exists(&noted.path)).collect();
     if there.is_empty() {
         // A file may be on a file system that is not mounted now.
@@ -227,19 +243,21 @@ fn set_of(noted: &JournalEntry) -> Option<(PathBuf, String, u64)> {
     Some((noted.path.parent()?.to_owned(), prefix, noted.run_tag))
 }
 
-/// The files of a list; a line that a crash cut off is left out.
-fn read(list: &Path) -> Vec<JournalEntry> {
+/// The files of a list; `None` for what cannot be read, or is something else. A
+/// line that a crash cut off is left out.
+fn read(list: &Path) -> Option<Vec<JournalEntry>> {
     let text = paths::read(list, |list| {
         let mut text = String::new();
         let file = fs::File::open(list)?;
         file.take(LIST_BYTES).read_to_string(&mut text)?;
         Ok(text)
     });
-    let text = text.unwrap_or_default();
-    text.lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .filter(|noted: &JournalEntry| noted.path.is_absolute())
-        .collect()
+    let text = text.ok()?;
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let noted = whole.lines().map(|line| serde_json::from_str(line).ok());
+    let noted: Vec<JournalEntry> = noted.collect::<Option<_>>()?;
+    let fits = noted.iter().all(|noted| noted.path.is_absolute());
+    fits.then_some(noted)
 }
 
 /// Takes note of what was removed.
@@ -347,25 +365,61 @@ mod tests {
     }
 
     #[test]
-    fn odd_lists_do_no_harm() {
+    fn what_is_no_list_of_an_agent_is_left_alone() {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(
-            directory.path().join("a"),
-            "x\n{\"path\":\"rel\",\"run_tag\":1,\"kept\":false}\n{\"pa",
-        )
-        .unwrap();
+        let path = directory.path();
+        let relative = r#"{"path":"rel","run_tag":1,"kept":false}"#;
+        let gone = r#"{"path":"/none/of/it","run_tag":1,"kept":false}"#;
+        for (name, text) in [
+            ("notes.txt", "my notes\n"),
+            ("config.yaml", ""),
+            ("v1.2", ""),
+            ("host.1.1", "x\n"),
+            ("host.1.2", relative),
+            ("host.1.3", &format!("{gone}\n{relative}\n{{\"pa")),
+        ] {
+            fathom_outputs::replace(&path.join(name), text.as_bytes()).unwrap();
+        }
+        std::os::unix::fs::symlink("notes.txt", path.join("host.1.4")).unwrap();
+        let names = || -> BTreeSet<_> {
+            let entries = fs::read_dir(path).unwrap();
+            entries.map(|entry| entry.unwrap().file_name()).collect()
+        };
+        let before = names();
         let order = CleanOrder {
             remove: true,
             kept: true,
         };
-        assert_eq!(
-            clean_after_agents(directory.path(), order),
-            CleaningReport::default()
-        );
-        let missing = directory.path().join("none");
+        assert_eq!(clean_after_agents(path, order), CleaningReport::default());
+        let mut left = before.clone();
+        // Nothing but a line that was cut off: an agent died before its first file.
+        left.remove(OsStr::new("host.1.2"));
+        assert_eq!(names(), left);
+        let missing = path.join("none");
         assert_eq!(
             clean_after_agents(&missing, order),
             CleaningReport::default()
         );
+    }
+
+    #[test]
+    fn a_list_that_others_may_have_written_removes_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let lists = directory.path().join("lists");
+        let file = directory.path().join("a");
+        fs::write(&file, "precious").unwrap();
+        let identity = FileIdentity::of(fs::File::open(&file).unwrap()).unwrap();
+        Journal::begin(&lists, 7, false).made(&file, &identity);
+        let list = fs::read_dir(&lists).unwrap().next().unwrap().unwrap();
+        fs::set_permissions(list.path(), fs::Permissions::from_mode(0o666)).unwrap();
+        let order = CleanOrder {
+            remove: true,
+            kept: true,
+        };
+        assert_eq!(clean_after_agents(&lists, order), CleaningReport::default());
+        assert!(file.exists() && list.path().exists());
+        fs::set_permissions(list.path(), fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(clean_after_agents(&lists, order).removed, [file]);
     }
 }

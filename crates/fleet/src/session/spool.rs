@@ -16,6 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use fathom_deadline::paths;
+use fathom_engine::prepare::is_private;
 use serde::{Deserialize, Serialize};
 
 use crate::protocol::frame::MESSAGE_BYTES;
@@ -162,15 +163,18 @@ pub(crate) fn list(directory: &Path) -> Vec<HeldRun> {
     let mut found = found.unwrap_or_default();
     found.truncate(MOST_FILES);
     let held = found.into_iter().filter_map(|(path, _, bytes)| {
-        let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
-        let (run, place) = name.rsplit_once('.')?;
-        Some(HeldRun {
-            run: is_run_id(run).then(|| run.to_owned())?,
-            place: place.parse().ok()?,
-            bytes,
-        })
+        let (run, place) = held_run(&path)?;
+        Some(HeldRun { run, place, bytes })
     });
     held.collect()
+}
+
+/// The run that a file is named after, and the place of the host in it.
+fn held_run(path: &Path) -> Option<(String, u32)> {
+    let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
+    let (run, place) = name.rsplit_once('.')?;
+    is_run_id(run).then_some(())?;
+    Some((run.to_owned(), place.parse().ok()?))
 }
 
 /// The events of a run that is held, as far as they can be read.
@@ -183,6 +187,9 @@ pub(crate) fn read(directory: &Path, run: &str, place: u32) -> io::Result<Vec<Ev
 }
 
 fn events_of(file: &Path) -> io::Result<Vec<Event>> {
+    if !is_private(file) {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let file = File::open(file)?;
     let mut reader = BufReader::new(file);
     let mut events = Vec::new();
@@ -213,7 +220,7 @@ fn files(directory: &Path) -> Vec<(PathBuf, SystemTime, u64)> {
     let facts = entries.filter_map(|entry| {
         let path = entry.path();
         let facts = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        let ours = path.to_str()?.ends_with(SUFFIX);
+        let ours = held_run(&path).is_some() && is_private(&path);
         ours.then_some((path, facts))
     });
     let mut found: Vec<(PathBuf, SystemTime, u64)> = facts

@@ -69,13 +69,43 @@ fn a_file_of_another_program_is_refused_and_left_untouched() {
     ];
     for (content, expected) in texts {
         fs::write(&path, &content).unwrap();
+        let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
         for result in [Store::open(&path), Store::open_read_only(&path)] {
             let error = result.unwrap_err();
             assert!(matches!(&error, Error::Foreign { .. }), "{error}");
             assert!(error.to_string().contains(expected), "{error}");
         }
         assert_eq!(fs::read(&path).unwrap(), content);
+        assert_eq!(mode(), 0o664);
     }
+}
+
+#[test]
+fn a_store_that_is_taken_away_under_a_run_is_named() {
+    let (directory, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let meta = fixtures::meta("taken", 1);
+    let run = store.begin_run(&meta).unwrap();
+    let trial = store
+        .begin_trial(run, &meta.schedule.trials[0], 1, None)
+        .unwrap();
+    let sample = Load::new(3, 300.0).sample(0);
+    store
+        .append(trial, std::slice::from_ref(&sample), &[])
+        .unwrap();
+    fs::rename(&path, directory.path().join("elsewhere")).unwrap();
+    let mut displaced = || {
+        let refused = store.append(trial, std::slice::from_ref(&sample), &[]);
+        assert!(
+            matches!(refused, Err(Error::Displaced { .. })),
+            "{refused:?}"
+        );
+    };
+    displaced();
+    // Another store in its place is not taken for it.
+    small_store(&path);
+    displaced();
 }
 
 #[test]
