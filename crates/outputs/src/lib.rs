@@ -9,6 +9,7 @@
 mod mark;
 mod output;
 mod private;
+mod signature;
 
 pub use mark::Mark;
 pub use output::{Output, Refused};

@@ -33,6 +33,14 @@ pub enum Mark {
 }
 
 impl Mark {
+    /// Whether other programs write files with this mark as well.
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(
+            self,
+            Mark::FioResult | Mark::FioLog | Mark::FioIoLog | Mark::ResponseTimes | Mark::Address
+        )
+    }
+
     /// Whether a file that begins with `head` has the mark. An empty file
     /// holds nothing that could be lost.
     pub(crate) fn is_on(self, head: &[u8]) -> bool {

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::mark::{HEAD_BYTES, Mark};
 use crate::private::{self, Draft};
+use crate::signature;
 
 /// Why nothing is written at a path.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +120,7 @@ impl Output {
         if !kind.is_file() {
             return Ok(output(path, Found::Stream));
         }
-        if !force && !mark.is_on(&head(path).map_err(failed)?) {
+        if !force && !is_ours(path, mark).map_err(failed)? {
             return Err(Refused::Foreign(path.to_owned()));
         }
         may_make(path).map_err(failed)?;
@@ -160,6 +161,7 @@ impl Output {
         }
         let draft = Draft::beside(&self.path).map_err(failed)?;
         fill(&draft.file, &mut once).map_err(failed)?;
+        signature::sign(&draft.file);
         match Output::admit(&self.path, self.mark, self.force)?.found {
             Found::Nothing => draft.rename_to_free(&self.path).map_err(failed),
             Found::Replaceable => draft.rename_to(&self.path).map_err(failed),
@@ -226,6 +228,13 @@ fn may_make(path: &Path) -> io::Result<()> {
         folder,
         Access::WRITE_OK | Access::EXEC_OK,
     )?)
+}
+
+/// Whether fathom wrote the file. An empty one holds nothing that could be lost.
+fn is_ours(path: &Path, mark: Mark) -> io::Result<bool> {
+    let head = head(path)?;
+    let told_apart = head.is_empty() || !mark.is_shared() || signature::is_signed(path);
+    Ok(told_apart && mark.is_on(&head))
 }
 
 fn head(path: &Path) -> io::Result<Vec<u8>> {

@@ -128,3 +128,21 @@ fn a_pipe_without_a_reader_is_an_error_and_one_with_a_reader_is_written() {
     output.write(|out| out.write_all(b"{}")).unwrap();
     assert_eq!(reader.join().unwrap(), "{}");
 }
+
+#[test]
+fn what_another_program_wrote_in_the_same_form_takes_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("july_bw.1.log");
+    std::fs::write(&path, "1000, 52000, 0, 4096\n").unwrap();
+    let write = |force| {
+        let output = Output::admit(&path, Mark::FioLog, force)?;
+        output.write(|out| out.write_all(b"1000, 1, 0, 4096\n"))
+    };
+    assert!(matches!(write(false), Err(Refused::Foreign(_))));
+    assert_eq!(read(&path), "1000, 52000, 0, 4096\n");
+    write(true).unwrap();
+    match signature::is_signed(&path) {
+        true => write(false).unwrap(),
+        false => println!("skipped: this file system keeps no attributes"),
+    }
+}
