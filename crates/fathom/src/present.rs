@@ -11,7 +11,7 @@ pub(crate) use fathom_console::{
 use fathom_deadline::paths;
 use fathom_model::JudgedRun;
 use fathom_model::secret::masked;
-use fathom_outputs::Mark;
+use fathom_outputs::{Mark, Output};
 use fathom_report::text::TextOptions;
 
 use crate::output_flags::{Color, Format, StorePath};
@@ -77,11 +77,30 @@ pub(crate) fn store_path(choice: &StorePath) -> anyhow::Result<PathBuf> {
 /// Where the report of a run goes that has no place of its own: beside the
 /// store.
 pub(crate) fn report_path(store: &StorePath, id: &str) -> anyhow::Result<PathBuf> {
-    let store = store_path(store)?;
+    let report = report_beside(&store_path(store)?, id);
+    if let Some(folder) = report.parent() {
+        fathom_outputs::make_folder(folder)
+            .with_context(|| format!("cannot create {}", folder.display()))?;
+    }
+    Ok(report)
+}
+
+fn report_beside(store: &Path, id: &str) -> PathBuf {
     let folder = store.parent().unwrap_or(Path::new(".")).join("reports");
-    fathom_outputs::make_folder(&folder)
-        .with_context(|| format!("cannot create {}", folder.display()))?;
-    Ok(folder.join(format!("{id}.html")))
+    folder.join(format!("{id}.html"))
+}
+
+/// Removes the report of a run from beside the store, where fathom wrote one.
+/// Returns whether there was one.
+pub(crate) fn remove_report(store: &Path, id: &str) -> anyhow::Result<bool> {
+    let report = report_beside(store, id);
+    let failed = || format!("cannot remove {}", report.display());
+    let there = paths::find(&report).with_context(failed)?.is_some();
+    if !there || Output::admit(&report, Mark::Page, false).is_err() {
+        return Ok(false);
+    }
+    paths::change(&report, |report| std::fs::remove_file(report)).with_context(failed)?;
+    Ok(true)
 }
 
 /// Writes the HTML report to `chosen`, or beside the store.

@@ -43,7 +43,7 @@ pub(crate) enum Runs {
         store: StorePath,
     },
     Export(crate::command::export::Export),
-    /// Remove runs from the store.
+    /// Remove runs from the store, with the reports beside it.
     #[command(after_help = "Example:\n  fathom runs rm 20261121-153042-k3f9")]
     Rm {
         /// Ids, or starts of them.
@@ -179,7 +179,11 @@ fn remove(path: &Path, runs: &[String]) -> anyhow::Result<Exit> {
         .collect::<Result<Vec<_>, _>>()?;
     for id in ids {
         store.remove(&id)?;
-        present::write_stdout(&format!("removed {id}\n"))?;
+        let with_report = match present::remove_report(path, &id)? {
+            true => " and its report",
+            false => "",
+        };
+        present::write_stdout(&format!("removed {id}{with_report}\n"))?;
     }
     Ok(Exit::Success)
 }

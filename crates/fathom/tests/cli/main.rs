@@ -8,6 +8,7 @@ mod at_io_iops;
 mod at_io_parallel;
 mod bench;
 mod bench_fio;
+mod beside_the_store;
 mod calibrate;
 mod causal;
 mod commands;
