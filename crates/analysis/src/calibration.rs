@@ -20,8 +20,6 @@ use fathom_rules::method::calibration::{
     HIGHER, KEPT, OTHERS, PACES, THRESHOLD as PACE, WHOLE_BYTES,
 };
 
-use crate::unstored::unstored;
-
 /// Name of the plan, by which a stored run is known to be a calibration.
 pub const CALIBRATION: &str = "calibrate";
 
@@ -46,7 +44,7 @@ impl CalibrationConductor {
         let base = schedule.trials.first()?.clone();
         Some(CalibrationConductor {
             base,
-            record: unstored(
+            record: RunRecord::unstored(
                 Schedule {
                     trials: Vec::new(),
                     ..schedule.clone()

@@ -106,7 +106,7 @@ fn check(condition: &Condition, ops: &[OpSummary]) -> Vec<Held> {
 
 /// Rates of several kinds together. Kinds share a device, so their errors may
 /// go together: the ends of the intervals are added.
-pub(crate) fn sum(parts: &[&Estimate]) -> Option<Estimate> {
+pub fn sum(parts: &[&Estimate]) -> Option<Estimate> {
     let (first, rest) = parts.split_first()?;
     let mut total = (*first).clone();
     let add = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);

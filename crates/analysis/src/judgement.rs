@@ -1,8 +1,10 @@
-//! The parts of a judgement, for figures that are not those of a run: findings by
-//! the table, and verdicts of them.
+//! The parts of a judgement, for figures that are not those of a run (findings by
+//! the table, and verdicts of them) and for the answers of studies.
 
 pub use crate::checks::evidence::missing as missing_evidence;
+pub use crate::checks::is_rate_not_reached;
 pub use crate::checks::sort;
+pub use crate::fitness::sum as sum_of_kinds;
 pub use crate::fold::{Source, fold, validity};
 pub use crate::outcome::Outcome;
 pub use crate::statistics::ratio::is_too_wide;

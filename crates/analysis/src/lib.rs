@@ -49,14 +49,13 @@ mod statistics;
 mod steadiness;
 mod summary;
 mod trial;
-mod unstored;
 
 #[cfg(test)]
 mod judge_properties;
 #[cfg(test)]
 mod judge_tests;
-#[cfg(test)]
-mod test_records;
+#[cfg(any(test, feature = "test-records"))]
+pub mod test_records;
 
 pub use accuracy::{AccuracyRow, steadiness_accuracy};
 pub use calibration::{CALIBRATION, CalibrationConductor, calibration_of};

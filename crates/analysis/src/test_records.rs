@@ -25,7 +25,8 @@ use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
 use crate::statistics::noise::{Noise, seeded};
 
 const SECOND: u64 = 1_000_000_000;
-pub(crate) const GIB: u64 = 1 << 30;
+/// 2^30 bytes.
+pub const GIB: u64 = 1 << 30;
 const OFFSET_NS: i64 = -400_000_000;
 
 /// A change of a record once it is made.
@@ -33,29 +34,39 @@ type Edit = Rc<dyn Fn(&mut TrialRecord)>;
 
 /// A trial under construction.
 #[derive(Clone)]
-pub(crate) struct RecordBuilder {
-    pub(crate) workload: Workload,
-    pub(crate) target: Target,
-    pub(crate) seconds: u32,
-    pub(crate) warmup_seconds: u32,
-    pub(crate) ops_per_second: u64,
+pub struct RecordBuilder {
+    /// What is done.
+    pub workload: Workload,
+    /// What it is done to.
+    pub target: Target,
+    /// Length of the measure phase.
+    pub seconds: u32,
+    /// Length of the warmup before it.
+    pub warmup_seconds: u32,
+    /// What the target does.
+    pub ops_per_second: u64,
     /// Relative standard deviation of the seconds.
-    pub(crate) noise: f64,
+    pub noise: f64,
     /// Device bytes per byte of the workload.
-    pub(crate) device_share: f64,
+    pub device_share: f64,
     /// Further bytes that the device reads per second.
-    pub(crate) foreign_read_bytes: u64,
-    pub(crate) observed: bool,
-    pub(crate) state: RunState,
-    pub(crate) host: Fingerprint,
-    pub(crate) fingerprint: Option<TargetFingerprint>,
-    pub(crate) end: Option<TrialEnd>,
+    pub foreign_read_bytes: u64,
+    /// Whether the host was observed.
+    pub observed: bool,
+    /// How the trial ended.
+    pub state: RunState,
+    /// Facts of the host.
+    pub host: Fingerprint,
+    /// Facts of the target, where they were read.
+    pub fingerprint: Option<TargetFingerprint>,
+    /// What is known at the end, where it was reached.
+    pub end: Option<TrialEnd>,
     edits: Vec<Edit>,
 }
 
 impl RecordBuilder {
     /// The sound read trial.
-    pub(crate) fn reads() -> RecordBuilder {
+    pub fn reads() -> RecordBuilder {
         let mut workload = Workload::example("randread");
         workload.queue_depth = 32;
         workload.bounds.time_ns = Some(60 * SECOND);
@@ -78,20 +89,20 @@ impl RecordBuilder {
     }
 
     /// The same with writes.
-    pub(crate) fn writes() -> RecordBuilder {
+    pub fn writes() -> RecordBuilder {
         let mut builder = RecordBuilder::reads();
         builder.workload.mix = OpMix::WRITE;
         builder
     }
 
     /// Changes the builder.
-    pub(crate) fn with(mut self, change: impl FnOnce(&mut RecordBuilder)) -> RecordBuilder {
+    pub fn with(mut self, change: impl FnOnce(&mut RecordBuilder)) -> RecordBuilder {
         change(&mut self);
         self
     }
 
     /// Changes what is known at the end.
-    pub(crate) fn with_end(self, change: impl FnOnce(&mut TrialEnd)) -> RecordBuilder {
+    pub fn with_end(self, change: impl FnOnce(&mut TrialEnd)) -> RecordBuilder {
         self.with(|b| {
             if let Some(end) = &mut b.end {
                 change(end);
@@ -100,27 +111,24 @@ impl RecordBuilder {
     }
 
     /// Changes the record once it is made.
-    pub(crate) fn edit(self, change: fn(&mut TrialRecord)) -> RecordBuilder {
+    pub fn edit(self, change: fn(&mut TrialRecord)) -> RecordBuilder {
         self.edit_with(change)
     }
 
     /// Changes the record by what a test computed.
-    pub(crate) fn edit_with(
-        mut self,
-        change: impl Fn(&mut TrialRecord) + 'static,
-    ) -> RecordBuilder {
+    pub fn edit_with(mut self, change: impl Fn(&mut TrialRecord) + 'static) -> RecordBuilder {
         self.edits.push(Rc::new(change));
         self
     }
 
     /// Buffered in place of direct.
-    pub(crate) fn buffered(self) -> RecordBuilder {
+    pub fn buffered(self) -> RecordBuilder {
         self.with(|b| b.workload.cache = CacheMode::Buffered)
             .with_end(|end| end.engine.direct = false)
     }
 
     /// The same workload on another kind of file system.
-    pub(crate) fn on(self, filesystem: &str, is_virtual: bool) -> RecordBuilder {
+    pub fn on(self, filesystem: &str, is_virtual: bool) -> RecordBuilder {
         self.with(|b| {
             let facts = b.fingerprint.as_mut().and_then(|f| f.filesystem.as_mut());
             if let Some(facts) = facts {
@@ -131,11 +139,7 @@ impl RecordBuilder {
     }
 
     /// Facts of the drive before the trial, and those that changed until after.
-    pub(crate) fn drive_facts(
-        self,
-        before: &[(&str, &str)],
-        after: &[(&str, &str)],
-    ) -> RecordBuilder {
+    pub fn drive_facts(self, before: &[(&str, &str)], after: &[(&str, &str)]) -> RecordBuilder {
         let put = |target: &mut TargetFingerprint, facts: &[(&str, &str)]| {
             for (name, value) in facts {
                 let facts = &mut target.devices[0].facts;
@@ -143,7 +147,7 @@ impl RecordBuilder {
             }
         };
         self.with(|b| {
-            let mut target = b.fingerprint.take().unwrap();
+            let mut target = b.fingerprint.take().expect("facts of the target");
             put(&mut target, before);
             b.fingerprint = Some(target.clone());
             put(&mut target, after);
@@ -154,10 +158,11 @@ impl RecordBuilder {
     }
 
     /// Facts of the file system before the trial.
-    pub(crate) fn filesystem_facts(self, facts: &[(&str, &str)]) -> RecordBuilder {
+    pub fn filesystem_facts(self, facts: &[(&str, &str)]) -> RecordBuilder {
         self.with(|b| {
-            let target = b.fingerprint.as_mut().unwrap();
-            let filesystem = target.filesystem.as_mut().unwrap();
+            let target = b.fingerprint.as_mut();
+            let filesystem = target.and_then(|target| target.filesystem.as_mut());
+            let filesystem = filesystem.expect("facts of the file system");
             for (name, value) in facts {
                 let facts = &mut filesystem.facts;
                 facts.insert((*name).to_owned(), (*value).to_owned());
@@ -166,7 +171,7 @@ impl RecordBuilder {
     }
 
     /// The trial.
-    pub(crate) fn trial(&self) -> TrialRecord {
+    pub fn trial(&self) -> TrialRecord {
         let samples = self.samples();
         let mut trial = TrialRecord {
             spec: ScheduledTrial {
@@ -209,29 +214,29 @@ impl RecordBuilder {
     }
 
     /// A run of this trial alone.
-    pub(crate) fn run(&self) -> RunRecord {
+    pub fn run(&self) -> RunRecord {
         run_of(vec![self.trial()], self.host.clone())
     }
 
     /// The finding of one check, when it said anything.
-    pub(crate) fn finding(&self, id: &str) -> Option<Finding> {
+    pub fn finding(&self, id: &str) -> Option<Finding> {
         let judged = crate::judge(&self.run());
         let findings = &judged.trials[0].verdict.findings;
         findings.iter().find(|f| f.id == id).cloned()
     }
 
     /// The status of that finding.
-    pub(crate) fn status(&self, id: &str) -> Option<FindingStatus> {
+    pub fn status(&self, id: &str) -> Option<FindingStatus> {
         self.finding(id).map(|f| f.status)
     }
 
     /// The verdict on whether the trial's number is true.
-    pub(crate) fn validity(&self) -> Validity {
+    pub fn validity(&self) -> Validity {
         crate::judge(&self.run()).trials[0].verdict.validity
     }
 
     /// What limited the trial.
-    pub(crate) fn limiter(&self) -> Limiter {
+    pub fn limiter(&self) -> Limiter {
         crate::judge(&self.run()).trials[0].verdict.limiter
     }
 
@@ -319,7 +324,7 @@ impl RecordBuilder {
 }
 
 /// A run of these trials; each gets its own row.
-pub(crate) fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunRecord {
+pub fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunRecord {
     for (index, trial) in trials.iter_mut().enumerate() {
         trial.spec.index = index as u32;
         trial.spec.row = index as u32;

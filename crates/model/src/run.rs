@@ -111,6 +111,30 @@ pub struct RunRecord {
     pub trials: Vec<TrialRecord>,
 }
 
+impl RunRecord {
+    /// A run that nobody stores, without trials yet: by it a conductor judges what
+    /// was measured while it decides what comes next.
+    pub fn unstored(schedule: Schedule, host: Fingerprint) -> RunRecord {
+        RunRecord {
+            meta: RunMeta {
+                id: String::new(),
+                started_unix_ns: 0,
+                ended_unix_ns: None,
+                state: RunState::Running,
+                reason: None,
+                tool_version: String::new(),
+                command_line: Vec::new(),
+                plan_yaml: String::new(),
+                label: None,
+                schedule,
+                host,
+                hosts: Vec::new(),
+            },
+            trials: Vec::new(),
+        }
+    }
+}
+
 /// What is known once a trial has ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialEnd {

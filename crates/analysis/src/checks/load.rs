@@ -3,7 +3,7 @@
 use fathom_model::Sample;
 use fathom_model::judged::LatencySummary;
 use fathom_model::unit;
-use fathom_model::verdict::FindingStatus;
+use fathom_model::verdict::{Finding, FindingStatus};
 use fathom_model::workload::{Arrival, RateUnit};
 use fathom_rules::check::v20::LEAST_OPS_PER_SLOT;
 use fathom_rules::{Rule, TargetKind, check};
@@ -173,7 +173,12 @@ impl Achieved {
 
 /// How the evidence of V23 begins when the load was more than the target took,
 /// and not only submitted late.
-pub(crate) const NOT_REACHED: &str = "the rate was not reached";
+const NOT_REACHED: &str = "the rate was not reached";
+
+/// Whether a finding of V23 says that the load was more than the target took.
+pub fn is_rate_not_reached(finding: &Finding) -> bool {
+    finding.id == check::id::V23 && finding.evidence.starts_with(NOT_REACHED)
+}
 
 /// V23: did the open loop keep its rate, and submit on time?
 pub(super) fn open_loop_lag(facts: &Facts<'_>) -> Option<Outcome> {

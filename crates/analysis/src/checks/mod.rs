@@ -45,7 +45,8 @@ pub(crate) use drive::heat_limited;
 pub(crate) use generator::{busy_worker, share_of_ceiling};
 pub(crate) use generator_cpu::cpu_bound;
 pub(crate) use layers::is_compressible;
-pub(crate) use load::{NOT_REACHED, achieved, depth_kept};
+pub use load::is_rate_not_reached;
+pub(crate) use load::{achieved, depth_kept};
 
 /// What the checks of one trial share.
 pub(crate) struct Facts<'a> {

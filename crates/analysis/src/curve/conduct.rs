@@ -11,7 +11,6 @@ use fathom_model::schedule::{Schedule, ScheduledTrial};
 use super::arrange::{CurveOptions, Setting};
 use super::point;
 use super::sweep::{self, Plan};
-use crate::unstored::unstored;
 
 /// Chooses the trials of a curve, where need be from what the earlier ones
 /// gave. Judges each point as the stored run will be judged.
@@ -91,7 +90,7 @@ impl CurveConductor {
             .iter()
             .position(|(label, _)| *label == setting.label);
         let row = known.unwrap_or_else(|| {
-            let record = unstored(Schedule::nothing(""), self.host.clone());
+            let record = RunRecord::unstored(Schedule::nothing(""), self.host.clone());
             self.rows.push((setting.label.clone(), record));
             self.rows.len() - 1
         });

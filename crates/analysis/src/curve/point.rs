@@ -8,7 +8,7 @@ use fathom_model::verdict::{Finding, FindingStatus};
 use fathom_model::workload::RateUnit;
 use fathom_rules::check;
 
-use crate::checks::NOT_REACHED;
+use crate::checks::is_rate_not_reached;
 use crate::fitness::sum;
 
 /// The point of a row; nothing for a row without trials.
@@ -91,7 +91,7 @@ fn lag(trial: &JudgedTrial) -> Option<&Finding> {
 }
 
 fn saturated(trial: &JudgedTrial) -> bool {
-    lag(trial).is_some_and(|f| f.evidence.starts_with(NOT_REACHED))
+    lag(trial).is_some_and(is_rate_not_reached)
 }
 
 /// The latency of the kind of operation with the worst 99th percentile, or
