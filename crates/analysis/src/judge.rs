@@ -18,7 +18,6 @@ use crate::charts::charts;
 use crate::checks::{self, Facts};
 use crate::company;
 use crate::comparison;
-use crate::curve;
 use crate::disks;
 use crate::fitness::{self, fitness};
 use crate::fleet;
@@ -93,7 +92,6 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
-    curve::draw(&mut run);
     disks::draw(&mut run, record);
     fleet::draw(&mut run, record, &trials);
     scale::draw(&mut run, record, &trials);

@@ -21,7 +21,6 @@ mod company;
 mod comparison;
 mod coverage;
 mod crosscheck;
-pub mod curve;
 mod disks;
 mod fitness;
 mod fleet;

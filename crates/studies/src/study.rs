@@ -5,6 +5,7 @@ use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
 use fathom_model::view::View;
 
+use crate::curve::CurveStudy;
 use crate::enumerate::Enumerate;
 
 /// A study, once its run is measured.
@@ -22,7 +23,7 @@ pub(crate) trait Study {
 }
 
 /// The studies that answer here. A run belongs to one of them at most.
-const STUDIES: &[&dyn Study] = &[&Enumerate];
+const STUDIES: &[&dyn Study] = &[&CurveStudy, &Enumerate];
 
 /// Judges a run, and answers the question of its study.
 pub fn judge(record: &RunRecord) -> JudgedRun {

@@ -7,10 +7,10 @@ pub(crate) use arguments::Curve;
 pub(crate) use arrange::least_block;
 
 use arguments::Common;
-use fathom_analysis::curve::CurveConductor;
 use fathom_model::Target;
 use fathom_model::schedule::Purpose;
 use fathom_observe::Sysroot;
+use fathom_studies::curve::CurveConductor;
 
 use crate::command::run::schedule;
 use crate::exit::Exit;

@@ -1,12 +1,12 @@
 //! From flags to what a curve is told: defaults, conflicts, sizes.
 
-use fathom_analysis::curve::{CurveOptions, default_block_sizes, default_working_sets};
 use fathom_model::curve::Sweep;
 use fathom_model::schedule::Pause;
 use fathom_model::workload::{Arrival, Workload};
 use fathom_model::{Schedule, Target, unit};
 use fathom_observe::Sysroot;
 use fathom_plan::{IoFlags, Plan};
+use fathom_studies::curve::{CurveOptions, default_block_sizes, default_working_sets};
 
 use super::arguments::Swept;
 use crate::command::quick::default_size;

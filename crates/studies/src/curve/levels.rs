@@ -69,9 +69,15 @@ fn critical(degrees: f64, points: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::noise::{Noise, seeded};
+    use fathom_model::rng::Rng;
+    use fathom_stats::noise::Noise;
 
     const MIB: u64 = 1 << 20;
+
+    fn seeded(seed: u64) -> Noise {
+        let mut rng = Rng::new(seed);
+        Noise::new(move || rng.unit())
+    }
 
     /// Sizes of 1 MiB … 2 GiB in two passes, with the given levels, noise of
     /// each trial and drift over the passes.

@@ -1,5 +1,6 @@
 //! Curves from records whose truth is known: points made without an engine.
 
+use fathom_analysis::test_records::{RecordBuilder, run_of};
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::curve::{CurvePoint, Sweep};
 use fathom_model::schedule::{Pause, Purpose, ScheduledTrial};
@@ -8,7 +9,6 @@ use fathom_model::workload::Arrival;
 use fathom_model::{JudgedRun, RunRecord, Target, TrialRecord};
 
 use super::{CurveConductor, CurveOptions, default_block_sizes, default_working_sets};
-use crate::test_records::{RecordBuilder, run_of};
 
 /// What a made-up target does with a trial: operations per second.
 type Truth = fn(&ScheduledTrial) -> f64;
@@ -116,7 +116,7 @@ fn points_that_are_not_trusted_carry_no_knee() {
     for row in &mut run.rows {
         row.verdict.validity = fathom_model::Validity::NotTrusted;
     }
-    super::draw(&mut run);
+    super::judge::draw(&mut run);
     let curve = run.curve.unwrap();
     assert_eq!(curve.knee, None);
     assert!(
@@ -230,7 +230,7 @@ fn sweeps_there_and_back_give_each_point_two_trials() {
     for trial in &mut run.trials {
         trial.summary.active_bytes = trial.workload.data_set.working_set_bytes.unwrap();
     }
-    super::draw(&mut run);
+    super::judge::draw(&mut run);
     let curve = run.curve.unwrap();
     let ends: Vec<u64> = curve.levels.iter().map(|l| l.to_bytes >> 20).collect();
     assert_eq!(ends, [8, 64]);

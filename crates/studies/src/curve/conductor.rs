@@ -76,7 +76,7 @@ impl CurveConductor {
         };
         if self.plan.looks() {
             record.trials.push(trial.clone());
-            let judged = crate::judge(record);
+            let judged = fathom_analysis::judge(record);
             let point = judged.rows.first().and_then(|r| point::of(&judged, r));
             if let Some(point) = point {
                 self.points.insert(row, point);

@@ -1,23 +1,6 @@
-//! A figure against a swept quantity: which points to measure next, and what
-//! the points say together.
+//! What the points of a curve say together.
 //!
-//! A curve is drawn from a run's own rows, so that a stored run shows it
-//! again; a [`CurveConductor`] chooses the trials of a new one.
-
-mod answers;
-mod arrange;
-mod conduct;
-mod holds;
-mod knee;
-mod levels;
-mod point;
-mod search;
-mod series;
-mod sweep;
-mod zones;
-
-pub use arrange::{CurveOptions, default_block_sizes, default_working_sets};
-pub use conduct::CurveConductor;
+//! A curve is drawn from a run's own rows, so that a stored run shows it again.
 
 use std::cmp::Ordering;
 
@@ -25,6 +8,8 @@ use fathom_model::curve::{Curve, CurveCeiling, CurvePoint, HoldingLoad, Sweep};
 use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{Fit, Fitness, Validity};
 use fathom_model::{JudgedRun, unit};
+
+use super::{answers, holds, knee, levels, point, series, zones};
 
 /// Draws the curve of a judged run, where it is one.
 pub(crate) fn draw(run: &mut JudgedRun) {
@@ -158,6 +143,3 @@ fn by_mix(holds: &HoldingLoad) -> String {
         None => format!("{mix} % reads at no load that was tried"),
     }
 }
-
-#[cfg(test)]
-mod curve_tests;

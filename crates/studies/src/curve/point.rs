@@ -1,5 +1,6 @@
 //! One row of a run as a point of a curve.
 
+use fathom_analysis::judgement::{is_rate_not_reached, sum_of_kinds};
 use fathom_model::curve::{CurveLatency, CurvePoint};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::judged::{JudgedRun, JudgedTrial, LatencySummary, OpSummary, ResultRow};
@@ -7,9 +8,6 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::verdict::{Finding, FindingStatus};
 use fathom_model::workload::RateUnit;
 use fathom_rules::check;
-
-use crate::checks::is_rate_not_reached;
-use crate::fitness::sum;
 
 /// The point of a row; nothing for a row without trials.
 pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
@@ -60,8 +58,8 @@ pub(super) fn of(run: &JudgedRun, row: &ResultRow) -> Option<CurvePoint> {
             RateUnit::Bytes => rate.per_second / workload.block.max_bytes().max(1) as f64,
         }),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
-        ops_per_second: sum(&ops).unwrap_or_else(|| nothing(Unit::OpsPerSecond)),
-        bytes_per_second: sum(&bytes).unwrap_or_else(|| nothing(Unit::BytesPerSecond)),
+        ops_per_second: sum_of_kinds(&ops).unwrap_or_else(|| nothing(Unit::OpsPerSecond)),
+        bytes_per_second: sum_of_kinds(&bytes).unwrap_or_else(|| nothing(Unit::BytesPerSecond)),
         latency: worst_tail(&row.ops),
         lateness_p99_ns: lateness.fold(None, |most: Option<f64>, v| {
             Some(most.map_or(v, |m| m.max(v)))
