@@ -98,6 +98,12 @@ const BANNED: &[Banned] = &[
         instead: AT_PATHS,
         allowed: &[("engine", 5), ("lab", 1), ("outputs", 1)],
     },
+    Banned {
+        call: "fathom_analysis::judge(",
+        instead: "fathom_studies::judge: the study that a run belongs to answers, too",
+        // The exam judges single trials, conductors a run that is under way.
+        allowed: &[("exam", 2), ("studies", 2)],
+    },
 ];
 
 /// In place of calls on a path, which may lie on a mount that hangs.

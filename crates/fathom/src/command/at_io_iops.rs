@@ -138,7 +138,7 @@ fn execute(command: &AtIoIopsCommand, request: &Request, prefix: &str) -> anyhow
     {
         present::write_stderr(&calls::operations(trial, prefix));
     }
-    let judged = fathom_analysis::judge(&measured.record);
+    let judged = fathom_studies::judge(&measured.record);
     let html = present::write_html(&judged, None, &command.store);
     let unit = command.options.unit();
     let rate = measured

@@ -203,7 +203,7 @@ impl Session<'_> {
             .with_context(|| section.title.clone())?;
         let unit = section.options.unit();
         present::write_stdout(&print::results(&measured.record, unit))?;
-        let judged = fathom_analysis::judge(&measured.record);
+        let judged = fathom_studies::judge(&measured.record);
         if let Some(reason) = &judged.run.reason {
             present::complain(reason);
         }

@@ -249,7 +249,7 @@ fn tell(
     measured: &pipeline::Measured,
 ) -> anyhow::Result<Exit> {
     let color = present::use_color(command.color, &std::io::stderr());
-    let judged = fathom_analysis::judge(&measured.record);
+    let judged = fathom_studies::judge(&measured.record);
     let html = present::write_html(&judged, None, &command.store);
     if let Some(reason) = &judged.run.reason {
         present::complain(reason);

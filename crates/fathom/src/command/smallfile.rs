@@ -149,7 +149,7 @@ fn measure(asked: &Smallfile, top: &Path) -> anyhow::Result<Exit> {
     };
     let measured = run.file_prefix(FILE_PREFIX).measure()?;
     measured.expect_figures()?;
-    let judged = fathom_analysis::judge(&measured.record);
+    let judged = fathom_studies::judge(&measured.record);
     let html = present::write_html(&judged, None, &Default::default());
     if let Some(reason) = &judged.run.reason {
         present::complain(reason);

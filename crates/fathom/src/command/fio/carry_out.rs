@@ -110,7 +110,7 @@ fn run(request: &FioRequest, mapped: &mut FioMapped) -> anyhow::Result<Exit> {
     let record = &measured.record;
     print(record, &view, run, before + &debug_text(mapped, run))?;
     unlink(mapped, &store_path);
-    let judged = fathom_analysis::judge(record);
+    let judged = fathom_studies::judge(record);
     if let Some(html) = &run.html {
         present::write_html(&judged, Some(Path::new(html)), &store)?;
     }
@@ -181,7 +181,7 @@ fn run_on_clients(
         record,
     );
     print(record, &view, run, debug_text(mapped, run))?;
-    let judged = fathom_analysis::judge(record);
+    let judged = fathom_studies::judge(record);
     if let Some(html) = &run.html {
         present::write_html(&judged, Some(Path::new(html)), &store)?;
     }
