@@ -14,7 +14,6 @@ mod above_the_device;
 mod accuracy;
 mod across;
 mod activity;
-mod calibration;
 mod charts;
 mod checks;
 mod company;
@@ -57,7 +56,6 @@ mod judge_tests;
 pub mod test_records;
 
 pub use accuracy::{AccuracyRow, steadiness_accuracy};
-pub use calibration::{CALIBRATION, CalibrationConductor, calibration_of};
 pub use comparison::{
     CompareOptions, Rates, Simulated, compare_runs, declared as declared_differences, simulate,
 };

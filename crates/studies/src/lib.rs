@@ -11,6 +11,7 @@
 //! [`judge`] judges a run and then lets the study that the run belongs to answer
 //! its question. Nothing here starts a load, opens the store or prints.
 
+pub mod calibrate;
 pub mod curve;
 pub mod disks;
 pub mod enumerate;

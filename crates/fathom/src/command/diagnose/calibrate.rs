@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use fathom_analysis::{CALIBRATION, CalibrationConductor, calibration_of};
 use fathom_diagnose::recording::Recording;
 use fathom_diagnose::{Ceiling, diagnose};
 use fathom_model::diagnosis::{Calibration, DiskLoad};
@@ -12,6 +11,7 @@ use fathom_model::schedule::Pause;
 use fathom_model::{RunState, Target, unit};
 use fathom_observe::{Sysroot, host_fingerprint, parse_mountinfo, target_fingerprint};
 use fathom_plan::IoFlags;
+use fathom_studies::calibrate::{CALIBRATION, CalibrationConductor, calibration_of};
 
 use super::{Diagnose, consent};
 use crate::command::quick::default_size;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use fathom_analysis::{CALIBRATION, calibration_of};
 use fathom_compat::results::ResultDocument;
 use fathom_compat::results::{ResultFile, read_results};
 use fathom_diagnose::recording::Recording;
@@ -10,6 +9,7 @@ use fathom_diagnose::{Ceiling, diagnose};
 use fathom_model::judged::OpSummary;
 use fathom_model::{JudgedRun, OpKind, RUN_SCHEMA, RunRecord, RunState, Validity};
 use fathom_store::{RunListing, Store};
+use fathom_studies::calibrate::{CALIBRATION, calibration_of};
 
 use super::Diagnose;
 use crate::command::{given, runs};

@@ -1,146 +1,15 @@
-//! What a volume gives with the mix and block size of a load: first the cap, in
-//! closed loops, then the time of an operation at a pace below it.
-//!
-//! The two are apart because limits of volumes answer too much load by holding
-//! operations back: at the cap an operation takes as long as the queue is, and
-//! only below it as long as the storage needs.
+//! What the trials of a calibration say of the volume.
 
-use fathom_model::conduct::{Conductor, Step};
 use fathom_model::diagnosis::Calibration;
-use fathom_model::fingerprint::Fingerprint;
-use fathom_model::judged::{OpSummary, ResultRow};
+use fathom_model::judged::OpSummary;
 use fathom_model::op::OpKind;
-use fathom_model::rng::derive_seed;
-use fathom_model::run::{RunRecord, RunState, TrialRecord};
-use fathom_model::schedule::{Schedule, ScheduledTrial};
+use fathom_model::run::{RunRecord, RunState};
 use fathom_model::verdict::{FindingStatus, Validity};
-use fathom_model::workload::{Arrival, Rate, RateUnit};
 use fathom_model::{JudgedRun, JudgedTrial};
-use fathom_rules::method::calibration::{
-    HIGHER, KEPT, OTHERS, PACES, THRESHOLD as PACE, WHOLE_BYTES,
-};
+use fathom_rules::method::calibration::{KEPT, OTHERS, THRESHOLD as PACE, WHOLE_BYTES};
 
 /// Name of the plan, by which a stored run is known to be a calibration.
 pub const CALIBRATION: &str = "calibrate";
-
-/// Operations in flight with which the cap is looked for, in turn.
-const DEPTHS: [u32; 3] = [32, 128, 512];
-
-/// Hands out the trials of a calibration.
-pub struct CalibrationConductor {
-    base: ScheduledTrial,
-    record: RunRecord,
-    /// Rate of each closed loop that ended.
-    caps: Vec<f64>,
-    /// The pace that was asked for last, and what was done.
-    paces: Vec<(f64, f64)>,
-    index: u32,
-}
-
-impl CalibrationConductor {
-    /// The conductor and the schedule that is expected, from one with the
-    /// workload as its first trial. `None` without any.
-    pub fn new(schedule: &Schedule, host: Fingerprint) -> Option<CalibrationConductor> {
-        let base = schedule.trials.first()?.clone();
-        Some(CalibrationConductor {
-            base,
-            record: RunRecord::unstored(
-                Schedule {
-                    trials: Vec::new(),
-                    ..schedule.clone()
-                },
-                host,
-            ),
-            caps: Vec::new(),
-            paces: Vec::new(),
-            index: 0,
-        })
-    }
-
-    /// The trials of a volume that keeps its cap: two closed loops and a pace.
-    pub fn expected(&self) -> Vec<ScheduledTrial> {
-        let mut trials = vec![self.closed(DEPTHS[0]), self.closed(DEPTHS[1])];
-        trials.push(self.closed(DEPTHS[0]));
-        for (trial, index) in trials.iter_mut().zip(0..) {
-            (trial.index, trial.row) = (index, index);
-        }
-        trials
-    }
-
-    fn trial(&self, label: String) -> ScheduledTrial {
-        ScheduledTrial {
-            index: self.index,
-            row: self.index,
-            iteration: 0,
-            label,
-            seed: derive_seed(self.base.seed, u64::from(self.index)),
-            ..self.base.clone()
-        }
-    }
-
-    fn closed(&self, depth: u32) -> ScheduledTrial {
-        let mut trial = self.trial(format!("cap, {depth} in flight"));
-        trial.workload.queue_depth = depth;
-        trial.workload.rate = None;
-        trial
-    }
-
-    fn paced(&self, per_second: f64) -> ScheduledTrial {
-        let mut trial = self.trial(format!("paced at {per_second:.0}/s"));
-        // Room for what is late; the pace is set by due times.
-        trial.workload.queue_depth = DEPTHS[1];
-        trial.workload.rate = Some(Rate {
-            per_second,
-            unit: RateUnit::Ops,
-            arrival: Arrival::Constant,
-        });
-        trial
-    }
-
-    fn take(&mut self, trial: &TrialRecord) {
-        self.record.trials = vec![trial.clone()];
-        self.record.meta.schedule.trials = vec![trial.spec.clone()];
-        let judged = crate::judge(&self.record);
-        let done = judged.rows.first().map_or(0.0, rate);
-        match trial.spec.workload.rate {
-            Some(asked) => self.paces.push((asked.per_second, done)),
-            None => self.caps.push(done),
-        }
-    }
-
-    fn choose(&self) -> Option<ScheduledTrial> {
-        let best = self.caps.iter().copied().fold(0.0, f64::max);
-        if self.paces.is_empty() {
-            let higher = match self.caps.as_slice() {
-                [.., before, last] => *last > HIGHER * before,
-                _ => true,
-            };
-            let next = DEPTHS.get(self.caps.len());
-            if let Some(depth) = next.filter(|_| higher) {
-                return Some(self.closed(*depth));
-            }
-            return (best > 0.0).then(|| self.paced(PACE * best));
-        }
-        let (asked, done) = *self.paces.last()?;
-        let again = done < KEPT * asked && done > 0.0 && self.paces.len() < PACES as usize;
-        again.then(|| self.paced(PACE * done))
-    }
-}
-
-impl Conductor for CalibrationConductor {
-    fn next(&mut self, last: &[TrialRecord]) -> Step {
-        if let [last] = last {
-            self.take(last);
-        }
-        match self.choose() {
-            Some(trial) => {
-                self.index += 1;
-                Step::Run(Box::new(trial))
-            }
-            None => Step::End(None),
-        }
-    }
-}
 
 /// What a judged run says of its volume. `record` is the same run with what was
 /// observed beside it; without, others on the device are not known.
@@ -202,15 +71,10 @@ pub fn calibration_of(run: &JudgedRun, record: Option<&RunRecord>) -> Result<Cal
     })
 }
 
-fn data(ops: &[OpSummary]) -> impl Iterator<Item = &OpSummary> {
+/// What reads and writes did.
+pub(super) fn data(ops: &[OpSummary]) -> impl Iterator<Item = &OpSummary> {
     let is_data = |op: &&OpSummary| matches!(op.kind, OpKind::Read | OpKind::Write);
     ops.iter().filter(is_data)
-}
-
-fn rate(row: &ResultRow) -> f64 {
-    data(&row.ops)
-        .filter_map(|op| op.ops_per_second.value)
-        .sum()
 }
 
 fn trial_rate(trial: &JudgedTrial) -> f64 {
@@ -274,7 +138,3 @@ fn others(record: &RunRecord, cap: &JudgedTrial) -> f64 {
         false => 0.0,
     }
 }
-
-#[cfg(test)]
-#[path = "calibration_tests.rs"]
-mod tests;

@@ -1,8 +1,12 @@
-use fathom_model::run::RunRecord;
+//! Calibrations of volumes whose truth is known.
+
+use fathom_analysis::test_records::{RecordBuilder, run_of};
+use fathom_model::conduct::{Conductor, Step};
+use fathom_model::diagnosis::Calibration;
+use fathom_model::run::{RunRecord, RunState, TrialRecord};
 use fathom_model::workload::OpMix;
 
-use super::*;
-use crate::test_records::{RecordBuilder, run_of};
+use super::{CALIBRATION, CalibrationConductor, calibration_of};
 
 /// A volume as it answers: operations per second for a depth and a pace, in the
 /// trial with this number.
