@@ -143,6 +143,15 @@ pub fn bytes_exact(value: u64) -> String {
     }
 }
 
+/// A block size in the words of spec sheets: `4K`, `1M`, `512`.
+pub fn bytes_short(value: u64) -> String {
+    let exact = bytes_exact(value);
+    exact
+        .trim_end_matches("iB")
+        .trim_end_matches('B')
+        .replace(' ', "")
+}
+
 /// A throughput in binary units: `345 MiB/s`.
 pub fn throughput(bytes_per_second: f64) -> String {
     format!(
@@ -307,6 +316,8 @@ mod tests {
         assert_eq!(bytes(1 << 30).to_string(), "1.00 GiB");
         assert_eq!(bytes_exact(4096), "4 KiB");
         assert_eq!(bytes_exact(1 << 20), "1 MiB");
+        assert_eq!(bytes_short(512), "512");
+        assert_eq!(bytes_short(1 << 30), "1G");
         assert_eq!(throughput(354.7 * 1048576.0), "355 MiB/s");
         assert_eq!(throughput_decimal(363.2e6), "363 MB/s");
         assert_eq!(latency(82_310.0), "82.3 µs");

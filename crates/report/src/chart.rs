@@ -2,7 +2,6 @@
 //! without scripts. The script of the page only adds read-outs and zoom, from
 //! the same numbers, which are embedded beside each chart.
 
-pub(crate) mod axis;
 mod distribution;
 mod heat;
 mod levels;

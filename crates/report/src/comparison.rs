@@ -9,8 +9,8 @@ use fathom_model::comparison::{
 };
 
 use crate::escape::escape_markdown as escape;
-use crate::figure::{Figure, Throughput};
 use crate::names;
+use fathom_model::figure::{Figure, Throughput};
 
 /// Differences that are named at most.
 const NAMED: usize = 4;
@@ -64,7 +64,7 @@ fn form(ratio: &Estimate) -> Form {
 
 fn printed(ratio: f64, form: Form) -> String {
     match form {
-        Form::Factor => format!("x{}", crate::figure::digits(ratio)),
+        Form::Factor => format!("x{}", fathom_model::figure::digits(ratio)),
         Form::Percent(decimals) => {
             let step = 10f64.powi(decimals);
             // Adding zero takes the sign from a zero.

@@ -5,10 +5,10 @@ use fathom_model::run::RunState;
 
 use crate::Result;
 use crate::comparison::{change_text, interval_text, side_value};
-use crate::figure::Throughput;
 use crate::table::{Align, Table};
 use crate::text::TextOptions;
 use crate::text::page::{Page, Tone};
+use fathom_model::figure::Throughput;
 
 /// The cross-check as text, ended by a newline.
 pub fn render(crosscheck: &Crosscheck, options: &TextOptions) -> String {

@@ -196,7 +196,7 @@ pub(crate) fn failures_line(run: &JudgedRun) -> Option<String> {
         "{} of {} operations failed ({}): {}",
         unit::group(failed),
         unit::group(tried),
-        crate::figure::percent(failed as f64 / tried as f64),
+        fathom_model::figure::percent(failed as f64 / tried as f64),
         by_class.join(", ")
     ))
 }

@@ -6,8 +6,8 @@ use fathom_model::fleet::{Finish, FleetReport, FleetTurn, FleetWorkload, HostFig
 use fathom_model::host_mode::{HostData, HostTurns};
 use fathom_model::{JudgedRun, unit};
 
-use crate::figure::{Figure, Throughput};
 use crate::summary;
+use fathom_model::figure::{Figure, Throughput};
 
 /// The hosts, ready to be printed.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,10 +4,10 @@
 
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::workload::OpMix;
-use fathom_model::{JudgedRun, OpKind, RunState, Validity};
+use fathom_model::{JudgedRun, OpKind, RunState};
 
-use crate::figure::Throughput;
 use crate::{facts, levels, shape};
+use fathom_model::figure::Throughput;
 
 /// One shape: reads and writes.
 #[derive(Debug)]
@@ -149,14 +149,4 @@ impl<'a> Grid<'a> {
 
 fn op_of(row: &ResultRow, kind: OpKind) -> Option<&OpSummary> {
     row.ops.iter().find(|op| op.kind == kind && op.ops > 0)
-}
-
-/// The sign after a number whose row is not fully trusted.
-pub(crate) fn mark(validity: Validity) -> &'static str {
-    match validity {
-        Validity::Trusted => "",
-        Validity::Caveats => "*",
-        Validity::NotDetermined => "?",
-        Validity::NotTrusted => "!",
-    }
 }

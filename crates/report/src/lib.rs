@@ -30,7 +30,6 @@ pub mod diagnosis;
 mod disks;
 mod escape;
 mod facts;
-mod figure;
 mod files;
 mod fleet;
 mod grid;

@@ -21,7 +21,7 @@ pub(crate) fn ceiling_line(run: &JudgedRun) -> Option<String> {
     } else {
         String::new()
     };
-    let share = crate::figure::percent(share);
+    let share = fathom_model::figure::percent(share);
     Some(format!(
         "{share} of what the generator itself can do{which}"
     ))

@@ -10,10 +10,11 @@ use fathom_model::{JudgedRun, unit};
 
 use crate::curve::{self, CurveView};
 use crate::escape::escape_markdown as escape;
-use crate::figure::{Figure, Throughput};
-use crate::grid::{Cell, Grid, mark};
+use crate::grid::{Cell, Grid};
+use crate::names::mark;
 use crate::table::clean;
 use crate::{affected, facts, levels, moment, names, sets, steady, summary};
+use fathom_model::figure::{Figure, Throughput};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 

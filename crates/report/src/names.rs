@@ -1,97 +1,10 @@
-//! The words for the values of the verdict, the same in every output.
+//! Words for findings and for the values of the verdict, the same in every output.
 
-use fathom_model::run::RunState;
+use fathom_model::Finding;
+pub(crate) use fathom_model::names::{
+    fit, limiter, limiter_key, mark, state, status, validity, validity_key,
+};
 use fathom_model::verdict::FindingStatus;
-use fathom_model::{Finding, Limiter, Validity};
-
-/// The words for a validity.
-pub(crate) fn validity(validity: Validity) -> &'static str {
-    match validity {
-        Validity::Trusted => "trusted",
-        Validity::Caveats => "trusted with caveats",
-        Validity::NotDetermined => "not determined",
-        Validity::NotTrusted => "not trusted",
-    }
-}
-
-/// Whether a target is held, for people.
-pub(crate) fn fit(fit: fathom_model::verdict::Fit) -> &'static str {
-    use fathom_model::verdict::Fit;
-    match fit {
-        Fit::Met => "met",
-        Fit::NotProven => "not proven",
-        Fit::NotMet => "not met",
-    }
-}
-
-/// The words for a limiter.
-pub(crate) fn limiter(limiter: Limiter) -> &'static str {
-    match limiter {
-        Limiter::Device => "device",
-        Limiter::QueueDepth => "queue depth",
-        Limiter::GeneratorCpu => "generator CPU",
-        Limiter::Rate => "the asked-for rate",
-        Limiter::Cap => "a configured limit",
-        Limiter::Cache => "a cache",
-        Limiter::Flush => "flush (durability)",
-        Limiter::Filesystem => "file system",
-        Limiter::Memory => "memory",
-        Limiter::Network => "network",
-        Limiter::Thermal => "heat (throttling)",
-        Limiter::ForeignLoad => "foreign load",
-        Limiter::Unknown => "unknown",
-    }
-}
-
-/// The word for the outcome of a check.
-pub(crate) fn status(status: FindingStatus) -> &'static str {
-    match status {
-        FindingStatus::Pass => "pass",
-        FindingStatus::NotMeasured => "not measured",
-        FindingStatus::Info => "info",
-        FindingStatus::Caveat => "caveat",
-        FindingStatus::Invalid => "invalid",
-    }
-}
-
-/// The word for how far a run or trial came.
-pub(crate) fn state(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
-        RunState::Complete => "complete",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "failed",
-    }
-}
-
-/// The machine word of a validity, as in JSON.
-pub(crate) fn validity_key(validity: Validity) -> &'static str {
-    match validity {
-        Validity::Trusted => "trusted",
-        Validity::Caveats => "caveats",
-        Validity::NotDetermined => "not_determined",
-        Validity::NotTrusted => "not_trusted",
-    }
-}
-
-/// The machine word of a limiter, as in JSON.
-pub(crate) fn limiter_key(limiter: Limiter) -> &'static str {
-    match limiter {
-        Limiter::Device => "device",
-        Limiter::QueueDepth => "queue_depth",
-        Limiter::GeneratorCpu => "generator_cpu",
-        Limiter::Rate => "rate",
-        Limiter::Cap => "cap",
-        Limiter::Cache => "cache",
-        Limiter::Flush => "flush",
-        Limiter::Filesystem => "filesystem",
-        Limiter::Memory => "memory",
-        Limiter::Network => "network",
-        Limiter::Thermal => "thermal",
-        Limiter::ForeignLoad => "foreign_load",
-        Limiter::Unknown => "unknown",
-    }
-}
 
 /// The findings that say something against the number, worst first.
 pub(crate) fn objections(findings: &[Finding]) -> Vec<&Finding> {
@@ -106,46 +19,4 @@ pub(crate) fn objections(findings: &[Finding]) -> Vec<&Finding> {
 /// How many findings have a status.
 pub(crate) fn tally(findings: &[Finding], status: FindingStatus) -> usize {
     findings.iter().filter(|f| f.status == status).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn machine_words_are_those_of_the_schema() {
-        for v in [
-            Validity::Trusted,
-            Validity::Caveats,
-            Validity::NotDetermined,
-            Validity::NotTrusted,
-        ] {
-            assert_eq!(serde_json::to_value(v).unwrap(), validity_key(v));
-        }
-        for l in [
-            Limiter::Device,
-            Limiter::QueueDepth,
-            Limiter::GeneratorCpu,
-            Limiter::Rate,
-            Limiter::Cap,
-            Limiter::Cache,
-            Limiter::Flush,
-            Limiter::Filesystem,
-            Limiter::Memory,
-            Limiter::Network,
-            Limiter::Thermal,
-            Limiter::ForeignLoad,
-            Limiter::Unknown,
-        ] {
-            assert_eq!(serde_json::to_value(l).unwrap(), limiter_key(l));
-        }
-        for s in [
-            RunState::Running,
-            RunState::Complete,
-            RunState::Interrupted,
-            RunState::Failed,
-        ] {
-            assert_eq!(serde_json::to_value(s).unwrap(), state(s));
-        }
-    }
 }

@@ -12,10 +12,10 @@ use fathom_model::verdict::FindingStatus;
 use fathom_model::{Finding, Validity, unit};
 
 use crate::Result;
-use crate::figure::{Figure, Throughput};
 use crate::names;
 use crate::text::TextOptions;
 use crate::text::page::{Page, Tone};
+use fathom_model::figure::{Figure, Throughput};
 
 /// Entries that are shown in full; of more only the verdict.
 const MOST_JOBS: usize = 24;

@@ -5,11 +5,11 @@ use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::scale::{ScalePoint, ScaleStudy, ScaledOperation};
 use fathom_model::{JudgedRun, Validity, unit};
 
-use crate::chart::axis::{Axis, Quantity, Tick};
 use crate::curve::{CurveTable, CurveView, Guide, Plot, PlotPoint, PlotSeries, Sign};
-use crate::figure::{Figure, Throughput};
-use crate::grid::mark;
 use crate::names;
+use crate::names::mark;
+use fathom_model::figure::{Figure, Throughput};
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// Colours of the lines, in order.
 const CLASSES: [&str; 5] = ["k-read", "k-write", "k-trim", "k-sync", "k-commit"];

@@ -22,19 +22,10 @@ pub(crate) fn sheet_name(workload: &Workload) -> Option<String> {
     }
     Some(format!(
         "{order}{} Q{}T{}",
-        short_size(bytes),
+        unit::bytes_short(bytes),
         workload.queue_depth,
         workload.workers
     ))
-}
-
-/// A block size in the words of spec sheets: `4K`, `1M`, `512`.
-pub(crate) fn short_size(bytes: u64) -> String {
-    let exact = unit::bytes_exact(bytes);
-    exact
-        .trim_end_matches("iB")
-        .trim_end_matches('B')
-        .replace(' ', "")
 }
 
 /// Whether each write of the workload waits until its data are durable.
@@ -45,7 +36,7 @@ pub(crate) fn is_durable(workload: &Workload) -> bool {
 
 /// `DURABLE 4K`.
 pub(crate) fn durable_name(workload: &Workload) -> String {
-    format!("DURABLE {}", short_size(workload.max_block_bytes()))
+    format!("DURABLE {}", unit::bytes_short(workload.max_block_bytes()))
 }
 
 /// `random reads of 4 KiB, 1 worker at depth 32, O_DIRECT`.
@@ -220,8 +211,6 @@ mod tests {
         assert_eq!(sheet_name(&workload).unwrap(), "SEQ1M Q32T1");
         workload.pattern = Pattern::Backwards;
         assert_eq!(sheet_name(&workload), None);
-        assert_eq!(short_size(512), "512");
-        assert_eq!(short_size(1 << 30), "1G");
     }
 
     #[test]

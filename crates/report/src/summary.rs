@@ -3,7 +3,7 @@
 use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::{Estimate, Unit};
 
-use crate::figure::{Figure, Throughput};
+use fathom_model::figure::{Figure, Throughput};
 
 /// The estimate of one percentile; when it was not computed, its absence.
 pub(crate) fn percentile_estimate(latency: &LatencySummary, percent: f64) -> Estimate {

@@ -24,7 +24,7 @@ mod verdict;
 use fathom_model::{Comparison, JudgedRun};
 
 use crate::facts;
-use crate::figure::Throughput;
+use fathom_model::figure::Throughput;
 use page::Page;
 
 /// How text is laid out.

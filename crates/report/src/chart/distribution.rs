@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use fathom_model::judged::{LatencySummary, OpCharts};
 use fathom_model::unit;
 
-use super::axis::{Axis, Quantity, Tick};
 use super::svg;
 use crate::summary;
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// Percentiles that are marked in the histogram, when they are known.
 const MARKED: [f64; 3] = [50.0, 99.0, 99.9];

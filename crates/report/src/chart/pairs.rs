@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use fathom_model::comparison::{ComparedMetric, Comparison};
 
-use super::axis::{Axis, Tick};
 use super::svg;
 use crate::comparison as words;
+use fathom_model::view::axis::{Axis, Tick};
 
 /// Pairs that are drawn at most.
 const MOST: usize = 400;

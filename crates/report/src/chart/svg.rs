@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::axis::Axis;
+use fathom_model::view::axis::Axis;
 
 /// Width of every chart, in its own units.
 pub(super) const WIDTH: f64 = 560.0;

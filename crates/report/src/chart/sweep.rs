@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use fathom_model::unit;
 
-use super::axis::{Axis, Tick};
 use super::svg;
 use crate::curve::{Cell, Guide, Map, Plot, PlotPoint, PlotSeries, Sign};
+use fathom_model::view::axis::{Axis, Tick};
 
 /// Steps of colour.
 const LEVELS: f64 = 8.0;

@@ -12,7 +12,7 @@ pub(crate) use table::CurveTable;
 use fathom_model::curve::{Curve, Sweep};
 use fathom_model::{JudgedRun, unit};
 
-use crate::figure::Throughput;
+use fathom_model::figure::Throughput;
 
 /// A curve to be shown.
 pub(crate) struct CurveView {

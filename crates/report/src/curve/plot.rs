@@ -5,9 +5,8 @@ use fathom_model::estimate::Estimate;
 use fathom_model::slo::{Slo, SloFigure};
 use fathom_model::{Validity, unit};
 
-use crate::chart::axis::{Axis, Quantity, Tick};
-use crate::figure::Throughput;
-use crate::shape::short_size;
+use fathom_model::figure::Throughput;
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// What a point's marker says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,8 +109,8 @@ fn x_axis(curve: &Curve) -> Option<Axis> {
         Sweep::Load | Sweep::Mix => Axis::linear(Quantity::OpsPerSecond, high, 6),
         Sweep::Position => positions(high),
         Sweep::Depth => powers(low, high, "operations in flight", |v| unit::group(v as u64)),
-        Sweep::Block => powers(low, high, "block size", |v| short_size(v as u64)),
-        Sweep::WorkingSet => powers(low, high, "working set", |v| short_size(v as u64)),
+        Sweep::Block => powers(low, high, "block size", |v| unit::bytes_short(v as u64)),
+        Sweep::WorkingSet => powers(low, high, "working set", |v| unit::bytes_short(v as u64)),
     })
 }
 

@@ -4,9 +4,9 @@ use fathom_model::curve::{Curve, CurvePoint, Sweep};
 use fathom_model::estimate::Estimate;
 use fathom_model::{Limiter, unit};
 
-use crate::figure::{Figure, Throughput, digits, percent};
-use crate::grid::mark;
 use crate::names;
+use crate::names::mark;
+use fathom_model::figure::{Figure, Throughput, digits, percent};
 
 /// A table of words.
 #[derive(Debug, Clone, Default, PartialEq)]

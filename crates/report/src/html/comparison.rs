@@ -7,7 +7,7 @@ use fathom_model::comparison::{
 use super::view::{FindingLine, finding_line};
 use crate::chart::pairs;
 use crate::comparison as words;
-use crate::figure::Throughput;
+use fathom_model::figure::Throughput;
 
 /// Charts that are drawn at most.
 const MOST_CHARTS: usize = 40;

@@ -3,9 +3,9 @@
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, JudgedTrial, unit};
 
-use crate::figure::{Figure, Throughput};
 use crate::grid::{Cell, Grid};
 use crate::{levels, names, sets, summary};
+use fathom_model::figure::{Figure, Throughput};
 
 /// One number in a table.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ impl Shown {
                     .to_owned(),
             );
         }
-        hints.extend(crate::figure::effective_n(estimate));
+        hints.extend(fathom_model::figure::effective_n(estimate));
         hints.extend(figure.reason().map(str::to_owned));
         Shown {
             text: if with_unit {
@@ -51,7 +51,7 @@ impl Shown {
                 Figure::Missing {
                     longer_ns: Some(ns),
                     ..
-                } => format!("needs {} more", crate::figure::longer(*ns)),
+                } => format!("needs {} more", fathom_model::figure::longer(*ns)),
                 Figure::Missing { reason, .. } => reason.clone(),
                 Figure::Known { .. } => figure.plus_minus(false).unwrap_or_default(),
             },

@@ -4,8 +4,8 @@ use fathom_model::schedule::TrialRole;
 use fathom_model::{JudgedRun, JudgedTrial};
 
 use crate::chart;
-use crate::figure::Throughput;
 use crate::snia::{self, PartView, SniaView};
+use fathom_model::figure::Throughput;
 
 /// What the section is filled with.
 pub(super) struct SniaSection<'a> {

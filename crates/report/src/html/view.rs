@@ -1,6 +1,7 @@
 //! What the page's template is filled with.
 
 use askama::Template;
+use fathom_model::figure::{self, Throughput};
 use fathom_model::verdict::{FindingStatus, Fit, Fitness};
 use fathom_model::{Finding, JudgedRun, JudgedTrial, RunState, unit};
 
@@ -15,7 +16,7 @@ use crate::fleet::{self, FleetView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
 use crate::view::Section;
-use crate::{affected, facts, figure, limits, moment, names, shape};
+use crate::{affected, facts, limits, moment, names, shape};
 
 /// Points that all lines of a page may have together, by which the number of
 /// buckets of each is chosen.
@@ -156,8 +157,8 @@ impl<'a> Page<'a> {
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
             curve: curve_section(run),
-            disks: disks::view(run, figure::Throughput::Binary),
-            fleet: fleet::view(run, figure::Throughput::Binary),
+            disks: disks::view(run, Throughput::Binary),
+            fleet: fleet::view(run, Throughput::Binary),
             study: run.view.as_ref().map(Section::of),
             standard: SniaSection::of(run),
             compared: run.comparison.as_ref().map(ComparisonView::of),
@@ -196,7 +197,7 @@ fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
 }
 
 fn curve_section(run: &JudgedRun) -> Option<CurveSection> {
-    let view = curve::view(run, figure::Throughput::Binary)?;
+    let view = curve::view(run, Throughput::Binary)?;
     let plots = view.plots.iter().map(chart::sweep::plot);
     let map = view.map.as_ref().and_then(chart::sweep::map);
     Some(CurveSection {

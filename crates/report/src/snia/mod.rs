@@ -14,7 +14,7 @@ use fathom_model::snia::{SniaFact, SniaPart, SniaReport, SniaRequirement};
 use fathom_model::{Estimate, JudgedRun, Unit, unit};
 
 use crate::curve::Plot;
-use crate::figure::{Figure, Throughput, digits};
+use fathom_model::figure::{Figure, Throughput, digits};
 
 /// A report to be shown.
 pub(crate) struct SniaView<'a> {

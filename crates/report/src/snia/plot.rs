@@ -5,10 +5,9 @@ use fathom_model::steadiness::SniaWindow;
 use fathom_model::{Unit, unit};
 
 use super::value;
-use crate::chart::axis::{Axis, Quantity, Tick};
 use crate::curve::{Guide, Plot, PlotPoint, PlotSeries, Sign};
-use crate::figure::Throughput;
-use crate::shape::short_size;
+use fathom_model::figure::Throughput;
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// A line needs no more points than this; several rounds are then averaged.
 const MOST_POINTS: usize = 240;
@@ -325,7 +324,7 @@ fn block_axis(part: &SniaPart) -> Option<Axis> {
             .iter()
             .map(|size| Tick {
                 value: *size as f64,
-                label: short_size(*size),
+                label: unit::bytes_short(*size),
             })
             .collect(),
         unit: "block size",

@@ -4,8 +4,8 @@ use fathom_model::snia::{SniaCell, SniaPart, SniaTest};
 use fathom_model::{Unit, unit};
 
 use super::value;
-use crate::figure::Throughput;
 use crate::summary;
+use fathom_model::figure::Throughput;
 
 /// A table, the first column its rows' names.
 pub(crate) struct Matrix {

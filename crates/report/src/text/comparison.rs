@@ -6,9 +6,9 @@ use fathom_model::comparison::{ComparisonOutcome, Standing};
 use super::page::{Page, Tone};
 use super::verdict::write_finding;
 use crate::comparison as words;
-use crate::figure::Throughput;
 use crate::names;
 use crate::table::{Align, Table, truncate};
+use fathom_model::figure::Throughput;
 
 /// Whether there is anything to see in the table.
 pub(super) fn shows(comparison: &Comparison) -> bool {

@@ -4,9 +4,9 @@ use fathom_model::judged::OpSummary;
 use fathom_model::{Estimate, JudgedRun, unit};
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput, longer};
 use crate::table::{Align, Table, clean};
 use crate::{names, summary};
+use fathom_model::figure::{Figure, Throughput, longer};
 
 /// Every estimate with its interval and every trial.
 pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
@@ -64,7 +64,7 @@ fn details(figure: &Figure, estimate: &Estimate) -> String {
     {
         parts.push(format!("{low} to {high}"));
     }
-    parts.extend(crate::figure::effective_n(estimate));
+    parts.extend(fathom_model::figure::effective_n(estimate));
     if let Some(ns) = figure.longer_ns() {
         parts.push(format!("needs {} more", longer(ns)));
     }

@@ -1,10 +1,11 @@
 //! The grid of the `quick` plan.
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput};
-use crate::grid::{Cell, Grid, GridRow, mark};
+use crate::grid::{Cell, Grid, GridRow};
 use crate::names;
+use crate::names::mark;
 use crate::table::{Align, Table, display_width, pad, wrap};
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::LatencySummary;
 
 pub(super) fn write(page: &mut Page, grid: &Grid<'_>, throughput: Throughput) {
@@ -138,11 +139,11 @@ fn write_notes(page: &mut Page, grid: &Grid<'_>) {
     match (widest, reason) {
         (Some(widest), None) => notes.push(format!(
             "95 % intervals of IOPS: ±{} or narrower.",
-            crate::figure::percent(widest)
+            fathom_model::figure::percent(widest)
         )),
         (Some(widest), Some(reason)) => notes.push(format!(
             "95 % intervals of IOPS: ±{} or narrower, but {} without ({reason}).",
-            crate::figure::percent(widest),
+            fathom_model::figure::percent(widest),
             rates.len()
         )),
         (None, Some(reason)) => notes.push(format!("No 95 % intervals ({reason}).")),
@@ -155,7 +156,10 @@ fn write_notes(page: &mut Page, grid: &Grid<'_>) {
     if let Some(reason) = super::rows::example(missing.iter()) {
         let most = missing.iter().filter_map(Figure::longer_ns).max();
         let hint = most.map_or(String::new(), |ns| {
-            format!("measure up to {} longer; ", crate::figure::longer(ns))
+            format!(
+                "measure up to {} longer; ",
+                fathom_model::figure::longer(ns)
+            )
         });
         notes.push(format!("n/a: {hint}{reason}."));
     }

@@ -4,11 +4,11 @@ use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, Validity, unit};
 
 use super::page::Page;
-use crate::figure::{Figure, Throughput};
-use crate::grid::mark;
+use crate::names::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
 use crate::{facts, levels, names, sets};
+use fathom_model::figure::{Figure, Throughput};
 
 /// Percentiles of the table.
 pub(super) const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];

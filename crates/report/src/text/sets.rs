@@ -4,10 +4,10 @@ use fathom_model::JudgedRun;
 
 use super::page::Page;
 use super::rows::{PERCENTILES, cell, table};
-use crate::figure::{Figure, Throughput};
 use crate::sets::{self, SumLine};
 use crate::summary;
 use crate::table::wrap;
+use fathom_model::figure::{Figure, Throughput};
 
 pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
     if run.sets.is_empty() {

@@ -3,6 +3,8 @@
 //! A study makes a view; formats render it and know nothing of the study. Texts
 //! are plain: a format escapes and wraps them.
 
+pub mod axis;
+
 /// What a study shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct View {

@@ -4,11 +4,11 @@
 //! No other code turns a rate or a latency into text, so that a figure whose
 //! data cannot support it has no way into a report.
 
-use fathom_model::{Estimate, Unit, unit};
+use crate::{Estimate, Unit, unit};
 
 /// Which throughput unit people get to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Throughput {
+pub enum Throughput {
     /// MiB/s, 2^20 bytes.
     #[default]
     Binary,
@@ -17,8 +17,8 @@ pub(crate) enum Throughput {
 }
 
 impl Throughput {
-    /// The choice as `TextOptions` states it.
-    pub(crate) fn decimal(decimal: bool) -> Throughput {
+    /// Decimal units where they were chosen.
+    pub fn decimal(decimal: bool) -> Throughput {
         if decimal {
             Throughput::Decimal
         } else {
@@ -27,7 +27,7 @@ impl Throughput {
     }
 
     /// The unit's name.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Throughput::Binary => "MiB/s",
             Throughput::Decimal => "MB/s",
@@ -35,7 +35,7 @@ impl Throughput {
     }
 
     /// Bytes per second in one unit.
-    pub(crate) fn bytes(self) -> f64 {
+    pub fn bytes(self) -> f64 {
         match self {
             Throughput::Binary => 1_048_576.0,
             Throughput::Decimal => 1e6,
@@ -45,7 +45,7 @@ impl Throughput {
 
 /// An estimate ready to be printed.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Figure {
+pub enum Figure {
     /// There is a number.
     Known {
         /// Three significant digits, without unit.
@@ -70,7 +70,7 @@ pub(crate) enum Figure {
 
 impl Figure {
     /// Prepares an estimate for printing.
-    pub(crate) fn of(estimate: &Estimate, throughput: Throughput) -> Figure {
+    pub fn of(estimate: &Estimate, throughput: Throughput) -> Figure {
         let Some(value) = estimate.value.filter(|v| v.is_finite()) else {
             return Figure::Missing {
                 longer_ns: estimate.run_longer_ns,
@@ -96,7 +96,7 @@ impl Figure {
     }
 
     /// The number with its unit (`82.3 µs`), or `n/a`.
-    pub(crate) fn value(&self) -> String {
+    pub fn value(&self) -> String {
         match self {
             Figure::Known { number, unit, .. } => joined(number, unit),
             Figure::Missing { .. } => "n/a".to_owned(),
@@ -104,7 +104,7 @@ impl Figure {
     }
 
     /// The number without unit, for a column that names it, or `n/a`.
-    pub(crate) fn number(&self) -> String {
+    pub fn number(&self) -> String {
         match self {
             Figure::Known { number, .. } => number.clone(),
             Figure::Missing { .. } => "n/a".to_owned(),
@@ -112,7 +112,7 @@ impl Figure {
     }
 
     /// `±1.2 µs`, or nothing without an interval.
-    pub(crate) fn plus_minus(&self, with_unit: bool) -> Option<String> {
+    pub fn plus_minus(&self, with_unit: bool) -> Option<String> {
         match self {
             Figure::Known {
                 half_width: Some(half),
@@ -128,7 +128,7 @@ impl Figure {
 
     /// One line with everything: `82.3 ± 1.2 µs`, `82.3 µs` or
     /// `n/a (needs 12 s more)`.
-    pub(crate) fn inline(&self) -> String {
+    pub fn inline(&self) -> String {
         match self {
             Figure::Known {
                 number,
@@ -146,12 +146,12 @@ impl Figure {
     }
 
     /// Whether there is no number.
-    pub(crate) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         matches!(self, Figure::Missing { .. })
     }
 
     /// How much longer to measure for a number, when that is known.
-    pub(crate) fn longer_ns(&self) -> Option<u64> {
+    pub fn longer_ns(&self) -> Option<u64> {
         match self {
             Figure::Missing { longer_ns, .. } => *longer_ns,
             Figure::Known { .. } => None,
@@ -159,7 +159,7 @@ impl Figure {
     }
 
     /// Why the number or its interval is missing.
-    pub(crate) fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&str> {
         match self {
             Figure::Known { reason, .. } => reason.as_deref(),
             Figure::Missing { reason, .. } => Some(reason),
@@ -192,7 +192,7 @@ fn scale(of: Unit, value: f64, throughput: Throughput) -> (f64, &'static str) {
 }
 
 /// Three significant digits with grouped thousands.
-pub(crate) fn digits(value: f64) -> String {
+pub fn digits(value: f64) -> String {
     if value < 0.0 {
         return format!("-{}", digits(-value));
     }
@@ -238,13 +238,13 @@ fn significant(value: f64, wanted: i32) -> String {
 }
 
 /// A span to run longer, rounded up to what one would type.
-pub(crate) fn longer(nanoseconds: u64) -> String {
+pub fn longer(nanoseconds: u64) -> String {
     let seconds = nanoseconds.div_ceil(1_000_000_000);
     unit::span(seconds.saturating_mul(1_000_000_000))
 }
 
 /// `effective n 1,234`, where it is known.
-pub(crate) fn effective_n(estimate: &Estimate) -> Option<String> {
+pub fn effective_n(estimate: &Estimate) -> Option<String> {
     let n = estimate
         .n_effective
         .filter(|n| n.is_finite() && *n >= 0.0)?;
@@ -252,7 +252,7 @@ pub(crate) fn effective_n(estimate: &Estimate) -> Option<String> {
 }
 
 /// Share in percent with two significant digits: `0.014 %`, `31 %`.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{} %", two_digits(share * 100.0))
 }
 

@@ -3,7 +3,7 @@
 
 /// What an axis counts; decides how its ticks are labelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantity {
+pub enum Quantity {
     /// Bytes per second, shown in binary units.
     BytesPerSecond,
     /// Operations per second.
@@ -18,7 +18,7 @@ pub(crate) enum Quantity {
 
 impl Quantity {
     /// The word by which the script knows the quantity.
-    pub(crate) fn key(self) -> &'static str {
+    pub fn key(self) -> &'static str {
         match self {
             Quantity::BytesPerSecond => "bps",
             Quantity::OpsPerSecond => "ops",
@@ -52,31 +52,31 @@ impl Quantity {
 
 /// A place on an axis with its label.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tick {
+pub struct Tick {
     /// Place in base units.
-    pub(crate) value: f64,
+    pub value: f64,
     /// Label, empty for a minor tick.
-    pub(crate) label: String,
+    pub label: String,
 }
 
 /// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     /// Lower end in base units.
-    pub(crate) low: f64,
+    pub low: f64,
     /// Upper end in base units, above `low`.
-    pub(crate) high: f64,
+    pub high: f64,
     /// Logarithmic.
-    pub(crate) log: bool,
+    pub log: bool,
     /// Ticks, ascending.
-    pub(crate) ticks: Vec<Tick>,
+    pub ticks: Vec<Tick>,
     /// The unit in words, for the axis title.
-    pub(crate) unit: &'static str,
+    pub unit: &'static str,
 }
 
 impl Axis {
     /// A linear axis from 0 to a little above `max`.
-    pub(crate) fn linear(quantity: Quantity, max: f64, wanted_ticks: usize) -> Axis {
+    pub fn linear(quantity: Quantity, max: f64, wanted_ticks: usize) -> Axis {
         let max = if max.is_finite() && max > 0.0 {
             max
         } else {
@@ -104,7 +104,7 @@ impl Axis {
     }
 
     /// A linear axis of changes in percent that holds `min`, 0 and `max`.
-    pub(crate) fn change(min: f64, max: f64, wanted_ticks: usize) -> Axis {
+    pub fn change(min: f64, max: f64, wanted_ticks: usize) -> Axis {
         let (min, max) = (min.clamp(-1e6, 0.0), max.clamp(0.0, 1e6));
         let step = step_125(((max - min) / wanted_ticks.max(1) as f64).max(1e-6));
         let decimals = decimals_of(step);
@@ -130,7 +130,7 @@ impl Axis {
     }
 
     /// A log axis around `min` to `max`, both made positive.
-    pub(crate) fn log(quantity: Quantity, min: f64, max: f64) -> Axis {
+    pub fn log(quantity: Quantity, min: f64, max: f64) -> Axis {
         let min = if min.is_finite() && min > 0.0 {
             min
         } else {
@@ -177,7 +177,7 @@ impl Axis {
     }
 
     /// Where a value lies, 0 at the lower end, 1 at the upper; kept inside.
-    pub(crate) fn share(&self, value: f64) -> f64 {
+    pub fn share(&self, value: f64) -> f64 {
         let share = if self.log {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -188,7 +188,7 @@ impl Axis {
 }
 
 /// An axis of time since the start of the load, in seconds.
-pub(crate) fn time(low_s: f64, high_s: f64, wanted_ticks: usize) -> Axis {
+pub fn time(low_s: f64, high_s: f64, wanted_ticks: usize) -> Axis {
     const STEPS: [f64; 15] = [
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0,
         14400.0,
@@ -261,7 +261,7 @@ fn decimals_of(step: f64) -> usize {
 
 fn grouped(value: f64, decimals: usize) -> String {
     if decimals == 0 && value >= 1000.0 {
-        fathom_model::unit::group(value.round() as u64)
+        crate::unit::group(value.round() as u64)
     } else {
         format!("{value:.decimals$}")
     }
