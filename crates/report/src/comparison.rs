@@ -7,10 +7,10 @@ use fathom_model::comparison::{
     ComparedControl, ComparedMetric, ComparedRow, ComparedSide, Comparison, ComparisonOutcome,
     Difference, Metric, Standing,
 };
+use fathom_model::figure::{Figure, Throughput};
 
 use crate::escape::escape_markdown as escape;
 use crate::names;
-use fathom_model::figure::{Figure, Throughput};
 
 /// Differences that are named at most.
 const NAMED: usize = 4;

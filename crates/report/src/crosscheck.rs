@@ -1,6 +1,7 @@
 //! A cross-check as text and as JSON.
 
 use fathom_model::crosscheck::{Agreement, ComparedFigure, CrossFigure, Crosscheck, CrosscheckRow};
+use fathom_model::figure::Throughput;
 use fathom_model::run::RunState;
 
 use crate::Result;
@@ -8,7 +9,6 @@ use crate::comparison::{change_text, interval_text, side_value};
 use crate::table::{Align, Table};
 use crate::text::TextOptions;
 use crate::text::page::{Page, Tone};
-use fathom_model::figure::Throughput;
 
 /// The cross-check as text, ended by a newline.
 pub fn render(crosscheck: &Crosscheck, options: &TextOptions) -> String {

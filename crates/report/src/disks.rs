@@ -3,11 +3,11 @@
 
 use fathom_model::disks::{DiskFigures, DiskWorkload};
 use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::{JudgedRun, Validity, unit};
 
 use crate::names;
 use crate::names::mark;
-use fathom_model::figure::{Figure, Throughput};
 
 /// The disks, ready to be printed.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,12 +2,12 @@
 //! HTML and Markdown.
 
 use fathom_model::estimate::Unit;
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::fleet::{Finish, FleetReport, FleetTurn, FleetWorkload, HostFigure};
 use fathom_model::host_mode::{HostData, HostTurns};
 use fathom_model::{JudgedRun, unit};
 
 use crate::summary;
-use fathom_model::figure::{Figure, Throughput};
 
 /// The hosts, ready to be printed.
 #[derive(Debug, Clone, PartialEq)]

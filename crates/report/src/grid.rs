@@ -2,12 +2,12 @@
 //! shape, reads on the left and writes on the right, and the durable writes
 //! that spec sheets leave out.
 
+use fathom_model::figure::Throughput;
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::workload::OpMix;
 use fathom_model::{JudgedRun, OpKind, RunState};
 
 use crate::{facts, levels, shape};
-use fathom_model::figure::Throughput;
 
 /// One shape: reads and writes.
 #[derive(Debug)]

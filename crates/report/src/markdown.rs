@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{LatencySummary, ResultRow};
 use fathom_model::{JudgedRun, unit};
 
@@ -14,7 +15,6 @@ use crate::grid::{Cell, Grid};
 use crate::names::mark;
 use crate::table::clean;
 use crate::{affected, facts, levels, moment, names, sets, steady, summary};
-use fathom_model::figure::{Figure, Throughput};
 
 const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];
 

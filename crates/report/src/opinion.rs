@@ -5,6 +5,7 @@
 //! cannot carry are not printed. JSON is the schema
 //! [`fathom_model::OPINION_SCHEMA`].
 
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::opinion::{
     Aspect, Holds, JobOpinion, Opinion, ResultOpinion, Stand, StatedFigures, StatedPercentile,
 };
@@ -15,7 +16,6 @@ use crate::Result;
 use crate::names;
 use crate::text::TextOptions;
 use crate::text::page::{Page, Tone};
-use fathom_model::figure::{Figure, Throughput};
 
 /// Entries that are shown in full; of more only the verdict.
 const MOST_JOBS: usize = 24;

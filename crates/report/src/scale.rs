@@ -2,17 +2,25 @@
 //! text, Markdown and HTML show it alike.
 
 use fathom_model::estimate::{Estimate, Unit};
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::scale::{ScalePoint, ScaleStudy, ScaledOperation};
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 use fathom_model::{JudgedRun, Validity, unit};
 
-use crate::curve::{CurveTable, CurveView, Guide, Plot, PlotPoint, PlotSeries, Sign};
+use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
+
+use crate::curve::{CurveTable, CurveView};
 use crate::names;
 use crate::names::mark;
-use fathom_model::figure::{Figure, Throughput};
-use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// Colours of the lines, in order.
-const CLASSES: [&str; 5] = ["k-read", "k-write", "k-trim", "k-sync", "k-commit"];
+const KINDS: [LineKind; 5] = [
+    LineKind::Read,
+    LineKind::Write,
+    LineKind::Trim,
+    LineKind::Sync,
+    LineKind::Commit,
+];
 
 /// Pieces of which the line of a law is made.
 const PIECES: u32 = 24;
@@ -92,9 +100,9 @@ fn plot(
         unit: y_title,
         ..Axis::linear(quantity, highest, 5)
     };
-    let lines = operations.iter().zip(CLASSES.iter().cycle());
+    let lines = operations.iter().zip(KINDS.iter().cycle());
     let series: Vec<PlotSeries> = lines
-        .map(|(operation, class)| series(operation, class, pick))
+        .map(|(operation, kind)| series(operation, *kind, pick))
         .collect();
     let mut guides = vec![ideal(&y, most, y_title)];
     if y_title == "speed-up" {
@@ -130,7 +138,7 @@ fn hosts_axis(numbers: impl Iterator<Item = u32>, most: u32) -> Axis {
 
 fn series(
     operation: &ScaledOperation,
-    class: &'static str,
+    kind: LineKind,
     pick: fn(&ScalePoint) -> &Estimate,
 ) -> PlotSeries {
     let points = operation.points.iter().filter_map(|point| {
@@ -149,7 +157,7 @@ fn series(
     });
     PlotSeries {
         name: operation.kind.name(),
-        class,
+        kind,
         points: points.collect(),
     }
 }

@@ -4,6 +4,7 @@
 //! are plain: a format escapes and wraps them.
 
 pub mod axis;
+pub mod plot;
 
 /// What a study shows.
 #[derive(Debug, Clone, Default, PartialEq)]

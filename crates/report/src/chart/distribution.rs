@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use fathom_model::judged::{LatencySummary, OpCharts};
 use fathom_model::unit;
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 use super::svg;
 use crate::summary;
-use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// Percentiles that are marked in the histogram, when they are known.
 const MARKED: [f64; 3] = [50.0, 99.0, 99.9];

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use fathom_model::judged::HeatMap;
+use fathom_model::view::axis::{self, Axis, Quantity};
 
 use super::svg;
 use super::time::{TIME_TICKS, time_title};
-use fathom_model::view::axis::{self, Axis, Quantity};
 
 /// Steps of colour.
 const LEVELS: usize = 8;

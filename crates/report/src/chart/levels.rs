@@ -3,14 +3,14 @@
 
 use std::fmt::Write as _;
 
+use fathom_model::figure::digits;
 use fathom_model::judged::Interval;
 use fathom_model::steadiness::{BytesAxis, Steadiness, ZoneProfile};
+use fathom_model::view::axis::{Axis, Quantity, Tick};
 use fathom_model::{JudgedTrial, OpKind, Phase};
 
 use super::svg;
 use crate::levels;
-use fathom_model::figure::digits;
-use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// A line needs no more points than its chart has pixels.
 const MOST_POINTS: usize = 600;

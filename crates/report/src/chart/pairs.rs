@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use fathom_model::comparison::{ComparedMetric, Comparison};
+use fathom_model::view::axis::{Axis, Tick};
 
 use super::svg;
 use crate::comparison as words;
-use fathom_model::view::axis::{Axis, Tick};
 
 /// Pairs that are drawn at most.
 const MOST: usize = 400;

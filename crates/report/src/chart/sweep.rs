@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 
 use fathom_model::unit;
+use fathom_model::view::axis::{Axis, Tick};
+use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
 
 use super::svg;
-use crate::curve::{Cell, Guide, Map, Plot, PlotPoint, PlotSeries, Sign};
-use fathom_model::view::axis::{Axis, Tick};
+use crate::curve::{Cell, Map};
 
 /// Steps of colour.
 const LEVELS: f64 = 8.0;
@@ -37,13 +38,31 @@ pub(crate) fn plot(plot: &Plot) -> String {
     out
 }
 
+/// The CSS class of a line's colour.
+fn class(kind: LineKind) -> &'static str {
+    const NTH: [&str; 8] = ["s-0", "s-1", "s-2", "s-3", "s-4", "s-5", "s-6", "s-7"];
+    match kind {
+        LineKind::Read => "k-read",
+        LineKind::Write => "k-write",
+        LineKind::Trim => "k-trim",
+        LineKind::Sync => "k-sync",
+        LineKind::Commit => "k-commit",
+        LineKind::P50 => "p-50",
+        LineKind::P99 => "p-99",
+        LineKind::P999 => "p-999",
+        LineKind::Beside => "p-max",
+        LineKind::Nth(n) => NTH[n % NTH.len()],
+    }
+}
+
 fn push_legend(out: &mut String, plot: &Plot) {
     out.push_str("<div class=\"keys\">");
     for series in &plot.series {
         let _ = write!(
             out,
             "<span class=\"key\"><svg viewBox=\"0 0 22 8\" aria-hidden=\"true\"><path class=\"{}\" d=\"M0 4H22\"/></svg>{}</span>",
-            series.class, series.name
+            class(series.kind),
+            series.name
         );
     }
     let has = |sign: Sign| {
@@ -105,10 +124,10 @@ fn push_series(out: &mut String, series: &PlotSeries, plot: &Plot) {
     let _ = write!(
         out,
         "<g class=\"ln\"><path class=\"{}\" d=\"{d}\"/></g><g class=\"pt\">",
-        series.class
+        class(series.kind)
     );
     for point in &series.points {
-        push_point(out, point, series.class, plot);
+        push_point(out, point, class(series.kind), plot);
     }
     out.push_str("</g>");
 }

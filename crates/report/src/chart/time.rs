@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use fathom_model::view::axis::{self, Axis, Quantity};
+
 use super::series::{Series, Timeline};
 use super::svg;
-use fathom_model::view::axis::{self, Axis, Quantity};
 
 /// A chart of lines over the time of a trial.
 pub(super) struct TimeChart {

@@ -1,13 +1,13 @@
 //! All charts of one trial.
 
 use fathom_model::judged::{Interval, IntervalOp};
+use fathom_model::view::axis::Quantity;
 use fathom_model::{JudgedTrial, OpKind};
 
 use super::series::{Series, Timeline, per_second};
 use super::time::TimeChart;
 use super::{distribution, heat, levels};
 use crate::summary;
-use fathom_model::view::axis::Quantity;
 
 /// How much a drawing may hold.
 #[derive(Debug, Clone, Copy)]

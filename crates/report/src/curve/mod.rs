@@ -6,10 +6,10 @@ mod plot;
 mod table;
 
 pub(crate) use mix::{Cell, Map};
-pub(crate) use plot::{Guide, Plot, PlotPoint, PlotSeries, Sign};
 pub(crate) use table::CurveTable;
 
 use fathom_model::curve::{Curve, Sweep};
+use fathom_model::view::plot::Plot;
 use fathom_model::{JudgedRun, unit};
 
 use fathom_model::figure::Throughput;

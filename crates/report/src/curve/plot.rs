@@ -7,61 +7,7 @@ use fathom_model::{Validity, unit};
 
 use fathom_model::figure::Throughput;
 use fathom_model::view::axis::{Axis, Quantity, Tick};
-
-/// What a point's marker says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
-    /// Trusted, or with caveats.
-    Plain,
-    /// The offered load was not reached.
-    Saturated,
-    /// Not trusted.
-    Untrusted,
-}
-
-/// One point of a line.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlotPoint {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
-    /// The 95 % interval.
-    pub(crate) interval: Option<(f64, f64)>,
-    pub(crate) sign: Sign,
-    /// What a reader learns on demand.
-    pub(crate) hint: String,
-}
-
-/// One line.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlotSeries {
-    pub(crate) name: &'static str,
-    /// CSS class of its colour.
-    pub(crate) class: &'static str,
-    pub(crate) points: Vec<PlotPoint>,
-}
-
-/// A line that is not data.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Guide {
-    pub(crate) from: (f64, f64),
-    pub(crate) to: (f64, f64),
-    /// Short words beside it; empty without.
-    pub(crate) label: String,
-    /// It is an answer rather than a help for the eye.
-    pub(crate) strong: bool,
-}
-
-/// One chart.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Plot {
-    pub(crate) title: String,
-    pub(crate) x: Axis,
-    pub(crate) y: Axis,
-    pub(crate) x_title: &'static str,
-    pub(crate) y_title: String,
-    pub(crate) series: Vec<PlotSeries>,
-    pub(crate) guides: Vec<Guide>,
-}
+use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
 
 /// A line as (x, estimate) of each point.
 type Pick<'a> = &'a dyn Fn(&CurvePoint) -> Option<Estimate>;
@@ -159,7 +105,7 @@ fn positions(high: f64) -> Axis {
 fn series(
     curve: &Curve,
     name: &'static str,
-    class: &'static str,
+    kind: LineKind,
     pick: Pick<'_>,
     words: impl Fn(f64) -> String,
 ) -> PlotSeries {
@@ -185,7 +131,7 @@ fn series(
     });
     PlotSeries {
         name,
-        class,
+        kind,
         points: points.collect(),
     }
 }
@@ -203,7 +149,7 @@ fn depth(curve: &Curve) -> Option<Plot> {
     let lines = vec![series(
         curve,
         "IOPS",
-        "k-read",
+        LineKind::Read,
         &|p| Some(p.ops_per_second.clone()),
         ops,
     )];
@@ -256,14 +202,18 @@ fn constant_latency(x: &Axis, y: &Axis) -> Vec<Guide> {
 /// Latency percentiles, and where a target was set its bounds.
 fn latency(curve: &Curve) -> Option<Plot> {
     let x = x_axis(curve)?;
-    let of = |name, class, pick: Pick<'_>| series(curve, name, class, pick, unit::latency);
+    let of = |name, kind, pick: Pick<'_>| series(curve, name, kind, pick, unit::latency);
     let mut lines = vec![
-        of("p50", "p-50", &|p| Some(p.latency.as_ref()?.p50_ns.clone())),
-        of("p99", "p-99", &|p| Some(p.latency.as_ref()?.p99_ns.clone())),
-        of("p99.9", "p-999", &|p| {
+        of("p50", LineKind::P50, &|p| {
+            Some(p.latency.as_ref()?.p50_ns.clone())
+        }),
+        of("p99", LineKind::P99, &|p| {
+            Some(p.latency.as_ref()?.p99_ns.clone())
+        }),
+        of("p99.9", LineKind::P999, &|p| {
             Some(p.latency.as_ref()?.p999_ns.clone())
         }),
-        of("lateness p99", "p-max", &|p| {
+        of("lateness p99", LineKind::Beside, &|p| {
             let late = p.lateness_p99_ns?;
             Some(Estimate::point(fathom_model::Unit::Nanoseconds, late, ""))
         }),
@@ -272,7 +222,7 @@ fn latency(curve: &Curve) -> Option<Plot> {
     // The lateness may be next to nothing and is no reason for a long axis.
     let shown: Vec<PlotSeries> = lines
         .iter()
-        .filter(|s| s.class != "p-max")
+        .filter(|s| s.kind != LineKind::Beside)
         .cloned()
         .collect();
     let (low, high) = extent(&shown)?;
@@ -363,7 +313,7 @@ fn rate(curve: &Curve, throughput: Throughput) -> Option<Plot> {
     let lines = vec![series(
         curve,
         "throughput",
-        "k-read",
+        LineKind::Read,
         &|p| Some(p.bytes_per_second.clone()),
         words,
     )];

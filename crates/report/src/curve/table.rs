@@ -2,11 +2,11 @@
 
 use fathom_model::curve::{Curve, CurvePoint, Sweep};
 use fathom_model::estimate::Estimate;
+use fathom_model::figure::{Figure, Throughput, digits, percent};
 use fathom_model::{Limiter, unit};
 
 use crate::names;
 use crate::names::mark;
-use fathom_model::figure::{Figure, Throughput, digits, percent};
 
 /// A table of words.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,11 +3,11 @@
 use fathom_model::comparison::{
     ComparedMetric, ComparedRow, Comparison, ComparisonOutcome, Difference, Metric, Standing,
 };
+use fathom_model::figure::Throughput;
 
 use super::view::{FindingLine, finding_line};
 use crate::chart::pairs;
 use crate::comparison as words;
-use fathom_model::figure::Throughput;
 
 /// Charts that are drawn at most.
 const MOST_CHARTS: usize = 40;

@@ -1,11 +1,11 @@
 //! Results as rows of cells.
 
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, JudgedTrial, unit};
 
 use crate::grid::{Cell, Grid};
 use crate::{levels, names, sets, summary};
-use fathom_model::figure::{Figure, Throughput};
 
 /// One number in a table.
 #[derive(Debug, Clone, Default)]

@@ -1,11 +1,11 @@
 //! The section of a page that reports a test of the SNIA specification.
 
+use fathom_model::figure::Throughput;
 use fathom_model::schedule::TrialRole;
 use fathom_model::{JudgedRun, JudgedTrial};
 
 use crate::chart;
 use crate::snia::{self, PartView, SniaView};
-use fathom_model::figure::Throughput;
 
 /// What the section is filled with.
 pub(super) struct SniaSection<'a> {

@@ -13,8 +13,8 @@ pub(crate) use table::Matrix;
 use fathom_model::snia::{SniaFact, SniaPart, SniaReport, SniaRequirement};
 use fathom_model::{Estimate, JudgedRun, Unit, unit};
 
-use crate::curve::Plot;
 use fathom_model::figure::{Figure, Throughput, digits};
+use fathom_model::view::plot::Plot;
 
 /// A report to be shown.
 pub(crate) struct SniaView<'a> {

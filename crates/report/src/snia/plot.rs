@@ -1,18 +1,16 @@
 //! Convergence, measurement window and results as charts.
 
+use fathom_model::figure::Throughput;
 use fathom_model::snia::{SniaPart, SniaSeries, SniaTest};
 use fathom_model::steadiness::SniaWindow;
+use fathom_model::view::axis::{Axis, Quantity, Tick};
+use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
 use fathom_model::{Unit, unit};
 
 use super::value;
-use crate::curve::{Guide, Plot, PlotPoint, PlotSeries, Sign};
-use fathom_model::figure::Throughput;
-use fathom_model::view::axis::{Axis, Quantity, Tick};
 
 /// A line needs no more points than this; several rounds are then averaged.
 const MOST_POINTS: usize = 240;
-/// Colours of lines in order.
-const CLASSES: [&str; 8] = ["s-0", "s-1", "s-2", "s-3", "s-4", "s-5", "s-6", "s-7"];
 /// Names of lines: block sizes, directions, mixes.
 const NAMES: [&str; 19] = [
     "1 MiB", "128 KiB", "64 KiB", "32 KiB", "16 KiB", "8 KiB", "4 KiB", "512 B", "write", "read",
@@ -101,7 +99,7 @@ fn convergence(part: &SniaPart, throughput: Throughput) -> Option<Plot> {
         .enumerate()
         .map(|(i, series)| PlotSeries {
             name: name(&series.label),
-            class: CLASSES[i % CLASSES.len()],
+            kind: LineKind::Nth(i),
             points: points(part, series, throughput),
         })
         .filter(|series| !series.points.is_empty())
@@ -211,7 +209,7 @@ fn measurement_window(
         x_title: "round",
         series: vec![PlotSeries {
             name: "rounds",
-            class: "s-0",
+            kind: LineKind::Nth(0),
             points: window.rounds.iter().enumerate().map(at).collect(),
         }],
         guides,
@@ -289,7 +287,7 @@ fn results(test: SniaTest, part: &SniaPart, throughput: Throughput) -> Option<Pl
         });
         PlotSeries {
             name: name(&label),
-            class: CLASSES[i % CLASSES.len()],
+            kind: LineKind::Nth(i),
             points: points.collect(),
         }
     };

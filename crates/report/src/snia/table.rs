@@ -1,11 +1,11 @@
 //! The results as tables.
 
+use fathom_model::figure::Throughput;
 use fathom_model::snia::{SniaCell, SniaPart, SniaTest};
 use fathom_model::{Unit, unit};
 
 use super::value;
 use crate::summary;
-use fathom_model::figure::Throughput;
 
 /// A table, the first column its rows' names.
 pub(crate) struct Matrix {

@@ -2,13 +2,13 @@
 
 use fathom_model::Comparison;
 use fathom_model::comparison::{ComparisonOutcome, Standing};
+use fathom_model::figure::Throughput;
 
 use super::page::{Page, Tone};
 use super::verdict::write_finding;
 use crate::comparison as words;
 use crate::names;
 use crate::table::{Align, Table, truncate};
-use fathom_model::figure::Throughput;
 
 /// Whether there is anything to see in the table.
 pub(super) fn shows(comparison: &Comparison) -> bool {

@@ -1,12 +1,12 @@
 //! What `verbose` adds: every estimate with its interval, and every trial.
 
+use fathom_model::figure::{Figure, Throughput, longer};
 use fathom_model::judged::OpSummary;
 use fathom_model::{Estimate, JudgedRun, unit};
 
 use super::page::Page;
 use crate::table::{Align, Table, clean};
 use crate::{names, summary};
-use fathom_model::figure::{Figure, Throughput, longer};
 
 /// Every estimate with its interval and every trial.
 pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {

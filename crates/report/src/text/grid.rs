@@ -1,12 +1,13 @@
 //! The grid of the `quick` plan.
 
+use fathom_model::figure::{Figure, Throughput};
+use fathom_model::judged::LatencySummary;
+
 use super::page::Page;
 use crate::grid::{Cell, Grid, GridRow};
 use crate::names;
 use crate::names::mark;
 use crate::table::{Align, Table, display_width, pad, wrap};
-use fathom_model::figure::{Figure, Throughput};
-use fathom_model::judged::LatencySummary;
 
 pub(super) fn write(page: &mut Page, grid: &Grid<'_>, throughput: Throughput) {
     if grid.is_empty() {

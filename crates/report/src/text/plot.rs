@@ -1,8 +1,9 @@
 //! A chart in characters: lines of braille dots, markers where points are.
 
-use crate::curve::{Guide, Plot, Sign};
-use crate::table::{Align, display_width, pad};
 use fathom_model::view::axis::Axis;
+use fathom_model::view::plot::{Guide, Plot, Sign};
+
+use crate::table::{Align, display_width, pad};
 
 /// Columns of the labels left of the plot.
 const LABELS: usize = 10;

@@ -1,5 +1,6 @@
 //! Results by row: estimates with half the width of their intervals.
 
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::{JudgedRun, Validity, unit};
 
@@ -8,7 +9,6 @@ use crate::names::mark;
 use crate::summary;
 use crate::table::{Align, Table, display_width, wrap};
 use crate::{facts, levels, names, sets};
-use fathom_model::figure::{Figure, Throughput};
 
 /// Percentiles of the table.
 pub(super) const PERCENTILES: [f64; 3] = [50.0, 99.0, 99.9];

@@ -1,13 +1,13 @@
 //! What trials that ran at the same time did together.
 
 use fathom_model::JudgedRun;
+use fathom_model::figure::{Figure, Throughput};
 
 use super::page::Page;
 use super::rows::{PERCENTILES, cell, table};
 use crate::sets::{self, SumLine};
 use crate::summary;
 use crate::table::wrap;
-use fathom_model::figure::{Figure, Throughput};
 
 pub(super) fn write(page: &mut Page, run: &JudgedRun, throughput: Throughput) {
     if run.sets.is_empty() {

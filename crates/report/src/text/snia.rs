@@ -1,8 +1,9 @@
 //! A test of the SNIA specification as text.
 
+use fathom_model::view::plot::Plot;
+
 use super::page::{Page, Tone};
 use super::plot;
-use crate::curve::Plot;
 use crate::snia::{Matrix, PartView, SniaView};
 use crate::table::{Align, Table, pad, wrap};
 
