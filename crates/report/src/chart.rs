@@ -6,9 +6,9 @@ mod distribution;
 mod heat;
 mod levels;
 pub(crate) mod pairs;
+pub(crate) mod plot;
 mod series;
 mod svg;
-pub(crate) mod sweep;
 mod time;
 mod trial;
 

@@ -9,7 +9,6 @@ use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{LatencySummary, ResultRow};
 use fathom_model::{JudgedRun, unit};
 
-use crate::curve::{self, CurveView};
 use crate::escape::escape_markdown as escape;
 use crate::grid::{Cell, Grid};
 use crate::names::mark;
@@ -34,8 +33,6 @@ pub fn render(run: &JudgedRun) -> String {
     }
     if let Some(view) = crate::snia::view(run, Throughput::Binary) {
         crate::snia::push_markdown(&mut out, &view);
-    } else if let Some(view) = curve::view(run, Throughput::Binary) {
-        push_curve(&mut out, &view);
     } else if let Some(view) = &run.view {
         crate::view::push_markdown(&mut out, view);
     } else if let Some(view) = crate::disks::view(run, Throughput::Binary) {
@@ -346,24 +343,6 @@ fn push_verdict(out: &mut String, run: &JudgedRun) {
         }
         None => out.push_str("- **Fitness:** no target was set\n"),
     }
-}
-
-fn push_curve(out: &mut String, view: &CurveView) {
-    for answer in &view.answers {
-        let _ = writeln!(out, "- {}", escape(answer));
-    }
-    let head: Vec<String> = view.table.head.iter().map(|h| escape(h)).collect();
-    let _ = writeln!(
-        out,
-        "\n| {} |\n|{}",
-        head.join(" | "),
-        "--:|".repeat(head.len())
-    );
-    for row in &view.table.rows {
-        let cells: Vec<String> = row.iter().map(|c| escape(c)).collect();
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
-    let _ = writeln!(out, "\n{}\n", escape(&view.notes.join(" ")));
 }
 
 fn push_plan(out: &mut String, run: &JudgedRun) {

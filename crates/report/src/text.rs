@@ -5,7 +5,6 @@
 //! must be read (interrupted, failures) comes before them.
 
 mod comparison;
-mod curve;
 mod details;
 mod disks;
 mod files;
@@ -13,8 +12,9 @@ mod fleet;
 mod grid;
 mod header;
 mod objects;
+mod options;
 pub(crate) mod page;
-mod plot;
+pub(crate) mod plot;
 mod rows;
 mod sets;
 mod snia;
@@ -25,35 +25,9 @@ use fathom_model::{Comparison, JudgedRun};
 
 use crate::facts;
 use fathom_model::figure::Throughput;
+pub use options::TextOptions;
 use page::Page;
-
-/// How text is laid out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextOptions {
-    /// Columns to use; at least 40 are assumed.
-    pub width: usize,
-    /// Colour the verdict with ANSI escapes. Words say the same.
-    pub color: bool,
-    /// Throughput in MB/s (10^6) instead of MiB/s (2^20).
-    pub decimal_units: bool,
-    /// Also every interval, every trial and every check.
-    pub verbose: bool,
-    /// Where the HTML report of the run was written; otherwise the command
-    /// that writes it is named.
-    pub report: Option<String>,
-}
-
-impl Default for TextOptions {
-    fn default() -> Self {
-        TextOptions {
-            width: 80,
-            color: false,
-            decimal_units: false,
-            verbose: false,
-            report: None,
-        }
-    }
-}
+pub(crate) use rows::mark_legend;
 
 /// The run as text, ended by a newline.
 pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
@@ -69,10 +43,8 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
     let standard = crate::snia::view(run, throughput);
     if let Some(view) = &standard {
         snia::write(&mut page, view);
-    } else if let Some(view) = crate::curve::view(run, throughput) {
-        curve::write(&mut page, run, &view);
     } else if let Some(view) = &run.view {
-        crate::view::write_text(&mut page, view);
+        crate::view::text::write(&mut page, &run.rows, view, throughput);
     } else if let Some(view) = crate::disks::view(run, throughput) {
         disks::write(&mut page, &view);
     } else if let Some(view) = crate::fleet::view(run, throughput) {

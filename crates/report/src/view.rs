@@ -3,66 +3,47 @@
 //! A view says what there is to show and nothing of how: this is the one place
 //! that lays it out, so a new study needs no change here.
 
+pub(crate) mod text;
+
 use std::fmt::Write;
 
 use askama::Template;
-use fathom_model::view::{ColumnKind, Table, View};
+use fathom_model::figure::Throughput;
+use fathom_model::view::{Column, ColumnKind, UnitText, View};
 
+use crate::chart::plot;
 use crate::escape::escape_markdown as escape;
-use crate::table::{self, Align};
-use crate::text::page::Page;
 
-pub(crate) fn write_text(page: &mut Page, view: &View) {
-    for table in &view.tables {
-        page.block(&text_table(table).render());
-        page.blank();
-    }
-    for sentence in &view.sentences {
-        page.paragraph(0, 2, sentence);
-    }
-    page.blank();
-}
-
-fn text_table(of: &Table) -> table::Table {
-    let mut table = table::Table::new(of.columns.iter().map(|column| match column.kind {
-        ColumnKind::Group => ("", Align::Left),
-        ColumnKind::Text => (column.head.as_str(), Align::Left),
-        ColumnKind::Number => (column.head.as_str(), Align::Right),
-    }));
-    let mut above: Option<&Vec<String>> = None;
-    for row in &of.rows {
-        let cells = of.columns.iter().zip(row).enumerate();
-        table.row(cells.map(|(at, (column, cell))| {
-            let repeats = above.is_some_and(|above| above.get(at) == Some(cell));
-            if column.kind == ColumnKind::Group && repeats {
-                ""
-            } else {
-                cell.as_str()
-            }
-        }));
-        above = Some(row);
-    }
-    table
-}
+/// The unit of formats whose reader chooses none.
+const UNIT: Throughput = Throughput::Binary;
 
 pub(crate) fn push_markdown(out: &mut String, view: &View) {
+    for answer in &view.answers {
+        let _ = writeln!(out, "- {}", escape(answer));
+    }
+    if !view.answers.is_empty() {
+        out.push('\n');
+    }
     for table in &view.tables {
-        let heads = table.columns.iter().map(|column| escape(&column.head));
+        let heads = table.columns.iter().map(|column| shown(&column.head));
         let rules = table.columns.iter().map(|column| match column.kind {
             ColumnKind::Group | ColumnKind::Text => "---",
-            ColumnKind::Number => "--:",
+            ColumnKind::Number | ColumnKind::Remark => "--:",
         });
-        let heads: Vec<String> = heads.collect();
+        let heads: Vec<String> = heads.map(escape).collect();
         let _ = writeln!(out, "| {} |", heads.join(" | "));
         let _ = writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"));
         for row in &table.rows {
-            let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+            let cells: Vec<String> = row.iter().map(|cell| escape(shown(cell))).collect();
             let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
         out.push('\n');
     }
     for sentence in &view.sentences {
         let _ = writeln!(out, "{}\n", escape(sentence));
+    }
+    if !view.notes.is_empty() {
+        let _ = writeln!(out, "{}\n", escape(&view.notes.join(" ")));
     }
 }
 
@@ -71,43 +52,60 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
 #[template(path = "view.html")]
 pub(crate) struct Section<'v> {
     view: &'v View,
+    figures: Vec<String>,
 }
 
 impl<'v> Section<'v> {
     pub(crate) fn of(view: &'v View) -> Section<'v> {
-        Section { view }
+        let charts = view.charts.iter().map(plot::plot);
+        let map = view.map.as_ref().and_then(plot::map);
+        Section {
+            figures: charts.chain(map).collect(),
+            view,
+        }
     }
 }
 
+fn shown(text: &UnitText) -> &str {
+    text.shown(UNIT)
+}
+
 /// Whether cells of a column stand to the right.
-fn is_number(table: &Table, at: &usize) -> bool {
-    let column = table.columns.get(*at);
-    column.is_some_and(|column| column.kind == ColumnKind::Number)
+fn is_right(column: &Column) -> bool {
+    matches!(column.kind, ColumnKind::Number | ColumnKind::Remark)
+}
+
+/// Whether the cell at a place of its row names the row.
+fn is_row_head(column: &Column, at: &usize) -> bool {
+    *at == 0 && !is_right(column)
 }
 
 #[cfg(test)]
 mod tests {
-    use fathom_model::view::Column;
+    use fathom_model::view::{Column, Table};
 
     use super::*;
     use crate::text::TextOptions;
+    use crate::text::page::Page;
 
     fn view() -> View {
-        let row = |name: &str, size: &str| vec![name.to_owned(), size.to_owned()];
+        let row = |name: &str, size: &str| vec![name.into(), size.into()];
         View {
+            anchor: "study",
             title: "Listing".to_owned(),
             tables: vec![Table {
                 columns: vec![Column::group("kind"), Column::number("entries")],
                 rows: vec![row("names", "1"), row("names", "10"), row("<facts>", "1")],
             }],
             sentences: vec!["Facts take twice as long.".to_owned()],
+            ..View::default()
         }
     }
 
     #[test]
     fn text_names_a_group_once() {
         let mut page = Page::new(&TextOptions::default());
-        write_text(&mut page, &view());
+        text::write(&mut page, &[], &view(), UNIT);
         assert_eq!(
             page.finish(),
             "         entries\nnames          1\n              10\n<facts>        1\n\n\
@@ -139,5 +137,81 @@ mod tests {
             assert!(html.contains(part), "{part}: {html}");
         }
         assert!(!html.contains("<facts>"));
+    }
+
+    /// A point with a rate, half an interval and a remark.
+    fn points() -> View {
+        let rate = |unit: Throughput| format!("100 {}", unit.name());
+        View {
+            anchor: "curve",
+            title: "Throughput".to_owned(),
+            answers: vec!["the knee is at 8".to_owned(), "p99 holds".to_owned()],
+            tables: vec![Table {
+                columns: vec![
+                    Column::number("depth"),
+                    Column::number(UnitText::of(|unit| unit.name().to_owned())),
+                    Column::number("±").spare(1),
+                    Column::remark().spare(2),
+                ],
+                rows: vec![vec![
+                    "8".into(),
+                    UnitText::of(rate),
+                    "2 %".into(),
+                    "limited by the device itself".into(),
+                ]],
+            }],
+            notes: vec!["5 s a trial.".to_owned()],
+            has_signs: true,
+            ..View::default()
+        }
+    }
+
+    #[test]
+    fn text_leaves_out_what_it_has_no_room_for() {
+        let written = |width, throughput| {
+            let options = TextOptions {
+                width,
+                ..TextOptions::default()
+            };
+            let mut page = Page::new(&options);
+            text::write(&mut page, &[], &points(), throughput);
+            page.finish()
+        };
+        let notes = "±: half the 95 % interval; ?: too short for one. 5 s a trial.\n";
+        assert_eq!(
+            written(80, Throughput::Decimal),
+            format!(
+                "The knee is at 8.\np99 holds.\n\n\
+                 depth      MB/s    ±\n\
+                 \u{20}   8  100 MB/s  2 %  limited by the device itself\n\
+                 \n{notes}"
+            )
+        );
+        let narrow = written(48, Throughput::Binary);
+        assert!(
+            narrow.contains("depth      MiB/s\n    8  100 MiB/s  limited"),
+            "{narrow}"
+        );
+        let narrower = written(40, Throughput::Binary);
+        assert!(
+            narrower.contains("depth      MiB/s\n    8  100 MiB/s\n"),
+            "{narrower}"
+        );
+    }
+
+    #[test]
+    fn markdown_and_html_say_the_answers_first() {
+        let mut out = String::new();
+        push_markdown(&mut out, &points());
+        assert_eq!(
+            out,
+            "- the knee is at 8\n- p99 holds\n\n\
+             | depth | MiB/s | ± |  |\n|--:|--:|--:|--:|\n\
+             | 8 | 100 MiB/s | 2 % | limited by the device itself |\n\n\
+             5 s a trial.\n\n"
+        );
+        let html = Section::of(&points()).render().unwrap();
+        assert!(html.contains("<td class=\"n\">8</td>"), "{html}");
+        assert!(html.contains("5 s a trial. *: caveats"), "{html}");
     }
 }

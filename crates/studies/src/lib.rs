@@ -16,8 +16,10 @@ pub mod curve;
 pub mod disks;
 pub mod enumerate;
 pub mod quick;
+mod scale;
 pub mod snia;
 
+mod judge;
 mod study;
 
-pub use study::judge;
+pub use judge::judge;

@@ -1,12 +1,9 @@
-//! What every study has, and the list of them.
+//! What every study has.
 
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
 use fathom_model::schedule::Purpose;
 use fathom_model::view::View;
-
-use crate::curve::CurveStudy;
-use crate::enumerate::Enumerate;
 
 /// A study, once its run is measured.
 ///
@@ -20,18 +17,4 @@ pub(crate) trait Study {
 
     /// The answer as every format shows it; `None` where there is none.
     fn view(&self, run: &JudgedRun) -> Option<View>;
-}
-
-/// The studies that answer here. A run belongs to one of them at most.
-const STUDIES: &[&dyn Study] = &[&CurveStudy, &Enumerate];
-
-/// Judges a run, and answers the question of its study.
-pub fn judge(record: &RunRecord) -> JudgedRun {
-    let mut run = fathom_analysis::judge(record);
-    let study = STUDIES.iter().find(|study| study.owns(&run.run.purpose));
-    if let Some(study) = study {
-        study.judge(&mut run, record);
-        run.view = study.view(&run);
-    }
-    run
 }

@@ -1,72 +1,41 @@
-//! A judged result as tables and sentences, independent of how it is printed.
+//! A judged result as answers, charts, tables and sentences, independent of how it
+//! is printed.
 //!
 //! A study makes a view; formats render it and know nothing of the study. Texts
 //! are plain: a format escapes and wraps them.
 
 pub mod axis;
+mod map;
 pub mod plot;
+mod table;
+
+pub use map::{LatencyMap, MapCell};
+pub use table::{Column, ColumnKind, Table, UnitText};
 
 /// What a study shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct View {
-    /// What it is about, in one or two words.
+    /// By which a page links to it: a word.
+    pub anchor: &'static str,
+    /// What it is about, in a few words.
     pub title: String,
+    /// What it says, the most important first: before everything else, without a
+    /// capital or full stop.
+    pub answers: Vec<String>,
+    /// The answers say up to where a target is held: the verdict needs no more
+    /// than that it is.
+    pub says_fitness: bool,
+    /// Charts, the most important first.
+    pub charts: Vec<plot::Plot>,
+    /// Latencies by two quantities.
+    pub map: Option<LatencyMap>,
     /// Tables, in order.
     pub tables: Vec<Table>,
     /// What the tables say, a sentence or two each.
     pub sentences: Vec<String>,
-}
-
-/// Rows of cells under columns.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
-    /// One for each cell of a row.
-    pub columns: Vec<Column>,
-    /// Every row has as many cells as there are columns.
-    pub rows: Vec<Vec<String>>,
-}
-
-/// What stands in a column.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    /// Its head.
-    pub head: String,
-    /// What its cells are.
-    pub kind: ColumnKind,
-}
-
-/// What the cells of a column are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// A name that consecutive rows share: where there is little room it is
-    /// printed once, without a head.
-    Group,
-    /// Text.
-    Text,
-    /// A figure with its unit.
-    Number,
-}
-
-impl Column {
-    /// A column of names that consecutive rows share.
-    pub fn group(head: &str) -> Column {
-        Column::new(head, ColumnKind::Group)
-    }
-
-    /// A column of text.
-    pub fn text(head: &str) -> Column {
-        Column::new(head, ColumnKind::Text)
-    }
-
-    /// A column of figures.
-    pub fn number(head: &str) -> Column {
-        Column::new(head, ColumnKind::Number)
-    }
-
-    fn new(head: &str, kind: ColumnKind) -> Column {
-        Column {
-            head: head.to_owned(),
-            kind,
-        }
-    }
+    /// How the figures were measured and how to read them, a sentence each.
+    pub notes: Vec<String>,
+    /// Figures carry half an interval and the sign of their validity, which a
+    /// format explains.
+    pub has_signs: bool,
 }

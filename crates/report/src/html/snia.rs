@@ -16,7 +16,7 @@ pub(super) struct SniaSection<'a> {
 impl<'a> SniaSection<'a> {
     pub(super) fn of(run: &'a JudgedRun) -> Option<SniaSection<'a>> {
         let view = snia::view(run, Throughput::Binary)?;
-        let drawn = |part: &PartView| part.plots.iter().map(chart::sweep::plot).collect();
+        let drawn = |part: &PartView| part.plots.iter().map(chart::plot::plot).collect();
         Some(SniaSection {
             figures: view.parts.iter().map(drawn).collect(),
             view,

@@ -10,7 +10,6 @@ use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use super::snia::{self, SniaSection};
 use crate::chart::{self, Drawing};
-use crate::curve::{self, CurveView};
 use crate::disks::{self, DisksView};
 use crate::fleet::{self, FleetView};
 use crate::grid::Grid;
@@ -52,7 +51,6 @@ pub(super) struct Page<'a> {
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
-    curve: Option<CurveSection>,
     disks: Option<DisksView>,
     fleet: Option<FleetView>,
     study: Option<Section<'a>>,
@@ -86,12 +84,6 @@ pub(super) struct FitnessView<'a> {
     words: &'static str,
     class: &'static str,
     sign: &'static str,
-}
-
-/// The curve of a run.
-pub(super) struct CurveSection {
-    view: CurveView,
-    figures: Vec<String>,
 }
 
 /// One trial.
@@ -156,7 +148,6 @@ impl<'a> Page<'a> {
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
-            curve: curve_section(run),
             disks: disks::view(run, Throughput::Binary),
             fleet: fleet::view(run, Throughput::Binary),
             study: run.view.as_ref().map(Section::of),
@@ -194,16 +185,6 @@ fn fitness_view(fitness: &Fitness) -> FitnessView<'_> {
         class,
         sign,
     }
-}
-
-fn curve_section(run: &JudgedRun) -> Option<CurveSection> {
-    let view = curve::view(run, Throughput::Binary)?;
-    let plots = view.plots.iter().map(chart::sweep::plot);
-    let map = view.map.as_ref().and_then(chart::sweep::map);
-    Some(CurveSection {
-        figures: plots.chain(map).collect(),
-        view,
-    })
 }
 
 /// What lies under the targets, for the head of the page.

@@ -1,7 +1,7 @@
 //! The page that text sections write to.
 
+use super::options::TextOptions;
 use crate::table::{Align, pad, wrap};
-use crate::text::TextOptions;
 
 /// Columns of the names of fields (`Validity:`, `Limiter:`, …).
 const FIELD_WIDTH: usize = 10;

@@ -92,7 +92,7 @@ impl Canvas {
 }
 
 /// The chart in at most `width` columns, each line ended by a newline.
-pub(super) fn draw(plot: &Plot, width: usize) -> String {
+pub(crate) fn draw(plot: &Plot, width: usize) -> String {
     let columns = width.saturating_sub(LABELS + 2).clamp(20, 120);
     let mut canvas = Canvas::new(columns);
     let place = |x: f64, y: f64| {

@@ -295,7 +295,7 @@ pub(super) fn example<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<S
 }
 
 /// What the signs in front of numbers mean, for those that occur.
-pub(super) fn mark_legend<'a>(rows: impl Iterator<Item = &'a ResultRow>) -> Vec<String> {
+pub(crate) fn mark_legend<'a>(rows: impl Iterator<Item = &'a ResultRow>) -> Vec<String> {
     let validities: Vec<Validity> = rows.map(|r| r.verdict.validity).collect();
     [
         Validity::Caveats,

@@ -71,8 +71,8 @@ fn write_fitness(page: &mut Page, run: &JudgedRun) {
         Fit::NotProven => Tone::Warning,
         Fit::NotMet => Tone::Bad,
     };
-    // A curve has said its figures above.
-    let text = match run.curve.is_some() {
+    let said = run.view.as_ref().is_some_and(|view| view.says_fitness);
+    let text = match said {
         true => format!("{words}: {}", fitness.target),
         false => format!("{words}: {}: {}", fitness.target, fitness.evidence),
     };

@@ -15,6 +15,7 @@ mod point;
 mod search;
 mod series;
 mod sweep;
+mod view;
 mod zones;
 
 #[cfg(test)]
@@ -42,7 +43,7 @@ impl Study for CurveStudy {
         judge::draw(run);
     }
 
-    fn view(&self, _: &JudgedRun) -> Option<View> {
-        None
+    fn view(&self, run: &JudgedRun) -> Option<View> {
+        view::view(run)
     }
 }

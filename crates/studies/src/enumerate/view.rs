@@ -1,7 +1,7 @@
 //! Listings of growing directories, or prefixes of a bucket, as a table.
 
 use fathom_model::enumeration::{Enumeration, EnumerationPoint};
-use fathom_model::view::{Column, Table, View};
+use fathom_model::view::{Column, Table, UnitText, View};
 use fathom_model::{OpKind, unit};
 
 /// The points and what they say.
@@ -9,12 +9,14 @@ pub(super) fn view(of: &Enumeration) -> View {
     let figures = ["entries", "listed", "one listing", "an entry", "entries/s"];
     let columns = std::iter::once(Column::group("listing")).chain(figures.map(Column::number));
     View {
+        anchor: "study",
         title: "Listing".to_owned(),
         tables: vec![Table {
             columns: columns.collect(),
             rows: of.points.iter().map(row).collect(),
         }],
         sentences: of.answers.clone(),
+        ..View::default()
     }
 }
 
@@ -26,7 +28,7 @@ fn kind(point: &EnumerationPoint) -> &'static str {
     }
 }
 
-fn row(point: &EnumerationPoint) -> Vec<String> {
+fn row(point: &EnumerationPoint) -> Vec<UnitText> {
     let ns = point.listing_ns.value;
     let each = ns.map(|ns| ns / point.entries.max(1) as f64);
     let or_reason = |text: Option<String>| {
@@ -35,14 +37,15 @@ fn row(point: &EnumerationPoint) -> Vec<String> {
     };
     let rate = each.filter(|ns| *ns > 0.0).map(|ns| unit::count(1e9 / ns));
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-    vec![
+    let cells = [
         kind(point).to_owned(),
         unit::group(point.entries),
         format!("{} times", unit::group(point.listings)),
         or_reason(ns.map(unit::latency)),
         or_dash(each.map(unit::latency)),
         or_dash(rate),
-    ]
+    ];
+    cells.map(UnitText::from).to_vec()
 }
 
 #[cfg(test)]
@@ -75,7 +78,7 @@ mod tests {
             "-",
             "-",
         ];
-        assert_eq!(view.tables[0].rows, [row]);
+        assert_eq!(view.tables[0].rows, [row.map(UnitText::from)]);
         assert_eq!(view.tables[0].columns.len(), row.len());
         assert_eq!(view.sentences, of.answers);
     }

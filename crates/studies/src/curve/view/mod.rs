@@ -1,51 +1,31 @@
-//! A curve made ready to be shown: what is drawn and what stands in its table,
-//! the same for text, Markdown and HTML.
+//! A curve made ready to be shown: its charts, its points as a table, and how it was
+//! measured.
 
-mod mix;
+mod map;
 mod plot;
 mod table;
 
-pub(crate) use mix::{Cell, Map};
-pub(crate) use table::CurveTable;
-
 use fathom_model::curve::{Curve, Sweep};
-use fathom_model::view::plot::Plot;
+use fathom_model::view::View;
 use fathom_model::{JudgedRun, unit};
 
-use fathom_model::figure::Throughput;
-
-/// A curve to be shown.
-pub(crate) struct CurveView {
-    /// What it is called.
-    pub(crate) title: &'static str,
-    /// What it says, the most important first.
-    pub(crate) answers: Vec<String>,
-    /// The charts, the most important first.
-    pub(crate) plots: Vec<Plot>,
-    /// The map of a mix curve.
-    pub(crate) map: Option<Map>,
-    /// The points.
-    pub(crate) table: CurveTable,
-    /// How it was measured and how to read it.
-    pub(crate) notes: Vec<String>,
-}
-
-/// The curve of a run, where it is one and has a point.
-pub(crate) fn view(run: &JudgedRun, throughput: Throughput) -> Option<CurveView> {
-    if let Some(study) = crate::scale::view(run, throughput) {
-        return Some(study);
-    }
+/// The curve of a run, where it has a point.
+pub(super) fn view(run: &JudgedRun) -> Option<View> {
     let curve = run
         .curve
         .as_ref()
         .filter(|curve| !curve.points.is_empty())?;
-    Some(CurveView {
-        title: title(curve.sweep),
+    Some(View {
+        anchor: "curve",
+        title: title(curve.sweep).to_owned(),
         answers: curve.answers.clone(),
-        plots: plot::of(curve, throughput),
-        map: (curve.sweep == Sweep::Mix).then(|| Map::of(curve)),
-        table: table::of(curve, throughput),
+        says_fitness: true,
+        charts: plot::of(curve),
+        map: (curve.sweep == Sweep::Mix).then(|| map::of(curve)),
+        tables: vec![table::of(curve)],
+        sentences: Vec::new(),
         notes: notes(run, curve),
+        has_signs: true,
     })
 }
 

@@ -3,23 +3,21 @@
 use fathom_model::curve::{Curve, CurvePoint, Sweep};
 use fathom_model::estimate::Estimate;
 use fathom_model::slo::{Slo, SloFigure};
-use fathom_model::{Validity, unit};
-
-use fathom_model::figure::Throughput;
 use fathom_model::view::axis::{Axis, Quantity, Tick};
 use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
+use fathom_model::{Validity, unit};
 
 /// A line as (x, estimate) of each point.
 type Pick<'a> = &'a dyn Fn(&CurvePoint) -> Option<Estimate>;
 
 /// The charts of a curve, the most important first.
-pub(crate) fn of(curve: &Curve, throughput: Throughput) -> Vec<Plot> {
+pub(super) fn of(curve: &Curve) -> Vec<Plot> {
     let plots = match curve.sweep {
         Sweep::Depth => vec![depth(curve), latency(curve)],
         Sweep::Load => vec![latency(curve)],
-        Sweep::Block => vec![rate(curve, throughput), latency(curve)],
-        Sweep::WorkingSet => vec![rate(curve, throughput), latency(curve)],
-        Sweep::Position => vec![rate(curve, throughput)],
+        Sweep::Block => vec![rate(curve), latency(curve)],
+        Sweep::WorkingSet => vec![rate(curve), latency(curve)],
+        Sweep::Position => vec![rate(curve)],
         Sweep::Mix => Vec::new(),
     };
     plots.into_iter().flatten().collect()
@@ -304,18 +302,14 @@ fn bounds(curve: &Curve) -> Vec<(f64, String)> {
 }
 
 /// Throughput by block size, working set or position.
-fn rate(curve: &Curve, throughput: Throughput) -> Option<Plot> {
+fn rate(curve: &Curve) -> Option<Plot> {
     let x = x_axis(curve)?;
-    let words = |v: f64| match throughput {
-        Throughput::Binary => unit::throughput(v),
-        Throughput::Decimal => unit::throughput_decimal(v),
-    };
     let lines = vec![series(
         curve,
         "throughput",
         LineKind::Read,
         &|p| Some(p.bytes_per_second.clone()),
-        words,
+        unit::throughput,
     )];
     let (low, high) = extent(&lines)?;
     let wide = high > 8.0 * low;

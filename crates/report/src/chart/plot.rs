@@ -1,14 +1,14 @@
-//! The charts of a curve as SVG: lines with markers and intervals, and the map
-//! of a mix curve.
+//! The charts of a view as SVG: lines with markers and intervals, and maps of
+//! latencies.
 
 use std::fmt::Write as _;
 
 use fathom_model::unit;
 use fathom_model::view::axis::{Axis, Tick};
 use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
+use fathom_model::view::{LatencyMap, MapCell};
 
 use super::svg;
-use crate::curve::{Cell, Map};
 
 /// Steps of colour.
 const LEVELS: f64 = 8.0;
@@ -159,22 +159,23 @@ fn push_point(out: &mut String, point: &PlotPoint, class: &str, plot: &Plot) {
     );
 }
 
-/// The map as a `<figure>`: colour is the 99th percentile, the line the
-/// highest load that holds the target.
-pub(crate) fn map(map: &Map) -> Option<String> {
+/// The map as a `<figure>`: colour is the latency, the line the edge of what holds
+/// the target.
+pub(crate) fn map(map: &LatencyMap) -> Option<String> {
     let (low, high) = map.extent()?;
     let xs = columns_axis(map);
     let ys = rows_axis(map);
-    let mut out = String::from(
-        "<figure class=\"sweep\"><figcaption>p99 of the response by mix and load</figcaption>",
+    let mut out = format!(
+        "<figure class=\"sweep\"><figcaption>{}</figcaption>",
+        escaped(&map.title)
     );
     push_scale(&mut out, low, high);
     out.push_str(&svg::open(
-        "99th percentile of the response latency by share of reads and offered load",
+        &escaped(&map.description),
         &xs,
         &ys,
-        "offered operations per second",
-        "reads",
+        &map.x_title,
+        &map.y_title,
     ));
     for (row, cells) in map.cells.iter().enumerate() {
         for (column, cell) in cells.iter().enumerate() {
@@ -188,32 +189,32 @@ pub(crate) fn map(map: &Map) -> Option<String> {
     Some(out)
 }
 
-fn columns_axis(map: &Map) -> Axis {
-    let tick = |(i, load): (usize, &f64)| Tick {
+fn columns_axis(map: &LatencyMap) -> Axis {
+    let tick = |(i, name): (usize, &String)| Tick {
         value: i as f64 + 0.5,
-        label: unit::count(*load),
+        label: name.clone(),
     };
     Axis {
         low: 0.0,
-        high: map.loads.len().max(1) as f64,
+        high: map.columns.len().max(1) as f64,
         log: false,
-        ticks: map.loads.iter().enumerate().map(tick).collect(),
-        unit: "operations per second",
+        ticks: map.columns.iter().enumerate().map(tick).collect(),
+        unit: "",
     }
 }
 
-fn rows_axis(map: &Map) -> Axis {
-    let count = map.mixes.len().max(1);
-    let tick = |(i, mix): (usize, &u8)| Tick {
+fn rows_axis(map: &LatencyMap) -> Axis {
+    let count = map.rows.len().max(1);
+    let tick = |(i, name): (usize, &String)| Tick {
         value: (count - i) as f64 - 0.5,
-        label: format!("{mix} %"),
+        label: name.clone(),
     };
     Axis {
         low: 0.0,
         high: count as f64,
         log: false,
-        ticks: map.mixes.iter().enumerate().map(tick).collect(),
-        unit: "reads",
+        ticks: map.rows.iter().enumerate().map(tick).collect(),
+        unit: "",
     }
 }
 
@@ -244,7 +245,7 @@ fn push_scale(out: &mut String, low: f64, high: f64) {
 
 fn push_cell(
     out: &mut String,
-    cell: &Cell,
+    cell: &MapCell,
     (column, row): (usize, usize),
     extent: (f64, f64),
     (xs, ys): (&Axis, &Axis),
@@ -283,18 +284,14 @@ fn push_cell(
     );
 }
 
-/// The edge between loads that hold the target and those that do not.
-fn push_contour(out: &mut String, map: &Map, xs: &Axis, ys: &Axis) {
+/// The edge between what holds the target and what does not.
+fn push_contour(out: &mut String, map: &LatencyMap, xs: &Axis, ys: &Axis) {
     if map.target.is_none() {
         return;
     }
     let mut d = String::new();
-    for (row, held) in map.held.iter().enumerate() {
-        let columns = held.map_or(0, |held| {
-            let below = map.loads.iter().filter(|load| **load <= held * 1.001);
-            below.count()
-        });
-        let x = svg::n(svg::x(xs, columns as f64));
+    for (row, columns) in map.holding.iter().enumerate() {
+        let x = svg::n(svg::x(xs, *columns as f64));
         let top = svg::n(svg::y(ys, ys.high - row as f64));
         let bottom = svg::n(svg::y(ys, ys.high - row as f64 - 1.0));
         let command = if d.is_empty() {

@@ -1,40 +1,27 @@
 //! The points of a curve as a table.
 
-use fathom_model::curve::{Curve, CurvePoint, Sweep};
+use fathom_model::curve::{Curve, CurveLatency, CurvePoint, Sweep};
 use fathom_model::estimate::Estimate;
 use fathom_model::figure::{Figure, Throughput, digits, percent};
+use fathom_model::names::{self, mark};
+use fathom_model::view::{Column, Table, UnitText};
 use fathom_model::{Limiter, unit};
 
-use crate::names;
-use crate::names::mark;
-
-/// A table of words.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct CurveTable {
-    /// Heads of the columns.
-    pub(crate) head: Vec<String>,
-    /// The rows; each as long as the head.
-    pub(crate) rows: Vec<Vec<String>>,
-}
-
-/// One column: its head and what stands in it.
-type Column<'a> = (String, Box<dyn Fn(&CurvePoint) -> String + 'a>);
+/// What stands in a column.
+type Cell<'a> = Box<dyn Fn(&CurvePoint) -> UnitText + 'a>;
 
 /// The table of a curve.
-pub(crate) fn of(curve: &Curve, throughput: Throughput) -> CurveTable {
-    let columns = columns(curve, throughput);
-    CurveTable {
-        head: columns.iter().map(|c| c.0.clone()).collect(),
-        rows: curve
-            .points
-            .iter()
-            .map(|point| columns.iter().map(|c| (c.1)(point)).collect())
-            .collect(),
+pub(super) fn of(curve: &Curve) -> Table {
+    let (columns, cells): (Vec<Column>, Vec<Cell<'_>>) = columns(curve).into_iter().unzip();
+    let row = |point: &CurvePoint| cells.iter().map(|cell| cell(point)).collect();
+    Table {
+        rows: curve.points.iter().map(row).collect(),
+        columns,
     }
 }
 
-fn columns<'a>(curve: &'a Curve, throughput: Throughput) -> Vec<Column<'a>> {
-    let mut out: Vec<Column<'a>> = vec![first(curve)];
+fn columns(curve: &Curve) -> Vec<(Column, Cell<'_>)> {
+    let mut out = vec![first(curve)];
     let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
     let (sweep, position) = (curve.sweep, curve.sweep == Sweep::Position);
     if open {
@@ -46,42 +33,49 @@ fn columns<'a>(curve: &'a Curve, throughput: Throughput) -> Vec<Column<'a>> {
         }));
     }
     if !open {
-        let rate = move |p: &CurvePoint| number(&p.bytes_per_second, throughput);
-        out.push((throughput.name().to_owned(), Box::new(rate)));
+        out.push((
+            Column::number(UnitText::of(|unit| unit.name().to_owned())),
+            Box::new(|p| UnitText::of(|unit| number(&p.bytes_per_second, unit))),
+        ));
     }
-    out.push(column("±", |p| spread(&p.ops_per_second)));
+    out.push(spare(2, column("±", |p| spread(&p.ops_per_second))));
     if !open {
-        out.push(latency("mean", |l| &l.mean_ns));
+        out.push(spare(1, latency("mean", |l| &l.mean_ns)));
     }
     out.push(latency("p50", |l| &l.p50_ns));
     out.push(latency("p99", |l| &l.p99_ns));
     if !position {
-        out.push(latency("p99.9", |l| &l.p999_ns));
+        out.push(spare(4, latency("p99.9", |l| &l.p999_ns)));
     }
     if open {
-        out.push(column("late p99", |p| {
+        let late = column("late p99", |p| {
             p.lateness_p99_ns.map_or(String::new(), unit::latency)
-        }));
+        });
+        out.push(spare(3, late));
     }
-    out.push(column("", move |p| remark(sweep, p)));
+    out.push((
+        Column::remark().spare(5),
+        Box::new(move |p| remark(sweep, p).into()),
+    ));
     out
 }
 
-fn column<'a>(head: &str, cell: impl Fn(&CurvePoint) -> String + 'a) -> Column<'a> {
-    (head.to_owned(), Box::new(cell))
+fn column<'a>(head: &str, cell: impl Fn(&CurvePoint) -> String + 'a) -> (Column, Cell<'a>) {
+    (Column::number(head), Box::new(move |p| cell(p).into()))
 }
 
-fn latency<'a>(
-    head: &str,
-    pick: impl Fn(&fathom_model::curve::CurveLatency) -> &Estimate + 'a,
-) -> Column<'a> {
+fn spare(turn: u8, (column, cell): (Column, Cell<'_>)) -> (Column, Cell<'_>) {
+    (column.spare(turn), cell)
+}
+
+fn latency<'a>(head: &str, pick: impl Fn(&CurveLatency) -> &Estimate + 'a) -> (Column, Cell<'a>) {
     column(head, move |p| match &p.latency {
         Some(latency) => Figure::of(pick(latency), Throughput::Binary).value(),
         None => "-".to_owned(),
     })
 }
 
-fn first<'a>(curve: &Curve) -> Column<'a> {
+fn first<'a>(curve: &Curve) -> (Column, Cell<'a>) {
     let sweep = curve.sweep;
     let head = match sweep {
         Sweep::Depth => "depth",

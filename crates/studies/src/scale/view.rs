@@ -1,17 +1,14 @@
-//! A scale-out study made ready to be shown: in the form of a curve, so that
-//! text, Markdown and HTML show it alike.
+//! A scale-out study made ready to be shown: speed-ups and efficiencies as charts and
+//! a table.
 
 use fathom_model::estimate::{Estimate, Unit};
-use fathom_model::figure::{Figure, Throughput};
+use fathom_model::figure::Figure;
+use fathom_model::names::{self, mark};
 use fathom_model::scale::{ScalePoint, ScaleStudy, ScaledOperation};
 use fathom_model::view::axis::{Axis, Quantity, Tick};
-use fathom_model::{JudgedRun, Validity, unit};
-
 use fathom_model::view::plot::{Guide, LineKind, Plot, PlotPoint, PlotSeries, Sign};
-
-use crate::curve::{CurveTable, CurveView};
-use crate::names;
-use crate::names::mark;
+use fathom_model::view::{Column, Table, UnitText, View};
+use fathom_model::{Validity, unit};
 
 /// Colours of the lines, in order.
 const KINDS: [LineKind; 5] = [
@@ -25,17 +22,18 @@ const KINDS: [LineKind; 5] = [
 /// Pieces of which the line of a law is made.
 const PIECES: u32 = 24;
 
-/// The study of a run, where it is one.
-pub(crate) fn view(run: &JudgedRun, throughput: Throughput) -> Option<CurveView> {
-    let study = run.scale.as_ref()?;
-    Some(CurveView {
-        title: "Speed-up by hosts",
+/// The study.
+pub(super) fn view(study: &ScaleStudy) -> View {
+    View {
+        anchor: "curve",
+        title: "Speed-up by hosts".to_owned(),
         answers: study.answers.clone(),
-        plots: plots(study),
-        map: None,
-        table: table(study, throughput),
+        charts: plots(study),
+        tables: vec![table(study)],
         notes: notes(study),
-    })
+        has_signs: true,
+        ..View::default()
+    }
 }
 
 fn notes(study: &ScaleStudy) -> Vec<String> {
@@ -202,18 +200,8 @@ fn law(operation: &ScaledOperation, y: &Axis) -> Vec<Guide> {
     pieces.collect()
 }
 
-fn table(study: &ScaleStudy, throughput: Throughput) -> CurveTable {
+fn table(study: &ScaleStudy) -> Table {
     let several = workloads(study).len() > 1;
-    let head = [
-        "operation",
-        "hosts",
-        "rate",
-        "±",
-        "speed-up",
-        "±",
-        "efficiency",
-        "",
-    ];
     let rows = study.operations.iter().flat_map(|operation| {
         let told = operation.label.contains(operation.kind.name());
         let name = match several {
@@ -224,24 +212,35 @@ fn table(study: &ScaleStudy, throughput: Throughput) -> CurveTable {
         let rows = operation.points.iter().zip(0..);
         let rows = rows.map(move |(point, at)| {
             let name = if at == 0 { name.clone() } else { String::new() };
-            row(name, point, throughput)
+            row(name, point)
         });
         rows.collect::<Vec<_>>()
     });
-    CurveTable {
-        head: head.map(str::to_owned).to_vec(),
+    Table {
+        columns: vec![
+            // Beside the numbers that it names.
+            Column::number("operation"),
+            Column::number("hosts"),
+            Column::number("rate"),
+            Column::number("±").spare(1),
+            Column::number("speed-up"),
+            Column::number("±").spare(1),
+            Column::number("efficiency"),
+            Column::remark().spare(2),
+        ],
         rows: rows.collect(),
     }
 }
 
-fn row(name: String, point: &ScalePoint, throughput: Throughput) -> Vec<String> {
-    let rate = Figure::of(&point.rate, throughput);
-    let value = match point.rate.value {
+fn row(name: String, point: &ScalePoint) -> Vec<UnitText> {
+    let rate = |throughput| Figure::of(&point.rate, throughput);
+    let value = |throughput| match point.rate.value {
         Some(value) if point.rate.unit == Unit::OpsPerSecond => {
             format!("{} ops/s", unit::count(value))
         }
-        _ => rate.value(),
+        _ => rate(throughput).value(),
     };
+    let half_rate = |throughput| rate(throughput).plus_minus(false);
     let plain = |estimate: &Estimate| estimate.value.map(|value| format!("{value:.2}"));
     let limiter = point
         .limiters
@@ -253,18 +252,23 @@ fn row(name: String, point: &ScalePoint, throughput: Throughput) -> Vec<String> 
     };
     let share = point.efficiency.value;
     vec![
-        name,
-        point.hosts.to_string(),
-        value,
-        rate.plus_minus(false).unwrap_or_else(|| "?".to_owned()),
-        plain(&point.speed_up).unwrap_or_else(|| "n/a".to_owned()),
+        name.into(),
+        point.hosts.to_string().into(),
+        UnitText::of(value),
+        UnitText::of(|unit| half_rate(unit).unwrap_or_else(|| "?".to_owned())),
+        plain(&point.speed_up)
+            .unwrap_or_else(|| "n/a".to_owned())
+            .into(),
         match point.hosts {
             1 => String::new(),
             _ => half(&point.speed_up),
-        },
-        share.map_or("n/a".to_owned(), |share| format!("{:.0} %", share * 100.0)),
+        }
+        .into(),
+        share
+            .map_or("n/a".to_owned(), |share| format!("{:.0} %", share * 100.0))
+            .into(),
         format!("{} {}", mark(point.validity), limiter.unwrap_or_default())
             .trim()
-            .to_owned(),
+            .into(),
     ]
 }
