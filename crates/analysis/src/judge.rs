@@ -18,7 +18,6 @@ use crate::charts::charts;
 use crate::checks::{self, Facts};
 use crate::company;
 use crate::comparison;
-use crate::disks;
 use crate::fitness::{self, fitness};
 use crate::fleet;
 use crate::fold::{Source, fold, nothing, validity};
@@ -92,7 +91,6 @@ fn judge_seconds(record: &RunRecord) -> JudgedRun {
     };
     set_sum::add_up(sets, &trials, &mut run);
     run.comparison = comparison::of_run(&run);
-    disks::draw(&mut run, record);
     fleet::draw(&mut run, record, &trials);
     scale::draw(&mut run, record, &trials);
     run

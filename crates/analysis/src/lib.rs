@@ -20,7 +20,6 @@ mod company;
 mod comparison;
 mod coverage;
 mod crosscheck;
-mod disks;
 mod fitness;
 mod fleet;
 mod fold;

@@ -4,12 +4,13 @@ use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
 
 use crate::curve::CurveStudy;
+use crate::disks::Disks;
 use crate::enumerate::Enumerate;
 use crate::scale::Scale;
 use crate::study::Study;
 
 /// The studies that answer here. A run belongs to one of them at most.
-const STUDIES: &[&dyn Study] = &[&CurveStudy, &Enumerate, &Scale];
+const STUDIES: &[&dyn Study] = &[&CurveStudy, &Disks, &Enumerate, &Scale];
 
 /// Judges a run, and answers the question of its study.
 pub fn judge(record: &RunRecord) -> JudgedRun {

@@ -8,28 +8,21 @@
 
 use std::collections::BTreeMap;
 
+use fathom_analysis::judgement::{Outcome, sort, sum_of_kinds};
 use fathom_model::disks::{DiskFigures, DiskSweep, DiskWorkload, SlowDisk};
 use fathom_model::estimate::{Estimate, Unit};
 use fathom_model::fingerprint::{DeviceFacts, TargetFingerprint};
 use fathom_model::judged::ResultRow;
 use fathom_model::run::RunRecord;
-use fathom_model::schedule::Purpose;
 use fathom_model::verdict::{FindingStatus, Validity};
 use fathom_model::{JudgedRun, OpKind, Target};
 use fathom_rules::{Rule, check};
 use fathom_stats::median::median;
 
-use crate::checks;
-use crate::fitness::sum;
-use crate::outcome::Outcome;
-
 const CHECK: &Rule = check::V72;
 
-/// Draws the disks of a judged run, where it is about disks.
-pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord) {
-    if run.run.purpose != Purpose::Disks {
-        return;
-    }
+/// Draws the disks of a judged run.
+pub(super) fn draw(run: &mut JudgedRun, record: &RunRecord) {
     let slow_share = check::v72::INFO;
     let mut workloads: Vec<DiskWorkload> = Vec::new();
     for row in &run.rows {
@@ -50,7 +43,7 @@ pub(crate) fn draw(run: &mut JudgedRun, record: &RunRecord) {
     }
     if let Some(finding) = finding(&workloads, slow_share) {
         run.verdict.findings.push(finding.finding());
-        checks::sort(&mut run.verdict.findings);
+        sort(&mut run.verdict.findings);
     }
     run.disks = Some(DiskSweep {
         workloads,
@@ -133,7 +126,7 @@ fn complete(workload: &mut DiskWorkload, slow_share: f64) {
     }
     let all = |pick: fn(&DiskFigures) -> Option<&Estimate>| {
         let figures: Vec<&Estimate> = workload.disks.iter().filter_map(pick).collect();
-        sum(&figures)
+        sum_of_kinds(&figures)
     };
     workload.sum_alone = all(|disk| disk.alone.as_ref());
     workload.sum_together = all(|disk| disk.together.as_ref());
@@ -141,8 +134,8 @@ fn complete(workload: &mut DiskWorkload, slow_share: f64) {
     let both: Vec<&DiskFigures> = workload.disks.iter().filter(both).collect();
     let alone: Vec<&Estimate> = both.iter().filter_map(|d| d.alone.as_ref()).collect();
     let together: Vec<&Estimate> = both.iter().filter_map(|d| d.together.as_ref()).collect();
-    workload.together_over_alone = sum(&together)
-        .zip(sum(&alone))
+    workload.together_over_alone = sum_of_kinds(&together)
+        .zip(sum_of_kinds(&alone))
         .map(|(together, alone)| over(&together, &alone));
     let slow: Vec<Option<SlowDisk>> = (0..workload.disks.len())
         .map(|at| slow(&workload.disks, at, slow_share))
