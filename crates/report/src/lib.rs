@@ -26,7 +26,6 @@ pub mod alarms;
 mod chart;
 pub mod cluster;
 pub mod diagnosis;
-mod disks;
 mod escape;
 mod facts;
 mod files;

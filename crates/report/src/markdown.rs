@@ -35,8 +35,6 @@ pub fn render(run: &JudgedRun) -> String {
         crate::snia::push_markdown(&mut out, &view);
     } else if let Some(view) = &run.view {
         crate::view::push_markdown(&mut out, view);
-    } else if let Some(view) = crate::disks::view(run, Throughput::Binary) {
-        crate::disks::push_markdown(&mut out, &view, escape);
     } else if let Some(view) = crate::fleet::view(run, Throughput::Binary) {
         crate::fleet::push_markdown(&mut out, &view, escape);
     } else if facts::is_quick(run) {

@@ -6,7 +6,6 @@
 
 mod comparison;
 mod details;
-mod disks;
 mod files;
 mod fleet;
 mod grid;
@@ -45,8 +44,6 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         snia::write(&mut page, view);
     } else if let Some(view) = &run.view {
         crate::view::text::write(&mut page, &run.rows, view, throughput);
-    } else if let Some(view) = crate::disks::view(run, throughput) {
-        disks::write(&mut page, &view);
     } else if let Some(view) = crate::fleet::view(run, throughput) {
         fleet::write(&mut page, &view);
         if options.verbose {

@@ -25,6 +25,9 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
         out.push('\n');
     }
     for table in &view.tables {
+        if let Some(title) = &table.title {
+            let _ = writeln!(out, "**{}**\n", escape(shown(title)));
+        }
         let heads = table.columns.iter().map(|column| shown(&column.head));
         let rules = table.columns.iter().map(|column| match column.kind {
             ColumnKind::Group | ColumnKind::Text => "---",
@@ -37,6 +40,12 @@ pub(crate) fn push_markdown(out: &mut String, view: &View) {
             let cells: Vec<String> = row.iter().map(|cell| escape(shown(cell))).collect();
             let _ = writeln!(out, "| {} |", cells.join(" | "));
         }
+        out.push('\n');
+    }
+    for warning in &view.warnings {
+        let _ = writeln!(out, "- {}", escape(shown(warning)));
+    }
+    if !view.warnings.is_empty() {
         out.push('\n');
     }
     for sentence in &view.sentences {
@@ -96,6 +105,7 @@ mod tests {
             tables: vec![Table {
                 columns: vec![Column::group("kind"), Column::number("entries")],
                 rows: vec![row("names", "1"), row("names", "10"), row("<facts>", "1")],
+                ..Table::default()
             }],
             sentences: vec!["Facts take twice as long.".to_owned()],
             ..View::default()
@@ -159,6 +169,7 @@ mod tests {
                     "2 %".into(),
                     "limited by the device itself".into(),
                 ]],
+                ..Table::default()
             }],
             notes: vec!["5 s a trial.".to_owned()],
             has_signs: true,

@@ -29,6 +29,8 @@ pub struct View {
     pub charts: Vec<plot::Plot>,
     /// Latencies by two quantities.
     pub map: Option<LatencyMap>,
+    /// What stands out to its disadvantage, a sentence each without a full stop.
+    pub warnings: Vec<UnitText>,
     /// Tables, in order.
     pub tables: Vec<Table>,
     /// What the tables say, a sentence or two each.

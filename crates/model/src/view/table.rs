@@ -45,6 +45,8 @@ impl From<&str> for UnitText {
 /// Rows of cells under columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
+    /// What it shows, where that is not clear from the view.
+    pub title: Option<UnitText>,
     /// One for each cell of a row.
     pub columns: Vec<Column>,
     /// Every row has as many cells as there are columns.

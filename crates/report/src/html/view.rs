@@ -10,7 +10,6 @@ use super::fingerprint::{TargetView, host_facts, target_view};
 use super::rows::{self, Badge, DurableLine, GridLine, ResultLine, Shown};
 use super::snia::{self, SniaSection};
 use crate::chart::{self, Drawing};
-use crate::disks::{self, DisksView};
 use crate::fleet::{self, FleetView};
 use crate::grid::Grid;
 use crate::steady::{self, RungLine};
@@ -51,7 +50,6 @@ pub(super) struct Page<'a> {
     limiter_lines: Vec<String>,
     ceiling: Option<String>,
     fitness: Option<FitnessView<'a>>,
-    disks: Option<DisksView>,
     fleet: Option<FleetView>,
     study: Option<Section<'a>>,
     standard: Option<SniaSection<'a>>,
@@ -148,7 +146,6 @@ impl<'a> Page<'a> {
             limiter_lines: limits::limiter_lines(run),
             ceiling: limits::ceiling_line(run),
             fitness: run.verdict.fitness.as_ref().map(fitness_view),
-            disks: disks::view(run, Throughput::Binary),
             fleet: fleet::view(run, Throughput::Binary),
             study: run.view.as_ref().map(Section::of),
             standard: SniaSection::of(run),

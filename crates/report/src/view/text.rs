@@ -25,8 +25,17 @@ pub(crate) fn write(page: &mut Page, rows: &[ResultRow], view: &View, throughput
         write_map(page, map);
     }
     for of in &view.tables {
-        page.block(&table(of, page.width, throughput).render());
+        let mut indent = 0;
+        if let Some(title) = &of.title {
+            page.line(title.shown(throughput));
+            indent = 2;
+        }
+        let table = table(of, page.width - indent, throughput);
+        page.block(&table.indent(indent).render());
         page.blank();
+    }
+    for warning in &view.warnings {
+        page.paragraph(0, 2, warning.shown(throughput));
     }
     for sentence in &view.sentences {
         page.paragraph(0, 2, sentence);

@@ -3,6 +3,7 @@
 mod judge;
 mod plan;
 mod schedule;
+mod view;
 
 use fathom_model::JudgedRun;
 use fathom_model::run::RunRecord;
@@ -26,7 +27,7 @@ impl Study for Disks {
         judge::draw(run, record);
     }
 
-    fn view(&self, _: &JudgedRun) -> Option<View> {
-        None
+    fn view(&self, run: &JudgedRun) -> Option<View> {
+        run.disks.as_ref().map(view::view)
     }
 }

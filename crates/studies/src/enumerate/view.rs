@@ -14,6 +14,7 @@ pub(super) fn view(of: &Enumeration) -> View {
         tables: vec![Table {
             columns: columns.collect(),
             rows: of.points.iter().map(row).collect(),
+            ..Table::default()
         }],
         sentences: of.answers.clone(),
         ..View::default()

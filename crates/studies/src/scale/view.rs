@@ -229,6 +229,7 @@ fn table(study: &ScaleStudy) -> Table {
             Column::remark().spare(2),
         ],
         rows: rows.collect(),
+        ..Table::default()
     }
 }
 

@@ -23,9 +23,9 @@ pub(super) fn view(run: &JudgedRun) -> Option<View> {
         charts: plot::of(curve),
         map: (curve.sweep == Sweep::Mix).then(|| map::of(curve)),
         tables: vec![table::of(curve)],
-        sentences: Vec::new(),
         notes: notes(run, curve),
         has_signs: true,
+        ..View::default()
     })
 }
 

@@ -17,6 +17,7 @@ pub(super) fn of(curve: &Curve) -> Table {
     Table {
         rows: curve.points.iter().map(row).collect(),
         columns,
+        ..Table::default()
     }
 }
 
