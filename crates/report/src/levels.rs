@@ -1,11 +1,10 @@
 //! Trials that no one rate describes: their levels, shown wherever their mean
 //! would be.
 
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{OpSummary, ResultRow};
 use fathom_model::steadiness::{BytesAxis, Regime, Steadiness};
 use fathom_model::{JudgedRun, JudgedTrial, OpKind, unit};
-
-use fathom_model::figure::{Figure, Throughput};
 
 /// Trials of a row that are shown apart.
 const MOST_TRIALS: usize = 6;

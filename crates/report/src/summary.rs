@@ -1,9 +1,8 @@
 //! Picking figures out of a result.
 
+use fathom_model::figure::{Figure, Throughput};
 use fathom_model::judged::{LatencySummary, OpSummary};
 use fathom_model::{Estimate, Unit};
-
-use fathom_model::figure::{Figure, Throughput};
 
 /// The estimate of one percentile; when it was not computed, its absence.
 pub(crate) fn percentile_estimate(latency: &LatencySummary, percent: f64) -> Estimate {

@@ -10,11 +10,10 @@ pub(crate) use csv::render as csv;
 pub(crate) use markdown::push as push_markdown;
 pub(crate) use table::Matrix;
 
-use fathom_model::snia::{SniaFact, SniaPart, SniaReport, SniaRequirement};
-use fathom_model::{Estimate, JudgedRun, Unit, unit};
-
 use fathom_model::figure::{Figure, Throughput, digits};
+use fathom_model::snia::{SniaFact, SniaPart, SniaReport, SniaRequirement};
 use fathom_model::view::plot::Plot;
+use fathom_model::{Estimate, JudgedRun, Unit, unit};
 
 /// A report to be shown.
 pub(crate) struct SniaView<'a> {

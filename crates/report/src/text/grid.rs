@@ -5,8 +5,7 @@ use fathom_model::judged::LatencySummary;
 
 use super::page::Page;
 use crate::grid::{Cell, Grid, GridRow};
-use crate::names;
-use crate::names::mark;
+use crate::names::{self, mark};
 use crate::table::{Align, Table, display_width, pad, wrap};
 
 pub(super) fn write(page: &mut Page, grid: &Grid<'_>, throughput: Throughput) {
