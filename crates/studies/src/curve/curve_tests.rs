@@ -3,6 +3,7 @@
 use fathom_analysis::test_records::{RecordBuilder, run_of};
 use fathom_model::conduct::{Conductor, Step};
 use fathom_model::curve::{CurvePoint, Sweep};
+use fathom_model::figure::Throughput;
 use fathom_model::schedule::{Pause, Purpose, ScheduledTrial};
 use fathom_model::verdict::Fit;
 use fathom_model::workload::Arrival;
@@ -248,4 +249,49 @@ fn default_sweeps_are_what_the_target_takes() {
     let sets = default_working_sets(1 << 30, 4096);
     assert_eq!((sets[0], sets.len()), (1 << 20, 11));
     assert!(default_working_sets(0, 4096).is_empty());
+}
+
+#[test]
+fn a_view_has_a_row_for_each_point_and_both_units() {
+    let truth: Truth = |spec| (100.0 * spec.workload.total_depth() as f64).min(3200.0);
+    let run = carry_out(options(Sweep::Depth), truth);
+    let view = run.view.unwrap();
+    let table = &view.tables[0];
+    assert_eq!(table.rows.len(), run.curve.unwrap().points.len());
+    assert!(table.rows.iter().all(|r| r.len() == table.columns.len()));
+    let rate = &table.columns[2].head;
+    assert_eq!(rate.shown(Throughput::Binary), "MiB/s");
+    assert_eq!(rate.shown(Throughput::Decimal), "MB/s");
+    let titles: Vec<&str> = view.charts.iter().map(|c| c.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "Throughput by queue depth",
+            "Service latency by queue depth"
+        ]
+    );
+    assert!(view.map.is_none() && view.says_fitness);
+}
+
+#[test]
+fn the_map_of_a_view_is_empty_beyond_saturation() {
+    let truth: Truth = |spec| {
+        spec.workload
+            .rate
+            .map_or(400.0, |r| r.per_second.min(400.0))
+    };
+    let map = carry_out(options(Sweep::Mix), truth)
+        .view
+        .unwrap()
+        .map
+        .unwrap();
+    assert_eq!(map.rows, ["100 %", "75 %", "50 %", "25 %", "0 %"]);
+    for cells in &map.cells {
+        assert_eq!(cells.len(), map.columns.len());
+        let saturated = cells
+            .iter()
+            .position(|c| c.as_ref().is_some_and(|c| c.saturated));
+        let measured = cells.iter().rposition(Option::is_some);
+        assert!(saturated.is_some() && saturated == measured, "{cells:?}");
+    }
 }
