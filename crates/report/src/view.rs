@@ -225,4 +225,28 @@ mod tests {
         assert!(html.contains("<td class=\"n\">8</td>"), "{html}");
         assert!(html.contains("5 s a trial. *: caveats"), "{html}");
     }
+
+    #[test]
+    fn a_titled_table_is_indented_and_warnings_follow_it() {
+        let rate = |unit: Throughput| format!("sdb is slow: 50 {}", unit.name());
+        let mut view = view();
+        view.tables[0].title = Some("reads".into());
+        view.warnings = vec![UnitText::of(rate)];
+        let mut page = Page::new(&TextOptions::default());
+        text::write(&mut page, &[], &view, Throughput::Decimal);
+        let written = page.finish();
+        assert!(
+            written.starts_with("reads\n           entries\n  names"),
+            "{written}"
+        );
+        assert!(written.contains("\n\nsdb is slow: 50 MB/s\n"), "{written}");
+        let mut out = String::new();
+        push_markdown(&mut out, &view);
+        assert!(out.starts_with("**reads**\n\n| kind |"), "{out}");
+        assert!(out.contains("\n\n- sdb is slow: 50 MiB/s\n\n"), "{out}");
+        let html = Section::of(&view).render().unwrap();
+        assert!(html.contains("<h3>reads</h3>"), "{html}");
+        let warning = "<p class=\"alarm warn\">sdb is slow: 50 MiB/s</p>";
+        assert!(html.contains(warning), "{html}");
+    }
 }
