@@ -47,7 +47,7 @@ pub fn render(run: &JudgedRun) -> String {
     for line in crate::gluster::lines(run) {
         let _ = writeln!(out, "{}\n", escape(&line));
     }
-    if run.scale.is_none() {
+    if !run.view.as_ref().is_some_and(|view| view.adds_up_sets) {
         push_sets(&mut out, run);
     }
     if run.snia.is_none() {

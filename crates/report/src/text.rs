@@ -60,8 +60,8 @@ pub fn render(run: &JudgedRun, options: &TextOptions) -> String {
         let all: Vec<_> = run.rows.iter().collect();
         rows::write(&mut page, run, &all, throughput);
     }
-    // A study has added up its sets already.
-    if run.scale.is_none() || options.verbose {
+    let added_up = run.view.as_ref().is_some_and(|view| view.adds_up_sets);
+    if !added_up || options.verbose {
         files::write(&mut page, run);
         objects::write(&mut page, run);
         sets::write(&mut page, run, throughput);

@@ -25,6 +25,9 @@ pub struct View {
     /// The answers say up to where a target is held: the verdict needs no more
     /// than that it is.
     pub says_fitness: bool,
+    /// The view adds up what ran at the same time: sums of the run's sets would say
+    /// it twice.
+    pub adds_up_sets: bool,
     /// Charts, the most important first.
     pub charts: Vec<plot::Plot>,
     /// Latencies by two quantities.

@@ -28,6 +28,7 @@ pub(super) fn view(study: &ScaleStudy) -> View {
         anchor: "curve",
         title: "Speed-up by hosts".to_owned(),
         answers: study.answers.clone(),
+        adds_up_sets: true,
         charts: plots(study),
         tables: vec![table(study)],
         notes: notes(study),
