@@ -52,7 +52,7 @@ impl Known {
     }
 
     /// A row: name, model, figures alone and together and their ratio, remark.
-    fn row(self, line: &Line<'_>) -> Vec<UnitText> {
+    fn row(self, line: &DiskLine<'_>) -> Vec<UnitText> {
         let [alone, together, ratio] = line.figures;
         let mut cells = vec![line.name.as_str().into()];
         cells.extend(self.models.then(|| line.model.into()));
@@ -65,7 +65,7 @@ impl Known {
 }
 
 /// What is said of one disk, or of all together.
-struct Line<'a> {
+struct DiskLine<'a> {
     name: String,
     model: &'a str,
     figures: [Option<&'a Estimate>; 3],
@@ -75,9 +75,9 @@ struct Line<'a> {
 fn table(workload: &DiskWorkload) -> Table {
     let disks = &workload.disks;
     let known = Known::of(disks);
-    let mut lines: Vec<Line<'_>> = disks.iter().map(line).collect();
+    let mut lines: Vec<DiskLine<'_>> = disks.iter().map(line).collect();
     if disks.len() > 1 {
-        lines.push(Line {
+        lines.push(DiskLine {
             name: "sum".to_owned(),
             model: "",
             figures: [
@@ -109,9 +109,9 @@ fn title(workload: &DiskWorkload) -> UnitText {
     })
 }
 
-fn line(disk: &DiskFigures) -> Line<'_> {
+fn line(disk: &DiskFigures) -> DiskLine<'_> {
     let slow = if disk.slow.is_some() { " slow" } else { "" };
-    Line {
+    DiskLine {
         name: disk.target.to_string(),
         model: disk.model.as_deref().unwrap_or_default(),
         figures: [
