@@ -35,6 +35,14 @@ pub(super) struct Range {
 }
 
 impl Range {
+    /// Whether the data leave it open on one side.
+    pub(super) fn is_endless(&self) -> bool {
+        let ends = self
+            .interval
+            .is_some_and(|(low, high)| low.is_finite() && high.is_finite());
+        self.interval.is_some() && !ends
+    }
+
     /// Below 0 as far as the data can say: with its whole interval, or by its
     /// value where there is no interval. Contention and coherency are costs, so
     /// the law does not describe such data.

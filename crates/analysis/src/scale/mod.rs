@@ -266,7 +266,7 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         let note = "no block has a rate for every number of hosts";
         return (None, Some(note.to_owned()));
     };
-    if let Some(note) = contradiction(&fit) {
+    if let Some(note) = endless(&fit).or_else(|| contradiction(&fit)) {
         return (None, Some(note));
     }
     let estimate = |range: law::Range| match range.interval {
@@ -299,6 +299,16 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
         scatter: fit.scatter.unwrap_or(0.0),
     };
     (Some(law), note)
+}
+
+/// Why there is no law, when the interval of a cost has no end: any value fits.
+fn endless(fit: &law::Fit) -> Option<String> {
+    let both = [("contention", fit.sigma), ("coherency", fit.kappa)];
+    let (name, _) = both.into_iter().find(|(_, range)| range.is_endless())?;
+    Some(format!(
+        "the rates scatter too much for a scalability law (any {name} fits); run longer, or more \
+         blocks"
+    ))
 }
 
 /// Why the law cannot be the right one, when a cost comes out below 0.

@@ -148,3 +148,27 @@ fn nothing_measured_is_said() {
     let study = judge(&record).scale.unwrap();
     assert_eq!(study.answers, ["nothing was measured"]);
 }
+
+#[test]
+fn rates_that_any_cost_fits_give_no_law() {
+    let study = judge(&run(|hosts, block| match (block % 2, hosts) {
+        (0, 2) => 30,
+        (0, 4) => 90_000,
+        (1, 2) => 90_000,
+        (1, 4) => 30,
+        _ => 10_000,
+    }));
+    let study = study.scale.unwrap();
+    let reads = &study.operations[0];
+    assert_eq!(reads.law, None);
+    let said = study.answers.join("\n");
+    assert!(
+        said.contains("scatter too much for a scalability law"),
+        "{said}"
+    );
+    let text = serde_json::to_string(&study).unwrap();
+    assert!(
+        !text.contains("\"low\":null,\"high\":null,\"reason\":null"),
+        "{text}"
+    );
+}
