@@ -28,9 +28,12 @@ impl Coarse {
     /// Joins neighbours until a trial has at most [`MOST_INTERVALS`] samples and
     /// as many observations, as far as they can be joined. Trials that were
     /// recorded more finely than in seconds stay as they are: their reader wants
-    /// all of it.
+    /// all of it. So do those with two ends, whose seconds are of single
+    /// connections.
     pub fn bound(&mut self, trial: &mut TrialRecord) {
-        if trial.spec.workload.recording.interval_ns() >= FULL_INTERVAL_NS {
+        let of_connections = trial.samples.iter().any(|s| s.connection.is_some());
+        let is_fine = trial.spec.workload.recording.interval_ns() < FULL_INTERVAL_NS;
+        if !of_connections && !is_fine {
             bound_by(&mut trial.samples, SAMPLES, &mut self.samples_ns);
             bound_by(
                 &mut trial.observations,

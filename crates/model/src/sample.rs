@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
+use crate::network::ConnectionState;
 use crate::op::{ErrorCounts, OpKind};
 use crate::operation::Operation;
 
@@ -163,6 +164,9 @@ pub struct Sample {
     /// of their ends, when the workload asked for a log of them and as far as
     /// it had room.
     pub operations: Vec<Operation>,
+    /// Whose second it is, in a trial with two ends: each connection has samples
+    /// of its own at each end. `None` for a group of workers.
+    pub connection: Option<Box<ConnectionState>>,
 }
 
 impl Sample {
@@ -183,6 +187,7 @@ impl Sample {
             busiest_worker_cpu_ns: 0,
             longest_stall_ns: 0,
             operations: Vec::new(),
+            connection: None,
         }
     }
 
@@ -251,5 +256,10 @@ impl Sample {
             self.operations.extend_from_slice(&other.operations);
             self.operations.sort_by_key(|operation| operation.ended_ns);
         }
+        let both = self.connection.take().zip(other.connection.as_deref());
+        // What several connections did together is nobody's state.
+        self.connection = both
+            .filter(|(mine, theirs)| mine.is_of(theirs))
+            .map(|(mine, theirs)| Box::new(mine.then(*theirs)));
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use fathom_model::fingerprint::TargetFingerprint;
 use fathom_model::histogram::{bucket_of, bucket_range};
+use fathom_model::network::ConnectionState;
 use fathom_model::run::TrialEnd;
 use fathom_model::sample::Halves;
 use fathom_model::{
@@ -85,6 +86,8 @@ struct SampleJson {
     ops: Vec<OpJson>,
     #[serde(default)]
     operations: Vec<OperationJson>,
+    #[serde(default)]
+    connection: Option<Box<ConnectionState>>,
 }
 
 impl From<SampleJson> for Sample {
@@ -104,6 +107,7 @@ impl From<SampleJson> for Sample {
             busiest_worker_cpu_ns: sample.busiest_worker_cpu_ns,
             longest_stall_ns: sample.longest_stall_ns,
             operations: sample.operations.into_iter().map(|o| o.0).collect(),
+            connection: sample.connection,
         }
     }
 }

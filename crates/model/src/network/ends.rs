@@ -2,58 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sparse;
+use super::{TcpState, UdpState, sparse};
 use crate::sample::Phase;
 use crate::{Histogram, OpKind, OpSample, Sample};
-
-/// What the kernel knows of a TCP connection: a selection of `TCP_INFO`
-/// (`linux/tcp.h`). Counters count from the start of the connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TcpState {
-    /// Segments that were sent again.
-    pub retransmits: u64,
-    /// Data segments that were sent.
-    pub segments_out: u64,
-    /// Data segments that arrived.
-    pub segments_in: u64,
-    /// Smoothed round trip, microseconds.
-    pub rtt_us: u32,
-    /// Its mean deviation, microseconds.
-    pub rtt_var_us: u32,
-    /// Smallest round trip, microseconds.
-    pub min_rtt_us: u32,
-    /// Congestion window, segments.
-    pub cwnd_segments: u32,
-    /// Largest segment that is sent, bytes.
-    pub mss_bytes: u32,
-    /// Window that the receiver offers, bytes; 0 where the kernel does not say.
-    pub send_window_bytes: u32,
-    /// Path MTU as the kernel knows it, bytes.
-    pub path_mtu_bytes: u32,
-    /// Rate at which data were acknowledged last, bytes per second.
-    pub delivery_rate: u64,
-    /// Time with data to send, microseconds.
-    pub busy_us: u64,
-    /// Of that, time in which the receiver's window was full.
-    pub window_limited_us: u64,
-    /// Of that, time in which the send buffer was full.
-    pub buffer_limited_us: u64,
-    /// Times that segments overtook one another.
-    pub reordered: u32,
-}
-
-/// What the receiver of datagrams saw, in one second.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UdpState {
-    /// Datagrams that arrived.
-    pub packets: u64,
-    /// Datagrams that are missing between those that arrived.
-    pub lost: u64,
-    /// Datagrams that came after later ones.
-    pub out_of_order: u64,
-    /// Smoothed difference of transit times (RFC 3550), nanoseconds.
-    pub jitter_ns: u64,
-}
 
 /// One second (or the shorter last part) of one connection at one end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -8,6 +8,7 @@
 //! carried it, and what the kernel knows of the connection (`TCP_INFO`).
 //! Rates are of the receiver: what was sent and did not arrive is no work.
 
+mod connection;
 mod ends;
 mod facts;
 mod limit;
@@ -16,9 +17,8 @@ mod pair;
 mod sparse;
 mod spec;
 
-pub use ends::{
-    ConnectionReport, ConnectionSecond, EndReport, FlowReport, HostUse, TcpState, UdpState,
-};
+pub use connection::{ConnectionState, End, TcpState, UdpState, Way};
+pub use ends::{ConnectionReport, ConnectionSecond, EndReport, FlowReport, HostUse};
 pub use facts::{ClockOffset, HostFacts, LinkCounters, LinkFacts, MtuFinding, MtuProbe, RoundTrip};
 pub use limit::{NetLimit, NetLimitKind, NetRemark};
 pub use matrix::{

@@ -1,3 +1,4 @@
+use fathom_model::network::{ConnectionState, End, TcpState, UdpState, Way};
 use fathom_model::rng::Rng;
 use fathom_model::sample::Halves;
 use fathom_model::{ErrorClass, Histogram, OpKind, OpSample, Operation, Phase};
@@ -69,6 +70,45 @@ fn op_sample() -> impl Strategy<Value = OpSample> {
         })
 }
 
+fn connection() -> impl Strategy<Value = Option<Box<ConnectionState>>> {
+    let tcp = any::<([u64; 7], [u32; 8])>().prop_map(|(long, short)| TcpState {
+        retransmits: long[0],
+        segments_out: long[1],
+        segments_in: long[2],
+        delivery_rate: long[3],
+        busy_us: long[4],
+        window_limited_us: long[5],
+        buffer_limited_us: long[6],
+        rtt_us: short[0],
+        rtt_var_us: short[1],
+        min_rtt_us: short[2],
+        cwnd_segments: short[3],
+        mss_bytes: short[4],
+        send_window_bytes: short[5],
+        path_mtu_bytes: short[6],
+        reordered: short[7],
+    });
+    let udp = any::<[u64; 4]>().prop_map(|n| UdpState {
+        packets: n[0],
+        lost: n[1],
+        out_of_order: n[2],
+        jitter_ns: n[3],
+    });
+    let (tcp, udp) = (proptest::option::of(tcp), proptest::option::of(udp));
+    let state = (any::<(bool, bool, u32, u32)>(), tcp, udp);
+    let state = state.prop_map(|((back, receives, number, cpu), tcp, udp)| {
+        Box::new(ConnectionState {
+            way: if back { Way::Reverse } else { Way::Forward },
+            end: if receives { End::Receiver } else { End::Sender },
+            number,
+            cpu,
+            tcp,
+            udp,
+        })
+    });
+    proptest::option::of(state)
+}
+
 fn sample() -> impl Strategy<Value = Sample> {
     (
         0..Phase::ALL.len(),
@@ -76,10 +116,10 @@ fn sample() -> impl Strategy<Value = Sample> {
         any::<[u64; 7]>(),
         vec(op_sample(), 0..=OpKind::ALL.len()),
         proptest::option::of(histogram()),
-        vec(operation(), 0..5),
+        (vec(operation(), 0..5), connection()),
     )
         .prop_map(
-            |(phase, (index, workers, in_flight_ns), n, ops, lateness, operations)| Sample {
+            |(phase, (index, workers, in_flight_ns), n, ops, lateness, rest)| Sample {
                 phase: Phase::ALL[phase],
                 index,
                 start_ns: n[0],
@@ -93,7 +133,8 @@ fn sample() -> impl Strategy<Value = Sample> {
                 run_delay_ns: n[4],
                 busiest_worker_cpu_ns: n[5],
                 longest_stall_ns: n[6],
-                operations,
+                operations: rest.0,
+                connection: rest.1,
             },
         )
 }
@@ -309,4 +350,58 @@ fn blobs_of_version_1_are_still_read() {
     let (expected_samples, expected_observations) = series_of_version_1();
     assert_eq!(samples, expected_samples);
     assert_eq!(observations, expected_observations);
+}
+
+/// What `series_v3.bin` holds: both ends of a connection, with and without what
+/// the kernel knows of it.
+fn series_of_version_3() -> Vec<Sample> {
+    let state = |second: u32, end: End| ConnectionState {
+        way: if second == 2 {
+            Way::Reverse
+        } else {
+            Way::Forward
+        },
+        end,
+        number: second,
+        cpu: 7 * second,
+        tcp: (second < 2).then(|| TcpState {
+            retransmits: u64::from(second) * 5,
+            segments_out: u64::MAX >> second,
+            rtt_us: 25_000 + second,
+            path_mtu_bytes: 9000,
+            reordered: u32::MAX,
+            ..TcpState::default()
+        }),
+        udp: (second == 2).then_some(UdpState {
+            packets: 1000,
+            lost: 3,
+            out_of_order: 2,
+            jitter_ns: 15_700,
+        }),
+    };
+    let ends = [End::Sender, End::Receiver].into_iter();
+    let each = ends.flat_map(|end| (0..3u32).map(move |second| (end, second)));
+    each.map(|(end, second)| {
+        let mut sample = Sample::new(Phase::Measure, second, u64::from(second) * 1_000_000_000);
+        let mut op = OpSample::new(OpKind::Read, false);
+        op.service.record(1 << (10 + second));
+        (op.ops, op.bytes) = (1, 131_072);
+        sample.ops.push(op);
+        sample.connection = (second > 0).then(|| Box::new(state(second, end)));
+        sample
+    })
+    .collect()
+}
+
+#[test]
+fn blobs_of_version_3_are_still_read() {
+    let blob: &[u8] = include_bytes!("series_v3.bin");
+    assert_eq!(blob[0], envelope::VERSION_WITH_CONNECTIONS);
+    assert_eq!(unpack(blob).unwrap().0, series_of_version_3());
+}
+
+#[test]
+fn a_series_without_connections_stays_readable_by_older_builds() {
+    let plain = pack(&[Load::new(1, 100.0).sample(0)], &[]).unwrap();
+    assert_eq!(plain[0].blob[0], envelope::VERSION);
 }

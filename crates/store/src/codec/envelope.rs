@@ -22,6 +22,10 @@ pub(crate) const VERSION: u8 = 1;
 /// Version of a series with details behind it (see `details.rs`).
 pub(crate) const VERSION_WITH_DETAILS: u8 = 2;
 
+/// Version of a series of single connections, whose states come behind the
+/// details (see `connections.rs`).
+pub(crate) const VERSION_WITH_CONNECTIONS: u8 = 3;
+
 /// Most bytes that a blob may hold before compression.
 pub(crate) const MAX_BODY_BYTES: usize = 64 << 20;
 
@@ -57,7 +61,7 @@ pub(crate) fn seal(kind: Kind, version: u8, body: &[u8]) -> Result<Vec<u8>, Code
 pub(crate) fn open(kind: Kind, blob: &[u8]) -> Result<Vec<u8>, CodecError> {
     match blob.first() {
         None => return Err(CodecError::Truncated),
-        Some(&(VERSION | VERSION_WITH_DETAILS)) => {}
+        Some(&(VERSION | VERSION_WITH_DETAILS | VERSION_WITH_CONNECTIONS)) => {}
         Some(&version) => return Err(CodecError::UnknownVersion(version)),
     }
     let stored = blob.get(CHECKSUM).ok_or(CodecError::Truncated)?;

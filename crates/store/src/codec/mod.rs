@@ -5,6 +5,7 @@
 //! length that they read: what a blob may occupy once decoded is counted
 //! against a budget before it is allocated.
 
+mod connections;
 mod details;
 mod envelope;
 mod histograms;
@@ -132,7 +133,9 @@ pub(crate) fn unpack_text(blob: &[u8]) -> Result<String, CodecError> {
 }
 
 fn version_of(samples: &[Sample]) -> u8 {
-    if details::are_in(samples) {
+    if connections::are_in(samples) {
+        envelope::VERSION_WITH_CONNECTIONS
+    } else if details::are_in(samples) {
         envelope::VERSION_WITH_DETAILS
     } else {
         envelope::VERSION
@@ -148,8 +151,12 @@ fn encode(samples: &[Sample], observations: &[Observation]) -> Result<Vec<u8>, C
     put_u64(&mut out, observations.len() as u64);
     samples::put(&mut out, samples, &mut budget)?;
     observations::put(&mut out, observations, &mut budget)?;
-    if details::are_in(samples) {
+    let has_connections = connections::are_in(samples);
+    if has_connections || details::are_in(samples) {
         details::put(&mut out, samples, &mut budget)?;
+    }
+    if has_connections {
+        connections::put(&mut out, samples, &mut budget)?;
     }
     if out.len() > envelope::MAX_BODY_BYTES {
         return Err(CodecError::TooLarge);
@@ -168,6 +175,9 @@ fn decode(body: &[u8]) -> Result<(Vec<Sample>, Vec<Observation>), CodecError> {
     let observations = observations::take(&mut reader, observation_count, &mut budget)?;
     if !reader.is_empty() {
         details::take(&mut reader, &mut samples, &mut budget)?;
+    }
+    if !reader.is_empty() {
+        connections::take(&mut reader, &mut samples, &mut budget)?;
     }
     if !reader.is_empty() {
         return Err(CodecError::Malformed("there are bytes after the end"));

@@ -30,6 +30,7 @@ fn numbers(sample: &Sample) -> [u64; NUMBERS] {
         busiest_worker_cpu_ns,
         longest_stall_ns,
         operations: _,
+        connection: _,
     } = sample;
     [
         u64::from(*index),
@@ -165,6 +166,7 @@ pub(super) fn take(
             busiest_worker_cpu_ns: busiest_worker_cpu_ns[i],
             longest_stall_ns: longest_stall_ns[i],
             operations: Vec::new(),
+            connection: None,
         });
     }
     Ok(samples)

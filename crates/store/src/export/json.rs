@@ -97,6 +97,7 @@ impl Serialize for SampleJson<'_> {
             busiest_worker_cpu_ns,
             longest_stall_ns,
             operations,
+            connection,
         } = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("phase", phase)?;
@@ -114,6 +115,9 @@ impl Serialize for SampleJson<'_> {
         map.serialize_entry("ops", &Each(ops, OpJson))?;
         if !operations.is_empty() {
             map.serialize_entry("operations", &Each(operations, OperationJson))?;
+        }
+        if let Some(connection) = connection {
+            map.serialize_entry("connection", connection)?;
         }
         map.end()
     }
