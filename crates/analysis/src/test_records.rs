@@ -17,7 +17,7 @@ use fathom_model::run::{
     Ceiling, DataReport, EngineReport, RunMeta, RunRecord, RunState, TrialEnd, TrialRecord,
 };
 use fathom_model::sample::{OpSample, Phase, Sample};
-use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
+use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial};
 use fathom_model::target::Target;
 use fathom_model::verdict::{Finding, FindingStatus, Limiter, Validity};
 use fathom_model::workload::{CacheMode, EngineKind, OpMix, Workload};
@@ -175,27 +175,12 @@ impl RecordBuilder {
         let samples = self.samples();
         let mut trial = TrialRecord {
             spec: ScheduledTrial {
-                index: 0,
-                iteration: 0,
-                row: 0,
-                label: self.workload.name.clone(),
-                target: self.target.clone(),
-                workload: self.workload.clone(),
                 seed: 1,
-                role: TrialRole::Measure,
-                together: None,
-                start_delay_ns: 0,
-                follows: None,
-                ends_others: false,
-                file_set: 0,
-                host: None,
-                spares_others: false,
-                part: None,
-                pause: Pause {
-                    floor_ns: 0,
-                    ceiling_ns: 0,
-                    until_quiet: false,
-                },
+                ..ScheduledTrial::new(
+                    self.workload.name.clone(),
+                    self.target.clone(),
+                    self.workload.clone(),
+                )
             },
             started_unix_ns: 0,
             state: self.state,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fathom_fleet::{Event, Interrupt, Outcome, Settings, Sink, SinkError, run_schedule};
 use fathom_model::conduct::{Conductor, InOrder, Step};
 use fathom_model::sample::Phase;
-use fathom_model::schedule::{Pause, Purpose, Schedule, ScheduledTrial, TrialRole};
+use fathom_model::schedule::{Purpose, Schedule, ScheduledTrial};
 use fathom_model::stop::{Decision, StopRule};
 use fathom_model::workload::{Bounds, DataSet, EngineKind, Workload};
 use fathom_model::{RunState, Sample, Target, TrialRecord};
@@ -26,25 +26,8 @@ fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
     ScheduledTrial {
         index,
         iteration: index,
-        row: 0,
-        label: "test".to_owned(),
-        target,
-        workload,
         seed: 11,
-        role: TrialRole::Measure,
-        together: None,
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
-        file_set: 0,
-        host: None,
-        spares_others: false,
-        part: None,
-        pause: Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        },
+        ..ScheduledTrial::new("test", target, workload)
     }
 }
 

@@ -12,7 +12,7 @@ use fathom_fleet::{
     AgentOptions, Event, Interrupt, Settings, Sink, SinkError, on_hosts, run_on_fleet,
 };
 use fathom_model::conduct::InOrder;
-use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::schedule::Purpose;
 use fathom_model::workload::{Bounds, DataSet, EngineKind};
 use fathom_model::{RunState, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
@@ -73,27 +73,8 @@ fn schedule() -> Schedule {
 /// Alone, at once, without a pause.
 fn trial(target: Target, workload: Workload) -> ScheduledTrial {
     ScheduledTrial {
-        index: 0,
-        iteration: 0,
-        row: 0,
-        label: "trial".to_owned(),
-        target,
-        workload,
         seed: 1,
-        role: TrialRole::Measure,
-        together: None,
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
-        file_set: 0,
-        host: None,
-        spares_others: false,
-        part: None,
-        pause: Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        },
+        ..ScheduledTrial::new("trial", target, workload)
     }
 }
 

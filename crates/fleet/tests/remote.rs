@@ -16,7 +16,7 @@ use fathom_fleet::{
 };
 use fathom_model::conduct::InOrder;
 use fathom_model::fleet::FleetHost;
-use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::schedule::Purpose;
 use fathom_model::workload::{Bounds, DataSet, EngineKind};
 use fathom_model::{RunState, Sample, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
@@ -179,36 +179,21 @@ fn schedule(trials: Vec<ScheduledTrial>) -> Schedule {
 
 fn trial(target: Target, engine: EngineKind, time_ns: u64) -> ScheduledTrial {
     ScheduledTrial {
-        index: 0,
-        iteration: 0,
-        row: 0,
-        label: "work".to_owned(),
-        target,
-        workload: Workload {
-            engine,
-            think_ns: 100_000,
-            bounds: Bounds {
-                time_ns: Some(time_ns),
-                ..Bounds::default()
-            },
-            data_set: DataSet::of_bytes(1 << 20),
-            ..Workload::example("work")
-        },
         seed: 11,
-        role: TrialRole::Measure,
-        together: None,
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
-        file_set: 0,
-        host: None,
-        spares_others: false,
-        part: None,
-        pause: Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        },
+        ..ScheduledTrial::new(
+            "work",
+            target,
+            Workload {
+                engine,
+                think_ns: 100_000,
+                bounds: Bounds {
+                    time_ns: Some(time_ns),
+                    ..Bounds::default()
+                },
+                data_set: DataSet::of_bytes(1 << 20),
+                ..Workload::example("work")
+            },
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use fathom_fleet::{
     Event, Interrupt, Outcome, Settings, Sink, SinkError, TrialEnding, run_schedule,
 };
 use fathom_model::conduct::InOrder;
-use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::schedule::Purpose;
 use fathom_model::workload::{Bounds, DataSet, EngineKind, OpMix};
 use fathom_model::{Observation, RunState, Sample, Schedule, ScheduledTrial, Target, Workload};
 use fathom_observe::Sysroot;
@@ -28,26 +28,11 @@ fn settings() -> Settings {
 fn trial(index: u32, target: Target, workload: Workload) -> ScheduledTrial {
     ScheduledTrial {
         index,
-        iteration: 0,
         row: index,
-        label: format!("trial {index}"),
-        target,
-        workload,
         seed: 11,
-        role: TrialRole::Measure,
         together: Some(0),
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
         file_set: index,
-        host: None,
-        spares_others: false,
-        part: None,
-        pause: Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        },
+        ..ScheduledTrial::new(format!("trial {index}"), target, workload)
     }
 }
 

@@ -33,26 +33,8 @@ fn spec(index: u32, label: &str) -> ScheduledTrial {
     let plan = fathom_model::Workload::example("w");
     ScheduledTrial {
         index,
-        iteration: 0,
-        row: 0,
-        label: label.to_owned(),
-        target: fathom_model::Target::Null,
-        workload: plan,
         seed: 1,
-        role: fathom_model::schedule::TrialRole::Measure,
-        together: None,
-        start_delay_ns: 0,
-        follows: None,
-        ends_others: false,
-        file_set: 0,
-        host: None,
-        part: None,
-        spares_others: false,
-        pause: fathom_model::schedule::Pause {
-            floor_ns: 0,
-            ceiling_ns: 0,
-            until_quiet: false,
-        },
+        ..ScheduledTrial::new(label, fathom_model::Target::Null, plan)
     }
 }
 

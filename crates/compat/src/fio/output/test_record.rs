@@ -5,7 +5,7 @@ use fathom_model::observation::DeviceActivity;
 use fathom_model::recording::{DepthCounts, ThreadUse};
 use fathom_model::run::{EngineReport, RunMeta, TrialEnd};
 use fathom_model::sample::Halves;
-use fathom_model::schedule::{Pause, Schedule, TrialRole};
+use fathom_model::schedule::Schedule;
 use fathom_model::workload::OpMix;
 use fathom_model::{
     Fingerprint, Histogram, Observation, OpKind, OpSample, Operation, Phase, RunRecord, RunState,
@@ -97,26 +97,13 @@ pub(super) fn trial(index: u32, single: bool) -> TrialRecord {
     TrialRecord {
         spec: ScheduledTrial {
             index,
-            iteration: 0,
             row: index,
-            label: format!("mixed-{index}"),
-            target: Target::Path("/data/file".into()),
-            workload: workload(),
             seed: 1,
-            pause: Pause {
-                floor_ns: 0,
-                ceiling_ns: 0,
-                until_quiet: false,
-            },
-            role: TrialRole::Measure,
-            together: None,
-            start_delay_ns: 0,
-            follows: None,
-            ends_others: false,
-            file_set: 0,
-            host: None,
-            spares_others: false,
-            part: None,
+            ..ScheduledTrial::new(
+                format!("mixed-{index}"),
+                Target::Path("/data/file".into()),
+                workload(),
+            )
         },
         started_unix_ns: STARTED_NS + u64::from(index) * 3_000_000_000,
         state: RunState::Complete,

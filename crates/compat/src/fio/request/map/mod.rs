@@ -25,7 +25,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use fathom_model::limits::MAX_WORKERS;
-use fathom_model::schedule::{Pause, Purpose, TrialRole};
+use fathom_model::schedule::Purpose;
 use fathom_model::workload::{EngineKind, NamedFiles};
 use fathom_model::{OpKind, Schedule, ScheduledTrial, Target, Workload};
 
@@ -285,22 +285,14 @@ impl Mapping<'_> {
         let seed = record::seed(asked, self.seed, number);
         self.trials.push(ScheduledTrial {
             index,
-            iteration: 0,
             row: index,
-            label,
-            target,
-            workload,
             seed,
-            pause: NO_PAUSE,
-            role: TrialRole::Measure,
             together: Some(self.stages.stage()),
             start_delay_ns: record::start_delay_ns(asked, seed),
             follows: self.stages.follows(),
             ends_others: asked.flag("exitall", false),
-            file_set: 0,
-            host: None,
             spares_others: !asked.flag("exitall_on_error", false),
-            part: None,
+            ..ScheduledTrial::new(label, target, workload)
         });
         true
     }
@@ -371,23 +363,20 @@ impl Mapping<'_> {
         let seed = record::seed(asked, self.seed, number);
         self.trials.push(ScheduledTrial {
             index,
-            iteration: 0,
             row: index,
-            label: label(&asked.job.name, clones, count),
-            target: Target::Path(directory),
-            workload,
             seed,
-            pause: NO_PAUSE,
-            role: TrialRole::Measure,
             together: Some(self.stages.stage()),
             start_delay_ns: record::start_delay_ns(asked, seed),
             follows: self.stages.follows(),
             ends_others: asked.flag("exitall", false),
             // Each has a tree of its own.
             file_set: index.saturating_add(1),
-            host: None,
-            part: None,
             spares_others: !asked.flag("exitall_on_error", false),
+            ..ScheduledTrial::new(
+                label(&asked.job.name, clones, count),
+                Target::Path(directory),
+                workload,
+            )
         });
         true
     }
@@ -454,13 +443,6 @@ impl Mapping<'_> {
         (self.account, Ok(mapped))
     }
 }
-
-/// fio goes from one job to the next without waiting.
-const NO_PAUSE: Pause = Pause {
-    floor_ns: 0,
-    ceiling_ns: 0,
-    until_quiet: false,
-};
 
 /// A workload before anything is asked of it.
 fn bare(name: &str, workers: u32, engine: EngineKind) -> Workload {
