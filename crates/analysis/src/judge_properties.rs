@@ -198,6 +198,7 @@ impl Odd {
             start: None,
             gluster: None,
             gate: None,
+            ends: None,
         }
     }
 

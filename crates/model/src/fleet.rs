@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::Estimate;
 use crate::fingerprint::Fingerprint;
 use crate::host_mode::HostMode;
+use crate::network::HostFacts;
 
 /// One host of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +23,9 @@ pub struct FleetHost {
     /// Why it gave no result, where it was missing or was lost.
     #[serde(default)]
     pub lost: Option<String>,
+    /// What it says of itself and its link, where the network was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Box<HostFacts>>,
 }
 
 /// What is known of a host's clock, measured over the link by the exchange

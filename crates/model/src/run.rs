@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::fleet::{FleetHost, StartReport};
 use crate::host_load::HostLoad;
+use crate::network::EndsReport;
 use crate::observation::Observation;
 use crate::op::ErrorClass;
 use crate::recording::{DepthCounts, ThreadUse};
@@ -182,6 +183,9 @@ pub struct TrialEnd {
     /// was none, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Box<crate::idle_gate::IdleGate>>,
+    /// What is known of both ends of a trial that has two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Box<EndsReport>>,
 }
 
 /// How an engine really worked.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::ComparisonDesign;
 use crate::host_mode::{HostMode, HostPart};
-use crate::network::{MatrixReport, PairReport};
+use crate::network::{Ends, MatrixReport, PairReport};
 use crate::rng::derive_seed;
 use crate::snia::SniaSettings;
 use crate::target::Target;
@@ -87,6 +87,9 @@ pub struct ScheduledTrial {
     /// host, nothing divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<HostPart>,
+    /// The two hosts of a load between hosts. `None`: the load has one end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<Ends>,
 }
 
 impl ScheduledTrial {
@@ -112,6 +115,7 @@ impl ScheduledTrial {
             host: None,
             spares_others: false,
             part: None,
+            ends: None,
         }
     }
 
@@ -152,8 +156,8 @@ pub enum TrialRole {
     /// Its figures are the result.
     #[default]
     Measure,
-    /// Evidence for another row: the same workload at twice the depth. No
-    /// result of its own.
+    /// Evidence for another row: the same workload at twice the depth, or small
+    /// requests without load or beside one. No result of its own.
     Probe,
     /// Side A of a comparison.
     A,

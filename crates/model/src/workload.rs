@@ -276,7 +276,7 @@ impl Workload {
                 Some(requests) => requests.does(kind),
                 None => drawn(),
             },
-            Work::Blocks | Work::Connections(_) => drawn(),
+            Work::Blocks | Work::Connections(_) | Work::Pair(_) => drawn(),
         }
     }
 

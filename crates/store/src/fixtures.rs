@@ -79,6 +79,7 @@ pub fn trial(index: u32) -> ScheduledTrial {
         host: None,
         spares_others: false,
         part: None,
+        ends: None,
         pause: Pause {
             floor_ns: 0,
             ceiling_ns: SECOND_NS,
@@ -148,6 +149,7 @@ pub fn end() -> TrialEnd {
             }],
             gave_up: false,
         })),
+        ends: None,
     }
 }
 

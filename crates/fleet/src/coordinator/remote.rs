@@ -226,6 +226,7 @@ impl RemoteAgent {
             fingerprint: self.about.fingerprint.clone(),
             clock: self.clock(),
             lost: None,
+            network: None,
         }
     }
 

@@ -1,12 +1,13 @@
 //! Facts of hosts, links and paths.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::sparse;
 use crate::Histogram;
 
 /// Counters of a link since it came up (`/sys/class/net/*/statistics`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkCounters {
     /// Frames that arrived damaged.
     pub receive_errors: u64,
@@ -45,7 +46,7 @@ impl LinkCounters {
 }
 
 /// What a host says of one of its links (`/sys/class/net`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkFacts {
     /// Name of the interface.
     pub interface: String,
@@ -73,7 +74,7 @@ pub struct LinkFacts {
 }
 
 /// What a host says of itself and the link that carries the test.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostFacts {
     /// Its name.
     pub hostname: String,

@@ -16,6 +16,7 @@ mod matrix;
 mod pair;
 mod sparse;
 mod spec;
+mod two_ends;
 
 pub use connection::{ConnectionState, End, TcpState, UdpState, Way};
 pub use ends::{ConnectionReport, ConnectionSecond, EndReport, FlowReport, HostUse};
@@ -26,6 +27,7 @@ pub use matrix::{
 };
 pub use pair::{LoadResult, PairPlan, PairReport, PlannedLoad, Reachability};
 pub use spec::{Direction, LoadKind, LoadSpec, Protocol, SendMethod};
+pub use two_ends::{ConnectionFacts, EndFacts, Ends, EndsReport, FlowFacts, PathFacts};
 
 /// Version of the machine-readable result of a pair: its `schema` field.
 pub const PAIR_SCHEMA: &str = "fathom.net-pair/1";

@@ -1,5 +1,6 @@
 //! What a network load is.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Largest block of a load, bytes.
@@ -14,7 +15,7 @@ const MOST_DATAGRAM_BYTES: u32 = 65_507;
 const LEAST_DATAGRAM_BYTES: u32 = 32;
 
 /// What carries the data.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// TCP.
@@ -25,7 +26,7 @@ pub enum Protocol {
 }
 
 /// Which way data flow, seen from the end that asked for the load.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// From the end that asked to the other one.
@@ -50,7 +51,7 @@ impl Direction {
 }
 
 /// What the connections do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadKind {
     /// One end sends all the time, the other receives.
@@ -69,7 +70,7 @@ pub enum LoadKind {
 }
 
 /// How a stream is sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SendMethod {
     /// `write`: the kernel copies each block.
@@ -80,7 +81,7 @@ pub enum SendMethod {
 }
 
 /// One load between two ends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSpec {
     /// What carries the data.
     pub protocol: Protocol,
@@ -151,6 +152,19 @@ impl LoadSpec {
             warmup_ns: 0,
             measure_ns,
             ..LoadSpec::stream(1)
+        }
+    }
+
+    /// Small requests for `measure_ns`, one at a time; with `every_ns` above 0
+    /// one is due each such time.
+    pub fn round_trips(measure_ns: u64, every_ns: u64) -> LoadSpec {
+        LoadSpec {
+            kind: LoadKind::Requests {
+                request_bytes: 64,
+                response_bytes: 64,
+                every_ns,
+            },
+            ..LoadSpec::requests(64, 64, measure_ns)
         }
     }
 

@@ -5,6 +5,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::*;
+use crate::network::LoadSpec;
 
 /// Everything about one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -154,12 +155,15 @@ pub(super) struct WorkloadRecord {
     /// block is an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) object: Option<Box<ObjectWork>>,
+    /// A load between two hosts, of which both ends are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) load: Option<Box<LoadSpec>>,
 }
 
 /// Why a record does not say what a workload acts on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnclearWork {
-    #[error("a workload acts on one of meta, store, peer and replay, not on several")]
+    #[error("a workload acts on one of meta, store, peer, replay and load, not on several")]
     Several,
     #[error("object describes requests, but there is no store to send them to: add store")]
     NoStore,
@@ -234,6 +238,7 @@ impl From<Workload> for WorkloadRecord {
             meta: None,
             store: None,
             object: None,
+            load: None,
             name: workload.name,
             engine: workload.engine,
             mix: workload.mix,
@@ -297,6 +302,12 @@ impl WorkloadRecord {
             self.store.take(),
             self.object.take(),
         );
+        if let Some(load) = self.load.take() {
+            return match works {
+                (None, None, None, None, None) => Ok(Work::Pair(load)),
+                _ => Err(UnclearWork::Several),
+            };
+        }
         Ok(match works {
             (None, None, None, None, None) => Work::Blocks,
             (Some(replay), None, None, None, None) => Work::recorded(replay),
@@ -321,6 +332,7 @@ impl WorkloadRecord {
             }
             Work::Connections(peer) => self.peer = Some(peer),
             Work::Recorded(replay) => self.replay = Some(*replay),
+            Work::Pair(load) => self.load = Some(load),
         }
     }
 }
@@ -358,6 +370,7 @@ mod tests {
             Work::objects(store.clone(), requests),
             Work::blocks_as_objects(store),
             Work::recorded(Replay::of("/var/list".into())),
+            Work::Pair(Box::new(LoadSpec::stream(3))),
         ];
         for work in works {
             let workload = of(work);

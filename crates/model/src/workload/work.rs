@@ -2,6 +2,7 @@
 //! files, objects, a connection, or a recorded list.
 
 use super::{MetaWork, ObjectStore, ObjectWork, Peer, Replay, Workload};
+use crate::network::LoadSpec;
 
 /// What the operations of a workload act on, and where they come from.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,6 +18,8 @@ pub enum Work {
     Connections(Box<Peer>),
     /// Blocks in the order of a recorded list.
     Recorded(Box<Replay>),
+    /// Data between two hosts, of which both ends are measured.
+    Pair(Box<LoadSpec>),
 }
 
 /// Work on an object store.
@@ -122,6 +125,14 @@ impl Workload {
     pub fn peer(&self) -> Option<&Peer> {
         match &self.work {
             Work::Connections(peer) => Some(peer),
+            _ => None,
+        }
+    }
+
+    /// The load between two hosts.
+    pub fn pair(&self) -> Option<&LoadSpec> {
+        match &self.work {
+            Work::Pair(spec) => Some(spec),
             _ => None,
         }
     }

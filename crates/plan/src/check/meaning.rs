@@ -13,7 +13,7 @@ use crate::works::Works;
 /// What a workload acts on, as keys name it.
 pub(super) fn works_of(workload: &Workload) -> Works {
     match &workload.work {
-        Work::Blocks | Work::Connections(_) => Works::BLOCKS,
+        Work::Blocks | Work::Connections(_) | Work::Pair(_) => Works::BLOCKS,
         Work::Files(_) => Works::FILES,
         Work::Objects(_) => Works::OBJECTS,
         Work::Recorded(_) => Works::RECORDED,
