@@ -31,6 +31,7 @@ use crate::snia;
 use crate::steadiness;
 use crate::summary::{kind_latencies, summarize, summarize_ops};
 use crate::trial::{Trial, add};
+use crate::two_ends;
 
 /// Judges a run.
 ///
@@ -38,6 +39,8 @@ use crate::trial::{Trial, add};
 /// interrupted, failed, or holds half a trial or none. What the data cannot
 /// say is said in place of the number; nothing is left out.
 pub fn judge(record: &RunRecord) -> JudgedRun {
+    let at_one_end = two_ends::run_at_one_end(record);
+    let record = at_one_end.as_ref().unwrap_or(record);
     match fathom_model::seconds::run_in_seconds(record) {
         Some(record) => judge_seconds(&record),
         None => judge_seconds(record),

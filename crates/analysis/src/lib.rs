@@ -46,6 +46,7 @@ mod statistics;
 mod steadiness;
 mod summary;
 mod trial;
+mod two_ends;
 
 #[cfg(test)]
 mod judge_properties;

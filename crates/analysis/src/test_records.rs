@@ -337,6 +337,7 @@ pub fn run_of(mut trials: Vec<TrialRecord>, host: Fingerprint) -> RunRecord {
             },
             host,
             hosts: Vec::new(),
+            matrix_figures: None,
         },
         trials,
     }

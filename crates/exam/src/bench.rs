@@ -209,6 +209,7 @@ fn meta(case: &Case, trials: &[TrialRecord], seed: u64) -> RunMeta {
         },
         host: case.host.fingerprint(),
         hosts: Vec::new(),
+        matrix_figures: None,
     }
 }
 

@@ -370,5 +370,6 @@ fn meta_of(request: &Request, schedule: &Schedule, id: String, hosts: Vec<FleetH
         schedule: schedule.clone(),
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts,
+        matrix_figures: None,
     }
 }

@@ -38,6 +38,7 @@ pub mod observation;
 pub mod op;
 pub mod operation;
 pub mod opinion;
+pub mod pair_trials;
 pub mod recording;
 pub mod rng;
 pub mod run;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::fingerprint::{Fingerprint, TargetFingerprint};
 use crate::fleet::{FleetHost, StartReport};
 use crate::host_load::HostLoad;
-use crate::network::EndsReport;
+use crate::network::{EndsReport, MatrixReport};
 use crate::observation::Observation;
 use crate::op::ErrorClass;
 use crate::recording::{DepthCounts, ThreadUse};
@@ -65,6 +65,10 @@ pub struct RunMeta {
     /// The hosts that carried the load, where it was not this one.
     #[serde(default)]
     pub hosts: Vec<FleetHost>,
+    /// All pairs of several hosts as versions up to 0.1 stored them: figures
+    /// without trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrix_figures: Option<Box<MatrixReport>>,
 }
 
 impl RunMeta {
@@ -130,6 +134,7 @@ impl RunRecord {
                 schedule,
                 host,
                 hosts: Vec::new(),
+                matrix_figures: None,
             },
             trials: Vec::new(),
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::ComparisonDesign;
 use crate::host_mode::{HostMode, HostPart};
-use crate::network::{Ends, MatrixReport, PairReport};
+use crate::network::Ends;
 use crate::rng::derive_seed;
 use crate::snia::SniaSettings;
 use crate::target::Target;
@@ -213,18 +213,8 @@ pub enum Purpose {
         /// Blocks: in each, every number once.
         blocks: u32,
     },
-    /// The network between hosts. There are no trials; what was measured is
-    /// the result itself.
-    Network {
-        /// A pair of hosts.
-        #[schemars(skip)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        pair: Option<Box<PairReport>>,
-        /// All pairs of several hosts.
-        #[schemars(skip)]
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        matrix: Option<Box<MatrixReport>>,
-    },
+    /// The network between hosts: each load is a trial with two ends.
+    Network {},
     /// A test of the SNIA performance test specification.
     Snia {
         /// `iops`, `throughput`, `latency` or `wsat`.

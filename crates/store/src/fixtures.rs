@@ -57,6 +57,7 @@ pub fn meta(id: &str, trials: u32) -> RunMeta {
             }),
             ..FleetHost::default()
         }],
+        matrix_figures: None,
     }
 }
 

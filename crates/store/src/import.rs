@@ -16,6 +16,7 @@ use fathom_model::{
 };
 use serde::{Deserialize, Deserializer, de};
 
+use crate::earlier_network::{self, EarlierSchedule};
 use crate::export::SERIES_SCHEMA;
 
 /// Reads a document of raw series.
@@ -31,10 +32,13 @@ pub fn json(text: &str) -> Result<RunRecord, String> {
             document.schema
         ));
     }
-    Ok(RunRecord {
-        meta: document.run,
-        trials: document.trials.into_iter().map(TrialRecord::from).collect(),
-    })
+    let trials = document.trials.into_iter().map(TrialRecord::from).collect();
+    let schedule = || {
+        let earlier: Earlier = serde_json::from_str(text)?;
+        Ok(earlier.run.schedule)
+    };
+    let run = earlier_network::complete(document.run, trials, schedule);
+    run.map_err(|error: serde_json::Error| error.to_string())
 }
 
 #[derive(Deserialize)]
@@ -42,6 +46,17 @@ struct Document {
     schema: String,
     run: RunMeta,
     trials: Vec<Trial>,
+}
+
+/// A document of a version that kept the result of a network in its schedule.
+#[derive(Deserialize)]
+struct Earlier {
+    run: EarlierRun,
+}
+
+#[derive(Deserialize)]
+struct EarlierRun {
+    schedule: EarlierSchedule,
 }
 
 #[derive(Deserialize)]

@@ -30,6 +30,7 @@ mod closing;
 mod codec;
 mod collected;
 mod compact;
+mod earlier_network;
 mod error;
 pub mod export;
 mod files;

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::de::DeserializeOwned;
 
 use crate::codec::{self, CodecError};
+use crate::earlier_network;
 use crate::recover::LOST;
 use crate::rows::{from_json, state, unsigned};
 use crate::write::TrialKey;
@@ -98,7 +99,7 @@ impl Store {
             .connection
             .unchecked_transaction()
             .map_err(|error| self.error(error))?;
-        let (key, mut meta) = self.load_meta(&snapshot, id)?;
+        let (key, mut meta, schedule) = self.load_meta(&snapshot, id)?;
         let mut lost = false;
         if meta.state == RunState::Running
             && let Some(run) = self.lost()?.into_iter().find(|run| run.id == id)
@@ -121,24 +122,34 @@ impl Store {
                 trials.push(trial);
             }
         }
+        let record = earlier_network::complete(meta, trials, || {
+            let text = codec::unpack_text(&schedule)?;
+            from_json(&text).map_err(|_| CodecError::Malformed("it is not what it should be"))
+        });
+        let record = record.map_err(|source| Error::Damaged {
+            run: id.to_owned(),
+            part: "the schedule".to_owned(),
+            source,
+        })?;
         Ok(LoadedRun {
-            record: RunRecord { meta, trials },
+            record,
             damage: damage.errors,
         })
     }
 
-    fn load_meta(&self, snapshot: &Connection, id: &str) -> Result<(i64, RunMeta), Error> {
+    /// A run with its key, and its schedule as it is stored.
+    fn load_meta(&self, snapshot: &Connection, id: &str) -> Result<(i64, RunMeta, Vec<u8>), Error> {
         let row = snapshot
             .query_row(
                 "SELECT key, id, started_unix_ns, ended_unix_ns, state, reason, tool_version,
                     command_line, plan_yaml, label, fingerprint, schedule, hosts
                  FROM run WHERE id = ?",
                 [id],
-                |row| Ok((row.get("key")?, read_meta(row)?)),
+                |row| Ok((row.get("key")?, read_meta(row)?, row.get("schedule")?)),
             )
             .optional()
             .map_err(|error| self.error(error))?;
-        let Some((key, meta)) = row else {
+        let Some((key, meta, schedule)) = row else {
             return Err(Error::NoSuchRun {
                 text: id.to_owned(),
             });
@@ -148,7 +159,7 @@ impl Store {
             part: part.to_owned(),
             source,
         })?;
-        Ok((key, meta))
+        Ok((key, meta, schedule))
     }
 
     /// Reads a trial; `None` when it cannot even be said what was to be done.
@@ -253,6 +264,7 @@ fn read_meta(row: &Row<'_>) -> rusqlite::Result<Part<RunMeta>> {
         schedule,
         host,
         hosts,
+        matrix_figures: None,
     }))
 }
 

@@ -6,10 +6,33 @@ mod limit;
 mod outliers;
 mod packet_size;
 mod remarks;
+mod stored;
 
+use fathom_model::RunRecord;
 use fathom_model::network::{MatrixMode, MatrixReport, PairReport};
 
 pub use limit::wire_factor;
+
+/// What a run says of the network between hosts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NetworkReport {
+    /// A pair of hosts.
+    Pair(Box<PairReport>),
+    /// All pairs of several hosts.
+    Matrix(Box<MatrixReport>),
+}
+
+/// Judges a run of a network from its trials; `None` for a run of anything
+/// else.
+pub fn judge_network(record: &RunRecord) -> Option<NetworkReport> {
+    if let Some(mut matrix) = stored::matrix(record) {
+        judge_matrix(&mut matrix);
+        return Some(NetworkReport::Matrix(Box::new(matrix)));
+    }
+    let mut pair = stored::pair(record)?;
+    judge_pair(&mut pair);
+    Some(NetworkReport::Pair(Box::new(pair)))
+}
 
 /// Adds to a report what its figures mean: the limiter of each direction, the
 /// packet sizes, and remarks.
@@ -42,3 +65,7 @@ pub fn judge_matrix(report: &mut MatrixReport) {
 #[cfg(test)]
 #[path = "network_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "stored_tests.rs"]
+mod stored_tests;

@@ -110,6 +110,7 @@ fn load(streams: u32, mbits: &[f64], tcp: TcpState, cpu: (f64, f64)) -> LoadResu
         reverse: None,
         loaded: None,
         error: None,
+        started_unix_ns: 0,
     }
 }
 

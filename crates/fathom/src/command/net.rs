@@ -12,8 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand, ValueEnum};
+use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_fleet::network::{LoadControl, NetError, default_plan, measure_pair, resolve};
 use fathom_model::network::{PairPlan, PairReport};
+use fathom_model::pair_trials::pair_run;
 use fathom_report::network as pages;
 
 use crate::command::hosts::HostArgs;
@@ -189,17 +191,20 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
         stop: stop_on_signals()?,
         allowance: None,
     };
+    let meta = keep::meta("net")?;
     let progress = Progress::new(net.quiet);
     let measured = measure_pair(address, &plan, 0, &load_control, &mut |what| {
         progress.tell(what);
     });
     drop(progress);
-    let mut report = match measured {
-        Ok(report) => report,
+    let record = match measured {
+        Ok(measured) => pair_run(meta, &measured),
         Err(error) => return Ok(fail(&error, &load_control.stop)),
     };
-    fathom_analysis::network::judge_pair(&mut report);
-    keep::pair(&net.store, &report);
+    keep::keep(&net.store, &record);
+    let Some(NetworkReport::Pair(report)) = judge_network(&record) else {
+        anyhow::bail!("nothing was measured");
+    };
     present::write_stdout(&page(&report, format)?)?;
     let failed = report.loads.iter().any(|load| load.error.is_some());
     Ok(if failed { Exit::Failure } else { Exit::Success })

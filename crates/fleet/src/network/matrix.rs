@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 
-use fathom_model::network::{
-    Cell, LoadResult, LoadSpec, MATRIX_SCHEMA, MatrixMode, MatrixReport, MatrixRound, NodeSum,
-    Outliers, PairPlan, PairReport, PlannedLoad,
-};
-use fathom_observe::unix_now_ns;
+use fathom_model::TrialRecord;
+use fathom_model::fleet::FleetHost;
+use fathom_model::network::{Ends, LoadSpec, MatrixMode, PairPlan, PairReport, PlannedLoad};
+use fathom_model::pair_trials::{PairPlace, failed_trial, network_host, pair_trials};
 use fathom_stats::median::median;
 
 use super::driver::{Remote, StartTime};
 use super::error::{NetError, no_thread};
-use super::rounds::rounds;
+use super::rounds::{HostPair, rounds};
 
 /// Time from the order to the common start; servers meet meanwhile.
 const LEAD_NS: u64 = 500_000_000;
@@ -23,7 +22,7 @@ const IDLE_NS: u64 = 200_000_000;
 
 /// Pairs below so much of the median are looked at again, so often.
 const AGAIN_BELOW: f64 = 0.9;
-const LOOKS_AGAIN: usize = 2;
+const LOOKS_AGAIN: u32 = 2;
 
 /// What is measured among several servers.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,34 +33,54 @@ pub struct MatrixPlan {
     pub load: LoadSpec,
 }
 
+/// What was measured among several servers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredMatrix {
+    /// The hosts as the user named them, with what each says of itself.
+    pub hosts: Vec<FleetHost>,
+    /// Every look at every pair, as trials in the order in which they ran.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// One look at one way.
+#[derive(Debug, Clone, PartialEq)]
+struct Look {
+    from: usize,
+    to: usize,
+    /// Row of its trials.
+    row: u32,
+    /// Payload that arrived, bits per second.
+    bits: Option<f64>,
+}
+
+/// Rows that one look takes at most: small requests without load, the load, and
+/// small requests beside it.
+const ROWS_OF_A_LOOK: u32 = 3;
+
 /// Measures among `hosts` (name and address of each).
 ///
 /// # Errors
 /// When any of the servers cannot be reached; all of them are named. What fails
-/// later stands in its cell.
+/// later is a trial that failed.
 pub fn measure_matrix(
     hosts: &[(String, SocketAddr)],
     plan: &MatrixPlan,
     stop: &Arc<AtomicBool>,
     tell: &mut dyn FnMut(&str),
-) -> Result<MatrixReport, Vec<NetError>> {
+) -> Result<MeasuredMatrix, Vec<NetError>> {
     tell("reaching all hosts");
     let remotes = meet_all(hosts)?;
-    let mut report = MatrixReport {
-        schema: MATRIX_SCHEMA.to_owned(),
-        started_unix_s: unix_now_ns() / 1_000_000_000,
-        hosts: hosts.iter().map(|(name, _)| name.clone()).collect(),
-        facts: remotes.iter().map(|remote| remote.facts.clone()).collect(),
-        seconds: u32::try_from(plan.load.measure_ns / 1_000_000_000).unwrap_or(u32::MAX),
-        streams: plan.load.streams,
-        rounds: Vec::new(),
-        outliers: Outliers::default(),
-        remarks: Vec::new(),
+    let named = hosts.iter().zip(&remotes);
+    let mut measuring = Measuring {
+        hosts,
+        remotes: &remotes,
+        sets: 0,
+        rows: 0,
+        trials: Vec::new(),
     };
     for &mode in &plan.modes {
         let rounds = rounds(mode, remotes.len());
-        let mut cells: Vec<Cell> = Vec::new();
-        let mut sums = vec![NodeSum::default(); remotes.len()];
+        let mut looks: Vec<Look> = Vec::new();
         for (number, round) in rounds.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 return Err(vec![NetError::Interrupted]);
@@ -72,70 +91,165 @@ pub fn measure_matrix(
                 number + 1,
                 rounds.len()
             ));
-            let measured = one_round(&remotes, round, &plan_of(mode, &plan.load));
-            add_sums(&mut sums, &measured);
-            cells.extend(measured);
+            looks.extend(measuring.round(mode, round, &plan.load));
         }
         if mode == MatrixMode::Alone {
-            look_again(&remotes, &mut cells, &plan_of(mode, &plan.load), stop, tell);
+            measuring.look_again(looks, &plan.load, stop, tell);
         }
-        report.rounds.push(MatrixRound {
-            mode,
-            rounds: u32::try_from(rounds.len()).unwrap_or(u32::MAX),
-            cells,
-            sums,
-        });
     }
-    Ok(report)
+    Ok(MeasuredMatrix {
+        hosts: named
+            .map(|((name, _), remote)| network_host(name, &remote.facts))
+            .collect(),
+        trials: measuring.trials,
+    })
 }
 
-/// Measures the ways that stand out some more times, each by itself: a host
-/// that stood still for a moment looks like a slow way.
-fn look_again(
-    remotes: &[Remote],
-    cells: &mut [Cell],
-    plan: &PairPlan,
-    stop: &AtomicBool,
-    tell: &mut dyn FnMut(&str),
-) {
-    let rates: Vec<f64> = cells.iter().filter_map(|c| c.bits_per_second).collect();
-    let Some(middle) = median(&rates) else {
-        return;
-    };
-    let expected = expected(remotes.len(), cells, middle);
-    let share = |cell: &Cell| {
-        let usual = expected(cell.from, cell.to).max(1.0);
-        cell.bits_per_second.map(|bits| bits / usual)
-    };
-    let mut slow: Vec<(f64, &mut Cell)> = cells
-        .iter_mut()
-        .filter_map(|cell| Some((share(cell)?, cell)))
-        .filter(|(share, _)| *share < AGAIN_BELOW)
-        .collect();
-    // The slowest first. A host whose ways are all slow is found without them.
-    slow.sort_by(|a, b| a.0.total_cmp(&b.0));
-    slow.truncate(remotes.len() * 2);
-    for look in 1..=LOOKS_AGAIN {
-        for (_, cell) in &mut slow {
-            if stop.load(Ordering::Relaxed) {
-                return;
+/// A matrix under way.
+struct Measuring<'m> {
+    hosts: &'m [(String, SocketAddr)],
+    remotes: &'m [Remote],
+    /// Sets of trials so far.
+    sets: u32,
+    /// Rows so far.
+    rows: u32,
+    trials: Vec<TrialRecord>,
+}
+
+impl Measuring<'_> {
+    /// Pairs at the same time, for the first time.
+    fn round(&mut self, mode: MatrixMode, pairs: &[HostPair], load: &LoadSpec) -> Vec<Look> {
+        let looks = pairs.iter().map(|&(from, to)| {
+            let row = self.rows;
+            self.rows += ROWS_OF_A_LOOK;
+            Look {
+                from,
+                to,
+                row,
+                bits: None,
             }
-            tell(&format!(
-                "again what stood out: look {look} of {LOOKS_AGAIN}"
-            ));
-            let again = one_round(remotes, &[(cell.from, cell.to)], plan);
-            let bits = again.first().and_then(|again| again.bits_per_second);
-            cell.again_bits.extend(bits);
+        });
+        let looks = looks.collect();
+        self.measure(looks, mode, 0, load)
+    }
+
+    /// Measures the ways that stand out some more times, each by itself: a host
+    /// that stood still for a moment looks like a slow way.
+    fn look_again(
+        &mut self,
+        looks: Vec<Look>,
+        load: &LoadSpec,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&str),
+    ) {
+        let slow = slow_ways(self.remotes.len(), looks);
+        for number in 1..=LOOKS_AGAIN {
+            for way in &slow {
+                if stop.load(Ordering::Relaxed) {
+                    return;
+                }
+                tell(&format!(
+                    "again what stood out: look {number} of {LOOKS_AGAIN}"
+                ));
+                self.measure(vec![way.clone()], MatrixMode::Alone, number, load);
+            }
         }
     }
+
+    /// Measures ways at the same time, and keeps what came of it.
+    fn measure(
+        &mut self,
+        mut looks: Vec<Look>,
+        mode: MatrixMode,
+        iteration: u32,
+        load: &LoadSpec,
+    ) -> Vec<Look> {
+        let plan = plan_of(mode, load);
+        let set = self.sets;
+        self.sets += 1;
+        let (mut before, mut together) = (Vec::new(), Vec::new());
+        let measured = one_round(self.remotes, &looks, &plan);
+        for (look, done) in looks.iter_mut().zip(measured) {
+            let place = PairPlace {
+                ends: Ends {
+                    from: host_number(look.from),
+                    to: host_number(look.to),
+                    mode: Some(mode),
+                    beside: None,
+                },
+                row: look.row,
+                iteration,
+                set: Some(set),
+            };
+            let name = |host: usize| self.hosts[host].0.as_str();
+            let label = format!("{}: {} to {}", mode.words(), name(look.from), name(look.to));
+            let trials = match done {
+                Ok(mut report) => {
+                    let first = report.loads.first_mut();
+                    look.bits = first.and_then(|load| {
+                        load.name = label;
+                        load.bits_per_second()
+                    });
+                    pair_trials(&report, place)
+                }
+                Err(reason) => {
+                    let address = self.remotes[look.to].address;
+                    let loads = usize::from(plan.idle_ns > 0);
+                    let place = place.after(loads);
+                    vec![failed_trial(
+                        &label,
+                        load,
+                        place,
+                        &address.to_string(),
+                        reason,
+                    )]
+                }
+            };
+            // Small requests without load come before any load of the round.
+            let (alone, others): (Vec<_>, Vec<_>) = trials
+                .into_iter()
+                .partition(|trial| trial.spec.together.is_none());
+            before.extend(alone);
+            together.extend(others);
+        }
+        self.trials.extend(before);
+        self.trials.extend(together);
+        looks
+    }
+}
+
+fn host_number(host: usize) -> u32 {
+    u32::try_from(host).unwrap_or(u32::MAX)
+}
+
+/// The ways that are slower than their hosts, slowest first.
+fn slow_ways(hosts: usize, looks: Vec<Look>) -> Vec<Look> {
+    let rates: Vec<f64> = looks.iter().filter_map(|look| look.bits).collect();
+    let Some(middle) = median(&rates) else {
+        return Vec::new();
+    };
+    let expected = expected(hosts, &looks, middle);
+    let share = |look: &Look| {
+        let usual = expected(look.from, look.to).max(1.0);
+        look.bits.map(|bits| bits / usual)
+    };
+    let mut slow: Vec<(f64, Look)> = looks
+        .into_iter()
+        .filter_map(|look| Some((share(&look)?, look)))
+        .filter(|(share, _)| *share < AGAIN_BELOW)
+        .collect();
+    // A host whose ways are all slow is found without them.
+    slow.sort_by(|a, b| a.0.total_cmp(&b.0));
+    slow.truncate(hosts * 2);
+    slow.into_iter().map(|(_, look)| look).collect()
 }
 
 /// What a way should reach by its hosts' other ways, at least the median of all: a
 /// way can be slow for two fast hosts and still be no slower than most.
-fn expected(hosts: usize, cells: &[Cell], middle: f64) -> impl Fn(usize, usize) -> f64 + use<> {
-    let of = |matches: &dyn Fn(&Cell) -> bool| {
-        let ways = cells.iter().filter(|cell| matches(cell));
-        let rates: Vec<f64> = ways.filter_map(|c| c.bits_per_second).collect();
+fn expected(hosts: usize, looks: &[Look], middle: f64) -> impl Fn(usize, usize) -> f64 + use<> {
+    let of = |matches: &dyn Fn(&Look) -> bool| {
+        let ways = looks.iter().filter(|look| matches(look));
+        let rates: Vec<f64> = ways.filter_map(|look| look.bits).collect();
         median(&rates).unwrap_or(middle)
     };
     let sent: Vec<f64> = (0..hosts).map(|host| of(&|c| c.from == host)).collect();
@@ -192,76 +306,29 @@ fn plan_of(mode: MatrixMode, load: &LoadSpec) -> PairPlan {
     }
 }
 
-fn one_round(remotes: &[Remote], round: &[(usize, usize)], plan: &PairPlan) -> Vec<Cell> {
+/// Measures ways at the same time. What comes of each, or why nothing.
+fn one_round(
+    remotes: &[Remote],
+    looks: &[Look],
+    plan: &PairPlan,
+) -> Vec<Result<PairReport, String>> {
     let cue = StartTime::after_ns(LEAD_NS + plan.idle_ns);
     std::thread::scope(|scope| {
-        let start = |&(from, to): &(usize, usize)| {
+        let start = |look: &Look| {
+            let (from, to) = (look.from, look.to);
             let measure = move || remotes[from].measure(remotes[to].address, plan, cue);
-            let begun = std::thread::Builder::new().spawn_scoped(scope, measure);
-            (from, to, begun)
+            std::thread::Builder::new().spawn_scoped(scope, measure)
         };
-        let threads: Vec<_> = round.iter().map(start).collect();
+        let threads: Vec<_> = looks.iter().map(start).collect();
         threads
             .into_iter()
-            .map(
-                |(from, to, begun)| match begun.map(ScopedJoinHandle::join) {
-                    Ok(Ok(done)) => cell(from, to, done),
-                    Ok(Err(_)) => failed(from, to, "its thread failed".to_owned()),
-                    Err(error) => failed(from, to, no_thread(&error)),
-                },
-            )
+            .map(|begun| match begun.map(ScopedJoinHandle::join) {
+                Ok(Ok(done)) => done.map_err(|error| error.to_string()),
+                Ok(Err(_)) => Err("its thread failed".to_owned()),
+                Err(error) => Err(no_thread(&error)),
+            })
             .collect()
     })
-}
-
-fn failed(from: usize, to: usize, error: String) -> Cell {
-    Cell {
-        from,
-        to,
-        bits_per_second: None,
-        retransmits: 0,
-        retransmit_share: None,
-        idle_ns: None,
-        loaded_ns: None,
-        error: Some(error),
-        again_bits: Vec::new(),
-    }
-}
-
-fn cell(from: usize, to: usize, done: Result<PairReport, NetError>) -> Cell {
-    let report = match done {
-        Ok(report) => report,
-        Err(error) => return failed(from, to, error.to_string()),
-    };
-    let load: Option<&LoadResult> = report.loads.first();
-    let flow = load.and_then(|load| load.forward.as_ref());
-    Cell {
-        from,
-        to,
-        bits_per_second: load.and_then(LoadResult::bits_per_second),
-        retransmits: flow.map_or(0, |flow| flow.sender.retransmits()),
-        retransmit_share: flow.and_then(|flow| flow.sender.retransmit_share()),
-        idle_ns: report.idle.and_then(|idle| idle.latency.quantile(0.5)),
-        loaded_ns: load
-            .and_then(|load| load.loaded.as_ref())
-            .and_then(|loaded| loaded.latency.quantile(0.5)),
-        error: load.and_then(|load| load.error.clone()),
-        again_bits: Vec::new(),
-    }
-}
-
-/// Keeps the largest sum that a host had in any round.
-fn add_sums(sums: &mut [NodeSum], cells: &[Cell]) {
-    let mut now = vec![NodeSum::default(); sums.len()];
-    for cell in cells {
-        let bits = cell.bits_per_second.unwrap_or(0.0);
-        now[cell.from].sent_bits += bits;
-        now[cell.to].received_bits += bits;
-    }
-    for (sum, now) in sums.iter_mut().zip(now) {
-        sum.sent_bits = sum.sent_bits.max(now.sent_bits);
-        sum.received_bits = sum.received_bits.max(now.received_bits);
-    }
 }
 
 #[cfg(test)]
@@ -272,20 +339,24 @@ mod tests {
     fn a_slow_way_between_fast_hosts_is_looked_at_again() {
         // Hosts 0 and 1 are twice as fast as the others; their own way is not.
         let fast = |host: usize| host < 2;
-        let mut cells = Vec::new();
+        let mut looks = Vec::new();
         for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
             if from == to {
                 continue;
             }
-            let mut cell = failed(from, to, String::new());
-            cell.bits_per_second = Some(match (fast(from), fast(to)) {
+            let bits = match (fast(from), fast(to)) {
                 (true, true) => 11e9,
                 (false, false) => 10e9,
                 _ => 20e9,
+            };
+            looks.push(Look {
+                from,
+                to,
+                row: 0,
+                bits: Some(bits),
             });
-            cells.push(cell);
         }
-        let expected = expected(6, &cells, 10e9);
+        let expected = expected(6, &looks, 10e9);
         assert!(11e9 < AGAIN_BELOW * expected(0, 1), "{}", expected(0, 1));
         assert!(20e9 >= AGAIN_BELOW * expected(0, 3), "{}", expected(0, 3));
         assert!(10e9 >= AGAIN_BELOW * expected(3, 4), "{}", expected(3, 4));

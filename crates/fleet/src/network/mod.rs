@@ -22,9 +22,9 @@ mod wire;
 pub use data::LoadControl;
 pub use driver::{Remote, StartTime};
 pub use error::NetError;
-pub use matrix::{MatrixPlan, measure_matrix};
+pub use matrix::{MatrixPlan, MeasuredMatrix, measure_matrix};
 pub use owner::{Network, Owner, OwnerError};
-pub use pair::{default_plan, measure_pair, round_trip_spec};
+pub use pair::{default_plan, measure_pair};
 pub use server::Server;
 pub use session::resolve;
 

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use fathom_model::Sample;
 use fathom_model::network::{
     Direction, LoadSpec, MatrixMode, PairPlan, PairReport, PlannedLoad, Protocol,
 };
+use fathom_model::schedule::TrialRole;
 
 use super::*;
 
@@ -223,23 +225,31 @@ fn one_server_measures_against_another_and_all_make_a_matrix() {
         load: short(Direction::Forward, Protocol::Tcp, 1).spec,
     };
     let mut told = Vec::new();
-    let report = measure_matrix(&hosts, &plan, &Arc::default(), &mut |what| {
+    let measured = measure_matrix(&hosts, &plan, &Arc::default(), &mut |what| {
         told.push(what.to_owned());
     })
     .unwrap();
-    assert_eq!(report.facts.len(), 3);
-    for round in &report.rounds {
-        assert_eq!(round.cells.len(), 6, "{:?}", round.mode);
-        for cell in &round.cells {
-            assert_eq!(cell.error, None);
-            assert!(cell.bits_per_second.is_some() && cell.from != cell.to);
+    assert!(measured.hosts.iter().all(|host| host.network.is_some()));
+    for mode in MatrixMode::ALL {
+        let of_mode = measured.trials.iter().filter(|trial| {
+            trial.spec.ends.unwrap().mode == Some(mode) && trial.spec.iteration == 0
+        });
+        let (loads, probes): (Vec<_>, Vec<_>) =
+            of_mode.partition(|trial| trial.spec.role == TrialRole::Measure);
+        assert_eq!(loads.len(), 6, "{mode:?}");
+        let beside = probes.iter().filter(|probe| probe.spec.together.is_some());
+        assert_eq!(beside.count(), 6, "{mode:?}");
+        let idle = if mode == MatrixMode::Alone { 6 } else { 0 };
+        assert_eq!(probes.len(), 6 + idle, "{mode:?}");
+        for load in &loads {
+            let ends = load.spec.ends.unwrap();
+            assert_eq!(load.end.as_ref().unwrap().reason, None);
+            assert!(ends.from != ends.to && !load.samples.is_empty());
         }
         // On a busy machine one of them may get nothing in its moment.
-        let bits = round.cells.iter().filter_map(|cell| cell.bits_per_second);
-        assert!(bits.sum::<f64>() > 0.0, "{:?}", round.mode);
+        let bytes = loads.iter().flat_map(|load| &load.samples);
+        assert!(bytes.map(Sample::data_bytes).sum::<u64>() > 0, "{mode:?}");
     }
-    let alone = &report.rounds[0];
-    assert!(alone.cells.iter().all(|cell| cell.idle_ns.is_some()));
     assert!(
         told.iter()
             .any(|line| line.starts_with("all to one: round 3 of 3"))

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fathom_model::network::{
-    Direction, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, NetRemark, PAIR_SCHEMA,
-    PairPlan, PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
+    Direction, FlowReport, HostFacts, LinkCounters, LoadKind, LoadResult, LoadSpec, NO_PROBES,
+    NetRemark, PAIR_SCHEMA, PairPlan, PairReport, PlannedLoad, Protocol, Reachability, RoundTrip,
+    SMALL_SEGMENTS, Trips,
 };
 use fathom_observe::network::{cpu_count, link_counters, link_with};
 use fathom_observe::{Sysroot, unix_now_ns};
@@ -26,19 +27,6 @@ const LOSSY_SHARE: f64 = 0.001;
 const CAPACITY_SECONDS: u32 = 4;
 /// A round trip for the probes when none was measured.
 const USUAL_ROUND_TRIP: Duration = Duration::from_millis(50);
-
-/// Small requests for `measure_ns`, one at a time; with `every_ns` above 0 one
-/// is due each such time.
-pub fn round_trip_spec(measure_ns: u64, every_ns: u64) -> LoadSpec {
-    LoadSpec {
-        kind: LoadKind::Requests {
-            request_bytes: 64,
-            response_bytes: 64,
-            every_ns,
-        },
-        ..LoadSpec::requests(64, 64, measure_ns)
-    }
-}
 
 /// Everything that is worth knowing of a pair, in loads of `seconds`.
 pub fn default_plan(seconds: u32, streams: u32) -> PairPlan {
@@ -124,8 +112,9 @@ pub fn measure_pair(
     }
     if plan.idle_ns > 0 {
         tell("round trips without load");
-        let flows = session.load(&round_trip_spec(plan.idle_ns, 0), load_control)?;
-        report.idle = flows.0.map(|flow| round_trip(&flow));
+        let (spec, started_unix_ns) = (LoadSpec::round_trips(plan.idle_ns, 0), unix_now_ns());
+        let flows = session.load(&spec, load_control)?;
+        report.idle = flows.0.map(|flow| trips(flow, spec, started_unix_ns));
     }
     if plan.path {
         tell("packet sizes");
@@ -134,7 +123,7 @@ pub fn measure_pair(
     let segment = segment_that_passes(&report);
     if let Some(bytes) = segment {
         report.remarks.push(NetRemark {
-            id: "small-segments".to_owned(),
+            id: SMALL_SEGMENTS.to_owned(),
             text: format!(
                 "loads were made with segments of {bytes} bytes: larger packets vanish on the \
                  way, and ordinary connections hang"
@@ -179,7 +168,7 @@ fn probe_packet_sizes(session: &mut Session, report: &mut PairReport) {
     match session.probes(typical) {
         Ok(probes) => report.probes = Some(probes),
         Err(error) => report.remarks.push(NetRemark {
-            id: "no-probes".to_owned(),
+            id: NO_PROBES.to_owned(),
             text: error.to_string(),
         }),
     }
@@ -300,13 +289,14 @@ fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
 
 fn one_load(session: &mut Session, load: &PlannedLoad, load_control: &LoadControl) -> LoadResult {
     let server = session.server;
+    let started_unix_ns = unix_now_ns();
+    let small = LoadSpec {
+        warmup_ns: load.spec.warmup_ns,
+        ..LoadSpec::round_trips(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
+    };
     let (done, loaded) = std::thread::scope(|scope| {
         let beside = load.round_trips.then(|| {
-            let spec = LoadSpec {
-                warmup_ns: load.spec.warmup_ns,
-                ..round_trip_spec(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
-            };
-            let beside = move || Session::open(server)?.load(&spec, load_control);
+            let beside = || Session::open(server)?.load(&small, load_control);
             std::thread::Builder::new().spawn_scoped(scope, beside)
         });
         let beside = match beside.transpose() {
@@ -323,6 +313,7 @@ fn one_load(session: &mut Session, load: &PlannedLoad, load_control: &LoadContro
         reverse: None,
         loaded: None,
         error: None,
+        started_unix_ns,
     };
     match done {
         Ok((forward, reverse)) => {
@@ -338,26 +329,19 @@ fn one_load(session: &mut Session, load: &PlannedLoad, load_control: &LoadContro
         Err(error) => result.error = Some(error.to_string()),
     }
     if let Some(Ok((Some(flow), _))) = loaded {
-        result.loaded = Some(round_trip(&flow));
+        result.loaded = Some(trips(flow, small, started_unix_ns));
     }
     result
 }
 
-/// Round trips of small requests, as the end that asked saw them.
-fn round_trip(flow: &fathom_model::network::FlowReport) -> RoundTrip {
-    let mut trips = RoundTrip {
-        latency: flow.sender.latency(),
-        ..RoundTrip::default()
-    };
-    for connection in &flow.sender.connections {
-        for second in connection.measured() {
-            trips.lateness.merge(&second.lateness);
-        }
+/// Small requests as they are sent, with when it began.
+fn trips(flow: FlowReport, spec: LoadSpec, started_unix_ns: u64) -> RoundTrip {
+    RoundTrip {
+        trips: Some(Box::new(Trips {
+            spec,
+            started_unix_ns,
+            flow: flow.clone(),
+        })),
+        ..RoundTrip::of(&flow)
     }
-    let first = flow.sender.connections.first();
-    trips.kernel_min_us = first
-        .and_then(|connection| connection.last_tcp())
-        .map(|state| state.min_rtt_us)
-        .filter(|&us| us > 0 && us < u32::MAX);
-    trips
 }

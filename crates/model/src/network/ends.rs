@@ -45,6 +45,29 @@ impl ConnectionSecond {
     pub fn cpu_ns(&self) -> u64 {
         self.cpu_user_ns.saturating_add(self.cpu_system_ns)
     }
+
+    /// The second as a sample: `kind` says whether this end wrote or read, `index`
+    /// is its number within its phase.
+    pub fn sample(&self, kind: OpKind, index: u32) -> Sample {
+        let phase = match self.warmup {
+            true => Phase::Warmup,
+            false => Phase::Measure,
+        };
+        let mut op = OpSample::new(kind, false);
+        op.ops = self.blocks;
+        op.bytes = self.bytes;
+        op.service = self.latency.clone();
+        let mut sample = Sample::new(phase, index, self.start_ns);
+        sample.duration_ns = self.duration_ns;
+        sample.workers = 1;
+        sample.ops.push(op);
+        sample.lateness = (!self.lateness.is_empty()).then(|| self.lateness.clone());
+        sample.cpu_user_ns = self.cpu_user_ns;
+        sample.cpu_system_ns = self.cpu_system_ns;
+        sample.run_delay_ns = self.run_delay_ns;
+        sample.busiest_worker_cpu_ns = self.cpu_ns();
+        sample
+    }
 }
 
 /// One connection at one end.
@@ -126,11 +149,8 @@ impl EndReport {
         for connection in &self.connections {
             let (mut warm, mut cold) = (0, 0);
             for second in &connection.seconds {
-                let (phase, index) = match second.warmup {
-                    true => (Phase::Warmup, &mut warm),
-                    false => (Phase::Measure, &mut cold),
-                };
-                let one = sample_of(second, kind, phase, *index);
+                let index = if second.warmup { &mut warm } else { &mut cold };
+                let one = second.sample(kind, *index);
                 *index += 1;
                 let same = |s: &&mut Sample| (s.phase, s.index) == (one.phase, one.index);
                 match samples.iter_mut().find(same) {
@@ -235,23 +255,6 @@ impl EndReport {
     fn measured(&self) -> impl Iterator<Item = &ConnectionSecond> {
         self.connections.iter().flat_map(ConnectionReport::measured)
     }
-}
-
-fn sample_of(second: &ConnectionSecond, kind: OpKind, phase: Phase, index: u32) -> Sample {
-    let mut op = OpSample::new(kind, false);
-    op.ops = second.blocks;
-    op.bytes = second.bytes;
-    op.service = second.latency.clone();
-    let mut sample = Sample::new(phase, index, second.start_ns);
-    sample.duration_ns = second.duration_ns;
-    sample.workers = 1;
-    sample.ops.push(op);
-    sample.lateness = (!second.lateness.is_empty()).then(|| second.lateness.clone());
-    sample.cpu_user_ns = second.cpu_user_ns;
-    sample.cpu_system_ns = second.cpu_system_ns;
-    sample.run_delay_ns = second.run_delay_ns;
-    sample.busiest_worker_cpu_ns = second.cpu_ns();
-    sample
 }
 
 /// One direction of a load at both ends.

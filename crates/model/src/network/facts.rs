@@ -3,9 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::sparse;
-use crate::Histogram;
-
 /// Counters of a link since it came up (`/sys/class/net/*/statistics`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LinkCounters {
@@ -99,19 +96,6 @@ pub struct ClockOffset {
     pub uncertainty_ns: u64,
     /// Exchanges that were made; the one with the shortest round trip counts.
     pub exchanges: u32,
-}
-
-/// Round trips of small requests.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RoundTrip {
-    /// Round trips as applications see them.
-    #[serde(with = "sparse")]
-    pub latency: Histogram,
-    /// How late requests were sent against their time.
-    #[serde(with = "sparse")]
-    pub lateness: Histogram,
-    /// What the kernel thinks is the shortest, microseconds.
-    pub kernel_min_us: Option<u32>,
 }
 
 /// What became of datagrams of one size that no router may split.

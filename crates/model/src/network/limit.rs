@@ -58,6 +58,16 @@ pub struct NetLimit {
     pub remedy: String,
 }
 
+/// Remarks that are made while measuring, since no stored figure says them: loads
+/// kept to small segments, and packet sizes that could not be probed.
+pub const MEASURED_REMARKS: [&str; 2] = [SMALL_SEGMENTS, NO_PROBES];
+
+/// Loads kept to small segments, because larger packets vanish.
+pub const SMALL_SEGMENTS: &str = "small-segments";
+
+/// Packet sizes could not be probed.
+pub const NO_PROBES: &str = "no-probes";
+
 /// Something about a network that a user should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetRemark {

@@ -16,17 +16,19 @@ mod matrix;
 mod pair;
 mod sparse;
 mod spec;
+mod trips;
 mod two_ends;
 
 pub use connection::{ConnectionState, End, TcpState, UdpState, Way};
 pub use ends::{ConnectionReport, ConnectionSecond, EndReport, FlowReport, HostUse};
-pub use facts::{ClockOffset, HostFacts, LinkCounters, LinkFacts, MtuFinding, MtuProbe, RoundTrip};
-pub use limit::{NetLimit, NetLimitKind, NetRemark};
+pub use facts::{ClockOffset, HostFacts, LinkCounters, LinkFacts, MtuFinding, MtuProbe};
+pub use limit::{MEASURED_REMARKS, NO_PROBES, NetLimit, NetLimitKind, NetRemark, SMALL_SEGMENTS};
 pub use matrix::{
     Cell, LinkOutlier, MatrixMode, MatrixReport, MatrixRound, NodeOutlier, NodeSum, Outliers,
 };
 pub use pair::{LoadResult, PairPlan, PairReport, PlannedLoad, Reachability};
 pub use spec::{Direction, LoadKind, LoadSpec, Protocol, SendMethod};
+pub use trips::{RoundTrip, Trips};
 pub use two_ends::{ConnectionFacts, EndFacts, Ends, EndsReport, FlowFacts, PathFacts};
 
 /// Version of the machine-readable result of a pair: its `schema` field.

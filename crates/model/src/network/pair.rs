@@ -31,6 +31,14 @@ pub struct LoadResult {
     pub loaded: Option<RoundTrip>,
     /// Why it could not be done, in words.
     pub error: Option<String>,
+    /// When it began, nanoseconds since 1970; 0 where that is not known. Only
+    /// while it is on its way to the store.
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub started_unix_ns: u64,
+}
+
+fn is_unknown(unix_ns: &u64) -> bool {
+    *unix_ns == 0
 }
 
 impl LoadResult {

@@ -75,6 +75,7 @@ fn report() -> PairReport {
             reverse: None,
             loaded: None,
             error: None,
+            started_unix_ns: 0,
         }],
         our_counters: Default::default(),
         their_counters: Default::default(),

@@ -155,6 +155,7 @@ pub(super) fn run(trials: Vec<TrialRecord>) -> RunRecord {
             },
             host: Fingerprint::default(),
             hosts: Vec::new(),
+            matrix_figures: None,
         },
         trials,
     }

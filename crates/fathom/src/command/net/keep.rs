@@ -1,7 +1,7 @@
-//! Results of network measurements in the store: runs without trials, whose
-//! result is what they are for.
+//! Networks in the store: each load is a trial with two ends, and what they mean
+//! is found anew each time they are read.
 
-use fathom_model::network::{MatrixReport, PairReport};
+use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_model::schedule::Purpose;
 use fathom_model::{RunMeta, RunRecord, RunState, Schedule};
 use fathom_observe::Sysroot;
@@ -11,34 +11,29 @@ use fathom_store::Store;
 use crate::output_flags::StorePath;
 use crate::{present, run_identity};
 
-/// Keeps the result of a pair. Why it cannot be kept is told.
-pub(super) fn pair(store: &StorePath, report: &PairReport) {
-    let pair = Some(Box::new(report.clone()));
-    keep(store, "net", Purpose::Network { pair, matrix: None });
-}
-
-/// Keeps the result of a matrix.
-pub(super) fn matrix(store: &StorePath, report: &MatrixReport) {
-    let matrix = Some(Box::new(report.clone()));
-    keep(
-        store,
-        "net, all pairs",
-        Purpose::Network { pair: None, matrix },
-    );
-}
-
-fn keep(store: &StorePath, name: &str, purpose: Purpose) {
-    let kept = meta(name, purpose).and_then(|meta| {
-        let mut store = Store::open(&present::store_path(store)?)?;
-        let run = store.begin_run(&meta)?;
-        Ok(store.end_run(run, RunState::Complete, fathom_observe::unix_now_ns(), None)?)
-    });
-    if let Err(error) = kept {
+/// Keeps a run. Why it cannot be kept is told.
+pub(super) fn keep(path: &StorePath, record: &RunRecord) {
+    if let Err(error) = put(path, record) {
         present::complain(&format!("this result is not in the store: {error:#}"));
     }
 }
 
-fn meta(name: &str, purpose: Purpose) -> anyhow::Result<RunMeta> {
+fn put(path: &StorePath, record: &RunRecord) -> anyhow::Result<()> {
+    let mut store = Store::open(&present::store_path(path)?)?;
+    let run = store.begin_run(&record.meta)?;
+    for trial in &record.trials {
+        let before = trial.target_before.as_ref();
+        let key = store.begin_trial(run, &trial.spec, trial.started_unix_ns, before)?;
+        store.append(key, &trial.samples, &trial.observations)?;
+        let end = trial.end.clone().unwrap_or_default();
+        store.end_trial(key, trial.state, &end)?;
+    }
+    let ended_unix_ns = fathom_observe::unix_now_ns();
+    Ok(store.end_run(run, RunState::Complete, ended_unix_ns, None)?)
+}
+
+/// A run of a network that begins now.
+pub(super) fn meta(name: &str) -> anyhow::Result<RunMeta> {
     let now_ns = fathom_observe::unix_now_ns();
     Ok(RunMeta {
         id: run_identity::run_id(now_ns)?,
@@ -51,11 +46,12 @@ fn meta(name: &str, purpose: Purpose) -> anyhow::Result<RunMeta> {
         plan_yaml: String::new(),
         label: None,
         schedule: Schedule {
-            purpose,
+            purpose: Purpose::Network {},
             ..Schedule::nothing(name)
         },
         host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts: Vec::new(),
+        matrix_figures: None,
     })
 }
 
@@ -69,17 +65,21 @@ pub(crate) enum Shown {
 
 /// A stored network measurement once more; `None` for any other run.
 pub(crate) fn page(record: &RunRecord, shown: Shown) -> Option<anyhow::Result<String>> {
-    let Purpose::Network { pair, matrix } = &record.meta.schedule.purpose else {
+    if !matches!(record.meta.schedule.purpose, Purpose::Network {}) {
         return None;
+    }
+    let Some(report) = judge_network(record) else {
+        return Some(Err(anyhow::anyhow!("this run has no result")));
     };
-    Some(match (pair, matrix, shown) {
-        (Some(pair), _, Shown::Json) => pages::json(pair.as_ref()).map_err(Into::into),
-        (Some(pair), _, Shown::Text) => Ok(pages::pair_text(pair)),
-        (None, Some(matrix), Shown::Json) => pages::json(matrix.as_ref()).map_err(Into::into),
-        (None, Some(matrix), Shown::Text) => Ok(pages::matrix_text(matrix)),
-        (None, Some(matrix), Shown::Html) => pages::matrix_html(matrix).map_err(Into::into),
-        (Some(pair), _, Shown::Html) => Ok(in_html(&pages::pair_text(pair))),
-        (None, None, _) => Err(anyhow::anyhow!("this run has no result")),
+    Some(match (&report, shown) {
+        (NetworkReport::Pair(pair), Shown::Json) => pages::json(pair).map_err(Into::into),
+        (NetworkReport::Pair(pair), Shown::Text) => Ok(pages::pair_text(pair)),
+        (NetworkReport::Pair(pair), Shown::Html) => Ok(in_html(&pages::pair_text(pair))),
+        (NetworkReport::Matrix(matrix), Shown::Json) => pages::json(matrix).map_err(Into::into),
+        (NetworkReport::Matrix(matrix), Shown::Text) => Ok(pages::matrix_text(matrix)),
+        (NetworkReport::Matrix(matrix), Shown::Html) => {
+            pages::matrix_html(matrix).map_err(Into::into)
+        }
     })
 }
 

@@ -4,11 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_fleet::network::{MatrixPlan, NetError, measure_matrix};
+use fathom_model::RunMeta;
 use fathom_model::network::MatrixMode;
+use fathom_model::pair_trials::run_of;
 use fathom_report::network as pages;
 
-use super::{Net, NetFormat, Progress, stop_on_signals, write_page};
+use super::{Net, NetFormat, Progress, keep, stop_on_signals, write_page};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
@@ -66,12 +69,13 @@ pub(super) fn run(
         present::admit(path, fathom_outputs::Mark::Page)?;
     }
     let plan = MatrixPlan { modes, load };
+    let meta = keep::meta("net, all pairs")?;
     let stop = stop_on_signals()?;
     let progress = Progress::new(net.quiet);
     let measured = measure_matrix(hosts, &plan, &stop, &mut |what| progress.tell(what));
     drop(progress);
-    let mut report = match measured {
-        Ok(report) => report,
+    let measured = match measured {
+        Ok(measured) => measured,
         Err(errors) => {
             for error in &errors {
                 present::complain(&error.to_string());
@@ -84,8 +88,12 @@ pub(super) fn run(
             });
         }
     };
-    fathom_analysis::network::judge_matrix(&mut report);
-    super::keep::matrix(&net.store, &report);
+    let hosts = measured.hosts;
+    let record = run_of(RunMeta { hosts, ..meta }, measured.trials);
+    keep::keep(&net.store, &record);
+    let Some(NetworkReport::Matrix(report)) = judge_network(&record) else {
+        anyhow::bail!("no pair was measured");
+    };
     let text = match format {
         NetFormat::Json => pages::json(&report)?,
         _ => pages::matrix_text(&report),
