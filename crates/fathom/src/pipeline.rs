@@ -11,7 +11,7 @@ use fathom_fleet::{Fleet, Interrupt, Outcome, Settings, StopRules};
 use fathom_model::conduct::{Conductor, InOrder};
 use fathom_model::fleet::FleetHost;
 use fathom_model::run::{RunMeta, RunRecord, RunState};
-use fathom_model::secret::{masked, masked_arguments};
+use fathom_model::secret::masked;
 use fathom_model::{JudgedRun, OpKind, Schedule, ScheduledTrial};
 use fathom_observe::{Sysroot, unix_now_ns};
 use fathom_outputs::Mark;
@@ -25,7 +25,7 @@ use crate::metrics::Exporter;
 use crate::output_flags::Output;
 use crate::progress::{Progress, Style};
 use crate::recorder::{NamedFiles, Recorded, Recorder};
-use crate::run_identity::run_id;
+use crate::run_identity::{self, run_id};
 use crate::{distinct_files, present, signals};
 
 /// Name of test files in a target directory, before their number.
@@ -354,22 +354,10 @@ fn open_store(output: &Output) -> Result<Store, String> {
 }
 
 fn meta_of(request: &Request, schedule: &Schedule, id: String, hosts: Vec<FleetHost>) -> RunMeta {
-    let started_unix_ns = unix_now_ns();
     RunMeta {
-        id,
-        started_unix_ns,
-        ended_unix_ns: None,
-        state: RunState::Running,
-        reason: None,
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: masked_arguments(
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()),
-        ),
         plan_yaml: masked(&request.plan.to_yaml()),
         label: request.label.as_deref().map(masked),
-        schedule: schedule.clone(),
-        host: fathom_observe::host_fingerprint(&Sysroot::host()),
         hosts,
-        matrix_figures: None,
+        ..run_identity::begin(id, schedule.clone())
     }
 }

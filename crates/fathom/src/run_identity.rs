@@ -1,8 +1,11 @@
-//! What tells runs apart: the id, the tag of their blocks and files, and the seed.
+//! What tells runs apart: the id, the tag of their blocks and files, and the seed;
+//! and what is known of each when it begins.
 
 use anyhow::Context;
 use fathom_model::rng::splitmix64;
-use fathom_observe::unix_now_ns;
+use fathom_model::secret::masked_arguments;
+use fathom_model::{RunMeta, RunState, Schedule};
+use fathom_observe::{Sysroot, unix_now_ns};
 
 /// A sortable id: the start in UTC and four characters against collisions.
 pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
@@ -24,4 +27,26 @@ pub(crate) fn run_id(started_unix_ns: u64) -> anyhow::Result<String> {
 pub(crate) fn fresh_seed() -> u64 {
     // 53 bits survive every JSON reader.
     splitmix64(unix_now_ns() ^ u64::from(std::process::id())) >> 11
+}
+
+/// A run of this schedule on this host that begins now, from what was typed.
+/// Secrets are masked.
+pub(crate) fn begin(id: String, schedule: Schedule) -> RunMeta {
+    RunMeta {
+        id,
+        started_unix_ns: unix_now_ns(),
+        ended_unix_ns: None,
+        state: RunState::Running,
+        reason: None,
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command_line: masked_arguments(
+            std::env::args_os().map(|word| word.to_string_lossy().into_owned()),
+        ),
+        plan_yaml: String::new(),
+        label: None,
+        schedule,
+        host: fathom_observe::host_fingerprint(&Sysroot::host()),
+        hosts: Vec::new(),
+        matrix_figures: None,
+    }
 }

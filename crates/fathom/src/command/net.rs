@@ -201,13 +201,13 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
         Ok(measured) => pair_run(meta, &measured),
         Err(error) => return Ok(fail(&error, &load_control.stop)),
     };
-    keep::keep(&net.store, &record);
+    keep::keep(&net.store, &record, &load_control.stop);
     let Some(NetworkReport::Pair(report)) = judge_network(&record) else {
         anyhow::bail!("nothing was measured");
     };
     present::write_stdout(&page(&report, format)?)?;
     let failed = report.loads.iter().any(|load| load.error.is_some());
-    Ok(if failed { Exit::Failure } else { Exit::Success })
+    Ok(exit_of(failed, &load_control.stop))
 }
 
 fn page(report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
@@ -216,6 +216,17 @@ fn page(report: &PairReport, format: NetFormat) -> anyhow::Result<String> {
         (NetFormat::Iperf3, Some(load)) => fathom_compat::iperf3::iperf3_json(report, load)?,
         _ => pages::pair_text(report),
     })
+}
+
+fn exit_of(failed: bool, stop: &AtomicBool) -> Exit {
+    match (stop.load(Ordering::Relaxed), failed) {
+        (true, _) => {
+            present::complain("interrupted; this is what was measured until then");
+            Exit::Interrupted
+        }
+        (false, true) => Exit::Failure,
+        (false, false) => Exit::Success,
+    }
 }
 
 fn fail(error: &NetError, stop: &AtomicBool) -> Exit {

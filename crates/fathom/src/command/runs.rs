@@ -99,11 +99,20 @@ fn row(listing: &RunListing) -> [String; 6] {
     [
         listing.id.clone(),
         listing.name.clone(),
-        listing.targets.join(", "),
+        targets(&listing.targets),
         format!("{}/{}", listing.complete_trials, listing.planned_trials),
         state_name(listing.state).to_owned(),
         unit::bytes(listing.stored_bytes).to_string(),
     ]
+}
+
+/// The first targets by name, and how many more there are.
+fn targets(all: &[String]) -> String {
+    const NAMED: usize = 4;
+    match all.get(NAMED..) {
+        Some([_, ..]) => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+        _ => all.join(", "),
+    }
 }
 
 fn as_json(listing: &RunListing) -> serde_json::Value {

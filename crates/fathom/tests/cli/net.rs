@@ -192,6 +192,70 @@ fn a_pair_is_measured_over_the_loopback() {
 }
 
 #[test]
+fn a_stored_network_is_shown_as_it_was_measured() {
+    let home = tempfile::TempDir::new().unwrap();
+    let served = [(); 2].map(|()| Served::start(None, "127.0.0.1:0"));
+    let run = |arguments: &[&str]| {
+        let mut command = fathom();
+        command.env("FATHOM_STORE", home.path().join("fathom.db"));
+        command.args(arguments).output().unwrap()
+    };
+    let load = ["-t", "1", "-O", "0", "--json"];
+    let pair = ["net", &served[0].address, "-P", "2", "--bidir"];
+    let pairs = [
+        "net",
+        &served[0].address,
+        &served[1].address,
+        "--mode",
+        "alone",
+    ];
+    for (measure, trials, ends) in [(&pair[..], 2, 2), (&pairs[..], 6, 2)] {
+        let measured = json(&run(&[measure, &load].concat()));
+        assert_eq!(json(&run(&["runs", "show", "latest", "--json"])), measured);
+        let listed = json(&run(&["runs", "list", "--json", "--limit", "1"]));
+        let complete = listed[0]["complete_trials"].as_u64().unwrap();
+        // A way that stands out is looked at again.
+        assert!(complete >= trials, "{listed}");
+        let series = json(&run(&["runs", "export", "latest"]));
+        let samples = series["trials"][0]["samples"].as_array().unwrap();
+        let mut seen: Vec<&str> = samples
+            .iter()
+            .map(|sample| sample["connection"]["end"].as_str().unwrap())
+            .collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), ends, "{seen:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_measurement_shows_and_keeps_what_there_was() {
+    let home = tempfile::TempDir::new().unwrap();
+    let served = Served::start(None, "127.0.0.1:0");
+    let mut command = fathom();
+    command.env("FATHOM_STORE", home.path().join("fathom.db"));
+    command.args(["net", &served.address, "-t", "600", "-O", "0", "--json"]);
+    command.args(["-P", "2", "-b", "8M"]);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The load begins at once.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    assert!(sh(&format!("kill -INT {}", child.id())));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let load = &json(&output)["loads"][0];
+    let seconds = load["forward"]["receiver"]["connections"][0]["seconds"].as_array();
+    assert!(seconds.is_some_and(|seconds| !seconds.is_empty()), "{load}");
+    let mut list = fathom();
+    list.env("FATHOM_STORE", home.path().join("fathom.db"));
+    let listed = json(&list.args(["runs", "list", "--json"]).output().unwrap());
+    assert_eq!(listed[0]["state"], "interrupted");
+}
+
+#[test]
 fn a_load_whose_threads_cannot_be_had_says_so_and_ends() {
     if !crate::bench::is_root() {
         println!(

@@ -221,11 +221,10 @@ fn measure(
         return Err(OwnerError::TooLongTogether { most }.into());
     }
     let load_control = load_control(shared, stop);
-    Ok(measure_pair(
-        address,
-        plan,
-        start_unix_ns,
-        &load_control,
-        &mut |_| {},
-    )?)
+    let report = measure_pair(address, plan, start_unix_ns, &load_control, &mut |_| {})?;
+    match stop.load(Ordering::Relaxed) {
+        // Half a measurement would look like a slow way.
+        true => Err(NetError::Interrupted.into()),
+        false => Ok(report),
+    }
 }

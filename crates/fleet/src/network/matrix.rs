@@ -59,9 +59,11 @@ const ROWS_OF_A_LOOK: u32 = 3;
 
 /// Measures among `hosts` (name and address of each).
 ///
+/// Stopped early, it returns what was measured until then.
+///
 /// # Errors
-/// When any of the servers cannot be reached; all of them are named. What fails
-/// later is a trial that failed.
+/// When any of the servers cannot be reached; all of them are named. When it is
+/// stopped before anything is measured. What fails later is a trial that failed.
 pub fn measure_matrix(
     hosts: &[(String, SocketAddr)],
     plan: &MatrixPlan,
@@ -78,12 +80,12 @@ pub fn measure_matrix(
         rows: 0,
         trials: Vec::new(),
     };
-    for &mode in &plan.modes {
+    'modes: for &mode in &plan.modes {
         let rounds = rounds(mode, remotes.len());
         let mut looks: Vec<Look> = Vec::new();
         for (number, round) in rounds.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
-                return Err(vec![NetError::Interrupted]);
+                break 'modes;
             }
             tell(&format!(
                 "{}: round {} of {}",
@@ -96,6 +98,9 @@ pub fn measure_matrix(
         if mode == MatrixMode::Alone {
             measuring.look_again(looks, &plan.load, stop, tell);
         }
+    }
+    if measuring.trials.is_empty() {
+        return Err(vec![NetError::Interrupted]);
     }
     Ok(MeasuredMatrix {
         hosts: named

@@ -93,9 +93,12 @@ pub(super) fn own_counters(facts: &HostFacts) -> LinkCounters {
 /// `start_unix_ns` by this host's clock, or at once when that has passed.
 /// `tell` hears what is done next.
 ///
+/// Stopped early, the report has the loads until then, and the counters of the
+/// links did not grow.
+///
 /// # Errors
-/// When the server cannot be reached or does not want to. A load that fails is
-/// part of the report.
+/// When the server cannot be reached or does not want to, or when it is stopped
+/// before any load. A load that fails is part of the report.
 pub fn measure_pair(
     server: SocketAddr,
     plan: &PairPlan,
@@ -132,8 +135,8 @@ pub fn measure_pair(
     }
     wait_until(start_unix_ns, &load_control.stop);
     for load in &plan.loads {
-        if load_control.stop.load(Ordering::Relaxed) {
-            return Err(NetError::Interrupted);
+        if is_stopped(load_control) {
+            break;
         }
         tell(&load.name);
         let mut load = load.clone();
@@ -141,10 +144,17 @@ pub fn measure_pair(
         report
             .loads
             .push(one_load(&mut session, &load, load_control));
-        if report.loads.last().is_some_and(|load| load.error.is_some()) {
+        let failed = report.loads.last().is_some_and(|load| load.error.is_some());
+        if failed && !is_stopped(load_control) {
             // The conversation may be out of step; begin another one.
             session = Session::open(server)?;
         }
+    }
+    if is_stopped(load_control) {
+        return match report.loads.is_empty() {
+            true => Err(NetError::Interrupted),
+            false => Ok(report),
+        };
     }
     report.our_counters = own_counters(&report.ours).since(&counters_of(&report.ours));
     report.their_counters = session.counters()?.since(&counters_of(&report.theirs));
@@ -158,6 +168,10 @@ pub fn measure_pair(
         }
     }
     Ok(report)
+}
+
+fn is_stopped(load_control: &LoadControl) -> bool {
+    load_control.stop.load(Ordering::Relaxed)
 }
 
 /// Sends packets of growing size, and notes which of them arrive.

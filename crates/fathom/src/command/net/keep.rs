@@ -1,24 +1,34 @@
 //! Networks in the store: each load is a trial with two ends, and what they mean
 //! is found anew each time they are read.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_model::schedule::Purpose;
 use fathom_model::{RunMeta, RunRecord, RunState, Schedule};
-use fathom_observe::Sysroot;
 use fathom_report::network as pages;
 use fathom_store::Store;
 
 use crate::output_flags::StorePath;
 use crate::{present, run_identity};
 
-/// Keeps a run. Why it cannot be kept is told.
-pub(super) fn keep(path: &StorePath, record: &RunRecord) {
-    if let Err(error) = put(path, record) {
+/// Keeps a run that went on until the end, or until `stop` was raised. Why it
+/// cannot be kept is told.
+pub(super) fn keep(path: &StorePath, record: &RunRecord, stop: &AtomicBool) {
+    let (state, reason) = match stop.load(Ordering::Relaxed) {
+        true => (RunState::Interrupted, Some("stopped by a signal")),
+        false => (RunState::Complete, None),
+    };
+    if let Err(error) = put(path, record, (state, reason)) {
         present::complain(&format!("this result is not in the store: {error:#}"));
     }
 }
 
-fn put(path: &StorePath, record: &RunRecord) -> anyhow::Result<()> {
+fn put(
+    path: &StorePath,
+    record: &RunRecord,
+    (state, reason): (RunState, Option<&str>),
+) -> anyhow::Result<()> {
     let mut store = Store::open(&present::store_path(path)?)?;
     let run = store.begin_run(&record.meta)?;
     for trial in &record.trials {
@@ -29,30 +39,17 @@ fn put(path: &StorePath, record: &RunRecord) -> anyhow::Result<()> {
         store.end_trial(key, trial.state, &end)?;
     }
     let ended_unix_ns = fathom_observe::unix_now_ns();
-    Ok(store.end_run(run, RunState::Complete, ended_unix_ns, None)?)
+    Ok(store.end_run(run, state, ended_unix_ns, reason)?)
 }
 
 /// A run of a network that begins now.
 pub(super) fn meta(name: &str) -> anyhow::Result<RunMeta> {
-    let now_ns = fathom_observe::unix_now_ns();
-    Ok(RunMeta {
-        id: run_identity::run_id(now_ns)?,
-        started_unix_ns: now_ns,
-        ended_unix_ns: None,
-        state: RunState::Running,
-        reason: None,
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: std::env::args().collect(),
-        plan_yaml: String::new(),
-        label: None,
-        schedule: Schedule {
-            purpose: Purpose::Network {},
-            ..Schedule::nothing(name)
-        },
-        host: fathom_observe::host_fingerprint(&Sysroot::host()),
-        hosts: Vec::new(),
-        matrix_figures: None,
-    })
+    let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
+    let schedule = Schedule {
+        purpose: Purpose::Network {},
+        ..Schedule::nothing(name)
+    };
+    Ok(run_identity::begin(id, schedule))
 }
 
 /// How a stored network measurement is shown.

@@ -11,7 +11,7 @@ use fathom_model::network::MatrixMode;
 use fathom_model::pair_trials::run_of;
 use fathom_report::network as pages;
 
-use super::{Net, NetFormat, Progress, keep, stop_on_signals, write_page};
+use super::{Net, NetFormat, Progress, exit_of, keep, stop_on_signals, write_page};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
@@ -90,7 +90,7 @@ pub(super) fn run(
     };
     let hosts = measured.hosts;
     let record = run_of(RunMeta { hosts, ..meta }, measured.trials);
-    keep::keep(&net.store, &record);
+    keep::keep(&net.store, &record, &stop);
     let Some(NetworkReport::Matrix(report)) = judge_network(&record) else {
         anyhow::bail!("no pair was measured");
     };
@@ -104,9 +104,5 @@ pub(super) fn run(
     }
     let cells = report.rounds.iter().flat_map(|round| &round.cells);
     let failed = cells.filter(|cell| cell.error.is_some()).count();
-    Ok(if failed > 0 {
-        Exit::Failure
-    } else {
-        Exit::Success
-    })
+    Ok(exit_of(failed > 0, &stop))
 }
