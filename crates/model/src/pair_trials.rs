@@ -5,7 +5,7 @@
 use crate::fleet::FleetHost;
 use crate::network::{
     ConnectionReport, ConnectionSecond, ConnectionState, End, EndReport, Ends, EndsReport,
-    FlowFacts, FlowReport, HostFacts, LoadResult, LoadSpec, MEASURED_REMARKS, PairReport,
+    FlowFacts, FlowReport, HostFacts, LoadResult, LoadSpec, MEASURED_REMARKS, PairPlan, PairReport,
     PathFacts, Protocol, RoundTrip, TcpState, Trips, Way,
 };
 use crate::run::{RunMeta, RunRecord, RunState, TrialEnd, TrialRecord};
@@ -16,6 +16,13 @@ use crate::{Fingerprint, OpKind, Target, Workload};
 
 /// Time of small requests of which only the sums are known.
 const USUAL_TRIPS_NS: u64 = 1_000_000_000;
+
+/// What small requests are called.
+const WITHOUT_LOAD: &str = "round trips without load";
+
+fn beside(load: &str) -> String {
+    format!("round trips beside {load}")
+}
 
 /// Where the trials of a pair stand in their run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +96,7 @@ pub fn pair_trials(report: &PairReport, place: PairPlace) -> Vec<TrialRecord> {
     if let Some(idle) = &report.idle {
         let trips = trips_of(idle, LoadSpec::round_trips(USUAL_TRIPS_NS, 0));
         let alone = PairPlace { set: None, ..place };
-        let probe = probe_trial(report, alone, "round trips without load", trips);
+        let probe = probe_trial(report, alone, WITHOUT_LOAD, trips);
         trials.push(probe);
     }
     for load in &report.loads {
@@ -100,18 +107,47 @@ pub fn pair_trials(report: &PairReport, place: PairPlace) -> Vec<TrialRecord> {
         trials.push(load_trial(report, place, load));
         if let Some(loaded) = &load.loaded {
             place.ends.beside = Some(place.row);
-            let usual = LoadSpec {
-                warmup_ns: load.spec.warmup_ns,
-                ..LoadSpec::round_trips(load.spec.measure_ns, 0)
-            };
-            let label = format!("round trips beside {}", load.name);
-            let trips = trips_of(loaded, usual);
-            trials.push(probe_trial(report, place.after(1), &label, trips));
+            let trips = trips_of(loaded, load.spec.beside());
+            trials.push(probe_trial(
+                report,
+                place.after(1),
+                &beside(&load.name),
+                trips,
+            ));
         }
     }
     let first = trials.first_mut().and_then(|trial| trial.end.as_mut());
     if let Some(ends) = first.and_then(|end| end.ends.as_mut()) {
         ends.path = Some(Box::new(path_of(report)));
+    }
+    trials
+}
+
+/// The trials that a plan means for a pair, as [`pair_trials`] makes them once they
+/// are measured; `address` is that of the other host.
+pub fn planned_trials(plan: &PairPlan, place: PairPlace, address: &str) -> Vec<ScheduledTrial> {
+    let mut trials: Vec<ScheduledTrial> = Vec::new();
+    let of = |name: &str, spec: &LoadSpec, place: PairPlace, role: TrialRole| ScheduledTrial {
+        role,
+        ..trial(name, spec, place, target_of(address, spec.protocol)).spec
+    };
+    if plan.idle_ns > 0 {
+        let spec = LoadSpec::round_trips(plan.idle_ns, 0);
+        let alone = PairPlace { set: None, ..place };
+        trials.push(of(WITHOUT_LOAD, &spec, alone, TrialRole::Probe));
+    }
+    for load in &plan.loads {
+        let mut place = place.after(trials.len());
+        if load.round_trips {
+            place.set = place.set.or(Some(place.row));
+        }
+        trials.push(of(&load.name, &load.spec, place, TrialRole::Measure));
+        if load.round_trips {
+            place.ends.beside = Some(place.row);
+            let label = beside(&load.name);
+            let spec = load.spec.beside();
+            trials.push(of(&label, &spec, place.after(1), TrialRole::Probe));
+        }
     }
     trials
 }

@@ -23,6 +23,7 @@ use crate::exit::{CommandError, Exit};
 use crate::output_flags::StorePath;
 use crate::present;
 use crate::whole_seconds::whole_seconds;
+use keep::Keeper;
 
 /// Measure the network between hosts.
 ///
@@ -197,11 +198,13 @@ fn pair(net: &Net, address: SocketAddr, format: NetFormat) -> anyhow::Result<Exi
         progress.tell(what);
     });
     drop(progress);
-    let record = match measured {
+    let run = match measured {
         Ok(measured) => pair_run(meta, &measured),
         Err(error) => return Ok(fail(&error, &load_control.stop)),
     };
-    keep::keep(&net.store, &record, &load_control.stop);
+    let mut keeper = Keeper::new(&net.store, run.meta);
+    keeper.add(run.trials);
+    let record = keeper.finish(&load_control.stop);
     let Some(NetworkReport::Pair(report)) = judge_network(&record) else {
         anyhow::bail!("nothing was measured");
     };

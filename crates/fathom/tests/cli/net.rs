@@ -256,6 +256,44 @@ fn an_interrupted_measurement_shows_and_keeps_what_there_was() {
 }
 
 #[test]
+fn a_killed_matrix_keeps_the_rounds_that_were_over() {
+    let home = tempfile::TempDir::new().unwrap();
+    let served = [(); 2].map(|()| Served::start(None, "127.0.0.1:0"));
+    let run = |arguments: &[&str]| {
+        let mut command = fathom();
+        command.env("FATHOM_STORE", home.path().join("fathom.db"));
+        command.args(arguments);
+        command
+    };
+    let hosts = [served[0].address.as_str(), served[1].address.as_str()];
+    let mut measure = run(&["net", hosts[0], hosts[1], "-t", "1", "-O", "0", "-b", "8M"]);
+    let mut child = measure
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let listed = || json(&run(&["runs", "list", "--json"]).output().unwrap());
+    let complete = |listed: &Value| listed[0]["complete_trials"].as_u64().unwrap_or(0);
+    for _ in 0..600 {
+        if complete(&listed()) > 0 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = listed();
+    // Two ways alone with round trips before and beside them, then three kinds of
+    // rounds without those before.
+    assert_eq!(listed[0]["planned_trials"], 2 * 3 + 3 * 2 * 2, "{listed}");
+    assert!((1..18).contains(&complete(&listed)), "{listed}");
+    let shown = json(&run(&["runs", "show", "latest", "--json"]).output().unwrap());
+    let cell = &shown["rounds"][0]["cells"][0];
+    assert!(cell["bits_per_second"].as_f64().unwrap() > 0.0, "{cell}");
+    assert!(cell["idle_ns"].as_u64().unwrap() > 0, "{cell}");
+}
+
+#[test]
 fn a_load_whose_threads_cannot_be_had_says_so_and_ends() {
     if !crate::bench::is_root() {
         println!(

@@ -17,12 +17,13 @@ mod pair;
 mod rounds;
 mod server;
 mod session;
+mod turns;
 mod wire;
 
 pub use data::LoadControl;
 pub use driver::{Remote, StartTime};
 pub use error::NetError;
-pub use matrix::{MatrixPlan, MeasuredMatrix, measure_matrix};
+pub use matrix::{Matrix, MatrixPlan};
 pub use owner::{Network, Owner, OwnerError};
 pub use pair::{default_plan, measure_pair};
 pub use server::Server;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fathom_model::Sample;
 use fathom_model::network::{
     Direction, LoadSpec, MatrixMode, PairPlan, PairReport, PlannedLoad, Protocol,
 };
 use fathom_model::schedule::TrialRole;
+use fathom_model::{Sample, TrialRecord};
 
 use super::*;
 
@@ -225,13 +225,21 @@ fn one_server_measures_against_another_and_all_make_a_matrix() {
         load: short(Direction::Forward, Protocol::Tcp, 1).spec,
     };
     let mut told = Vec::new();
-    let measured = measure_matrix(&hosts, &plan, &Arc::default(), &mut |what| {
-        told.push(what.to_owned());
-    })
-    .unwrap();
-    assert!(measured.hosts.iter().all(|host| host.network.is_some()));
+    let matrix = Matrix::meet(&hosts, &plan).unwrap();
+    assert!(matrix.hosts().iter().all(|host| host.network.is_some()));
+    let mut trials: Vec<TrialRecord> = Vec::new();
+    let mut tell = |what: &str| told.push(what.to_owned());
+    matrix.measure(&AtomicBool::new(false), &mut tell, &mut |set| {
+        trials.extend(set);
+    });
+    let schedule = matrix.schedule();
+    let planned = trials.iter().filter(|trial| trial.spec.iteration == 0);
+    assert!(
+        planned.map(|trial| &trial.spec).eq(&schedule),
+        "as was planned"
+    );
     for mode in MatrixMode::ALL {
-        let of_mode = measured.trials.iter().filter(|trial| {
+        let of_mode = trials.iter().filter(|trial| {
             trial.spec.ends.unwrap().mode == Some(mode) && trial.spec.iteration == 0
         });
         let (loads, probes): (Vec<_>, Vec<_>) =
@@ -265,7 +273,7 @@ fn all_hosts_that_cannot_be_reached_are_named() {
         modes: vec![MatrixMode::Alone],
         load: LoadSpec::stream(1),
     };
-    let told = measure_matrix(&hosts, &plan, &Arc::default(), &mut |_| {}).unwrap_err();
+    let told = Matrix::meet(&hosts, &plan).unwrap_err();
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(

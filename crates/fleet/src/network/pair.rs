@@ -17,8 +17,6 @@ use super::error::NetError;
 use super::owner::plain;
 use super::session::Session;
 
-/// Time between round trips beside a load.
-const ROUND_TRIP_EVERY_NS: u64 = 10_000_000;
 /// Handshakes that are timed.
 const HANDSHAKES: usize = 5;
 /// Share of segments sent again from which on TCP does not show the capacity.
@@ -304,10 +302,7 @@ fn wait_until(start_unix_ns: u64, stop: &AtomicBool) {
 fn one_load(session: &mut Session, load: &PlannedLoad, load_control: &LoadControl) -> LoadResult {
     let server = session.server;
     let started_unix_ns = unix_now_ns();
-    let small = LoadSpec {
-        warmup_ns: load.spec.warmup_ns,
-        ..LoadSpec::round_trips(load.spec.measure_ns, ROUND_TRIP_EVERY_NS)
-    };
+    let small = load.spec.beside();
     let (done, loaded) = std::thread::scope(|scope| {
         let beside = load.round_trips.then(|| {
             let beside = || Session::open(server)?.load(&small, load_control);

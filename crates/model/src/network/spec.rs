@@ -14,6 +14,9 @@ const MOST_DATAGRAM_BYTES: u32 = 65_507;
 /// Smallest: the sequence number, the time, and the token.
 const LEAST_DATAGRAM_BYTES: u32 = 32;
 
+/// Time between round trips beside a load.
+const ROUND_TRIP_EVERY_NS: u64 = 10_000_000;
+
 /// What carries the data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -165,6 +168,15 @@ impl LoadSpec {
                 every_ns,
             },
             ..LoadSpec::requests(64, 64, measure_ns)
+        }
+    }
+
+    /// Small requests that go round beside this load.
+    #[must_use]
+    pub fn beside(&self) -> LoadSpec {
+        LoadSpec {
+            warmup_ns: self.warmup_ns,
+            ..LoadSpec::round_trips(self.measure_ns, ROUND_TRIP_EVERY_NS)
         }
     }
 

@@ -5,46 +5,89 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fathom_analysis::network::{NetworkReport, judge_network};
 use fathom_model::schedule::Purpose;
-use fathom_model::{RunMeta, RunRecord, RunState, Schedule};
+use fathom_model::{RunMeta, RunRecord, RunState, Schedule, TrialRecord};
+use fathom_observe::unix_now_ns;
 use fathom_report::network as pages;
-use fathom_store::Store;
+use fathom_store::{RunKey, Store};
 
 use crate::output_flags::StorePath;
 use crate::{present, run_identity};
 
-/// Keeps a run that went on until the end, or until `stop` was raised. Why it
-/// cannot be kept is told.
-pub(super) fn keep(path: &StorePath, record: &RunRecord, stop: &AtomicBool) {
-    let (state, reason) = match stop.load(Ordering::Relaxed) {
-        true => (RunState::Interrupted, Some("stopped by a signal")),
-        false => (RunState::Complete, None),
-    };
-    if let Err(error) = put(path, record, (state, reason)) {
-        present::complain(&format!("this result is not in the store: {error:#}"));
-    }
+/// Keeps the trials of a run as they end, in the store and for the report.
+pub(super) struct Keeper<'k> {
+    path: &'k StorePath,
+    record: RunRecord,
+    open: Option<(Store, RunKey)>,
+    /// Why the run is not, or not wholly, in the store.
+    problem: Option<anyhow::Error>,
 }
 
-fn put(
-    path: &StorePath,
-    record: &RunRecord,
-    (state, reason): (RunState, Option<&str>),
-) -> anyhow::Result<()> {
-    let mut store = Store::open(&present::store_path(path)?)?;
-    let run = store.begin_run(&record.meta)?;
-    for trial in &record.trials {
-        let before = trial.target_before.as_ref();
-        let key = store.begin_trial(run, &trial.spec, trial.started_unix_ns, before)?;
-        store.append(key, &trial.samples, &trial.observations)?;
-        let end = trial.end.clone().unwrap_or_default();
-        store.end_trial(key, trial.state, &end)?;
+impl<'k> Keeper<'k> {
+    /// For a run that reaches the store with its first trials.
+    pub(super) fn new(path: &'k StorePath, meta: RunMeta) -> Keeper<'k> {
+        Keeper {
+            path,
+            record: RunRecord {
+                meta,
+                trials: Vec::new(),
+            },
+            open: None,
+            problem: None,
+        }
     }
-    let ended_unix_ns = fathom_observe::unix_now_ns();
-    Ok(store.end_run(run, state, ended_unix_ns, reason)?)
+
+    /// Trials that have ended.
+    pub(super) fn add(&mut self, trials: Vec<TrialRecord>) {
+        if self.problem.is_none()
+            && let Err(error) = self.put(&trials)
+        {
+            self.problem = Some(error);
+        }
+        self.record.trials.extend(trials);
+    }
+
+    fn put(&mut self, trials: &[TrialRecord]) -> anyhow::Result<()> {
+        let (store, run) = match &mut self.open {
+            Some(open) => open,
+            None => {
+                let mut store = Store::open(&present::store_path(self.path)?)?;
+                let run = store.begin_run(&self.record.meta)?;
+                self.open.insert((store, run))
+            }
+        };
+        for trial in trials {
+            let before = trial.target_before.as_ref();
+            let key = store.begin_trial(*run, &trial.spec, trial.started_unix_ns, before)?;
+            store.append(key, &trial.samples, &trial.observations)?;
+            let end = trial.end.clone().unwrap_or_default();
+            store.end_trial(key, trial.state, &end)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the run, which went on until its end or until `stop` was raised. Why
+    /// it is not in the store is told.
+    pub(super) fn finish(mut self, stop: &AtomicBool) -> RunRecord {
+        let (state, reason) = match stop.load(Ordering::Relaxed) {
+            true => (RunState::Interrupted, Some("stopped by a signal")),
+            false => (RunState::Complete, None),
+        };
+        if let Some((store, run)) = &mut self.open {
+            let ended = store.end_run(*run, state, unix_now_ns(), reason);
+            if let Err(error) = ended {
+                self.problem.get_or_insert(error.into());
+            }
+        }
+        if let Some(problem) = &self.problem {
+            present::complain(&format!("this result is not in the store: {problem:#}"));
+        }
+        self.record
+    }
 }
 
 /// A run of a network that begins now.
 pub(super) fn meta(name: &str) -> anyhow::Result<RunMeta> {
-    let id = run_identity::run_id(fathom_observe::unix_now_ns())?;
+    let id = run_identity::run_id(unix_now_ns())?;
     let schedule = Schedule {
         purpose: Purpose::Network {},
         ..Schedule::nothing(name)

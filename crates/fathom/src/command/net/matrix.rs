@@ -5,13 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use fathom_analysis::network::{NetworkReport, judge_network};
-use fathom_fleet::network::{MatrixPlan, NetError, measure_matrix};
-use fathom_model::RunMeta;
+use fathom_fleet::network::{Matrix, MatrixPlan};
 use fathom_model::network::MatrixMode;
-use fathom_model::pair_trials::run_of;
 use fathom_report::network as pages;
 
-use super::{Net, NetFormat, Progress, exit_of, keep, stop_on_signals, write_page};
+use super::keep::{self, Keeper};
+use super::{Net, NetFormat, Progress, exit_of, stop_on_signals, write_page};
 use crate::exit::{CommandError, Exit};
 use crate::present;
 
@@ -57,10 +56,15 @@ pub(super) fn run(
     hosts: &[(String, SocketAddr)],
     format: NetFormat,
 ) -> anyhow::Result<Exit> {
-    let modes = match net.matrix.mode.is_empty() {
-        true => MatrixMode::ALL.to_vec(),
-        false => net.matrix.mode.iter().map(|&mode| mode.into()).collect(),
-    };
+    let mut modes: Vec<MatrixMode> = Vec::new();
+    for mode in net.matrix.mode.iter().map(|&mode| mode.into()) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    if modes.is_empty() {
+        modes.extend(MatrixMode::ALL);
+    }
     let mut load = net.load.spec(net.seconds);
     // Each way is measured by its own sender.
     load.direction = fathom_model::network::Direction::Forward;
@@ -69,30 +73,31 @@ pub(super) fn run(
         present::admit(path, fathom_outputs::Mark::Page)?;
     }
     let plan = MatrixPlan { modes, load };
-    let meta = keep::meta("net, all pairs")?;
+    let mut meta = keep::meta("net, all pairs")?;
     let stop = stop_on_signals()?;
     let progress = Progress::new(net.quiet);
-    let measured = measure_matrix(hosts, &plan, &stop, &mut |what| progress.tell(what));
-    drop(progress);
-    let measured = match measured {
-        Ok(measured) => measured,
+    progress.tell("reaching all hosts");
+    let met = Matrix::meet(hosts, &plan);
+    let matrix = match met {
+        Ok(matrix) => matrix,
         Err(errors) => {
+            drop(progress);
             for error in &errors {
                 present::complain(&error.to_string());
             }
-            let interrupted = matches!(errors.as_slice(), [NetError::Interrupted]);
-            return Ok(if interrupted {
-                Exit::Interrupted
-            } else {
-                Exit::Failure
-            });
+            return Ok(Exit::Failure);
         }
     };
-    let hosts = measured.hosts;
-    let record = run_of(RunMeta { hosts, ..meta }, measured.trials);
-    keep::keep(&net.store, &record, &stop);
+    meta.hosts = matrix.hosts();
+    meta.schedule.trials = matrix.schedule();
+    let mut keeper = Keeper::new(&net.store, meta);
+    matrix.measure(&stop, &mut |what| progress.tell(what), &mut |trials| {
+        keeper.add(trials);
+    });
+    drop(progress);
+    let record = keeper.finish(&stop);
     let Some(NetworkReport::Matrix(report)) = judge_network(&record) else {
-        anyhow::bail!("no pair was measured");
+        return Ok(Exit::Interrupted);
     };
     let text = match format {
         NetFormat::Json => pages::json(&report)?,
