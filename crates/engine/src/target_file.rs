@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -179,6 +179,65 @@ pub(crate) fn open_beneath(
     openat(dir, name, flags, mode)
 }
 
+/// Opens a directory below another one, if it lies in the same mount: what is
+/// mounted on the way, even another folder of the same file system, is not
+/// fathom's, whatever the names in it are.
+///
+/// # Errors
+/// [`Errno::XDEV`] where something is mounted on the way, else what the system
+/// says.
+pub(crate) fn open_in_mount(dir: impl AsFd, name: impl AsRef<OsStr>) -> Result<OwnedFd, Errno> {
+    let (dir, name) = (dir.as_fd(), name.as_ref());
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    for _ in 0..TRIES {
+        match openat2(dir, name, flags, Mode::empty(), resolve) {
+            Err(Errno::AGAIN) => continue,
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => break,
+            opened => return opened,
+        }
+    }
+    open_step_by_step(dir, name)
+}
+
+/// As [`open_in_mount`] where the kernel cannot be asked for it.
+fn open_step_by_step(dir: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let here = place_of(dir)?;
+    let mut opened: Option<OwnedFd> = None;
+    for step in Path::new(name) {
+        let from = opened.as_ref().map_or(dir, AsFd::as_fd);
+        let next = openat(from, step, flags, Mode::empty())?;
+        if place_of(next.as_fd())? != here {
+            return Err(Errno::XDEV);
+        }
+        opened = Some(next);
+    }
+    opened.ok_or(Errno::INVAL)
+}
+
+/// The file system and the mount in which an open file lies. The mount is unknown
+/// where the kernel does not tell it.
+fn place_of(file: BorrowedFd<'_>) -> Result<(u64, Option<u64>), Errno> {
+    let device = fstat(file)?.st_dev;
+    let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
+    let mount = found
+        .ok()
+        .filter(|found| found.stx_mask & StatxFlags::MNT_ID.bits() != 0);
+    let mount = mount
+        .map(|found| found.stx_mnt_id)
+        .or_else(|| noted_mount(file));
+    Ok((device, mount))
+}
+
+/// The mount of an open file, as `/proc` notes it.
+fn noted_mount(file: BorrowedFd<'_>) -> Option<u64> {
+    let info = format!("/proc/self/fdinfo/{}", file.as_raw_fd());
+    let text = std::fs::read_to_string(info).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("mnt_id:"))?;
+    line.trim().parse().ok()
+}
+
 /// One file of a target, found once. Whatever its name leads to later, only
 /// this file is opened.
 #[derive(Debug, Clone)]
@@ -295,6 +354,31 @@ fn name_of(path: &Path) -> io::Result<&OsStr> {
     path.file_name().ok_or_else(|| Errno::INVAL.into())
 }
 
+/// A folder that is seen at a second place, until this is dropped.
+#[cfg(test)]
+pub(crate) struct BindMount(PathBuf);
+
+#[cfg(test)]
+impl BindMount {
+    /// `None` where nothing may be mounted.
+    pub(crate) fn make(from: &Path, at: &Path) -> Option<BindMount> {
+        let mut mount = std::process::Command::new("mount");
+        let made = mount.arg("--bind").args([from, at]).status();
+        if made.is_ok_and(|status| status.success()) {
+            return Some(BindMount(at.to_owned()));
+        }
+        println!("skipped: nothing can be mounted here");
+        None
+    }
+}
+
+#[cfg(test)]
+impl Drop for BindMount {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -349,6 +433,28 @@ mod tests {
         fs::rename(top.join("a"), top.join("c")).unwrap();
         symlink(top.join("c"), top.join("a")).unwrap();
         assert!(open_directory(&resolved, OFlags::RDONLY).is_err());
+    }
+
+    #[test]
+    fn a_mount_is_not_entered() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("a/b/c")).unwrap();
+        fs::create_dir_all(dir.path().join("other/c")).unwrap();
+        let top = open_directory(&dir.path().canonicalize().unwrap(), OFlags::RDONLY).unwrap();
+        let both = |name: &str| {
+            let steps = open_step_by_step(top.as_fd(), OsStr::new(name)).map(drop);
+            [open_in_mount(&top, name).map(drop), steps]
+        };
+        assert_eq!(both("a/b/c"), [Ok(()); 2]);
+        assert_eq!(noted_mount(top.as_fd()), place_of(top.as_fd()).unwrap().1);
+        let Some(_mount) = BindMount::make(&dir.path().join("other"), &dir.path().join("a/b"))
+        else {
+            return;
+        };
+        for name in ["a/b", "a/b/c"] {
+            assert_eq!(both(name), [Err(Errno::XDEV); 2]);
+        }
+        assert_eq!(both("a"), [Ok(()); 2]);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Directories that a worker holds open, so that a file is reached by its name
 //! alone.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::geometry::Geometry;
 use super::names::Name;
+use crate::target_file::open_in_mount;
 
 /// Directories that one worker holds open at most.
 const MOST: usize = 64;
@@ -57,8 +59,9 @@ impl Directories {
         self.held[at] = None;
         name.clear();
         geometry.push_leaf(name, rank, leaf);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let directory = openat(&*self.top, name.as_c(), flags, Mode::empty())?;
+        // Something may have been mounted in the tree since it was made.
+        let name = OsStr::from_bytes(name.as_c().to_bytes());
+        let directory = open_in_mount(&*self.top, name)?;
         self.held[at] = Some((leaf, directory));
         Ok(())
     }

@@ -10,6 +10,7 @@ use fathom_model::workload::{
 use fathom_model::{Job, OpKind, Target};
 
 use crate::prepare::{NoHooks, cleanup, prepare, remove_files_of_run};
+use crate::target_file::BindMount;
 use crate::{EndReason, Group, GroupEnd, Prepared};
 
 fn job(dir: &Path, kinds: &[OpKind]) -> Job {
@@ -302,6 +303,61 @@ fn links_lead_nowhere_else() {
     std::os::unix::fs::symlink(secret.path(), &branch).unwrap();
     assert!(cleanup(&mut prepared, false, &mut NoHooks).is_err());
     assert_eq!(names(secret.path()), ["f-0-0"]);
+}
+
+#[test]
+fn what_is_mounted_in_a_tree_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let precious = tempfile::tempdir_in(dir.path()).unwrap();
+    let (mut prepared, _) = load(&job(dir.path(), &[OpKind::Create]));
+    let branch = dir.path().join("fathom.tree/w0/n0/n0");
+    for name in names(&branch) {
+        std::fs::write(precious.path().join(name), "precious").unwrap();
+    }
+    let files = names(precious.path()).len();
+    assert!(files > 0);
+    let Some(mount) = BindMount::make(precious.path(), &branch) else {
+        return;
+    };
+    let left = cleanup(&mut prepared, false, &mut NoHooks).unwrap_err();
+    drop(prepared);
+    assert!(
+        left.to_string()
+            .contains("w0/n0/n0: something is mounted there"),
+        "{left}"
+    );
+    let left = remove_files_of_run(dir.path(), "fathom", 77, &mut NoHooks).unwrap_err();
+    assert!(left.to_string().contains("unmount it"), "{left}");
+    assert_eq!(names(precious.path()).len(), files);
+    drop(mount);
+    precious.close().unwrap();
+    remove_files_of_run(dir.path(), "fathom", 77, &mut NoHooks).unwrap();
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn a_load_does_not_enter_what_is_mounted_in_its_tree() {
+    let dir = tempfile::tempdir().unwrap();
+    let precious = tempfile::tempdir_in(dir.path()).unwrap();
+    let (prepared, _) = load(&Job {
+        keep_files: true,
+        ..job(dir.path(), &[OpKind::Create])
+    });
+    drop(prepared);
+    let branch = dir.path().join("fathom.tree/w0/n0/n0");
+    for name in names(&branch) {
+        std::fs::write(precious.path().join(name), "precious").unwrap();
+    }
+    let files = names(precious.path()).len();
+    let Some(_mount) = BindMount::make(precious.path(), &branch) else {
+        return;
+    };
+    let unlink = job(dir.path(), &[OpKind::Unlink]);
+    let prepared = prepare(&unlink, &mut NoHooks).unwrap();
+    let mut group = Group::start(&unlink, &prepared).unwrap();
+    group.go();
+    assert!(!group.finish().report.errors.is_empty());
+    assert_eq!(names(precious.path()).len(), files);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::geometry::is_level;
@@ -15,7 +15,7 @@ use super::names::Thing;
 use super::top;
 use super::tree::LIST;
 use crate::Error;
-use crate::target_file::{FileFacts, FileIdentity, open_beneath};
+use crate::target_file::{FileFacts, FileIdentity, open_in_mount};
 
 /// Threads that remove at the same time: more do not make a file system faster.
 const THREADS: usize = 8;
@@ -85,9 +85,7 @@ pub(crate) fn remove(
     path: &Path,
     identity: &FileIdentity,
 ) -> Result<(), Error> {
-    let io = |action| move |errno: Errno| Error::io(action, path)(errno.into());
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    let top = open_beneath(dir, name, flags, Mode::empty()).map_err(io("open"))?;
+    let top = open_in_mount(dir, name).map_err(|errno| not_done("open", path, errno))?;
     let facts = FileFacts::of(&top).map_err(Error::io("examine", path))?;
     if !facts.identity.is(identity) {
         return Err(foreign(path));
@@ -107,17 +105,17 @@ fn remove_branch(
     path: &Path,
     (device, depth): (u64, u32),
 ) -> Result<(), Error> {
-    let io = |errno: Errno| Error::io("remove", path)(errno.into());
+    let io = |errno: Errno| not_done("remove", path, errno);
     if depth > DEEPEST {
         return Err(foreign(path));
     }
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    let directory = match open_beneath(parent, OsStr::from_bytes(name), flags, Mode::empty()) {
+    let directory = match open_in_mount(parent, OsStr::from_bytes(name)) {
         Ok(directory) => directory,
         Err(Errno::NOENT) => return Ok(()),
         Err(errno) => return Err(io(errno)),
     };
-    // Another file system was mounted there: nothing in it is fathom's.
+    // A volume within the file system, a Btrfs subvolume for one, is no mount; and
+    // yet fathom did not make it.
     if device_of(&directory, path)? != device {
         return Err(foreign(path));
     }
@@ -154,10 +152,22 @@ fn remove_branch(
         match unlinkat(&directory, child, flags) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(Errno::NOTEMPTY) => return Err(foreign(&inside())),
-            Err(errno) => return Err(Error::io("remove", &inside())(errno.into())),
+            Err(errno) => return Err(not_done("remove", &inside(), errno)),
         }
     }
     unlinkat(parent, name, AtFlags::REMOVEDIR).map_err(io)
+}
+
+/// Why something in a tree was not removed. A mount point cannot be: it is busy.
+fn not_done(action: &'static str, path: &Path, errno: Errno) -> Error {
+    match errno {
+        Errno::XDEV | Errno::BUSY => Error::target(
+            path,
+            "something is mounted there, so it was left alone together with what it lies in; \
+             unmount it",
+        ),
+        errno => Error::io(action, path)(errno.into()),
+    }
 }
 
 fn foreign(path: &Path) -> Error {
