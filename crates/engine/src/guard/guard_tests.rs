@@ -299,6 +299,31 @@ fn a_file_under_a_loop_device_is_in_use() {
 }
 
 #[test]
+fn a_file_that_another_process_writes_is_in_use() {
+    let file = image();
+    assert_eq!(file_writers(file.path()), [""; 0]);
+    let hold = |options: &std::fs::OpenOptions| {
+        let opened = options.open(file.path()).unwrap();
+        let mut holder = Command::new("sleep")
+            .arg("60")
+            .stdin(opened)
+            .spawn()
+            .unwrap();
+        let found = file_writers(file.path());
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        found
+    };
+    let reader = hold(File::options().read(true));
+    assert_eq!(reader, [""; 0]);
+    let writer = hold(File::options().read(true).write(true));
+    assert!(
+        writer[0].ends_with("(sleep) has it open for writing; end that first"),
+        "{writer:?}"
+    );
+}
+
+#[test]
 fn a_second_loop_device_over_a_mounted_one_is_refused() {
     // Closed: what another test starts would hold it open until it is itself.
     let image = image().into_temp_path();

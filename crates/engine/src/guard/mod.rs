@@ -28,7 +28,9 @@ use crate::Error;
 use crate::target_file::TargetFile;
 use backing::{Backing, backing_of, below_overlay};
 use storage::Storage;
-use usage::{family, loops, mounts, number_of, openers, swaps, swaps_of, writers};
+use usage::{
+    Writer, family, is_fellow_agent, loops, mounts, number_of, openers, swaps, swaps_of, writers,
+};
 
 /// What is known about a block device before anything is written to it.
 #[derive(Debug)]
@@ -180,12 +182,10 @@ impl DeviceGuard {
             self.reasons
                 .push(format!("{swap}; switch it off with swapoff first"));
         }
-        // On an overlay a file is open by another device and inode than its data have.
-        let visible = paths::metadata(&path).map(|f| (number_of(f.dev()), f.ino()));
-        let names = BTreeSet::from_iter([identity].into_iter().chain(visible));
-        for writer in names.into_iter().flat_map(|(d, i)| writers(root, d, i)) {
+        for writer in writers_of(root, &path, identity) {
             self.reasons.push(format!(
-                "the file below it, {shown}, is open for writing in {writer}; end that first"
+                "the file below it, {shown}, is open for writing in {}; end that first",
+                writer.shown
             ));
         }
     }
@@ -256,13 +256,18 @@ impl DeviceGuard {
 /// Device managers open a device for a moment whenever it changes; only what
 /// stays is reported.
 fn patient_openers(family: &usage::Family) -> Vec<String> {
-    let mut found = openers(Path::new("/"), family);
+    lasting(|| openers(Path::new("/"), family))
+}
+
+/// What is still found after a while.
+fn lasting(look: impl Fn() -> Vec<String>) -> Vec<String> {
+    let mut found = look();
     for _ in 0..10 {
         if found.is_empty() {
             break;
         }
         std::thread::sleep(Duration::from_millis(50));
-        found = openers(Path::new("/"), family);
+        found = look();
     }
     found
 }
@@ -289,6 +294,38 @@ pub fn file_users(path: &Path) -> Vec<String> {
     let mut users = swaps(root, |other| is_file(other, identity));
     users.extend(loops(root, &backing_of, |backing| backing.is_same(&this)));
     users
+}
+
+/// Other processes that have a regular file open for writing, which the user
+/// allowed to be overwritten: the disk of a virtual machine that runs. A process
+/// that is being started has what its parent has, for a moment; only what stays
+/// is reported.
+pub fn file_writers(path: &Path) -> Vec<String> {
+    let Ok(facts) = paths::metadata(path) else {
+        return Vec::new();
+    };
+    let own = (number_of(facts.dev()), facts.ino());
+    let identity = below_overlay(path).unwrap_or(own);
+    let root = Path::new("/");
+    lasting(|| {
+        let found = writers_of(root, path, identity).into_iter();
+        // Agents of one host that work for the same run share its files.
+        let others = found.filter(|writer| !is_fellow_agent(root, &writer.process));
+        let told = |writer: Writer| {
+            let shown = writer.shown;
+            format!("{shown} has it open for writing; end that first")
+        };
+        others.map(told).collect()
+    })
+}
+
+/// Who has a file open for writing. On an overlay it is open by another device and
+/// inode than its data have.
+fn writers_of(root: &Path, path: &Path, identity: (usage::DeviceNumber, u64)) -> BTreeSet<Writer> {
+    let visible = paths::metadata(path).map(|f| (number_of(f.dev()), f.ino()));
+    let names = BTreeSet::from_iter([identity].into_iter().chain(visible));
+    let of_name = |(device, inode)| writers(root, device, inode);
+    names.into_iter().flat_map(of_name).collect()
 }
 
 /// Whether the file at a path is the one of this device and inode.

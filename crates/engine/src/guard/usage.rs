@@ -198,8 +198,29 @@ pub(crate) fn loops(
         .collect()
 }
 
+/// A process that has a file open for writing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Writer {
+    /// Its number.
+    pub(crate) process: String,
+    /// Number and name: `process 4711 (qemu-kvm)`.
+    pub(crate) shown: String,
+}
+
+/// Whether another process is an agent, as this one is, of the same program.
+pub(crate) fn is_fellow_agent(root: &Path, process: &str) -> bool {
+    let facts = |process: &str| {
+        let folder = root.join("proc").join(process);
+        let program = fs::metadata(folder.join("exe")).ok()?;
+        let line = fs::read(folder.join("cmdline")).ok()?;
+        let command = line.split(|byte| *byte == 0).nth(1)?;
+        (command == b"agent").then(|| (program.dev(), program.ino()))
+    };
+    facts("self").is_some_and(|own| facts(process) == Some(own))
+}
+
 /// Processes other than this one that have a file open for writing.
-pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> Vec<String> {
+pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> BTreeSet<Writer> {
     let own = std::process::id().to_string();
     let mut found = BTreeSet::new();
     for process in processes(root).into_iter().filter(|id| *id != own) {
@@ -221,11 +242,13 @@ pub(crate) fn writers(root: &Path, device: DeviceNumber, inode: u64) -> Vec<Stri
             let info = fs::read_to_string(folder.join("fdinfo").join(fd.file_name()));
             if same && info.ok().and_then(mode).is_some_and(|flags| flags & 3 != 0) {
                 let command = fs::read_to_string(folder.join("comm")).unwrap_or_default();
-                found.insert(format!("process {process} ({})", command.trim()));
+                let shown = format!("process {process} ({})", command.trim());
+                let process = process.clone();
+                found.insert(Writer { process, shown });
             }
         }
     }
-    found.into_iter().collect()
+    found
 }
 
 /// The block device that a descriptor of a process refers to.

@@ -21,7 +21,7 @@ use super::unwritten::{Share, unwritten_share};
 use super::{Claim, Data, crew, direct};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
-use crate::guard::{DeviceGuard, file_users, inspect};
+use crate::guard::{DeviceGuard, file_users, file_writers, inspect};
 use crate::target_file::TargetFile;
 use crate::verify::Ledger;
 
@@ -143,7 +143,8 @@ pub(crate) fn permit_file(job: &Job, path: &Path, layout: &Layout) -> Result<(),
             ),
         });
     }
-    let users = file_users(path);
+    let mut users = file_users(path);
+    users.extend(file_writers(path));
     if !users.is_empty() {
         return Err(Error::Refused {
             path: path.to_owned(),

@@ -100,6 +100,38 @@ fn a_file_is_overwritten_only_with_permission() {
 }
 
 #[test]
+fn the_file_of_a_running_machine_is_refused_even_with_permission() {
+    let content = vec![7; MIB as usize];
+    let file = file(&content);
+    let opened = fs::OpenOptions::new()
+        .write(true)
+        .open(file.path())
+        .unwrap();
+    let mut machine = Command::new("sleep")
+        .arg("60")
+        .stdout(opened)
+        .spawn()
+        .unwrap();
+    let mut permitted = job(file.path(), writes());
+    permitted.destructive = true;
+    let refused = prepare(&permitted, &mut NoHooks).map(drop);
+    permitted.workload = all_of_it();
+    let read = prepare(&permitted, &mut NoHooks).map(drop);
+    machine.kill().unwrap();
+    machine.wait().unwrap();
+    let error = refused.unwrap_err();
+    assert!(matches!(error, Error::Refused { .. }), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("(sleep) has it open for writing"),
+        "{error}"
+    );
+    read.unwrap();
+    assert!(fs::read(file.path()).unwrap() == content);
+}
+
+#[test]
 fn a_sparse_file_that_may_be_written_is_filled_before_it_is_read() {
     let file = file(b"");
     file.as_file().set_len(MIB).unwrap();

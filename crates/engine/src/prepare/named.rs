@@ -20,7 +20,7 @@ use super::unwritten::{Share, unwritten_share};
 use super::{Claim, Data, direct, given, space};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
-use crate::guard::file_users;
+use crate::guard::{file_users, file_writers};
 use crate::target_file::{FileFacts, TargetFile, open_beneath, open_directory};
 use crate::verify::Ledger;
 
@@ -148,13 +148,13 @@ impl Files<'_> {
     pub(crate) fn check(&self, job: &Job, layout: &Layout) -> Result<(), Error> {
         let writes = given::writes(job);
         // Whose a file is that a plan calls fathom's is looked up once it is opened.
-        let may = job.destructive || self.named.ours;
+        let leave = Leave::of(job, self.named.ours);
         for (found, file) in self.found.iter().zip(&layout.files) {
             match (found.size_bytes, self.kind) {
                 (Some(size), TargetKind::File) => {
-                    permit(found, may, writes || size < file.size_bytes)?;
+                    permit(found, leave, writes || size < file.size_bytes)?;
                 }
-                (Some(_), TargetKind::Device) => permit(found, may, writes)?,
+                (Some(_), TargetKind::Device) => permit(found, leave, writes)?,
                 _ => {}
             }
         }
@@ -184,18 +184,18 @@ impl Files<'_> {
         // Whether a file may be written to, also where the load only reads.
         let mut allowed = Vec::with_capacity(self.found.len());
         for (found, file) in self.found.iter().zip(&mut layout.files) {
-            let may = job.destructive || self.is_ours(found, hooks);
-            allowed.push(may || found.size_bytes.is_none());
+            let leave = Leave::of(job, self.is_ours(found, hooks));
+            allowed.push(leave != Leave::None || found.size_bytes.is_none());
             match found.size_bytes {
                 None => {
                     file.file = Some(announce_and_make(&found.path, hooks)?);
                     made = true;
                 }
                 Some(size) if self.kind == TargetKind::File => {
-                    permit(found, may, writes || size < file.size_bytes)?;
+                    permit(found, leave, writes || size < file.size_bytes)?;
                 }
                 Some(_) if self.kind == TargetKind::Device && writes => {
-                    permit(found, may, true)?;
+                    permit(found, leave, true)?;
                     claims.push(given::claim_device(file.opened()?, beside)?);
                 }
                 Some(_) => {}
@@ -326,12 +326,33 @@ fn has_gaps(file: &LayoutFile, size_bytes: u64) -> bool {
     })
 }
 
+/// Why a file that was there may be written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    /// It may not.
+    None,
+    /// The user allowed it.
+    Given,
+    /// Fathom made it.
+    Own,
+}
+
+impl Leave {
+    fn of(job: &Job, ours: bool) -> Leave {
+        match (ours, job.destructive) {
+            (true, _) => Leave::Own,
+            (false, true) => Leave::Given,
+            (false, false) => Leave::None,
+        }
+    }
+}
+
 /// Refuses to write to a file that was there and is not fathom's.
-fn permit(found: &Found, may: bool, wanted: bool) -> Result<(), Error> {
+fn permit(found: &Found, leave: Leave, wanted: bool) -> Result<(), Error> {
     if !wanted {
         return Ok(());
     }
-    if !may {
+    if leave == Leave::None {
         return Err(Error::Refused {
             path: found.path.clone(),
             reason: "it was there already and fathom did not make it; pass --destructive if \
@@ -339,7 +360,11 @@ fn permit(found: &Found, may: bool, wanted: bool) -> Result<(), Error> {
                 .to_owned(),
         });
     }
-    let users = file_users(&found.path);
+    let mut users = file_users(&found.path);
+    // Several commands may work on a file that fathom made.
+    if leave == Leave::Given {
+        users.extend(file_writers(&found.path));
+    }
     match users.is_empty() {
         true => Ok(()),
         false => Err(Error::Refused {
