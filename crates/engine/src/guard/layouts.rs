@@ -27,7 +27,11 @@ pub(super) fn minix(head: &[u8]) -> Option<Hit> {
         (_, true) => (6, 24),
         _ => return None,
     };
-    let inodes = if new { u32_at(head, 1024)? } else { u32::from(field(0)?) };
+    let inodes = if new {
+        u32_at(head, 1024)?
+    } else {
+        u32::from(field(0)?)
+    };
     let inode_blocks = u32::from(field(inode_map)?);
     let zone_blocks = u32::from(field(inode_map + 2)?);
     let first_zone = u32::from(field(inode_map + 4)?);
@@ -81,7 +85,9 @@ pub(super) fn bsd_label(head: &[u8]) -> Option<Hit> {
 pub(super) fn sun_label(head: &[u8]) -> Option<Hit> {
     let sector = head.get(..512)?;
     let words = sector.chunks_exact(2);
-    let sum = words.fold([0, 0], |sum: [u8; 2], word| [sum[0] ^ word[0], sum[1] ^ word[1]]);
+    let sum = words.fold([0, 0], |sum: [u8; 2], word| {
+        [sum[0] ^ word[0], sum[1] ^ word[1]]
+    });
     let hit = has(sector, 508, b"\xda\xbe") && sum == [0, 0];
     hit.then_some(("Sun partition table", 508))
 }

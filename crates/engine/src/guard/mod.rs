@@ -7,6 +7,7 @@
 //! the device first, which this room explains. Reading is always allowed.
 
 mod backing;
+mod layouts;
 mod signature;
 mod storage;
 mod usage;
@@ -213,10 +214,10 @@ impl DeviceGuard {
         for signature in &self.signatures {
             self.reasons.push(format!(
                 "it holds: {} (mark at byte {}); if nobody needs that any more, erase it with \
-                 'wipefs --all {}'",
+                 '{}'",
                 signature.what,
                 signature.offset,
-                self.path.display()
+                signature.erase_command(&self.path)
             ));
         }
     }
@@ -340,6 +341,9 @@ fn is_file(path: &Path, identity: (usage::DeviceNumber, u64)) -> bool {
 mod tests;
 #[cfg(test)]
 pub(crate) use tests::Loop;
+#[cfg(test)]
+#[path = "signature_tests.rs"]
+mod signature_tests;
 #[cfg(test)]
 #[path = "usage_tests.rs"]
 mod usage_tests;
