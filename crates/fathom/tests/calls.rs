@@ -42,7 +42,7 @@ const BANNED: &[Banned] = &[
     Banned {
         call: "fs::symlink_metadata(",
         instead: AT_PATHS,
-        allowed: &[("deadline", 1), ("recorder", 1)],
+        allowed: &[("deadline", 1)],
     },
     Banned {
         call: "fs::read_dir(",
@@ -85,13 +85,7 @@ const BANNED: &[Banned] = &[
     Banned {
         call: ".exists()",
         instead: AT_PATHS,
-        allowed: &[
-            ("deadline", 1),
-            ("engine", 4),
-            ("lab", 4),
-            ("recorder", 1),
-            ("s3", 1),
-        ],
+        allowed: &[("deadline", 1), ("engine", 4), ("lab", 4), ("s3", 1)],
     },
     Banned {
         call: ".canonicalize()",

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use fathom_fleet::Interrupt;
 use fathom_model::unit;
 use fathom_observe::Sysroot;
-use fathom_recorder::format::Header;
+use fathom_recorder::format::{Header, Series};
 use fathom_recorder::{Frame, Instant, RecordingWriter, Rotation, Sampler, make_room};
 
 use crate::exit::{CommandError, Exit};
@@ -59,7 +59,8 @@ pub(crate) struct Record {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Begin a new file after so many bytes. The one before becomes NAME.1, and
-    /// so on; with this, a file that exists is moved, too.
+    /// so on; with this, a file that exists is moved, too. Only parts of the same
+    /// recording are removed.
     #[arg(long, value_name = "SIZE", value_parser = part_size)]
     rotate_size: Option<u64>,
     /// How many files are kept, the one that is written included.
@@ -132,7 +133,7 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
     }
     let mut sampler = Sampler::new(&Sysroot::host());
     let every_ns = every(record);
-    let header = Header::new(sampler.host(), every_ns);
+    let mut header = Header::new(sampler.host(), every_ns);
     let rotation = record.rotate_size.map(|part_bytes| Rotation {
         part_bytes,
         keep: record.keep,
@@ -150,11 +151,11 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
     }
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
-    let mut writer = match &record.output {
-        Some(path) => open(path, &header, rotation)?,
-        None => open_new(&header, &record.store)?,
-    };
+    let (mut writer, others) = first_part(record, &mut header, rotation)?;
     let path = writer.path().to_owned();
+    for other in others.iter().filter(|_| !record.quiet) {
+        present::complain(other);
+    }
     if !record.quiet {
         present::write_stderr(&format!("fathom: recording to {}\n", path.display()));
     }
@@ -169,7 +170,7 @@ fn begin(record: &Record) -> anyhow::Result<Exit> {
         {
             bytes += writer.bytes();
             writer.finish().context("cannot finish a part")?;
-            writer = open(&path, &header, Some(rotation))?;
+            (writer, _) = open(&path, &header, Some(rotation))?;
             // This reading ends one part and begins the next.
             append(&mut writer, &frame)?;
         }
@@ -221,27 +222,50 @@ fn append(writer: &mut RecordingWriter, frame: &Frame) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write to {path}; what is in it can be read"))
 }
 
+/// The file in which a recording begins, and what is said about others beside it.
+fn first_part(
+    record: &Record,
+    header: &mut Header,
+    rotation: Option<Rotation>,
+) -> anyhow::Result<(RecordingWriter, Vec<String>)> {
+    let Some(path) = &record.output else {
+        let writer = open_new(header, &record.store, rotation)?;
+        return Ok((writer, Vec::new()));
+    };
+    header.series = rotation.map(|_| Series::at(path, &header.host));
+    open(path, header, rotation)
+}
+
+/// Makes a file with the name that was asked for. Parts of the same recording
+/// make room for it.
 fn open(
     path: &Path,
     header: &Header,
     rotation: Option<Rotation>,
-) -> anyhow::Result<RecordingWriter> {
-    if let Some(rotation) = rotation {
-        make_room(path, rotation.keep)?;
-    }
-    RecordingWriter::create(path, header)
-        .with_context(|| format!("cannot make {}; give another --output", path.display()))
+) -> anyhow::Result<(RecordingWriter, Vec<String>)> {
+    let others = match (rotation, &header.series) {
+        (Some(rotation), Some(series)) => make_room(path, rotation.keep, series)?,
+        _ => Vec::new(),
+    };
+    let writer = RecordingWriter::create(path, header)
+        .with_context(|| format!("cannot make {}; give another --output", path.display()))?;
+    Ok((writer, others))
 }
 
 /// Makes `HOST-20261121-153000.frec` in the folder of recordings. Another recorder
 /// may begin in the same second, and then gets the next name.
-fn open_new(header: &Header, store: &StorePath) -> anyhow::Result<RecordingWriter> {
+fn open_new(
+    header: &mut Header,
+    store: &StorePath,
+    rotation: Option<Rotation>,
+) -> anyhow::Result<RecordingWriter> {
     let folder = folder(store)?;
     let elsewhere = |path: &Path| format!("cannot make {}; give --output FILE", path.display());
     fathom_outputs::make_folder(&folder).with_context(|| elsewhere(&folder))?;
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     for name in names(&header.host.name, &now) {
         let path = folder.join(name);
+        header.series = rotation.map(|_| Series::at(&path, &header.host));
         match RecordingWriter::create(&path, header) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             made => return made.with_context(|| elsewhere(&path)),

@@ -128,6 +128,42 @@ fn with_rotation_the_recording_before_is_kept_beside() {
 }
 
 #[test]
+fn rotation_leaves_recordings_of_other_commands() {
+    let bench = Bench::new();
+    let short = ["--for", "300ms", "--every", "100ms"];
+    let before: Vec<_> = ["web.1.frec", "web.2.frec", "web.frec"]
+        .map(|name| {
+            record(&bench, name, &short);
+            std::fs::read(bench.path().join(name)).unwrap()
+        })
+        .into();
+    let rotated = [&short[..], &["--rotate-size", "64KiB", "--keep", "2"]].concat();
+    for _ in 0..4 {
+        record(&bench, "web.frec", &rotated);
+    }
+    // The one that had the name has the next number, and stays.
+    for (name, content) in ["web.1.frec", "web.2.frec", "web.3.frec"]
+        .iter()
+        .zip(before)
+    {
+        assert!(
+            std::fs::read(bench.path().join(name)).unwrap() == content,
+            "{name}"
+        );
+    }
+    for (number, there) in [(4, true), (5, false)] {
+        let part = bench.path().join(format!("web.{number}.frec"));
+        assert_eq!(part.exists(), there);
+    }
+    let args = ["record", "--output", "web.frec"];
+    let told = bench.fathom([&args[..], &rotated].concat()).stderr;
+    assert!(
+        told.contains("web.1.frec is no part of this recording, and stays"),
+        "{told}"
+    );
+}
+
+#[test]
 fn without_a_name_it_lies_beside_the_store_and_is_listed() {
     let bench = Bench::new();
     assert!(

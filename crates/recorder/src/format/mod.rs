@@ -57,6 +57,18 @@ pub struct Header {
     pub interval_ns: u64,
     /// Names of kinds and fields; frames refer to them by place.
     pub kinds: Vec<KindNames>,
+    /// The recording that this file is a part of, where it is cut into parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
+}
+
+/// The recording of which a file is a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Series {
+    /// Tells it from every other one.
+    pub(crate) id: String,
+    /// The name of the file that was asked for: `db1.frec`.
+    pub(crate) name: String,
 }
 
 /// The names of one kind.
@@ -98,6 +110,7 @@ impl Header {
             host,
             interval_ns,
             kinds: kinds.collect(),
+            series: None,
         }
     }
 }
