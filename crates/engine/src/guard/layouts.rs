@@ -1,7 +1,22 @@
 //! Formats whose marks are short or all too likely: further fields of their
 //! layouts have to make sense.
 
-use super::signature::{Hit, has, u16_at, u32_at};
+/// What it is, and where its mark lies.
+pub(super) type Hit = (&'static str, u64);
+
+pub(super) fn has(bytes: &[u8], offset: usize, mark: &[u8]) -> bool {
+    bytes.get(offset..offset + mark.len()) == Some(mark)
+}
+
+pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    let field = bytes.get(offset..offset + 2)?;
+    field.try_into().ok().map(u16::from_le_bytes)
+}
+
+pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    let field = bytes.get(offset..offset + 4)?;
+    field.try_into().ok().map(u32::from_le_bytes)
+}
 
 /// UFS 1 and 2 of BSD and Solaris. The mark lies in the superblock, which has
 /// one of four places, in the byte order of its machine.

@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::layouts;
+use super::layouts::{self, Hit, has, u32_at};
 
 /// Something that was recognised on a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,9 +219,6 @@ pub fn scan_signatures(file: &File, size_bytes: u64) -> io::Result<Vec<Signature
     Ok(found)
 }
 
-/// What it is, and where its mark lies.
-pub(super) type Hit = (&'static str, u64);
-
 /// Formats near the start that have more than a mark.
 fn at_start(head: &[u8]) -> [Option<Hit>; 12] {
     [
@@ -264,20 +261,6 @@ fn read(file: &File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
     }
     bytes.truncate(got);
     Ok(bytes)
-}
-
-pub(super) fn has(bytes: &[u8], offset: usize, mark: &[u8]) -> bool {
-    bytes.get(offset..offset + mark.len()) == Some(mark)
-}
-
-pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    let field = bytes.get(offset..offset + 2)?;
-    field.try_into().ok().map(u16::from_le_bytes)
-}
-
-pub(super) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    let field = bytes.get(offset..offset + 4)?;
-    field.try_into().ok().map(u32::from_le_bytes)
 }
 
 /// Swap and hibernation marks end the first page, whatever the page size.

@@ -211,10 +211,11 @@ pub(crate) struct Writer {
 pub(crate) fn is_fellow_agent(root: &Path, process: &str) -> bool {
     let facts = |process: &str| {
         let folder = root.join("proc").join(process);
-        let program = fs::metadata(folder.join("exe")).ok()?;
+        let program = open_file(&folder.join("exe"))?;
         let line = fs::read(folder.join("cmdline")).ok()?;
         let command = line.split(|byte| *byte == 0).nth(1)?;
-        (command == b"agent").then(|| (program.dev(), program.ino()))
+        let device = (program.stx_dev_major, program.stx_dev_minor);
+        (command == b"agent").then_some((device, program.stx_ino))
     };
     facts("self").is_some_and(|own| facts(process) == Some(own))
 }
