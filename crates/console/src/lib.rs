@@ -9,5 +9,6 @@ mod streams;
 pub use exit::{Exit, is_wrong_name};
 pub use files::{admit, allow_overwriting, write_file};
 pub use streams::{
-    complain, has_complained_about, reader_is_gone, speak_as, write_stderr, write_stdout,
+    complain, has_complained_about, is_reader_gone, reader_is_gone, speak_as, write_stderr,
+    write_stdout,
 };

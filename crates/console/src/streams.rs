@@ -1,11 +1,13 @@
 //! Text to standard output, complaints to standard error.
 
-use std::io::{Write, stderr, stdout};
+use std::io::{self, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
 use fathom_model::secret::masked;
+use rustix::fs::FileType;
+use rustix::io::Errno;
 
 /// What complaints begin with, where it is not `fathom`.
 static PROGRAM: OnceLock<&str> = OnceLock::new();
@@ -25,20 +27,37 @@ pub fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
 
-/// Writes to standard output. If the reader has closed its end (`| head`), that
-/// counts as success; loops that keep printing check [`reader_is_gone`].
+/// Writes to standard output. If the reader has closed its end (`| head`, a closed
+/// terminal), that counts as success; loops that keep printing check [`reader_is_gone`].
 pub fn write_stdout(text: &str) -> anyhow::Result<()> {
     match stdout()
         .lock()
         .write_all(text.as_bytes())
         .and_then(|()| stdout().flush())
     {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+        Err(error) if is_reader_gone(&error) => {
             READER_GONE.store(true, Ordering::Relaxed);
             Ok(())
         }
         other => other.context("cannot write to standard output"),
     }
+}
+
+/// Whether writing to standard output failed because nobody is there to read it:
+/// the other end of a pipe, or the terminal, was closed.
+#[must_use]
+pub fn is_reader_gone(error: &io::Error) -> bool {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => true,
+        // A closed terminal answers EIO, and is no longer known as a terminal.
+        // A file on a broken disk answers it too, and there the text is lost.
+        _ => error.raw_os_error() == Some(Errno::IO.raw_os_error()) && is_character_device(),
+    }
+}
+
+fn is_character_device() -> bool {
+    let status = rustix::fs::fstat(stdout());
+    status.is_ok_and(|status| FileType::from_raw_mode(status.st_mode).is_char_device())
 }
 
 /// Tells the user about something that went wrong beside the result.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub(crate) use fathom_console::{
-    admit, allow_overwriting, complain, has_complained_about, reader_is_gone, write_file,
-    write_stderr, write_stdout,
+    admit, allow_overwriting, complain, has_complained_about, is_reader_gone, reader_is_gone,
+    write_file, write_stderr, write_stdout,
 };
 use fathom_deadline::paths;
 use fathom_model::JudgedRun;

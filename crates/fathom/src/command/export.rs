@@ -3,7 +3,7 @@
 //! The formats of fio take any run: jobs and options are made up from the
 //! workloads. fathom's verdict is in none of them.
 
-use std::io::{BufWriter, ErrorKind, Write, stdout};
+use std::io::{BufWriter, Write, stdout};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -157,7 +157,7 @@ fn write_documents(
 fn stream(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> anyhow::Result<()> {
     let mut out = BufWriter::new(stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) if present::is_reader_gone(&error) => Ok(()),
         other => other.context("cannot write to standard output"),
     }
 }

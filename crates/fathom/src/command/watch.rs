@@ -84,10 +84,8 @@ pub(crate) fn run(watch: &Watch) -> anyhow::Result<Exit> {
     if is_plain(watch) {
         return in_plain_text(watch, source, &interrupt);
     }
-    let mut terminal = ratatui::try_init()?;
-    let ended = on_screen(watch, source, &interrupt, &mut terminal);
-    ratatui::restore();
-    ended.map(|()| Exit::Success)
+    terminal::with_screen(|terminal| on_screen(watch, source, &interrupt, terminal))?;
+    Ok(Exit::Success)
 }
 
 /// Whether it is written as text: asked for, or no terminal is there.
@@ -153,7 +151,7 @@ fn on_screen(
         }
         if stale {
             let seen = source.history.at(view.position);
-            terminal.draw(|frame| {
+            terminal::draw(terminal, |frame| {
                 screen::draw(frame, source.history.host(), seen.as_ref(), &view);
             })?;
             stale = false;

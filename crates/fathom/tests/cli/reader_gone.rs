@@ -35,7 +35,7 @@ fn what_never_ends_by_itself_ends_with_its_reader() {
 }
 
 /// Runs its arguments on a terminal of their own, closes that once something is
-/// shown, and says whether they ended.
+/// shown, and says with what status they ended.
 const ON_A_TERMINAL: &str = r#"
 import os, pty, sys, time
 pid, terminal = pty.fork()
@@ -45,23 +45,62 @@ os.read(terminal, 1)
 time.sleep(1)
 os.close(terminal)
 for _ in range(300):
-    if os.waitpid(pid, os.WNOHANG)[0]:
-        print("ended")
+    ended, status = os.waitpid(pid, os.WNOHANG)
+    if ended:
+        print(os.waitstatus_to_exitcode(status))
         sys.exit()
     time.sleep(0.1)
 os.kill(pid, 9)
 print("went on")
 "#;
 
+/// Runs its arguments on the largest terminal that can be said to exist.
+const ON_A_HUGE_TERMINAL: &str = r#"
+import fcntl, os, pty, struct, sys, termios
+pid, terminal = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 65535, 65535, 0, 0))
+    os.execv(sys.argv[1], sys.argv[1:])
+told = b""
+try:
+    while piece := os.read(terminal, 65536):
+        told += piece
+except OSError:
+    pass
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), told.decode())
+"#;
+
 #[test]
-fn a_screen_ends_with_its_terminal() {
-    let bench = Bench::new();
+fn a_screen_for_which_there_is_no_memory_is_rejected() {
     let output = Command::new("python3")
-        .args(["-c", ON_A_TERMINAL, env!("CARGO_BIN_EXE_fathom"), "watch"])
+        .args(["-c", ON_A_HUGE_TERMINAL])
+        .args([env!("CARGO_BIN_EXE_fathom"), "watch"])
         .env("TERM", "xterm")
-        .env("FATHOM_STORE", bench.store())
         .output()
         .expect("python3 runs");
     let told = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(told.trim(), "ended", "{output:?}");
+    assert!(
+        told.starts_with("1 ") && told.contains("use --plain"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_shown_on_a_terminal_ends_in_order_with_it() {
+    let bench = Bench::new();
+    for args in [
+        &["watch"][..],
+        &["watch", "--plain", "--every", "100ms"],
+        &["ping", "null:", "-i", "10ms"],
+    ] {
+        let output = Command::new("python3")
+            .args(["-c", ON_A_TERMINAL, env!("CARGO_BIN_EXE_fathom")])
+            .args(args)
+            .env("TERM", "xterm")
+            .env("FATHOM_STORE", bench.store())
+            .output()
+            .expect("python3 runs");
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(told.trim(), "0", "{args:?}: {output:?}");
+    }
 }

@@ -8,6 +8,7 @@ use fathom_recorder::RecordingReader;
 use fathom_recorder::export::{self, CSV_HEAD};
 
 use crate::exit::{CommandError, Exit};
+use crate::present;
 
 /// Export a recording as JSON lines or CSV.
 ///
@@ -44,8 +45,8 @@ pub(super) fn run(args: &Export) -> anyhow::Result<Exit> {
     let reader = RecordingReader::open(&args.file)
         .map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
     match write(reader, args, BufWriter::new(stdout().lock())) {
-        // A reader that went away (`| head`) is no error.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Success),
+        // A reader that went away (`| head`, a closed terminal) is no error.
+        Err(error) if present::is_reader_gone(&error) => Ok(Exit::Success),
         written => Ok(written.map(|()| Exit::Success)?),
     }
 }

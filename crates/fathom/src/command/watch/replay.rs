@@ -25,10 +25,8 @@ pub(super) fn run(watch: &Watch) -> anyhow::Result<Exit> {
     }
     let interrupt = Interrupt::new();
     signals::raise_on_signals(&interrupt)?;
-    let mut terminal = ratatui::try_init()?;
-    let ended = on_screen(watch, &history, &interrupt, &mut terminal);
-    ratatui::restore();
-    ended.map(|()| Exit::Success)
+    terminal::with_screen(|terminal| on_screen(watch, &history, &interrupt, terminal))?;
+    Ok(Exit::Success)
 }
 
 /// All recordings of fathom as one, or one of another tool.
@@ -94,7 +92,9 @@ fn on_screen(
     // Nothing comes after the last reading, so the view never goes on by itself.
     while !interrupt.is_raised() && !view.quits {
         let seen = history.at(view.position);
-        terminal.draw(|frame| screen::draw(frame, history.host(), seen.as_ref(), &view))?;
+        terminal::draw(terminal, |frame| {
+            screen::draw(frame, history.host(), seen.as_ref(), &view);
+        })?;
         loop {
             match terminal::input(LOOK)? {
                 Input::Nothing if !interrupt.is_raised() => {}

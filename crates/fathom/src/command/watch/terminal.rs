@@ -1,9 +1,12 @@
-//! Keys from the terminal, and its end.
+//! The screen on the terminal, its keys, and its end.
 
 use std::io::{self, stdin};
+use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyEvent, KeyEventKind};
+use ratatui::crossterm::terminal::size;
+use ratatui::{DefaultTerminal, Frame};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
@@ -15,6 +18,59 @@ pub(super) enum Input {
     Nothing,
     /// It was closed.
     End,
+}
+
+/// Takes the terminal for a screen and gives it back afterwards. A terminal that
+/// was closed meanwhile ends the screen in order.
+pub(super) fn with_screen(
+    work: impl FnOnce(&mut DefaultTerminal) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    // Neither `ratatui::restore` nor the end of a terminal with a hidden cursor is
+    // for a terminal that may be gone: both print why they fail, and `eprintln!`
+    // panics where nothing can be printed.
+    let ended = check_size().and_then(|()| {
+        let mut terminal = ManuallyDrop::new(ratatui::try_init()?);
+        let ended = work(&mut terminal);
+        if terminal.show_cursor().is_ok() {
+            drop(ManuallyDrop::into_inner(terminal));
+        }
+        ratatui::try_restore()?;
+        ended
+    });
+    match ended {
+        Err(error) if error.downcast_ref().is_some_and(is_gone) => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Cells of the largest screen that is drawn: more than any monitor shows, and what
+/// its two buffers take is no matter.
+const CELLS_MAX: u32 = 4 << 20;
+
+/// Draws the screen.
+pub(super) fn draw(
+    terminal: &mut DefaultTerminal,
+    picture: impl FnOnce(&mut Frame<'_>),
+) -> anyhow::Result<()> {
+    check_size()?;
+    terminal.draw(picture)?;
+    Ok(())
+}
+
+/// Rejects a size for which there is no memory: it is what the other end of the
+/// terminal says.
+fn check_size() -> anyhow::Result<()> {
+    let (columns, rows) = size()?;
+    if u32::from(columns) * u32::from(rows) > CELLS_MAX {
+        anyhow::bail!("a terminal of {columns} columns and {rows} rows is too large: use --plain");
+    }
+    Ok(())
+}
+
+/// Whether an error of the terminal comes from its being closed.
+fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::IO.raw_os_error())
+        || is_closed(Duration::ZERO).unwrap_or(false)
 }
 
 /// Waits for input, at most so long.
