@@ -120,8 +120,8 @@ fn disk(name: &str, samples: &Samples<'_>) -> DiskLoad {
         block_bytes: (mean > 0.0 && bytes > 0.0).then(|| bytes / mean),
         wait_ms: waits.mean(),
         wait_peak_ms: settled.most(),
-        queue: of(|d| d.queue).mean(),
-        queue_peak: of(|d| d.queue).most(),
+        queue: of(DiskMoment::in_flight).mean(),
+        queue_peak: of(DiskMoment::in_flight).most(),
         util: of(|d| d.util).mean(),
         series: series.collect(),
     }

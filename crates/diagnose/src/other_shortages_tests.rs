@@ -197,7 +197,8 @@ fn a_flush_is_in_flight_once() {
         disks[0].writes = 132.0;
         disks[0].write_wait_ms = Some(7.5);
         disks[0].queue = Some(1.49);
-        disks[0].flushing = Some(0.5);
+        disks[0].flushes = 132.0;
+        disks[0].flush_wait_ms = Some(0.5 / 132.0 * 1000.0);
         Moment {
             disks,
             io_pressure_some: Some(0.98),
@@ -205,4 +206,7 @@ fn a_flush_is_in_flight_once() {
         }
     });
     said(&recording, Answer::No, Shortage::OneByOne);
+    let found = diagnose(&recording, |_| None);
+    let queue = found.disks[0].queue.expect("it was recorded");
+    assert!((0.95..1.05).contains(&queue), "{queue}");
 }

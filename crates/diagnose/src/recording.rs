@@ -136,11 +136,10 @@ pub struct DiskMoment {
     pub wait_ms: Option<f64>,
     /// Mean time of a flush in milliseconds.
     pub flush_wait_ms: Option<f64>,
-    /// Mean number of operations in flight, as iostat counts them.
+    /// Mean time of a discard in milliseconds.
+    pub discard_wait_ms: Option<f64>,
+    /// Mean number of operations in flight, as iostat counts them: a flush twice.
     pub queue: Option<f64>,
-    /// The part of `queue` that is flushes, where it is told. The kernel counts
-    /// a flush once as such and once within the write that asked for it.
-    pub flushing: Option<f64>,
     /// Operations in flight at the end of the interval, where that was read.
     pub outstanding: Option<f64>,
     /// What iostat prints as `%util`, 0 to 1. Never a proof of anything: a
@@ -161,9 +160,29 @@ impl DiskMoment {
         self.operations() + self.discards + self.flushes
     }
 
-    /// Operations in flight, each counted once.
+    /// Operations in flight, each counted once. The time in queue of the kernel is
+    /// the sum of the times of reads, writes, discards and flushes, and a flush has
+    /// its time twice in it: as such, and within the write that asked for it.
     pub fn in_flight(&self) -> Option<f64> {
-        Some((self.queue? - self.flushing.unwrap_or(0.0)).max(0.0))
+        Some((self.queue? - self.flushes().in_flight()).max(0.0))
+    }
+
+    fn flushes(&self) -> OtherKind {
+        OtherKind {
+            name: "flush",
+            rate: self.flushes,
+            wait_ms: self.flush_wait_ms,
+        }
+    }
+
+    /// The kinds of operations beside reads and writes.
+    pub fn others(&self) -> [OtherKind; 2] {
+        let discards = OtherKind {
+            name: "discard",
+            rate: self.discards,
+            wait_ms: self.discard_wait_ms,
+        };
+        [self.flushes(), discards]
     }
 
     /// Bytes read and written per second.
@@ -180,6 +199,24 @@ impl DiskMoment {
             }
             _ => self.wait_ms,
         }
+    }
+}
+
+/// One kind of operations of a device that is neither reads nor writes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherKind {
+    /// What one of them is called.
+    pub name: &'static str,
+    /// Completed per second.
+    pub rate: f64,
+    /// Mean time of one in milliseconds.
+    pub wait_ms: Option<f64>,
+}
+
+impl OtherKind {
+    /// Mean number in flight, by Little's law.
+    pub fn in_flight(&self) -> f64 {
+        self.rate * self.wait_ms.unwrap_or(0.0) / 1000.0
     }
 }
 

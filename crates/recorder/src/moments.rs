@@ -181,10 +181,10 @@ fn of_disk(change: &Change) -> DiskMoment {
         flush_wait_ms: change
             .value(disk::FLUSH_MS)
             .and_then(|_| wait(disk::FLUSH_MS, disk::FLUSHES)),
+        discard_wait_ms: change
+            .value(disk::DISCARD_MS)
+            .and_then(|_| wait(disk::DISCARD_MS, disk::DISCARDS)),
         queue: Some(rate(disk::QUEUE_MS) / ms_per_second),
-        flushing: change
-            .value(disk::FLUSH_MS)
-            .map(|_| rate(disk::FLUSH_MS) / ms_per_second),
         outstanding: change.value(disk::IN_FLIGHT).map(|number| number as f64),
         util: Some((rate(disk::BUSY_MS) / ms_per_second).min(1.0)),
     }
