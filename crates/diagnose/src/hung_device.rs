@@ -22,13 +22,15 @@ pub(crate) struct Hang {
     /// Length of the longest time in a row.
     pub(crate) seconds: f64,
     samples: usize,
+    /// Samples of all times in which it did so.
+    samples_in_all: usize,
     /// Operations that it completed in that time.
     completed: f64,
     /// Beginning and end by the host's clock.
     span: Option<(DateTime, DateTime)>,
     /// It goes on to the end of the recording.
     pub(crate) lasts: bool,
-    /// Share of the whole recording.
+    /// Share of the whole recording, with all other times in which it did so.
     pub(crate) share: f64,
     /// The device completed operations at another time of the recording.
     pub(crate) worked_before: bool,
@@ -37,6 +39,10 @@ pub(crate) struct Hang {
 impl Hang {
     /// Long enough that no healthy device does so.
     pub(crate) fn is_proved(&self) -> bool {
+        self.is_long() && self.samples_in_all >= LEAST_SAMPLES
+    }
+
+    fn is_long(&self) -> bool {
         self.seconds >= diagnosis::hung_device::FOR_SECONDS as f64
     }
 
@@ -64,11 +70,16 @@ impl Hang {
     }
 }
 
-/// Whether a moment of a device is one of a hang.
-pub(crate) fn is_stuck(disk: &DiskMoment) -> bool {
+/// Whether a device has something in flight nearly all the time.
+pub(crate) fn is_in_use(disk: &DiskMoment) -> bool {
     let in_use = diagnosis::in_use::THRESHOLD;
     let used = [disk.util, disk.queue].into_iter().flatten();
-    let used = used.reduce(f64::max).is_some_and(|most| most >= in_use);
+    used.reduce(f64::max).is_some_and(|most| most >= in_use)
+}
+
+/// Whether a moment of a device is one of a hang.
+pub(crate) fn is_stuck(disk: &DiskMoment) -> bool {
+    let used = is_in_use(disk);
     match disk.outstanding {
         // What is in flight at the end while none ended since the last reading.
         Some(outstanding) if outstanding >= 1.0 && disk.completions() == 0.0 => true,
@@ -99,7 +110,7 @@ fn longest(recording: &Recording, name: &str, samples: &Samples<'_>, all: f64) -
     let last = recording.moments.len().checked_sub(1)?;
     let mut found: Option<Hang> = None;
     let mut current: Option<Hang> = None;
-    let mut worked = false;
+    let (mut worked, mut stuck_seconds, mut stuck_samples) = (false, 0.0, 0);
     for (index, moment) in recording.moments.iter().enumerate() {
         let disk = moment.disks.iter().find(|disk| disk.name == name);
         let Some(disk) = disk.filter(|disk| is_stuck(disk)) else {
@@ -117,12 +128,15 @@ fn longest(recording: &Recording, name: &str, samples: &Samples<'_>, all: f64) -
             name: name.to_owned(),
             seconds: 0.0,
             samples: 0,
+            samples_in_all: 0,
             completed: 0.0,
             span: begins(),
             lasts: false,
             share: 0.0,
             worked_before: false,
         });
+        stuck_seconds += length;
+        stuck_samples += 1;
         hang.seconds += length;
         hang.samples += 1;
         hang.completed += length * disk.completions();
@@ -131,15 +145,17 @@ fn longest(recording: &Recording, name: &str, samples: &Samples<'_>, all: f64) -
             Some((from, to))
         });
         hang.lasts = index == last;
-        hang.share = if all > 0.0 { hang.seconds / all } else { 0.0 };
         let longer = found.as_ref().is_none_or(|f| hang.seconds > f.seconds);
         // One that goes on matters more than one that is over.
         if longer || hang.lasts {
             found = Some(hang.clone());
         }
     }
-    let mut found = found.filter(|hang| hang.samples >= LEAST_SAMPLES)?;
+    // One long sample is enough for doubt: all of it passed without an end.
+    let mut found = found.filter(|hang| hang.samples >= LEAST_SAMPLES || hang.is_long())?;
     found.worked_before = worked;
+    found.samples_in_all = stuck_samples;
+    found.share = if all > 0.0 { stuck_seconds / all } else { 0.0 };
     Some(found)
 }
 

@@ -28,6 +28,7 @@ pub mod recording;
 mod second;
 mod series;
 mod silent_mounts;
+mod slow_operations;
 mod stack;
 mod unseen_stall;
 mod use_table;

@@ -29,12 +29,13 @@ pub(crate) fn put(disk: &mut DiskMoment, name: &str, value: f64) -> bool {
         "r_await" => disk.read_wait_ms = Some(value),
         "w_await" => disk.write_wait_ms = Some(value),
         "await" => disk.wait_ms = Some(value),
+        "d_await" => disk.discard_wait_ms = Some(value),
         "f_await" => disk.flush_wait_ms = Some(value),
         "aqu-sz" | "avgqu-sz" => disk.queue = Some(value),
         "util" | "%util" | "util-percent" => disk.util = Some(value / 100.0),
         "rrqm/s" | "wrqm/s" | "drqm/s" | "rrqm" | "wrqm" | "drqm" | "%rrqm" | "%wrqm" | "%drqm"
-        | "rareq-sz" | "wareq-sz" | "dareq-sz" | "areq-sz" | "avgrq-sz" | "svctm" | "d_await"
-        | "rqm/s" | "%rqm" => {}
+        | "rareq-sz" | "wareq-sz" | "dareq-sz" | "areq-sz" | "avgrq-sz" | "svctm" | "rqm/s"
+        | "%rqm" => {}
         _ => return false,
     }
     true
@@ -104,6 +105,7 @@ mod tests {
         ]);
         assert_eq!(oldest, newest);
         assert_eq!(of(&[("f_await", 3.0)]).flush_wait_ms, Some(3.0));
+        assert_eq!(of(&[("d_await", 3.0)]).discard_wait_ms, Some(3.0));
         assert_eq!(of(&[("MB_read/s", 1.0)]).read_bytes, 1_048_576.0);
         assert_eq!(of(&[("wMB/s", 1.0)]).write_bytes, 1_048_576.0);
         assert_eq!(of(&[("kB/s", 3.0)]).bytes(), 3072.0);

@@ -9,6 +9,7 @@ use crate::hung_device::Hang;
 use crate::load;
 use crate::plateau;
 use crate::silent_mounts;
+use crate::slow_operations;
 use crate::unseen_stall;
 
 /// More devices are not named.
@@ -26,6 +27,7 @@ impl Facts<'_> {
             Answer::No => self
                 .unexplained()
                 .or_else(|| self.another_at_its_end(limiter))
+                .or_else(|| self.takes_long())
                 .or_else(|| self.too_short()),
             Answer::NotProven => self.unexplained(),
         };
@@ -96,6 +98,13 @@ impl Facts<'_> {
         );
         let advice = format!("the same for that device alone: `fathom diagnose … --disk {name}`");
         Some((line, advice))
+    }
+
+    /// Operations that take so long that a quiet queue proves nothing.
+    fn takes_long(&self) -> Option<(String, String)> {
+        let advice = "whether what is slow waits for those operations, and how long they take when \
+                      nothing else runs (`fathom ping`); the device's health (`fathom alarms`)";
+        Some((slow_operations::line(self.recording)?, advice.to_owned()))
     }
 
     /// Waiting for I/O was recorded, in whichever way, and there was none.
