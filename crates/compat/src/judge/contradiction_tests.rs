@@ -4,7 +4,20 @@ use super::*;
 
 #[test]
 fn figures_that_contradict_one_another_are_not_trusted() {
-    let contradictions: [(&str, Fault); 4] = [
+    let contradictions: [(&str, Fault); 7] = [
+        ("V25", |r| read(r).negative = Some("iops".to_owned())),
+        ("V25", |r| {
+            read(r).rate_spread = Some(ResultSpread {
+                min: 0.99 * IOPS,
+                max: 1.01 * IOPS,
+                mean: 0.1 * IOPS,
+                ..ResultSpread::default()
+            });
+        }),
+        ("V25", |r| {
+            let options = &mut r.jobs[0].options;
+            options.insert("rw".to_owned(), "randwrite".to_owned());
+        }),
         ("V25", |r| {
             let latency = read(r).completion.as_mut().unwrap();
             latency.percentiles.iter_mut().for_each(|(percent, ns)| {
@@ -37,4 +50,44 @@ fn figures_that_contradict_one_another_are_not_trusted() {
         assert_eq!(found, Some(FindingStatus::Invalid), "{number} {id}");
         assert_eq!(opinion(&result).verdict.validity, Validity::NotTrusted);
     }
+}
+
+#[test]
+fn reading_back_what_was_written_contradicts_nothing() {
+    let mut result = sound();
+    let options = &mut result.jobs[0].options;
+    options.insert("rw".to_owned(), "randwrite".to_owned());
+    options.insert("verify".to_owned(), "crc32c".to_owned());
+    assert_ne!(status(&result, "V25"), Some(FindingStatus::Invalid));
+}
+
+#[test]
+fn devices_that_keep_nothing_are_no_storage() {
+    for path in ["/dev/null", "/dev/zero", "/data/f:/dev/null"] {
+        let mut result = sound();
+        let options = &mut result.jobs[0].options;
+        options.insert("filename".to_owned(), path.to_owned());
+        assert_eq!(
+            status(&result, "V06"),
+            Some(FindingStatus::Caveat),
+            "{path}"
+        );
+        assert_eq!(opinion(&result).verdict.validity, Validity::Caveats);
+    }
+}
+
+#[test]
+fn a_negative_figure_is_named() {
+    let text = r#"{"fio version":"fio-3.36","jobs":[{"jobname":"a","read":{"io_bytes":4096,
+        "io_kbytes":4,"total_ios":1,"runtime":1000,"iops":-48000,"bw":4}}]}"#;
+    let Ok(crate::results::ResultFile::Results(results)) =
+        crate::results::read_results("a.json", text)
+    else {
+        panic!("it is a result of fio");
+    };
+    let judged = judge_results(&results);
+    assert_eq!(judged.validity, Validity::NotTrusted);
+    let findings = &judged.results[0].jobs[0].verdict.findings;
+    let finding = findings.iter().find(|f| f.id == "V25").unwrap();
+    assert_eq!(finding.evidence, "read: iops is negative");
 }

@@ -188,6 +188,9 @@ pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
             "the engine {} moves no data: this is the speed of the tool itself",
             entry.said.engine.as_deref().unwrap_or("null")
         ),
+        (_, Some(path)) if is_no_storage(path) => {
+            format!("{path} is no storage: this is the speed of the tool itself")
+        }
         (_, Some(path)) => format!("{path} lies in memory"),
         _ => return None,
     };
@@ -205,8 +208,17 @@ pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
 pub(super) fn memory_path<'a>(entry: &'a Entry<'_>) -> Option<&'a str> {
     let target = entry.said.target.as_deref()?;
     let memory = ["/dev/shm/", "/dev/ram", "/dev/zram", "/run/"];
-    let inside = target == "/dev/shm" || memory.iter().any(|m| target.starts_with(m));
-    inside.then_some(target)
+    let inside = |path: &str| {
+        path == "/dev/shm" || is_no_storage(path) || memory.iter().any(|m| path.starts_with(m))
+    };
+    // Several files have colons between them.
+    target.split(':').find(|path| inside(path))
+}
+
+/// Whether a device of the kernel's own answers, which keeps nothing.
+fn is_no_storage(path: &str) -> bool {
+    let name = path.strip_prefix("/dev/");
+    name.is_some_and(|name| ["null", "zero", "full", "random", "urandom"].contains(&name))
 }
 
 /// Where the writes were direct already.

@@ -2,6 +2,7 @@
 //! what their writer meant?
 
 use crate::results::ResultDirection;
+use fathom_model::op::OpKind;
 use fathom_model::verdict::FindingStatus;
 use fathom_rules::check::v25::BIN;
 use fathom_rules::{Rule, check};
@@ -39,7 +40,9 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
         .filter(|d| d.bytes != Some(0.0))
         .flat_map(|d| pairs(entry, d).into_iter().map(move |pair| (d, pair)))
         .collect();
-    if let Some(evidence) = entry.job.directions.iter().find_map(impossible) {
+    let directions = &entry.job.directions;
+    let impossible = directions.iter().find_map(|d| impossible(entry, d));
+    if let Some(evidence) = impossible.or_else(|| other_direction(entry)) {
         let (status, threshold) = (FindingStatus::Invalid, RULE.invalid);
         return Some(Outcome::decided(RULE, status, 1.0, threshold, evidence));
     }
@@ -67,8 +70,46 @@ pub(super) fn units(entry: &Entry<'_>) -> Option<Outcome> {
     Some(Outcome::graded(RULE, difference, evidence))
 }
 
-/// A latency that contradicts the others of its direction.
-fn impossible(direction: &ResultDirection) -> Option<String> {
+/// Work in a direction that the job was not to go, and none in the one that it was.
+fn other_direction(entry: &Entry<'_>) -> Option<String> {
+    let options = &entry.job.options;
+    // What is written is read again to be verified, and a recorded list says itself
+    // what is done.
+    let others = ["verify", "verify_only", "do_verify", "read_iolog"];
+    if others.iter().any(|key| options.contains_key(*key)) {
+        return None;
+    }
+    let pattern = entry.said.pattern.as_deref()?;
+    let (asked, other) = match pattern.split(':').next()?.trim() {
+        "read" | "randread" => (OpKind::Read, OpKind::Write),
+        "write" | "randwrite" => (OpKind::Write, OpKind::Read),
+        _ => return None,
+    };
+    let did = |kind| {
+        let of_kind = entry.job.directions.iter().filter(|d| d.kind == Some(kind));
+        of_kind.map(Counted::ops).sum::<f64>() > 0.0
+    };
+    (did(other) && !did(asked)).then(|| {
+        let (asked, other) = (asked.name(), other.name());
+        format!("rw={pattern}, but every operation was a {other} and none a {asked}")
+    })
+}
+
+/// A figure that cannot be, or that contradicts the others of its direction.
+fn impossible(entry: &Entry<'_>, direction: &ResultDirection) -> Option<String> {
+    if let Some(figure) = &direction.negative {
+        return Some(format!("{}: {figure} is negative", direction.name()));
+    }
+    // Where several jobs are summed up, fio adds their means and not their extremes.
+    let summed = entry.said.merged || entry.job.sum_of_others || direction.kind.is_none();
+    let spread = direction.rate_spread.filter(|_| !summed);
+    if spread.is_some_and(|s| s.mean < s.min * (1.0 - BIN) || s.mean.floor() > s.max * (1.0 + BIN))
+    {
+        let name = direction.name();
+        return Some(format!(
+            "{name}: the mean of the samples of IOPS lies outside their smallest and largest"
+        ));
+    }
     let latencies = [&direction.completion, &direction.total];
     let contradiction = latencies.into_iter().flatten().find_map(|latency| {
         let percentiles = latency.percentiles.iter().map(|(_, ns)| *ns);

@@ -235,6 +235,7 @@ fn direction(value: &Value, kind: Option<OpKind>) -> Option<ResultDirection> {
         total: latency_of("lat"),
         bandwidth_spread: spread(object, "bw", "bw_dev", 1024.0),
         rate_spread: spread(object, "iops", "iops_stddev", 1.0),
+        negative: negative(object),
     };
     let happened = [ops, direction.bytes, direction.ops_per_second];
     happened
@@ -242,6 +243,17 @@ fn direction(value: &Value, kind: Option<OpKind>) -> Option<ResultDirection> {
         .flatten()
         .any(|n| *n > 0.0)
         .then_some(direction)
+}
+
+/// The figure of a direction that is negative.
+fn negative(object: &Map<String, Value>) -> Option<String> {
+    object.iter().find_map(|(key, value)| match value {
+        Value::Object(inner) => {
+            let (within, _) = inner.iter().find(|(_, value)| number::is_negative(value))?;
+            Some(format!("{key}.{within}"))
+        }
+        value => number::is_negative(value).then(|| key.clone()),
+    })
 }
 
 /// `None` when no value was recorded: fio then prints zeros.

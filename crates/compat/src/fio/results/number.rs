@@ -13,6 +13,16 @@ pub(crate) fn of(value: Option<&Value>) -> Option<f64> {
     number.filter(|n| n.is_finite() && *n >= 0.0)
 }
 
+/// Whether it is a number below zero.
+pub(crate) fn is_negative(value: &Value) -> bool {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().trim_end_matches('%').parse().ok(),
+        _ => None,
+    };
+    number.is_some_and(|n| n < 0.0)
+}
+
 /// The same from plain text.
 pub(crate) fn from_text(text: &str) -> Option<f64> {
     let text = text.trim().trim_end_matches('%');
