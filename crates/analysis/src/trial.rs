@@ -311,7 +311,19 @@ fn target_kind(record: &TrialRecord) -> TargetKind {
         return TargetKind::Unknown;
     };
     match &target.filesystem {
-        Some(filesystem) => filesystem_kind(&filesystem.kind, filesystem.virtual_kind),
+        Some(filesystem) => {
+            let own = filesystem_kind(&filesystem.kind, filesystem.virtual_kind);
+            // What is written to an overlay lies on its upper layer.
+            let upper = filesystem
+                .facts
+                .get("upper_layer")
+                .map_or("", String::as_str);
+            let upper = upper.split(' ').next().unwrap_or_default();
+            match filesystem_kind(upper, false) {
+                TargetKind::Memory => TargetKind::Memory,
+                _ => own,
+            }
+        }
         None if target.devices.is_empty() => TargetKind::Unknown,
         None => TargetKind::Device,
     }

@@ -214,8 +214,12 @@ pub(super) fn virtual_fs(facts: &Facts<'_>) -> Option<Outcome> {
 /// Why the file system is not a disk: in the words of the fingerprint, which
 /// knows the file system best, else in those of its kind.
 fn layer_reason(facts: &Facts<'_>) -> String {
-    let known = facts.trial.filesystem();
-    let known = known.and_then(|f| f.facts.get("virtual_reason"));
+    let known = facts.trial.filesystem().map(|f| &f.facts);
+    let upper = known.and_then(|facts| facts.get("upper_layer"));
+    if let (TargetKind::Memory, Some(upper)) = (facts.trial.kind, upper) {
+        return format!("data are in memory: its upper layer is {upper}; no device is measured");
+    }
+    let known = known.and_then(|facts| facts.get("virtual_reason"));
     let general = match facts.trial.kind {
         TargetKind::Memory => "data are in memory; no device is measured",
         TargetKind::Network => "data are on a server; the network takes part",

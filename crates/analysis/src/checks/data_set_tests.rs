@@ -136,6 +136,28 @@ fn layers_that_are_no_disk_are_named() {
 }
 
 #[test]
+fn an_overlay_whose_upper_layer_is_in_memory_counts_as_memory() {
+    let on = |upper: &str| {
+        RecordBuilder::reads().on("overlay", true).with(|b| {
+            let facts = b.fingerprint.as_mut().and_then(|f| f.filesystem.as_mut());
+            let facts = &mut facts.unwrap().facts;
+            facts.insert("upper_layer".to_owned(), upper.to_owned());
+        })
+    };
+    assert_eq!(on("tmpfs on t").limiter(), Limiter::Memory);
+    let finding = on("tmpfs on t").finding("V06").unwrap();
+    assert!(
+        finding.evidence.contains("its upper layer is tmpfs on t"),
+        "{finding:?}"
+    );
+    assert_ne!(on("ext4 on /dev/sda1").limiter(), Limiter::Memory);
+    assert_ne!(
+        on("none: the overlay is read-only").limiter(),
+        Limiter::Memory
+    );
+}
+
+#[test]
 fn without_a_fingerprint_nothing_is_claimed() {
     let unknown = RecordBuilder::reads().with(|b| b.fingerprint = None);
     assert_eq!(unknown.status("V06"), Some(NotMeasured));
