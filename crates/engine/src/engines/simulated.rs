@@ -17,6 +17,10 @@ use crate::payload::PayloadFacts;
 /// "not in flight"; a drive sees times from 0 on.
 pub(crate) const SIM_ORIGIN_NS: u64 = 1_000_000_000;
 
+/// Shortest time of an operation on a simulated drive. Where one took none, virtual
+/// time would stand still, and a load would never reach its end.
+const SHORTEST_NS: u64 = 1_000;
+
 /// An operation under way: end, order of submission, slot, result.
 type UnderWay = Reverse<(u64, u64, u32, i32)>;
 
@@ -174,7 +178,10 @@ impl Engine for Simulated {
             };
             let answer = shared.drive.lock().submit(now_ns, &sim_op);
             match answer {
-                SimAnswer::Ends(end) => self.end(op.slot, now_ns, end),
+                SimAnswer::Ends(mut end) => {
+                    end.at_ns = end.at_ns.max(now_ns.saturating_add(SHORTEST_NS));
+                    self.end(op.slot, now_ns, end);
+                }
                 SimAnswer::Later(number) => {
                     shared.open.insert(number, (self.worker, op.slot));
                     self.open += 1;

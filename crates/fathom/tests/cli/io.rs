@@ -3,6 +3,27 @@
 use crate::bench::{Bench, op};
 
 #[test]
+fn a_simulated_drive_that_takes_no_time_comes_to_an_end() {
+    let bench = Bench::new();
+    for target in [
+        "sim:ideal?latency_us=0",
+        "sim:ideal?eio_every=1,latency_us=0",
+    ] {
+        let run = ["io", target, "--rw", "randread", "--runtime", "100ms", "-q"];
+        let mut child = bench.command(run).spawn().expect("it starts");
+        let begun = std::time::Instant::now();
+        while child.try_wait().expect("it can be asked").is_none() {
+            let waits = begun.elapsed() < std::time::Duration::from_secs(60);
+            if !waits {
+                child.kill().expect("it is there");
+            }
+            assert!(waits, "{target} does not end");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
 fn every_engine_moves_exactly_the_bytes_that_it_reports() {
     for engine in ["uring", "libaio", "psync", "mmap"] {
         let bench = Bench::new();
