@@ -6,10 +6,12 @@ use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::bounded_call::{NotResponding, PATIENCE, ask_within};
 use crate::change_watch::ChangeWatch;
@@ -200,14 +202,49 @@ pub fn open_soon(path: &Path) -> io::Result<File> {
     if !metadata(path)?.file_type().is_fifo() {
         return on(path, |path| File::open(path));
     }
-    let pipe = path.to_owned();
-    ask_within(WRITER_PATIENCE, &path.display().to_string(), move || {
-        File::open(&pipe)
-    })
-    .map_err(|_| {
-        let text = "nothing writes to this pipe (waited 10 s)";
-        io::Error::new(io::ErrorKind::TimedOut, text)
-    })?
+    // Opened for good at once, and then waited for: no call is left behind that only
+    // a writer would end.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let pipe = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    wait_for_writer(&pipe)?;
+    rustix::fs::fcntl_setfl(&pipe, OFlags::RDONLY)?;
+    Ok(pipe)
+}
+
+/// Set when the user wants this process to end.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Lets waiting for the writer of a pipe fail, now and from now on. Only sets a
+/// flag, so that a signal handler may call it.
+pub fn interrupt_waits() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// How often it is looked whether the user wants the process to end: a signal may
+/// be handled by another thread than the one that waits.
+const LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+
+/// Waits until there is something to read from a pipe, or its end.
+fn wait_for_writer(pipe: &File) -> io::Result<()> {
+    let begun = Instant::now();
+    while !INTERRUPTED.load(Ordering::Relaxed) {
+        let mut waiting = [PollFd::new(pipe, PollFlags::IN)];
+        match poll(&mut waiting, Some(&LOOK)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        if begun.elapsed() >= WRITER_PATIENCE {
+            let text = "nothing was written to this pipe for 10 s";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        }
+    }
+    // Not `Interrupted`, after which the standard library reads again.
+    let text = "interrupted while waiting for what writes to this pipe";
+    Err(io::Error::other(text))
 }
 
 /// Reads a whole file of at most `bytes_max` bytes where Ctrl-C no longer ends the
@@ -247,18 +284,8 @@ struct Patient(File);
 
 impl Read for Patient {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let patience = Timespec {
-            tv_sec: WRITER_PATIENCE.as_secs() as i64,
-            tv_nsec: 0,
-        };
-        let mut waiting = [PollFd::new(&self.0, PollFlags::IN)];
-        match poll(&mut waiting, Some(&patience))? {
-            0 => Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                "nothing was written to this pipe for 10 s",
-            )),
-            _ => self.0.read(buffer),
-        }
+        wait_for_writer(&self.0)?;
+        self.0.read(buffer)
     }
 }
 

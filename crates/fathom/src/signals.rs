@@ -34,11 +34,12 @@ fn raise_until(interrupt: &Interrupt, most: u8) -> io::Result<()> {
         let (interrupt, presses) = (interrupt.clone(), Arc::clone(&presses));
         let action = move || {
             interrupt.raise();
+            fathom_deadline::paths::interrupt_waits();
             if presses.fetch_add(1, Ordering::Relaxed) >= most {
                 signal_hook::low_level::exit(130);
             }
         };
-        // SAFETY: the action touches two atomics and may call _exit; all of
+        // SAFETY: the action touches atomics and may call _exit; all of
         // that is async-signal-safe.
         unsafe { signal_hook::low_level::register(signal, action)? };
     }
