@@ -140,7 +140,9 @@ pub(crate) enum Upper<'a> {
 /// layer's path is not ours; but a file system that shows through another mount
 /// (as `/etc/hosts` does in most containers) and has exactly the overlay's
 /// block size, block count and inode count is the upper's: an overlay reports
-/// the sizes of its upper layer. Two different candidates are no answer.
+/// the sizes of its upper layer. Two different candidates are no answer, unless both
+/// are in memory: those that were given no size are all of one. The path may also be
+/// one from the folder in which somebody stood who mounted the overlay.
 pub(crate) fn overlay_upper<'a>(sys: &Sysroot, mounts: &'a [Mount], overlay: &Mount) -> Upper<'a> {
     let Some(upper) = overlay.option("upperdir") else {
         return Upper::ReadOnly;
@@ -156,13 +158,14 @@ pub(crate) fn overlay_upper<'a>(sys: &Sysroot, mounts: &'a [Mount], overlay: &Mo
     let mut found: Option<&Mount> = None;
     for mount in mounts
         .iter()
-        .filter(|mount| virtual_reason(&mount.kind).is_none())
+        .filter(|mount| virtual_reason(&mount.kind).is_none() || is_memory(&mount.kind))
     {
         let same = sys
             .space(&mount.mount_point)
             .is_some_and(|other| other.same_size(&space));
         if same && space.inodes > 0 {
             match found {
+                Some(first) if is_memory(&first.kind) && is_memory(&mount.kind) => {}
                 Some(first) if first.device != mount.device => return Upper::Unknown,
                 _ => found = Some(mount),
             }
@@ -214,6 +217,11 @@ pub(crate) fn filesystem_facts(
         virtual_kind: reason.is_some(),
         facts,
     }
+}
+
+/// Whether files of this kind of file system are in memory.
+fn is_memory(kind: &str) -> bool {
+    matches!(kind, "tmpfs" | "ramfs")
 }
 
 /// Why data on this kind of file system are not simply on a local block device.

@@ -384,6 +384,27 @@ fn an_overlay_in_a_container_is_traced_by_its_sizes() {
 }
 
 #[test]
+fn an_overlay_over_memory_is_known_by_its_sizes() {
+    let machine = Machine::open("container-overlay");
+    let statfs = machine.text("/statfs");
+    let root = statfs.lines().find(|line| line.starts_with("/ ")).unwrap();
+    let others = statfs
+        .lines()
+        .filter(|line| !line.starts_with("/etc/hosts "));
+    let others: Vec<&str> = others.collect();
+    let of = |place: &str| root.replacen('/', place, 1);
+    let memory = [of("/scratch"), of("/more")].join("\n");
+    machine.write("/statfs", &format!("{}\n{memory}\n", others.join("\n")));
+    let mounts = machine.text("/proc/self/mountinfo");
+    let mounts = mounts.replace("upperdir=/mnt/md/docker/overlay2/x/diff", "upperdir=t/u");
+    let memory = "98 53 0:50 / /scratch rw - tmpfs t rw\n99 53 0:51 / /more rw - tmpfs m rw";
+    machine.write("/proc/self/mountinfo", &format!("{mounts}\n{memory}\n"));
+    let target = target(&machine, "/srv/f");
+    let filesystem = target.filesystem.unwrap();
+    assert_eq!(filesystem.facts["upper_layer"], "tmpfs on t");
+}
+
+#[test]
 fn an_overlay_seen_from_its_host_is_traced_by_its_path() {
     let machine = Machine::open("md-loop-btrfs");
     let mounts = machine.text("/proc/self/mountinfo");
