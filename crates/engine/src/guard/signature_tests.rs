@@ -22,6 +22,9 @@ fn found(pieces: &[(i64, &[u8])]) -> Vec<Signature> {
     scan_signatures(file.as_file(), SIZE).unwrap()
 }
 
+/// Bytes and where they stand; below 0 from the end.
+type Piece<'b> = (i64, &'b [u8]);
+
 #[test]
 fn marks_that_stand_alone_are_found() {
     let promise = b"Promise Technology, Inc.";
@@ -74,7 +77,7 @@ fn formats_with_short_marks_are_known_by_their_fields() {
     let minix3 = b"\xe8\x03\0\0\0\0\x04\0\x04\0\x1e\0\0\0\0\0\xff\xff\xff\x7f\x10\x27\0\0\x5a\x4d";
     let hfs = b"BD\0\0\0\0\0\0\0\0\0\0\0\0\0\x03\0\0\0\x64\0\0\x10\0";
     let bsd = b"\x57\x45\x56\x82";
-    let cases: &[(&[(i64, &[u8])], &str)] = &[
+    let cases: &[(&[Piece], &str)] = &[
         (&[(0, fat), (510, b"\x55\xaa")], "FAT file system"),
         (&[(1024, minix)], "Minix file system"),
         (&[(1024, minix3)], "Minix file system"),
