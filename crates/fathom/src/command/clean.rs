@@ -98,9 +98,11 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let all = leftovers.len();
-    let leftovers = within_reach(leftovers);
+    let mut leftovers = within_reach(leftovers);
     let mut failed = leftovers.len() < all;
     let made = MadeFiles::beside(&path);
+    // Where something was left, and why was said.
+    let mut explained = BTreeSet::new();
     for (directory, prefix, run_id) in places(&leftovers) {
         let mut gone = Removed::default();
         let tag = fathom_model::run::tag_of(&run_id);
@@ -111,9 +113,11 @@ fn of_runs(clean: &Clean, told: bool) -> anyhow::Result<Exit> {
         if let Err(error) = removed {
             present::complain(&error.to_string());
             failed = true;
+            explained.insert((directory, prefix, run_id));
         }
     }
     failed |= !remove_named(&mut store, &made, &leftovers)?;
+    leftovers.retain(|leftover| place(leftover).is_none_or(|place| !explained.contains(&place)));
     failed |= !forget_missing(&mut store, &leftovers)?;
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }
@@ -189,13 +193,14 @@ fn remove_named(
 /// The directories that have leftovers, how their names begin, and of which
 /// run they are.
 fn places(leftovers: &[Leftover]) -> BTreeSet<(PathBuf, String, String)> {
-    let place = |leftover: &Leftover| {
-        let directory = leftover.path.parent()?.to_owned();
-        // A name is `PREFIX.NUMBER` or `PREFIX.manifest`.
-        let prefix = leftover.path.file_stem()?.to_str()?.to_owned();
-        Some((directory, prefix, leftover.run_id.clone()))
-    };
     leftovers.iter().filter_map(place).collect()
+}
+
+fn place(leftover: &Leftover) -> Option<(PathBuf, String, String)> {
+    let directory = leftover.path.parent()?.to_owned();
+    // A name is `PREFIX.NUMBER` or `PREFIX.manifest`.
+    let prefix = leftover.path.file_stem()?.to_str()?.to_owned();
+    Some((directory, prefix, leftover.run_id.clone()))
 }
 
 /// Takes note of what was removed.
