@@ -123,7 +123,7 @@ pub fn make_room(path: &Path, keep: u32, series: &Series) -> io::Result<Vec<Stri
             ours.push(number);
         } else if number > 0 {
             others.push(format!(
-                "{} is no part of this recording, and stays",
+                "{} is not part of this recording and stays",
                 name.display()
             ));
         }
@@ -160,7 +160,7 @@ fn free_number(path: &Path, from: u32) -> io::Result<u32> {
 fn set_aside(path: &Path) -> io::Result<String> {
     let shown = path.display();
     if !begins_like_one(path)? {
-        let what = format!("{shown} is no recording, and stays");
+        let what = format!("{shown} is not a recording and stays");
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
     }
     let to = part(path, free_number(path, 1)?);
@@ -262,7 +262,7 @@ mod tests {
         fs::write(&found[0], "a letter").unwrap();
         let series = Series::at(&path, &facts("here"));
         let told = make_room(&path, 3, &series).unwrap();
-        assert!(told[0].contains("db1.2.frec is no part"), "{told:?}");
+        assert!(told[0].contains("db1.2.frec is not part"), "{told:?}");
         assert_eq!(fs::read_to_string(&found[0]).unwrap(), "a letter");
         assert_eq!(
             names(folder.path()),
@@ -270,7 +270,7 @@ mod tests {
         );
         fs::write(&path, "dear").unwrap();
         let error = make_room(&path, 3, &series).unwrap_err().to_string();
-        assert!(error.contains("db1.frec is no recording"), "{error}");
+        assert!(error.contains("db1.frec is not a recording"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "dear");
     }
 

@@ -189,7 +189,7 @@ pub(super) fn in_memory(entry: &Entry<'_>) -> Option<Outcome> {
             entry.said.engine.as_deref().unwrap_or("null")
         ),
         (_, Some(path)) if is_no_storage(path) => {
-            format!("{path} is no storage: this is the speed of the tool itself")
+            format!("{path} is not storage: this is the speed of the tool itself")
         }
         (_, Some(path)) => format!("{path} lies in memory"),
         _ => return None,

@@ -94,7 +94,7 @@ fn an_existing_file_is_never_overwritten() {
     let refused = bench.fathom(args);
     assert_eq!(refused.status, Some(1));
     assert!(
-        refused.stderr.contains("is no recording, and stays"),
+        refused.stderr.contains("is not a recording and stays"),
         "{}",
         refused.stderr
     );
@@ -158,7 +158,7 @@ fn rotation_leaves_recordings_of_other_commands() {
     let args = ["record", "--output", "web.frec"];
     let told = bench.fathom([&args[..], &rotated].concat()).stderr;
     assert!(
-        told.contains("web.1.frec is no part of this recording, and stays"),
+        told.contains("web.1.frec is not part of this recording and stays"),
         "{told}"
     );
 }
