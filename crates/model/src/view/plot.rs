@@ -98,3 +98,11 @@ pub struct Plot {
     /// Lines that are not data.
     pub guides: Vec<Guide>,
 }
+
+impl Plot {
+    /// Whether any point has this sign, so that a legend explains it.
+    pub fn has(&self, sign: Sign) -> bool {
+        let mut points = self.series.iter().flat_map(|series| &series.points);
+        points.any(|point| point.sign == sign)
+    }
+}

@@ -65,16 +65,10 @@ fn push_legend(out: &mut String, plot: &Plot) {
             series.name
         );
     }
-    let has = |sign: Sign| {
-        plot.series
-            .iter()
-            .flat_map(|s| &s.points)
-            .any(|p| p.sign == sign)
-    };
-    if has(Sign::Saturated) {
+    if plot.has(Sign::Saturated) {
         out.push_str("<span>▽ saturated</span>");
     }
-    if has(Sign::Untrusted) {
+    if plot.has(Sign::Untrusted) {
         out.push_str("<span>✕ not trusted</span>");
     }
     out.push_str("</div>");

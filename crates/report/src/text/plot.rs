@@ -179,16 +179,10 @@ fn legend(plot: &Plot) -> String {
         .enumerate()
         .map(|(i, s)| format!("{} {}", MARKERS[i % MARKERS.len()], s.name))
         .collect();
-    let has = |sign: Sign| {
-        plot.series
-            .iter()
-            .flat_map(|s| &s.points)
-            .any(|p| p.sign == sign)
-    };
-    if has(Sign::Saturated) {
+    if plot.has(Sign::Saturated) {
         parts.push(format!("{SATURATED} saturated"));
     }
-    if has(Sign::Untrusted) {
+    if plot.has(Sign::Untrusted) {
         parts.push(format!("{UNTRUSTED} not trusted"));
     }
     let unit = match plot.y_title.as_str() {
