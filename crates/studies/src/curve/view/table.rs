@@ -7,21 +7,32 @@ use fathom_model::names::{self, mark};
 use fathom_model::view::{Column, Table, UnitText};
 use fathom_model::{Limiter, unit};
 
-/// What stands in a column.
-type Cell<'a> = Box<dyn Fn(&CurvePoint) -> UnitText + 'a>;
+/// A column, and what each point has in it.
+struct PointColumn<'a> {
+    column: Column,
+    cell: Box<dyn Fn(&CurvePoint) -> UnitText + 'a>,
+}
+
+impl PointColumn<'_> {
+    /// It may be left out where there is little room, in this turn.
+    fn spare(mut self, turn: u8) -> Self {
+        self.column = self.column.spare(turn);
+        self
+    }
+}
 
 /// The table of a curve.
 pub(super) fn of(curve: &Curve) -> Table {
-    let (columns, cells): (Vec<Column>, Vec<Cell<'_>>) = columns(curve).into_iter().unzip();
-    let row = |point: &CurvePoint| cells.iter().map(|cell| cell(point)).collect();
+    let columns = columns(curve);
+    let row = |point: &CurvePoint| columns.iter().map(|c| (c.cell)(point)).collect();
     Table {
         rows: curve.points.iter().map(row).collect(),
-        columns,
+        columns: columns.into_iter().map(|c| c.column).collect(),
         ..Table::default()
     }
 }
 
-fn columns(curve: &Curve) -> Vec<(Column, Cell<'_>)> {
+fn columns(curve: &Curve) -> Vec<PointColumn<'_>> {
     let mut out = vec![first(curve)];
     let open = matches!(curve.sweep, Sweep::Load | Sweep::Mix);
     let (sweep, position) = (curve.sweep, curve.sweep == Sweep::Position);
@@ -34,49 +45,48 @@ fn columns(curve: &Curve) -> Vec<(Column, Cell<'_>)> {
         }));
     }
     if !open {
-        out.push((
-            Column::number(UnitText::of(|unit| unit.name().to_owned())),
-            Box::new(|p| UnitText::of(|unit| number(&p.bytes_per_second, unit))),
-        ));
+        out.push(PointColumn {
+            column: Column::number(UnitText::of(|unit| unit.name().to_owned())),
+            cell: Box::new(|p| UnitText::of(|unit| number(&p.bytes_per_second, unit))),
+        });
     }
-    out.push(spare(2, column("±", |p| spread(&p.ops_per_second))));
+    out.push(column("±", |p| spread(&p.ops_per_second)).spare(2));
     if !open {
-        out.push(spare(1, latency("mean", |l| &l.mean_ns)));
+        out.push(latency("mean", |l| &l.mean_ns).spare(1));
     }
     out.push(latency("p50", |l| &l.p50_ns));
     out.push(latency("p99", |l| &l.p99_ns));
     if !position {
-        out.push(spare(4, latency("p99.9", |l| &l.p999_ns)));
+        out.push(latency("p99.9", |l| &l.p999_ns).spare(4));
     }
     if open {
         let late = column("late p99", |p| {
             p.lateness_p99_ns.map_or(String::new(), unit::latency)
         });
-        out.push(spare(3, late));
+        out.push(late.spare(3));
     }
-    out.push((
-        Column::remark().spare(5),
-        Box::new(move |p| remark(sweep, p).into()),
-    ));
+    out.push(PointColumn {
+        column: Column::remark().spare(5),
+        cell: Box::new(move |p| remark(sweep, p).into()),
+    });
     out
 }
 
-fn column<'a>(head: &str, cell: impl Fn(&CurvePoint) -> String + 'a) -> (Column, Cell<'a>) {
-    (Column::number(head), Box::new(move |p| cell(p).into()))
+fn column<'a>(head: &str, cell: impl Fn(&CurvePoint) -> String + 'a) -> PointColumn<'a> {
+    PointColumn {
+        column: Column::number(head),
+        cell: Box::new(move |p| cell(p).into()),
+    }
 }
 
-fn spare(turn: u8, (column, cell): (Column, Cell<'_>)) -> (Column, Cell<'_>) {
-    (column.spare(turn), cell)
-}
-
-fn latency<'a>(head: &str, pick: impl Fn(&CurveLatency) -> &Estimate + 'a) -> (Column, Cell<'a>) {
+fn latency<'a>(head: &str, pick: impl Fn(&CurveLatency) -> &Estimate + 'a) -> PointColumn<'a> {
     column(head, move |p| match &p.latency {
         Some(latency) => Figure::of(pick(latency), Throughput::Binary).value(),
         None => "-".to_owned(),
     })
 }
 
-fn first<'a>(curve: &Curve) -> (Column, Cell<'a>) {
+fn first<'a>(curve: &Curve) -> PointColumn<'a> {
     let sweep = curve.sweep;
     let head = match sweep {
         Sweep::Depth => "depth",
