@@ -1,8 +1,8 @@
 //! Trials with two ends for those who judge a load by its own figures: the
 //! seconds of the end that counts, all connections together.
 //!
-//! What was sent and did not arrive is no work, so that of a stream the receiver
-//! counts; requests are counted where they were asked.
+//! What was sent but never arrived does not count as work: a stream is counted
+//! at its receiver, a request at the end that sent it.
 
 use std::collections::BTreeMap;
 

@@ -49,8 +49,8 @@ pub fn write_stdout(text: &str) -> anyhow::Result<()> {
 pub fn is_reader_gone(error: &io::Error) -> bool {
     match error.kind() {
         io::ErrorKind::BrokenPipe => true,
-        // A closed terminal answers EIO, and is no longer known as a terminal.
-        // A file on a broken disk answers it too, and there the text is lost.
+        // Writing to a closed terminal fails with EIO, and `isatty` then says no.
+        // So does a file on a broken disk, where the text is really lost.
         _ => error.raw_os_error() == Some(Errno::IO.raw_os_error()) && is_character_device(),
     }
 }

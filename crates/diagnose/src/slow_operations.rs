@@ -1,4 +1,4 @@
-//! Operations that take so long that a quiet queue is no proof of room.
+//! Operations so slow that a short queue does not prove there is room.
 //!
 //! How long a queue is 95 % of the time says nothing of a device that stands still
 //! at times, and what tells a slow device by its reads and writes says nothing of

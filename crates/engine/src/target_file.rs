@@ -216,8 +216,8 @@ fn open_step_by_step(dir: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno
     opened.ok_or(Errno::INVAL)
 }
 
-/// The file system and the mount in which an open file lies. The mount is unknown
-/// where the kernel does not tell it.
+/// The file system and the mount in which an open file lies. The mount is `None`
+/// where the kernel does not report it.
 fn place_of(file: BorrowedFd<'_>) -> Result<(u64, Option<u64>), Errno> {
     let device = fstat(file)?.st_dev;
     let found = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);

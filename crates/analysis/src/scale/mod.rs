@@ -301,7 +301,7 @@ fn law(points: &[ScalePoint]) -> (Option<ScalingLaw>, Option<String>) {
     (Some(law), note)
 }
 
-/// Why there is no law, when the interval of a cost has no end: any value fits.
+/// The reason for printing no law when any value of a cost fits the rates.
 fn endless(fit: &law::Fit) -> Option<String> {
     let both = [("contention", fit.sigma), ("coherency", fit.kappa)];
     let (name, _) = both.into_iter().find(|(_, range)| range.is_endless())?;

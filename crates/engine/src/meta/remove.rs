@@ -114,8 +114,8 @@ fn remove_branch(
         Err(Errno::NOENT) => return Ok(()),
         Err(errno) => return Err(io(errno)),
     };
-    // A volume within the file system, a Btrfs subvolume for one, is no mount; and
-    // yet fathom did not make it.
+    // A Btrfs subvolume has its own device number without being a mount point, and
+    // fathom did not make it either.
     if device_of(&directory, path)? != device {
         return Err(foreign(path));
     }

@@ -273,7 +273,7 @@ fn still_awaited(awaited: &GatheringProgress) -> String {
 }
 
 /// Says so when the name service does not answer for a host that is awaited. A
-/// name that it does not know is no fault: the launcher may know it.
+/// name that it does not know is not reported, since the launcher may know it.
 fn complain_of_the_name_service(hosts: &[HostName], awaited: &GatheringProgress) {
     let is_awaited = |host: &&HostName| awaited.waiting.contains(&host.to_string());
     let Some(host) = hosts.iter().find(is_awaited) else {

@@ -236,8 +236,8 @@ fn first_part(
     open(path, header, rotation)
 }
 
-/// Makes a file with the name that was asked for. Parts of the same recording
-/// make room for it.
+/// Creates the file under the given name. Earlier parts of the same recording are
+/// renamed to make room for it.
 fn open(
     path: &Path,
     header: &Header,

@@ -392,7 +392,7 @@ mod tests {
         };
         assert_eq!(clean_after_agents(path, order), CleaningReport::default());
         let mut left = before.clone();
-        // Nothing but a line that was cut off: an agent died before its first file.
+        // It holds only a truncated line: the agent died before its first file.
         left.remove(OsStr::new("host.1.2"));
         assert_eq!(names(), left);
         let missing = path.join("none");

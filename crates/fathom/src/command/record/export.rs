@@ -45,7 +45,7 @@ pub(super) fn run(args: &Export) -> anyhow::Result<Exit> {
     let reader = RecordingReader::open(&args.file)
         .map_err(|error| CommandError::Usage(format!("{}: {error}", args.file.display())))?;
     match write(reader, args, BufWriter::new(stdout().lock())) {
-        // A reader that went away (`| head`, a closed terminal) is no error.
+        // It is not an error when the reader has gone (`| head`, a closed terminal).
         Err(error) if present::is_reader_gone(&error) => Ok(Exit::Success),
         written => Ok(written.map(|()| Exit::Success)?),
     }

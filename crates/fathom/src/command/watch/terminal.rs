@@ -43,8 +43,8 @@ pub(super) fn with_screen(
     }
 }
 
-/// Cells of the largest screen that is drawn: more than any monitor shows, and what
-/// its two buffers take is no matter.
+/// Cells of the largest screen that is drawn: more than any monitor shows, and few
+/// enough for its two buffers to fit in memory.
 const CELLS_MAX: u32 = 4 << 20;
 
 /// Draws the screen.
@@ -57,8 +57,8 @@ pub(super) fn draw(
     Ok(())
 }
 
-/// Rejects a size for which there is no memory: it is what the other end of the
-/// terminal says.
+/// Rejects a size too large to draw. The size comes from the other end of the
+/// terminal and may be anything.
 fn check_size() -> anyhow::Result<()> {
     let (columns, rows) = size()?;
     if u32::from(columns) * u32::from(rows) > CELLS_MAX {
