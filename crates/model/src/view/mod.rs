@@ -5,11 +5,21 @@
 //! are plain: a format escapes and wraps them.
 
 pub mod axis;
+mod by_unit;
+mod cell;
+mod document;
 mod map;
 pub mod plot;
+mod standard;
 mod table;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use by_unit::ByUnit;
+pub use cell::{Cell, EstimateCell};
+pub use document::{Document, Field, List, Section, Tone};
 pub use map::{LatencyMap, MapCell};
+pub use standard::{Records, ReportPart, Requirement, StandardReport, StatedFact};
 pub use table::{Column, ColumnKind, Table, UnitText};
 
 /// What a study shows.
@@ -43,4 +53,27 @@ pub struct View {
     /// Figures carry half an interval and the sign of their validity, which a
     /// format explains.
     pub has_signs: bool,
+    /// The tables are the results of the run themselves, in another form than that
+    /// of any run.
+    pub form: Option<ResultForm>,
+    /// The results in the form that a standard prescribes, in place of answers, charts
+    /// and tables.
+    pub standard: Option<StandardReport>,
+    /// What CSV holds in place of the trials.
+    pub records: Option<Records>,
+    /// Trials that get no place of their own on a page, by their index: rounds of
+    /// which the charts show the figures.
+    pub unlisted_trials: BTreeSet<u32>,
+}
+
+/// How a view stands in for the results of its run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ResultForm {
+    /// Rows of the run that have no place in the tables: they are printed as those
+    /// of any run.
+    pub other_rows: Vec<usize>,
+    /// What a trial is called: `cell`.
+    pub trial_word: &'static str,
+    /// What single trials are called, by their index, where not by their label.
+    pub trial_names: BTreeMap<u32, String>,
 }

@@ -1,7 +1,7 @@
 //! Charts: lines over two axes.
 //!
-//! Axes are in binary units and hints name them: no chart depends on the unit that
-//! a reader chooses.
+//! Axes are in binary units and hints name them: the charts of a view do not depend on
+//! the unit that a reader chooses. Those of a standard's report are made for each.
 
 use super::axis::Axis;
 

@@ -1,38 +1,27 @@
 //! Tables of words and figures.
 
+use super::{ByUnit, Cell};
 use crate::figure::Throughput;
 
 /// A text whose rates in bytes may be shown in either unit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct UnitText {
-    binary: String,
-    /// Where it is another text.
-    decimal: Option<String>,
-}
+pub struct UnitText(ByUnit<String>);
 
 impl UnitText {
     /// The text that is made for each unit.
     pub fn of(text: impl Fn(Throughput) -> String) -> UnitText {
-        let binary = text(Throughput::Binary);
-        let decimal = Some(text(Throughput::Decimal)).filter(|decimal| *decimal != binary);
-        UnitText { binary, decimal }
+        UnitText(ByUnit::of(text))
     }
 
     /// The text as a reader of this unit gets it.
     pub fn shown(&self, throughput: Throughput) -> &str {
-        match (throughput, &self.decimal) {
-            (Throughput::Decimal, Some(decimal)) => decimal,
-            _ => &self.binary,
-        }
+        self.0.shown(throughput)
     }
 }
 
 impl From<String> for UnitText {
     fn from(text: String) -> UnitText {
-        UnitText {
-            binary: text,
-            decimal: None,
-        }
+        UnitText(ByUnit::alike(text))
     }
 }
 
@@ -49,8 +38,13 @@ pub struct Table {
     pub title: Option<UnitText>,
     /// One for each cell of a row.
     pub columns: Vec<Column>,
-    /// Every row has as many cells as there are columns.
-    pub rows: Vec<Vec<UnitText>>,
+    /// A row has at most as many cells as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+    /// Text and Markdown print each row as a line with its name in front and the
+    /// heads beside the figures: a few rows of which each speaks for itself.
+    pub as_lines: bool,
+    /// What the rows are, a sentence or two, where there is room for it.
+    pub explanation: Option<&'static str>,
 }
 
 /// What stands in a column.
@@ -58,6 +52,11 @@ pub struct Table {
 pub struct Column {
     /// Its head.
     pub head: UnitText,
+    /// The head where it stands in a line of text.
+    pub short_head: Option<&'static str>,
+    /// The name of the group of columns that begins here and goes on to the next
+    /// name. Text sets groups one below the other where there is little room.
+    pub group: Option<&'static str>,
     /// What its cells are.
     pub kind: ColumnKind,
     /// Where there is little room the column is left out: the lowest of these
@@ -77,6 +76,17 @@ pub enum ColumnKind {
     Number,
     /// What sets a row apart, behind its figures.
     Remark,
+    /// Estimates whose unit the head names.
+    Rate,
+    /// Estimates, each with its unit.
+    Latency,
+}
+
+impl ColumnKind {
+    /// Whether the cells are estimates.
+    pub fn is_estimate(self) -> bool {
+        matches!(self, ColumnKind::Rate | ColumnKind::Latency)
+    }
 }
 
 impl Column {
@@ -100,6 +110,32 @@ impl Column {
         Column::new("", ColumnKind::Remark)
     }
 
+    /// A column of rates.
+    pub fn rate(head: impl Into<UnitText>) -> Column {
+        Column::new(head, ColumnKind::Rate)
+    }
+
+    /// A column of latencies.
+    pub fn latency(head: impl Into<UnitText>) -> Column {
+        Column::new(head, ColumnKind::Latency)
+    }
+
+    /// The column, with which a group begins.
+    pub fn begins(self, group: &'static str) -> Column {
+        Column {
+            group: Some(group),
+            ..self
+        }
+    }
+
+    /// The column with another head in a line of text.
+    pub fn short(self, head: &'static str) -> Column {
+        Column {
+            short_head: Some(head),
+            ..self
+        }
+    }
+
     /// The column, which may be left out.
     pub fn spare(self, turn: u8) -> Column {
         Column {
@@ -111,6 +147,8 @@ impl Column {
     fn new(head: impl Into<UnitText>, kind: ColumnKind) -> Column {
         Column {
             head: head.into(),
+            short_head: None,
+            group: None,
             kind,
             spare: None,
         }
