@@ -4,6 +4,8 @@
 //! No other code turns a rate or a latency into text, so that a figure whose
 //! data cannot support it has no way into a report.
 
+pub mod change;
+
 use crate::{Estimate, Unit, unit};
 
 /// Which throughput unit people get to see.
