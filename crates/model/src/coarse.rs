@@ -57,10 +57,10 @@ impl Coarse {
 
 /// How long an interval is, and how the next one is joined to it where both
 /// fit together.
-type Kind<T> = (fn(&T) -> u64, fn(&mut T, &T) -> bool);
+type JoinRule<T> = (fn(&T) -> u64, fn(&mut T, &T) -> bool);
 
-const SAMPLES: Kind<Sample> = (|sample| sample.duration_ns, join_samples);
-const OBSERVATIONS: Kind<Observation> = (|seen| seen.duration_ns, join_observations);
+const SAMPLES: JoinRule<Sample> = (|sample| sample.duration_ns, join_samples);
+const OBSERVATIONS: JoinRule<Observation> = (|seen| seen.duration_ns, join_observations);
 
 /// Intervals differ by the jitter of their ends.
 const JITTER: f64 = 1.05;
@@ -68,7 +68,7 @@ const JITTER: f64 = 1.05;
 /// Rounds of doubling: from a second to ten years.
 const MOST_ROUNDS: u32 = 28;
 
-fn bound_by<T>(all: &mut Vec<T>, kind: Kind<T>, length_ns: &mut u64) {
+fn bound_by<T>(all: &mut Vec<T>, kind: JoinRule<T>, length_ns: &mut u64) {
     for _ in 0..MOST_ROUNDS {
         if all.len() <= MOST_INTERVALS {
             return;
@@ -79,7 +79,7 @@ fn bound_by<T>(all: &mut Vec<T>, kind: Kind<T>, length_ns: &mut u64) {
 }
 
 /// Joins neighbours to intervals of at most this length.
-fn join_up_to<T>(all: &mut Vec<T>, (length, fits): Kind<T>, most_ns: u64) {
+fn join_up_to<T>(all: &mut Vec<T>, (length, fits): JoinRule<T>, most_ns: u64) {
     let most_ns = (most_ns as f64 * JITTER) as u64;
     let mut joined: Vec<T> = Vec::with_capacity(all.len() / 2 + 1);
     for next in all.drain(..) {

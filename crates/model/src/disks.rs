@@ -38,6 +38,28 @@ pub struct DiskWorkload {
     pub together_over_alone: Option<Estimate>,
 }
 
+impl DiskWorkload {
+    /// Drives that lie under more than one of the targets. What such targets gave
+    /// alone, one after the other, is no sum of anything.
+    pub fn shared_drives(&self) -> Vec<&str> {
+        let mut drives: Vec<&str> = Vec::new();
+        for disk in &self.disks {
+            let mut own: Vec<&str> = disk.drives.iter().map(String::as_str).collect();
+            own.sort_unstable();
+            own.dedup();
+            drives.extend(own);
+        }
+        drives.sort_unstable();
+        let mut shared: Vec<&str> = drives
+            .windows(2)
+            .filter(|w| w[0] == w[1])
+            .map(|w| w[0])
+            .collect();
+        shared.dedup();
+        shared
+    }
+}
+
 /// One disk under one workload. Random workloads are told in operations per
 /// second, sequential ones in bytes per second.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -62,6 +62,7 @@ pub fn bucket_range(bucket: usize) -> (u64, u64) {
     }
     let shift = (bucket >> GROUPING_POWER) as u32 - 1;
     let low = ((bucket & (SUB_BUCKETS - 1)) as u64 + SUB_BUCKETS as u64) << shift;
+    debug_assert!(bucket_of(low) == bucket, "bucket {bucket} begins at {low}");
     (low, low + (1 << shift) - 1)
 }
 
@@ -135,7 +136,7 @@ impl Histogram {
         let (count, overflowed) = counts[bucket].overflowing_add(1);
         counts[bucket] = count;
         if overflowed {
-            self.carry(bucket);
+            self.carry(bucket, 1);
         }
         self.total += 1;
         self.sum_ns += u128::from(value_ns);
@@ -147,21 +148,26 @@ impl Histogram {
     }
 
     #[cold]
-    fn carry(&mut self, bucket: usize) {
+    fn carry(&mut self, bucket: usize, times: u32) {
         let bucket = bucket as u32;
         match self.carries.iter_mut().find(|(b, _)| *b == bucket) {
-            Some((_, n)) => *n += 1,
-            None => self.carries.push((bucket, 1)),
+            Some((_, n)) => *n += times,
+            None => self.carries.push((bucket, times)),
         }
     }
 
     /// Adds `count` values to one bucket without touching the exact fields.
     fn add_to_bucket(&mut self, bucket: usize, count: u64) {
+        debug_assert!(
+            self.total.checked_add(count).is_some(),
+            "{count} values more than {} cannot be counted",
+            self.total
+        );
         let counts = self.counts.dense();
         let sum = u64::from(counts[bucket]) + count;
         counts[bucket] = sum as u32;
-        for _ in 0..sum >> 32 {
-            self.carry(bucket);
+        if sum >> 32 > 0 {
+            self.carry(bucket, (sum >> 32) as u32);
         }
         self.total += count;
     }
@@ -185,6 +191,8 @@ impl Histogram {
         self.sum_ns += other.sum_ns;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
+        // Only buckets between those of the extremes are ever looked at again.
+        debug_assert!(self.min_ns <= self.max_ns, "{self:?}");
     }
 
     /// Empties the histogram and keeps its memory.
@@ -215,7 +223,7 @@ impl Histogram {
     ) -> Option<Histogram> {
         let mut histogram = Histogram::new();
         for (bucket, count) in buckets {
-            if bucket >= BUCKETS || count == 0 {
+            if bucket >= BUCKETS || count == 0 || histogram.total.checked_add(count).is_none() {
                 return None;
             }
             if histogram.counts.push(bucket, count) {
@@ -238,6 +246,11 @@ impl Histogram {
             .map(|(b, _)| *b as usize)
             .all(|b| bounds.contains(&b))
         {
+            return None;
+        }
+        // A store keeps no first bucket: it is that of the minimum, and must be filled.
+        let extremes = [min_ns, max_ns].map(bucket_of);
+        if extremes.iter().any(|at| histogram.count_in(*at) == 0) {
             return None;
         }
         histogram.sum_ns = sum_ns;
@@ -300,9 +313,9 @@ impl Histogram {
     }
 
     /// Standard deviation: exact where squares were recorded, otherwise from
-    /// bucket middles around the exact mean.
+    /// bucket middles around the exact mean. A single value has none.
     pub fn standard_deviation(&self) -> Option<f64> {
-        let mean = self.mean()?;
+        let mean = self.mean().filter(|_| self.total > 1)?;
         if let Some(squares) = self.squares_ns2 {
             return Some(self.exact_variance(squares).sqrt());
         }
@@ -333,6 +346,9 @@ impl Histogram {
         if self.total == 0 {
             return None;
         }
+        debug_assert!(!quantile.is_nan(), "a quantile that is no number");
+        // Rounded up, so that the share is reached and never just missed; the first of
+        // all for a share of none.
         let rank = ((quantile.clamp(0.0, 1.0) * self.total as f64).ceil() as u64).max(1);
         if rank >= self.total {
             return Some(self.max_ns);

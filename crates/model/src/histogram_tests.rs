@@ -40,6 +40,31 @@ fn counts_do_not_wrap_at_32_bits() {
 }
 
 #[test]
+fn extremes_without_a_count_contradict_the_rest() {
+    let (low, high) = (bucket_range(1000).0, bucket_range(1010).1);
+    let of = |buckets: &[(usize, u64)]| {
+        let buckets = buckets.iter().copied();
+        Histogram::from_parts(buckets, 9, low, high)
+    };
+    assert!(of(&[(1000, 1), (1010, 1)]).is_some());
+    // Stored, it would come back as two values at the minimum.
+    assert_eq!(of(&[(1005, 2)]), None);
+    assert_eq!(of(&[(1000, 2)]), None);
+    assert_eq!(of(&[(1010, 2)]), None);
+}
+
+#[test]
+fn more_values_than_can_be_counted_contradict_one_another() {
+    let (low, high) = (bucket_range(1000).0, bucket_range(1001).1);
+    let of = |more: u64| {
+        let buckets = [(1000, u64::MAX - 1), (1001, more)];
+        Histogram::from_parts(buckets, 9, low, high).map(|histogram| histogram.count())
+    };
+    assert_eq!(of(1), Some(u64::MAX));
+    assert_eq!(of(2), None);
+}
+
+#[test]
 fn an_empty_histogram_has_no_statistics() {
     let histogram = Histogram::new();
     assert_eq!(histogram.quantile(0.5), None);

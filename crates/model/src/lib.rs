@@ -39,6 +39,7 @@ pub mod op;
 pub mod operation;
 pub mod opinion;
 pub mod pair_trials;
+pub mod printable;
 pub mod recording;
 pub mod rng;
 pub mod run;

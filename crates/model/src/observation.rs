@@ -25,6 +25,14 @@ pub struct Observation {
     pub own: Option<OwnActivity>,
 }
 
+/// Requests in flight, or their time, each counted once. The time in queue of the
+/// kernel is the sum of the times of reads, writes, discards and flushes, and the
+/// time of a flush is in it twice: as that of the flush, and as that of the write
+/// that asked for it.
+pub fn each_once(queue: f64, flushing: f64) -> f64 {
+    (queue - flushing).max(0.0)
+}
+
 /// What one block device did in an interval (`/proc/diskstats`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceActivity {
@@ -54,7 +62,8 @@ pub struct DeviceActivity {
     pub flush_time_ns: Option<u64>,
     /// Requests in flight at the end of the interval.
     pub in_flight: u64,
-    /// Requests in flight, integrated over the interval (weighted I/O time).
+    /// Requests in flight, integrated over the interval (weighted I/O time): flushes
+    /// are in it twice.
     pub queue_time_ns: u64,
     /// Time in which at least one request was under way; `None` in records of
     /// older versions.
@@ -66,6 +75,14 @@ pub struct DeviceActivity {
     /// Writes that were merged into others; `None` likewise.
     #[serde(default)]
     pub write_merges: Option<u64>,
+}
+
+impl DeviceActivity {
+    /// Time in flight, summed over requests, each counted once.
+    pub fn time_in_flight_ns(&self) -> f64 {
+        let flushing = self.flush_time_ns.unwrap_or(0);
+        each_once(self.queue_time_ns as f64, flushing as f64)
+    }
 }
 
 /// CPU time of a whole host in an interval, summed over its CPUs.
@@ -145,4 +162,22 @@ pub struct OwnActivity {
     pub storage_read_bytes: Option<u64>,
     /// Bytes that it caused to be sent to storage, at the time of dirtying.
     pub storage_write_bytes: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flush_is_in_flight_once() {
+        let device = |flush_time_ns| DeviceActivity {
+            queue_time_ns: 1_490,
+            flush_time_ns,
+            ..DeviceActivity::default()
+        };
+        assert_eq!(device(Some(500)).time_in_flight_ns(), 990.0);
+        assert_eq!(device(None).time_in_flight_ns(), 1_490.0);
+        // Counters of two moments can contradict each other.
+        assert_eq!(device(Some(2_000)).time_in_flight_ns(), 0.0);
+    }
 }

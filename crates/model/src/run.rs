@@ -317,6 +317,44 @@ pub struct DataReport {
     pub reused: bool,
     /// Bytes checked by verification.
     pub verified_bytes: u64,
+    /// What became of objects that the load put or removed; `None` where it did
+    /// neither, and in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptObjects>,
+}
+
+/// Objects that were looked at after the load that put or removed them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptObjects {
+    /// Those that the store answered for.
+    pub looked: u64,
+    /// Those of them that are not there.
+    pub missing: u64,
+    /// Those that do not have the size that was put.
+    pub other_size: u64,
+    /// Those that have other contents.
+    pub other_content: u64,
+    /// Those that the store did not answer for, or refused to show.
+    pub unanswered: u64,
+    /// Objects that the load removed, and that the store answered for.
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    pub removed_looked: u64,
+    /// Those of them that are still there.
+    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    pub still_there: u64,
+    /// One that is not as it was put, or was not answered for, and why.
+    pub example: Option<String>,
+}
+
+impl KeptObjects {
+    /// How many are not as they were put, or removed.
+    pub fn wrong(&self) -> u64 {
+        self.missing + self.other_size + self.other_content + self.still_there
+    }
+}
+
+fn is_none_of_them(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What the generator can do at most with a workload's shape, measured against

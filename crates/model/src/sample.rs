@@ -57,6 +57,15 @@ impl Phase {
     }
 }
 
+// Stores keep a phase as its number.
+const _: () = {
+    let mut at = 0;
+    while at < Phase::ALL.len() {
+        assert!(Phase::ALL[at] as usize == at);
+        at += 1;
+    }
+};
+
 /// One kind of operation within a sample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpSample {

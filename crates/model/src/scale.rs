@@ -21,6 +21,10 @@ pub struct ScaleStudy {
     pub numbers: Vec<u32>,
     /// Blocks that were run: in each, every number once, in random order.
     pub blocks: u32,
+    /// Machines on which the hosts' agents ran, where several ran on one: those do
+    /// not count as hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<u32>,
     /// One entry for each kind of operation of each workload.
     pub operations: Vec<ScaledOperation>,
     /// What the study says, in sentences, the most important first.

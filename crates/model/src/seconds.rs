@@ -51,6 +51,12 @@ pub(crate) fn join(second: &mut Sample, next: &Sample) {
     let duration_ns = second.duration_ns.saturating_add(next.duration_ns);
     let busiest_ns = second.busiest_worker_cpu_ns + next.busiest_worker_cpu_ns;
     let workers = second.workers.max(next.workers);
+    debug_assert!(
+        next.start_ns >= second.start_ns,
+        "the interval at {} does not follow the one at {}",
+        next.start_ns,
+        second.start_ns
+    );
     second.merge(&Sample {
         index: second.index,
         operations: Vec::new(),

@@ -17,7 +17,10 @@ const LEAST_CHARS: usize = 8;
 const TOKEN: &str = "fathom-join-";
 
 /// Options and keys whose values are secrets.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 20] = [
+    "access_token",
+    "api_key",
+    "auth_token",
     "authorization",
     "aws_secret_access_key",
     "aws_session_token",
@@ -26,13 +29,18 @@ const NAMES: [&str; 14] = [
     "http_s3_security_token",
     "http_s3_sse_customer_key",
     "http_swift_auth_token",
+    "mysql_pwd",
     "passwd",
     "password",
+    "pgpassword",
     "secret",
     "secret_key",
     "session_token",
     "sse_customer_key",
+    "x_auth_token",
 ];
+/// Words before the secret in the value of a header.
+const SCHEMES: [&str; 4] = ["Basic ", "Bearer ", "Digest ", "Token "];
 /// Options whose values are addresses, also without a scheme.
 const ADDRESSES: [&str; 6] = [
     "endpoint",
@@ -203,6 +211,10 @@ fn login_of(word: &str) -> Option<std::ops::Range<usize>> {
     let host = word[at + 1..].chars().next()?;
     let start = word[..at].rfind(['/', '=']).map_or(0, |mark| mark + 1);
     let (user, password) = word[start..at].split_once(':')?;
+    // The form of a value, as errors and help say it.
+    if matches!((user, password), ("profile", "NAME")) && word[at..].starts_with("@FILE") {
+        return None;
+    }
     let is_login = !user.is_empty() && !password.is_empty() && password != MASK;
     (is_login && host.is_alphanumeric()).then_some(start..at)
 }
@@ -250,7 +262,11 @@ fn without_values(text: &str) -> String {
             });
         let name = &name[start..];
         if is_secret_name(name) {
-            let blank = rest.len() - rest.trim_start_matches([' ', '"', '\'']).len();
+            let mut blank = rest.len() - rest.trim_start_matches([' ', '"', '\'']).len();
+            let scheme = SCHEMES
+                .iter()
+                .find(|word| rest[blank..].starts_with(**word));
+            blank += scheme.map_or(0, |word| word.len());
             let value = &rest[blank..];
             let end = value
                 .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\''))
@@ -271,48 +287,9 @@ fn without_values(text: &str) -> String {
     out + rest
 }
 
-/// A command line without secrets: also values that stand behind the name of
-/// their option.
-pub fn masked_arguments(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
-    #[derive(PartialEq)]
-    enum Next {
-        Any,
-        Secret,
-        Address,
-    }
-    let mut next = Next::Any;
-    let mut out = Vec::new();
-    for argument in arguments {
-        let before = std::mem::replace(&mut next, Next::Any);
-        if before == Next::Secret {
-            out.push(MASK.to_owned());
-            continue;
-        }
-        let (name, value) = match argument.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (argument.as_str(), None),
-        };
-        let option = argument.starts_with('-');
-        let shown = match value {
-            _ if before == Next::Address => masked(&without_each_user(&argument)),
-            Some(_) if is_secret_name(name) => format!("{name}={MASK}"),
-            Some(value) if is_address_name(name) => {
-                masked(&format!("{name}={}", without_each_user(value)))
-            }
-            None if option && is_secret_name(name) => {
-                next = Next::Secret;
-                argument
-            }
-            None if option && is_address_name(name) => {
-                next = Next::Address;
-                argument
-            }
-            _ => masked(&argument),
-        };
-        out.push(shown);
-    }
-    out
-}
+#[path = "secret_commands.rs"]
+mod commands;
+pub use commands::{masked_arguments, masked_command};
 
 #[cfg(test)]
 #[path = "secret_tests.rs"]

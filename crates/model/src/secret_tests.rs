@@ -103,3 +103,118 @@ fn addresses_lose_what_stands_behind_the_question_mark() {
         "\"https://h/b?***\", sim:hdd?size=1GiB"
     );
 }
+
+#[test]
+fn commands_in_one_word_lose_every_secret() {
+    for (command, wanted) in [
+        (
+            "true postgres://u:PW@h/db AWS_SECRET_ACCESS_KEY=PW x",
+            "true postgres://***@h/db AWS_SECRET_ACCESS_KEY=*** x",
+        ),
+        (
+            "postgres://u:PW@h/db?a=b PASSWORD=PW",
+            "postgres://***@h/db?*** PASSWORD=***",
+        ),
+        ("curl -u admin:PW -o x", "curl -u *** -o x"),
+        ("curl -uadmin:PW --user=a:PW", "curl -u*** --user=***"),
+        ("curl --user 'admin:P W' h", "curl --user *** h"),
+        (
+            "sh -c 'curl -u a:PW h; sync'",
+            "sh -c 'curl -u *** h; sync'",
+        ),
+        (
+            "a --password PW; b --password 'P W'",
+            "a --password ***; b --password ***",
+        ),
+        ("PGPASSWORD='P W' psql", "PGPASSWORD=*** psql"),
+        (
+            "curl -H 'Authorization: Bearer PW' h",
+            "curl -H 'Authorization: Bearer ***' h",
+        ),
+        ("sudo -u me id && sync", "sudo -u me id && sync"),
+        ("curl -sSu a:PW h", "curl -sSu *** h"),
+        ("mysql -uroot -pPW db", "mysql -uroot -p*** db"),
+        (
+            "/usr/bin/mysqldump -p'P W' db",
+            "/usr/bin/mysqldump -p*** db",
+        ),
+        ("mysql -p db -P 3306", "mysql -p db -P 3306"),
+        (
+            "sshpass -p PW ssh -p 22 h; sshpass -pPW ssh h",
+            "sshpass -p *** ssh -p 22 h; sshpass -p*** ssh h",
+        ),
+        ("sshpass -p 'P W' ssh h", "sshpass -p *** ssh h"),
+        (
+            "redis-cli -a PW ping | grep -a PONG",
+            "redis-cli -a *** ping | grep -a PONG",
+        ),
+        ("redis-cli --pass PW ping", "redis-cli --pass *** ping"),
+        ("smbclient -U me%PW //h/s", "smbclient -U *** //h/s"),
+        ("sh -c \"mysql -pPW\"", "sh -c \"mysql -p***\""),
+        (
+            "docker login -u me -p PW h; docker run -p 80:80 x",
+            "docker login -u me -p *** h; docker run -p 80:80 x",
+        ),
+        (
+            "/usr/bin/helm registry login h -pPW",
+            "/usr/bin/helm registry login h -p***",
+        ),
+        ("mkdir -p mysql/data -m 700", "mkdir -p mysql/data -m 700"),
+        (
+            "echo none > /sys/block/sda/queue/scheduler",
+            "echo none > /sys/block/sda/queue/scheduler",
+        ),
+    ] {
+        assert_eq!(masked_command(command), wanted);
+        let arguments = [
+            "ab".to_owned(),
+            format!("--before-a={command}"),
+            command.to_owned(),
+        ];
+        let shown = masked_arguments(arguments);
+        assert_eq!(shown[2], wanted);
+        assert!(
+            !shown[1].contains("PW") || wanted.contains("PW"),
+            "{}",
+            shown[1]
+        );
+    }
+    let shown = masked_arguments([
+        "--http-pass=P W".to_owned(),
+        "http://u:PW@h/?password=x".to_owned(),
+    ]);
+    assert_eq!(shown, ["--http-pass=***", "http://***@h/?***"]);
+    assert_eq!(
+        masked_arguments(["--http-pass".to_owned(), "P W".to_owned()])[1],
+        MASK
+    );
+}
+
+#[test]
+fn commands_in_words_of_their_own_lose_secrets_as_well() {
+    let shown = |line: &str| {
+        let words = line.split(' ').map(str::to_owned);
+        masked_arguments(words).join(" ")
+    };
+    for (line, wanted) in [
+        ("record -- mysql -pPW db", "record -- mysql -p*** db"),
+        (
+            "causal -- sshpass -p PW ssh h",
+            "causal -- sshpass -p *** ssh h",
+        ),
+        (
+            "record -- redis-cli -a PW ping",
+            "record -- redis-cli -a *** ping",
+        ),
+        ("record -- curl -u me:PW h", "record -- curl -u *** h"),
+    ] {
+        assert_eq!(shown(line), wanted);
+    }
+}
+
+#[test]
+fn the_form_of_a_value_is_shown_whole() {
+    let help = "keys are named: profile:NAME, profile:NAME@FILE, file:FILE";
+    assert_eq!(masked(help), help);
+    assert_eq!(masked("profile:word@host"), "***@host");
+}

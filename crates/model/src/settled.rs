@@ -140,6 +140,12 @@ impl SettledTrack {
         if self.last.len() == self.rule.intervals() {
             self.last.pop_front();
         }
+        debug_assert!(
+            self.last.len() < self.rule.intervals(),
+            "a window of {} intervals is judged as one of {}",
+            self.last.len() + 1,
+            self.rule.intervals()
+        );
         self.last
             .push_back(std::mem::take(&mut self.interval).figures());
         true

@@ -209,6 +209,19 @@ impl Steadiness {
         self.regimes.len() > 1 || self.modes.is_some()
     }
 
+    /// The results of each level, in the order in which they are told; none where one
+    /// rate describes the trial.
+    pub fn level_ops(&self) -> Vec<&[OpSummary]> {
+        match &self.modes {
+            Some(modes) => vec![&modes.high_ops, &modes.low_ops],
+            None if self.regimes.len() > 1 => {
+                let regimes = self.regimes.iter();
+                regimes.map(|regime| regime.ops.as_slice()).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
     /// A rung of the ladder by name.
     pub fn rung(&self, name: &str) -> Option<&Rung> {
         self.ladder.iter().find(|rung| rung.name == name)

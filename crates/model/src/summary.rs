@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Unit};
 use crate::op::{ErrorClass, OpKind};
 
 /// Results of one kind of operation.
@@ -49,6 +49,18 @@ pub struct LatencySummary {
     pub mean_ns: Estimate,
     /// p50, p90, p95, p99, p99.9, p99.99 in this order.
     pub percentiles: Vec<Percentile>,
+}
+
+impl LatencySummary {
+    /// The estimate of one percentile; when it was not computed, its absence.
+    pub fn percentile(&self, percent: f64) -> Estimate {
+        let found = self.percentiles.iter();
+        let mut found = found.filter(|p| (p.percent - percent).abs() < 1e-9);
+        found.next().map_or_else(
+            || Estimate::unknown(Unit::Nanoseconds, "not computed"),
+            |p| p.latency_ns.clone(),
+        )
+    }
 }
 
 /// One percentile.

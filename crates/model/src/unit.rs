@@ -6,6 +6,9 @@
 
 use std::fmt;
 
+/// Bytes of a MiB.
+pub const MIB: u64 = 1 << 20;
+
 /// A text that is no quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{text}' is not {expected}")]

@@ -9,6 +9,9 @@ use super::BUCKETS;
 /// no longer less than four for every bucket.
 const MOST_SPARSE: usize = BUCKETS / 2;
 
+// A bucket's number is kept in 16 bits.
+const _: () = assert!(BUCKETS <= 1 << 16);
+
 /// Counts by bucket. Counts are 32 bits wide; the histogram carries the rest.
 #[derive(Clone)]
 pub(super) enum Counts {
@@ -58,6 +61,7 @@ impl Counts {
 
     /// The count of a bucket.
     pub(super) fn get(&self, bucket: usize) -> u32 {
+        debug_assert!(bucket < BUCKETS, "bucket {bucket}");
         match self {
             Counts::Sparse { buckets, counts } => {
                 let found = buckets.binary_search(&(bucket as u16));

@@ -85,6 +85,10 @@ pub struct HostFacts {
     pub address: String,
     /// The link with that address; `None` when it was not found.
     pub link: Option<LinkFacts>,
+    /// The name that its kernel gave itself when it booted: two agents of one
+    /// machine say the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<String>,
 }
 
 /// The other host's clock against this one.

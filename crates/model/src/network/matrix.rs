@@ -40,7 +40,7 @@ impl MatrixMode {
 
 /// One direction between two hosts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
+pub struct MatrixCell {
     /// Index of the sender.
     pub from: usize,
     /// Index of the receiver.
@@ -63,7 +63,7 @@ pub struct Cell {
     pub again_bits: Vec<f64>,
 }
 
-impl Cell {
+impl MatrixCell {
     /// The best of all looks, bits per second: a way is slow where it is slow
     /// each time, while a host that stands still for a moment slows one look.
     pub fn best_bits(&self) -> Option<f64> {
@@ -90,7 +90,7 @@ pub struct MatrixRound {
     /// Rounds that were made.
     pub rounds: u32,
     /// Every direction between two hosts that was measured.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<MatrixCell>,
     /// Per host, where several of its cells ran at the same time.
     pub sums: Vec<NodeSum>,
 }

@@ -24,10 +24,10 @@ pub use ends::{ConnectionReport, ConnectionSecond, EndReport, FlowReport, HostUs
 pub use facts::{ClockOffset, HostFacts, LinkCounters, LinkFacts, MtuFinding, MtuProbe};
 pub use limit::{MEASURED_REMARKS, NO_PROBES, NetLimit, NetLimitKind, NetRemark, SMALL_SEGMENTS};
 pub use matrix::{
-    Cell, LinkOutlier, MatrixMode, MatrixReport, MatrixRound, NodeOutlier, NodeSum, Outliers,
+    LinkOutlier, MatrixCell, MatrixMode, MatrixReport, MatrixRound, NodeOutlier, NodeSum, Outliers,
 };
 pub use pair::{LoadResult, PairPlan, PairReport, PlannedLoad, Reachability};
-pub use spec::{Direction, LoadKind, LoadSpec, Protocol, SendMethod};
+pub use spec::{Direction, LoadKind, LoadSpec, Protocol, SendMethod, SpecError};
 pub use trips::{RoundTrip, Trips};
 pub use two_ends::{ConnectionFacts, EndFacts, Ends, EndsReport, FlowFacts, PathFacts};
 

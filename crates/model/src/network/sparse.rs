@@ -7,7 +7,7 @@ use crate::Histogram;
 
 /// The parts of a histogram.
 #[derive(Serialize, Deserialize)]
-struct Parts {
+struct HistogramParts {
     /// Bucket and count, ascending.
     buckets: Vec<(u32, u64)>,
     sum_ns: u64,
@@ -20,7 +20,7 @@ pub(super) fn serialize<S: Serializer>(
     histogram: &Histogram,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    Parts {
+    HistogramParts {
         buckets: histogram
             .buckets()
             .map(|(bucket, count)| (bucket as u32, count))
@@ -36,7 +36,7 @@ pub(super) fn serialize<S: Serializer>(
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Histogram, D::Error> {
-    let parts = Parts::deserialize(deserializer)?;
+    let parts = HistogramParts::deserialize(deserializer)?;
     let buckets = parts
         .buckets
         .into_iter()

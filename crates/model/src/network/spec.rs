@@ -120,6 +120,35 @@ pub struct LoadSpec {
     pub discard: bool,
 }
 
+/// A number of a load that cannot be asked of a host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// One that has a range.
+    #[error("{name} is {value}; it can be {least} to {most}")]
+    OutOfRange {
+        /// What it counts.
+        name: &'static str,
+        /// What it is.
+        value: u64,
+        /// The least that it can be.
+        least: u64,
+        /// The most.
+        most: u64,
+    },
+    /// The name of an algorithm that the kernel could not have.
+    #[error("the congestion control is no name of at most 15 letters")]
+    CongestionControl,
+    /// Requests need answers in order.
+    #[error("requests go over TCP only")]
+    RequestsOverUdp,
+    /// A request of another size.
+    #[error("a request has 16 to {MOST_BLOCK_BYTES} bytes")]
+    RequestBytes,
+    /// A response of another size.
+    #[error("a response has 1 to {MOST_BLOCK_BYTES} bytes")]
+    ResponseBytes,
+}
+
 impl LoadSpec {
     /// One TCP stream forward for `seconds` after one second of warm-up.
     pub fn stream(seconds: u32) -> LoadSpec {
@@ -188,13 +217,18 @@ impl LoadSpec {
     /// Checks every number against its range.
     ///
     /// # Errors
-    /// What is out of range and what the range is, in words.
-    pub fn check(&self) -> Result<(), String> {
-        let within = |name: &str, value: u64, least: u64, most: u64| {
+    /// What is out of range and what the range is.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let within = |name: &'static str, value: u64, least: u64, most: u64| {
             if (least..=most).contains(&value) {
                 return Ok(());
             }
-            Err(format!("{name} is {value}; it can be {least} to {most}"))
+            Err(SpecError::OutOfRange {
+                name,
+                value,
+                least,
+                most,
+            })
         };
         within(
             "the number of streams",
@@ -239,12 +273,12 @@ impl LoadSpec {
             .as_ref()
             .is_some_and(|name| !name_fits(name))
         {
-            return Err("the congestion control is no name of at most 15 letters".to_owned());
+            return Err(SpecError::CongestionControl);
         }
         self.check_requests()
     }
 
-    fn check_requests(&self) -> Result<(), String> {
+    fn check_requests(&self) -> Result<(), SpecError> {
         let LoadKind::Requests {
             request_bytes,
             response_bytes,
@@ -254,14 +288,14 @@ impl LoadSpec {
             return Ok(());
         };
         if self.protocol == Protocol::Udp {
-            return Err("requests go over TCP only".to_owned());
+            return Err(SpecError::RequestsOverUdp);
         }
         let sizes = 1..=MOST_BLOCK_BYTES;
         if request_bytes < 16 || !sizes.contains(&request_bytes) {
-            return Err(format!("a request has 16 to {MOST_BLOCK_BYTES} bytes"));
+            return Err(SpecError::RequestBytes);
         }
         if !sizes.contains(&response_bytes) {
-            return Err(format!("a response has 1 to {MOST_BLOCK_BYTES} bytes"));
+            return Err(SpecError::ResponseBytes);
         }
         Ok(())
     }
@@ -278,10 +312,8 @@ mod tests {
             streams: 1000,
             ..LoadSpec::stream(5)
         };
-        assert_eq!(
-            many.check(),
-            Err("the number of streams is 1000; it can be 1 to 256".to_owned())
-        );
+        let told = many.check().unwrap_err().to_string();
+        assert_eq!(told, "the number of streams is 1000; it can be 1 to 256");
         let datagram = LoadSpec {
             protocol: Protocol::Udp,
             block_bytes: 70_000,

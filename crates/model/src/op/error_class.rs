@@ -71,6 +71,15 @@ impl ErrorClass {
     }
 }
 
+// A count's place is its class as a number, in memory and in every store.
+const _: () = {
+    let mut at = 0;
+    while at < ErrorClass::ALL.len() {
+        assert!(ErrorClass::ALL[at] as usize == at);
+        at += 1;
+    }
+};
+
 /// Failed operations by class. They are never part of ops, bytes or latency.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorCounts {

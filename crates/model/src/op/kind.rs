@@ -28,7 +28,7 @@ const CONTENTS: u8 = 4;
 const VERSION: u8 = 8;
 
 /// A row of the table.
-struct Row {
+struct KindRow {
     name: &'static str,
     family: Family,
     properties: u8,
@@ -54,7 +54,7 @@ macro_rules! operations {
             $($(#[doc = $doc])+ $Kind,)+
         }
 
-        const KINDS: [Row; [$($name),+].len()] = [$(Row {
+        const KINDS: [KindRow; [$($name),+].len()] = [$(KindRow {
             name: $name,
             family: Family::$Family,
             properties: 0 $($(| $property)+)?,
@@ -197,6 +197,7 @@ impl OpKind {
 
     /// Whether the kind is work in itself and so counts in ops and bytes
     /// totals; flushes and commits are part of the work of others.
+    #[inline]
     pub fn is_data(self) -> bool {
         !matches!(self.family(), Family::Flush | Family::RequestPart)
     }
@@ -244,11 +245,13 @@ impl OpKind {
     }
 
     /// Stable index of the kind in stored blobs and in [`OpKind::ALL`].
+    #[inline]
     pub fn index(self) -> usize {
         self as usize
     }
 
     /// The kind at a stored index.
+    #[inline]
     pub fn from_index(index: usize) -> Option<OpKind> {
         OpKind::ALL.get(index).copied()
     }
