@@ -7,18 +7,27 @@
 pub fn lag_one(deviations: &[f64]) -> Option<f64> {
     let squares: f64 = deviations.iter().map(|d| d * d).sum();
     let lagged: f64 = deviations.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    (squares > 0.0).then(|| lagged / squares)
+    let found = (squares > 0.0).then(|| lagged / squares);
+    debug_assert!(
+        found.is_none_or(|phi| phi.is_nan() || phi.abs() <= 1.0 + 1e-9),
+        "Cauchy-Schwarz bounds an autocorrelation: {found:?}"
+    );
+    found
 }
 
 /// Variance of the mean of a long AR(1) series over that of independent values, the
 /// integrated autocorrelation time τ = (1+φ)/(1−φ). `phi` is below 1.
 pub fn inflation(phi: f64) -> f64 {
+    // From 1 on the series has no finite variance, and the formula turns negative:
+    // an error of a mean would come out as NaN, which passes no comparison.
+    debug_assert!(phi > -1.0 && phi < 1.0, "φ is {phi}");
     (1.0 + phi) / (1.0 - phi)
 }
 
 /// Variance of the mean of `n` values of an AR(1) series over that of independent
 /// ones: the exact sum 1 + 2 Σ (1 − k/n) φᵏ. `phi` is below 1.
 pub fn finite_inflation(phi: f64, n: f64) -> f64 {
+    debug_assert!(n >= 1.0, "a mean of {n} values");
     let edge = 2.0 * phi * (1.0 - phi.powf(n)) / (n * (1.0 - phi).powi(2));
     inflation(phi) - edge
 }

@@ -20,6 +20,12 @@ impl<'a> BlockBootstrap<'a> {
     /// rows. `None` where there are fewer than [`LEAST_BLOCKS`] blocks or no columns.
     pub fn of(rows: &'a [u64], columns: usize, block: usize) -> Option<BlockBootstrap<'a>> {
         let count = rows.len().checked_div(columns)?;
+        // A row cut short would shift every column of what is read behind it.
+        assert!(
+            rows.len().is_multiple_of(columns),
+            "{} counts are no rows of {columns}",
+            rows.len()
+        );
         let blocks = count.checked_div(block)?;
         (blocks >= LEAST_BLOCKS).then_some(BlockBootstrap {
             rows,
@@ -40,8 +46,13 @@ impl<'a> BlockBootstrap<'a> {
         let mut sum = vec![0u64; columns];
         for _ in 0..resamples {
             sum.fill(0);
+            // Rounded up: a resample may be longer than the series by less than a block,
+            // never shorter, which would show too little spread.
             for _ in 0..count.div_ceil(self.block) {
                 let start = below(count as u64) as usize;
+                debug_assert!(start < count, "a start of {start} among {count} rows");
+                // Circular: a block that runs over the end goes on at the start, so that
+                // each row is drawn equally often.
                 for row in (start..start + self.block).map(|row| row % count) {
                     let row = &self.rows[row * columns..(row + 1) * columns];
                     for (total, number) in sum.iter_mut().zip(row) {

@@ -32,6 +32,10 @@ const PENALTY: f64 = 2.0;
 const THRESHOLD: f64 = 1.25;
 /// Deviations (1/√n) by which φ may exceed its estimate.
 const PLAUSIBLE_PHI: f64 = 1.5;
+/// Noise counts as this much at least, on the log scale. Without any, a series would
+/// be cut wherever its last digits differ, and those cuts would crowd out the
+/// change; steps of [`LEAST_STEP`] stand far above it in any case.
+const LEAST_NOISE: f64 = 0.01;
 /// PELT is run on at most so many blocks; a longer series is merged.
 const MOST_BLOCKS: usize = 1200;
 
@@ -57,9 +61,26 @@ pub fn change_points(values: &[f64]) -> Vec<usize> {
         *at = refine(&prefix, *at, 2 * size);
     }
     found.sort_unstable();
-    found.dedup_by(|b, a| *b - *a < LEAST_CELLS);
-    found.retain(|at| (LEAST_CELLS..=n - LEAST_CELLS).contains(at));
+    found.dedup();
+    // Before the weak ones are dropped: two candidates for one change would share its
+    // step between them, and both look weak.
+    let found = apart(&prefix, found);
     drop_weak(values, &prefix, found)
+}
+
+/// Of changes that came closer to each other, or to an end, than a segment is
+/// long, the ones that explain most.
+fn apart(prefix: &Prefix, mut found: Vec<usize>) -> Vec<usize> {
+    let n = prefix.len();
+    found.retain(|at| (LEAST_CELLS..=n - LEAST_CELLS).contains(at));
+    while let Some(first) = found.windows(2).position(|w| w[1] - w[0] < LEAST_CELLS) {
+        let from = first.checked_sub(1).map_or(0, |before| found[before]);
+        let to = found.get(first + 2).copied().unwrap_or(n);
+        let cost = |at: usize| prefix.cost(from, at) + prefix.cost(at, to);
+        let worse = cost(found[first]) > cost(found[first + 1]);
+        found.remove(if worse { first } else { first + 1 });
+    }
+    found
 }
 
 fn blocks(values: &[f64], size: usize) -> Vec<f64> {
@@ -96,6 +117,9 @@ impl Prefix {
 
     /// Squared deviations of `from..to` from their mean.
     fn cost(&self, from: usize, to: usize) -> f64 {
+        // An empty segment divides by zero: NaN loses every comparison and would let
+        // any other segmentation win.
+        debug_assert!(from < to, "a segment from {from} to {to}");
         let sum = self.sums[to] - self.sums[from];
         let squares = self.squares[to] - self.squares[from];
         (squares - sum * sum / (to - from) as f64).max(0.0)
@@ -103,6 +127,7 @@ impl Prefix {
 
     /// Mean of `from..to`, up to the origin.
     fn mean(&self, from: usize, to: usize) -> f64 {
+        debug_assert!(from < to, "a segment from {from} to {to}");
         (self.sums[to] - self.sums[from]) / (to - from) as f64
     }
 }
@@ -113,10 +138,12 @@ fn segment(values: &[f64]) -> Vec<usize> {
     if n < 2 * LEAST_CELLS {
         return Vec::new();
     }
-    let penalty = PENALTY * (n as f64).ln() * long_run_variance(values);
+    let variance = long_run_variance(values).max(LEAST_NOISE * LEAST_NOISE);
+    let penalty = PENALTY * (n as f64).ln() * variance;
     let prefix = Prefix::of(values);
     let mut best = vec![f64::INFINITY; n + 1];
     let mut last = vec![0usize; n + 1];
+    // The first segment pays no penalty: a penalty is the price of a change.
     best[0] = -penalty;
     let mut starts = vec![0usize];
     for end in LEAST_CELLS..=n {
@@ -136,7 +163,9 @@ fn segment(values: &[f64]) -> Vec<usize> {
     }
     let mut found = Vec::new();
     let mut at = last[n];
+    debug_assert!(best[n].is_finite(), "no segmentation reached the end");
     while at > 0 {
+        debug_assert!(last[at] < at, "segments begin before they end");
         found.push(at);
         at = last[at];
     }
@@ -195,6 +224,10 @@ impl Noise {
         let mut edges = vec![0];
         edges.extend_from_slice(found);
         edges.push(n);
+        debug_assert!(
+            edges.is_sorted_by(|a, b| a < b),
+            "each change has a segment on both sides: {edges:?}"
+        );
         let (mut squares, mut lagged) = (0.0, 0.0);
         let mut own = Vec::new();
         for pair in edges.windows(2) {

@@ -105,3 +105,25 @@ fn noiseless_and_broken_series_are_handled() {
     }
     assert!(change_points(&log_rates(&series)).is_empty());
 }
+
+/// A drive that is the same every second, with a cache that ends within one: that
+/// second belongs to neither level.
+#[test]
+fn a_cliff_without_noise_is_found_wherever_it_falls() {
+    for n in [LEAST_SERIES, 34, 61, 120] {
+        for at in LEAST_CELLS..=n - 1 - LEAST_CELLS {
+            for tenths in 0..10 {
+                let share = f64::from(tenths) / 10.0;
+                let rate = |i: usize| match i.cmp(&at) {
+                    std::cmp::Ordering::Less => 2239.0 + (i % 2) as f64,
+                    std::cmp::Ordering::Equal => 2239.0 * share + 970.0 * (1.0 - share),
+                    std::cmp::Ordering::Greater => 970.0,
+                };
+                let logs: Vec<f64> = (0..n).map(|i| rate(i).ln()).collect();
+                let found = change_points(&logs);
+                let near = found.len() == 1 && (at..=at + 1).contains(&found[0]);
+                assert!(near, "{n} values, cliff at {at}.{tenths}: {found:?}");
+            }
+        }
+    }
+}

@@ -68,7 +68,13 @@ pub fn drift(logs: &[f64]) -> Option<Drift> {
         low: relative(change - half),
         high: relative(change + half),
     };
-    (found.low.is_finite() && found.high.is_finite()).then_some(found)
+    // Not finite where a value was not, or where a line this steep leaves the scale.
+    let finite = found.low.is_finite() && found.high.is_finite();
+    debug_assert!(
+        !finite || found.low <= found.change && found.change <= found.high,
+        "the change lies within its interval: {found:?}"
+    );
+    finite.then_some(found)
 }
 
 #[cfg(test)]

@@ -77,6 +77,9 @@ pub fn mean_error(values: &[f64]) -> Option<MeanError> {
     let batch = batch_variance(values);
     let (likely, n_effective) = combine(squares, n, likely_inflation, batch);
     let (upper, n_effective_low) = combine(squares, n, upper_inflation, batch);
+    // More autocorrelation never makes a mean more certain; were it so, the gate of
+    // effective samples would open for the very series it is there to stop.
+    debug_assert!(likely <= upper, "φ {phi}: errors {likely} and {upper}");
     Some(MeanError {
         independent: (squares / (n - 1.0) / n).sqrt(),
         likely,
@@ -108,7 +111,10 @@ fn batch_variance(values: &[f64]) -> f64 {
         if length < least {
             continue;
         }
+        // What does not fill a batch is left out at the beginning, where a trace of
+        // warm-up is likeliest.
         let skipped = values.len() - length * batches;
+        debug_assert!(skipped < batches, "{skipped} values in no batch");
         let means: Vec<f64> = values[skipped..]
             .chunks(length)
             .map(|batch| batch.iter().sum::<f64>() / length as f64)

@@ -24,6 +24,7 @@ pub mod modes;
 pub mod moments;
 pub mod noise;
 pub mod order_statistics;
+pub mod proportion;
 pub mod quantile;
 pub mod regression;
 pub mod sign_flip;

@@ -59,6 +59,10 @@ pub fn two_modes(logs: &[f64]) -> Option<Modes> {
         return None;
     }
     let (low, high) = fit(logs, deviation)?;
+    debug_assert!(
+        (low.weight + high.weight - 1.0).abs() < 1e-6,
+        "each value belongs to the two modes together once"
+    );
     let gap = high.mean - low.mean;
     let spread = (low.deviation.powi(2) + high.deviation.powi(2)).sqrt();
     let ashman_d = std::f64::consts::SQRT_2 * gap / spread;

@@ -38,6 +38,10 @@ impl Moments {
     /// Variance of the population that the values are drawn from (over n − 1);
     /// `None` of a single value.
     pub fn variance(&self) -> Option<f64> {
+        debug_assert!(
+            self.count >= 1.0 && (self.squares >= 0.0 || self.squares.is_nan()),
+            "squares of deviations: {self:?}"
+        );
         (self.count > 1.0).then(|| self.squares / (self.count - 1.0))
     }
 

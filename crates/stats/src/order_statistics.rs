@@ -14,6 +14,9 @@ pub fn least_samples(p: f64) -> f64 {
 /// *Practical Nonparametric Statistics*, 3.2): (lower, upper). `None` when the
 /// upper bound does not exist.
 pub fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
+    // Below the median the exact sum would begin at (1 − q)ⁿ, which is 0 for a few
+    // hundred values: every level would pass for possible.
+    debug_assert!((0.5..1.0).contains(&p), "a quantile at {p}");
     let q = 1.0 - p;
     if !(n.is_finite() && n >= least_samples(p)) {
         return None;
@@ -32,6 +35,10 @@ pub fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
     };
     let lower = ((n - many + 1.0) / n).clamp(0.0, 1.0);
     let upper = ((n - few) / n).clamp(0.0, 1.0);
+    debug_assert!(
+        lower < p && p <= upper,
+        "{p} of {n} values lies between {lower} and {upper}"
+    );
     Some((lower, upper))
 }
 
@@ -39,6 +46,10 @@ pub fn order_levels(n: f64, p: f64) -> Option<(f64, f64)> {
 fn exact_tails(n: f64, q: f64) -> (f64, f64) {
     let odds = q / (1.0 - q);
     let mut mass = (n * (1.0 - q).ln()).exp();
+    debug_assert!(
+        mass > 0.0,
+        "the mass of {n} values at {q} is too small for a sum"
+    );
     let mut cumulative = mass;
     let mut few = 0.0;
     let mut k = 0.0;

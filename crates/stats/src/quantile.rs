@@ -17,6 +17,11 @@ pub fn nearest_rank(values: &[f64], share: f64) -> Option<f64> {
 pub fn weighted_quantile(values: &[(f64, f64)], share: f64) -> Option<f64> {
     let present = values.iter().copied().filter(|(value, _)| !value.is_nan());
     let mut sorted: Vec<(f64, f64)> = present.collect();
+    debug_assert!((0.0..=1.0).contains(&share), "a share of {share}");
+    debug_assert!(
+        sorted.iter().all(|(_, weight)| *weight >= 0.0),
+        "a negative weight would let the sum pass the quantile and come back"
+    );
     // In the order in which they came, so that equal sums have equal roundings.
     let wanted = share * sorted.iter().map(|(_, weight)| weight).sum::<f64>();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));

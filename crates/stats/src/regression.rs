@@ -39,6 +39,8 @@ impl Line {
             squares_x,
             squares_left: 0.0,
         };
+        // From the residuals, not as Σy² − slope·Σxy: that difference of large numbers
+        // can come out below zero.
         line.squares_left = points.map(|(x, y)| line.residual(x, y).powi(2)).sum();
         Some(line)
     }

@@ -19,6 +19,8 @@ pub fn sign_flip(values: &[f64], bits: impl FnMut() -> u64) -> Option<f64> {
 
 /// Every combination of signs.
 fn all_flips(values: &[f64]) -> f64 {
+    // A shift by 32 would wrap to one combination, and its share would be 1.
+    assert!(values.len() <= EXACT_VALUES, "{} values", values.len());
     let least = as_far(values);
     let all = 1u32 << values.len();
     let far = (0..all).filter(|signs| signed_sum(values, u64::from(*signs)).abs() >= least);
@@ -44,6 +46,11 @@ fn as_far(values: &[f64]) -> f64 {
 }
 
 fn signed_sum(values: &[f64], signs: u64) -> f64 {
+    debug_assert!(
+        values.len() <= 64,
+        "a bit for each of {} values",
+        values.len()
+    );
     let signed = values.iter().enumerate();
     signed
         .map(|(i, v)| if signs >> i & 1 == 0 { *v } else { -v })

@@ -22,6 +22,8 @@ pub fn trend(logs: &[f64]) -> Option<f64> {
     if logs.len() < LEAST_CELLS {
         return None;
     }
+    // What a division by three leaves over goes to the middle, which only has to lie
+    // between the ends.
     let third = logs.len() / 3;
     let parts = [
         &logs[..third],

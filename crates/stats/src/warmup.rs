@@ -37,6 +37,11 @@ pub fn warmup_cut(rates: &[f64]) -> WarmupCut {
     }
     let best = (0..=k / 2).min_by(|a, b| error(&means[*a..]).total_cmp(&error(&means[*b..])));
     let cut = best.unwrap_or(0) * BATCH;
+    debug_assert!(
+        cut <= rates.len() / 2,
+        "a cut of {cut} leaves less than half of {} values",
+        rates.len()
+    );
     if cut == 0 || !differs(&rates[..cut], &rates[cut..]) {
         return WarmupCut::Cut(0);
     }
