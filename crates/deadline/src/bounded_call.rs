@@ -71,7 +71,7 @@ impl From<NotResponding> for io::Error {
 
 /// A call that did not return in time.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct HeldCall {
     since: Instant,
     call: u64,
 }
@@ -79,12 +79,12 @@ struct Held {
 #[derive(Debug, Default)]
 struct Helpers {
     /// By the name of what holds the helper.
-    held: BTreeMap<String, Held>,
-    spare: Vec<Sender<Work>>,
+    held: BTreeMap<String, HeldCall>,
+    spare: Vec<Sender<BoundedWork>>,
     calls: u64,
 }
 
-type Work = Box<dyn FnOnce() + Send>;
+type BoundedWork = Box<dyn FnOnce() + Send>;
 
 static HELPERS: Mutex<Helpers> = Mutex::new(Helpers {
     held: BTreeMap::new(),
@@ -159,7 +159,7 @@ pub fn ask_within<T: Send + 'static>(
         Ok(found) => return Ok(found),
         Err(TryRecvError::Disconnected) => {}
         Err(TryRecvError::Empty) => {
-            let held = Held {
+            let held = HeldCall {
                 since: begun,
                 call: number,
             };
@@ -199,7 +199,7 @@ impl<T> Drop for CameBack<T> {
 }
 
 /// Gives the work to a spare helper, or to a new one; false without threads.
-fn hand_over(work: Work) -> bool {
+fn hand_over(work: BoundedWork) -> bool {
     let mut work = work;
     loop {
         let spare = helpers().spare.pop();
@@ -215,7 +215,7 @@ fn hand_over(work: Work) -> bool {
     thread.spawn(move || help(work)).is_ok()
 }
 
-fn help(first: Work) {
+fn help(first: BoundedWork) {
     let mut work = first;
     loop {
         work();

@@ -55,7 +55,7 @@ enum News {
 fn watch(path: &Path, ended: &Receiver<()>, tell: &dyn Fn(&str)) {
     let mut name = path.display().to_string();
     let mut pause = BEGIN_AFTER;
-    let mut held: Option<Held> = None;
+    let mut held: Option<HeldRequest> = None;
     while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
         let begun = Instant::now();
         let Some(news) = request(path) else {
@@ -76,7 +76,8 @@ fn watch(path: &Path, ended: &Receiver<()>, tell: &dyn Fn(&str)) {
                 return;
             }
             if silent || begun.elapsed() >= PATIENCE {
-                held.get_or_insert(Held::since(begun)).tell(&name, tell);
+                held.get_or_insert(HeldRequest::since(begun))
+                    .tell(&name, tell);
             }
         }
         pause = EVERY;
@@ -89,14 +90,14 @@ fn watch(path: &Path, ended: &Receiver<()>, tell: &dyn Fn(&str)) {
 }
 
 /// A request that is not answered.
-struct Held {
+struct HeldRequest {
     since: Instant,
     told: Option<Instant>,
 }
 
-impl Held {
-    fn since(since: Instant) -> Held {
-        Held { since, told: None }
+impl HeldRequest {
+    fn since(since: Instant) -> HeldRequest {
+        HeldRequest { since, told: None }
     }
 
     fn tell(&mut self, name: &str, tell: &dyn Fn(&str)) {
@@ -151,8 +152,8 @@ fn touch(path: &Path) -> io::Result<()> {
 
 fn read_block(file: &fs::File) -> io::Result<()> {
     #[repr(align(4096))]
-    struct Block([u8; 4096]);
-    let mut block = Block([0; 4096]);
+    struct AlignedBlock([u8; 4096]);
+    let mut block = AlignedBlock([0; 4096]);
     file.read_at(&mut block.0, 0).map(drop)
 }
 
@@ -173,7 +174,7 @@ mod tests {
         drop(watch);
         assert!(told.try_recv().is_err());
         let now = Instant::now();
-        let mut held = Held::since(now.checked_sub(Duration::from_secs(4)).unwrap_or(now));
+        let mut held = HeldRequest::since(now.checked_sub(Duration::from_secs(4)).unwrap_or(now));
         let (sender, told) = channel();
         for _ in 0..3 {
             held.tell("/m", &|text| {

@@ -13,12 +13,13 @@
 //!   needs somebody else for its answers (a server, a user process), and a device,
 //!   is asked by a child process first: a process that ends must wait for its threads, also for
 //!   one that the kernel holds, but not for its children.
-//! * [`paths`] are the calls on files, made of both.
+//! * [`paths`] are the calls on files, made of both; a [`BoundedFile`] is read with them.
 //! * [`MountWatch`] asks such mounts again and again, beside a long command.
 //! * [`ChangeWatch`] tells while changes of a file system are held up.
 //! * [`output_of`] runs programs of others, [`host_addresses`] asks the name service.
 
 mod bounded_call;
+mod bounded_file;
 mod change_watch;
 mod device;
 mod mount;
@@ -26,16 +27,19 @@ mod mount_table;
 mod mount_watch;
 mod names;
 pub mod paths;
+mod pipe;
 mod probe;
 mod program;
 
 pub use bounded_call::{NotResponding, PATIENCE, Unasked, ask, ask_within};
+pub use bounded_file::BoundedFile;
 pub use change_watch::ChangeWatch;
 pub use device::{device_patience, tell_of_waiting, tell_when_waiting};
 pub use mount::{Mount, mount_of, parse_mountinfo};
 pub use mount_table::MountTable;
 pub use mount_watch::{MountAnswer, MountWatch};
 pub use names::{addresses_of, host_addresses};
+pub use pipe::interrupt_waits;
 pub use probe::{MountSpace, ask_device, ask_mount, ask_mounts, not_responding};
 pub use program::{
     ProgramAnswer, answer_of, answer_with_errors_of, command, find_program, output_of,

@@ -20,11 +20,11 @@ pub type MountAnswer = (String, Result<Option<MountSpace>, NotResponding>);
 /// The mounts that need others, and what they answered last.
 #[derive(Debug)]
 pub struct MountWatch {
-    shared: Arc<Shared>,
+    shared: Arc<WatchedMounts>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct WatchedMounts {
     ended: AtomicBool,
     answers: Mutex<Vec<MountAnswer>>,
 }
@@ -33,7 +33,7 @@ impl MountWatch {
     /// Asks all of them, which takes no longer than one that does not answer,
     /// and goes on asking until it is dropped.
     pub fn start() -> MountWatch {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(WatchedMounts::default());
         let others = shared.ask();
         let asking = Arc::clone(&shared);
         if others {
@@ -57,7 +57,7 @@ impl Drop for MountWatch {
     }
 }
 
-impl Shared {
+impl WatchedMounts {
     /// Whether there are any to ask.
     fn ask(&self) -> bool {
         let mut mounts = MountTable::read().needing_others();

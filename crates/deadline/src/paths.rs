@@ -6,17 +6,16 @@ use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 
 use crate::bounded_call::{NotResponding, PATIENCE, ask_within};
+use crate::bounded_file::BoundedFile;
 use crate::change_watch::ChangeWatch;
 use crate::device::tell_of_waiting;
 use crate::mount_table::MountTable;
+use crate::pipe::{self, Patient};
 use crate::probe::{MountSpace, ask_device};
 
 /// Makes any call on a path, once the mounts on the way to it have answered.
@@ -183,15 +182,19 @@ pub fn entries(folder: &Path) -> io::Result<Vec<DirEntry>> {
 /// # Errors
 /// As for [`on`].
 pub fn open(path: &Path) -> io::Result<File> {
-    // A pipe of the user waits for whoever writes into it.
-    if metadata(path)?.file_type().is_fifo() {
-        return File::open(path);
+    match metadata(path)?.file_type().is_fifo() {
+        true => pipe::open_waiting(path),
+        false => on(path, |path| File::open(path)),
     }
-    on(path, |path| File::open(path))
 }
 
-/// How long a pipe may be without a writer once a load is being set up.
-const WRITER_PATIENCE: Duration = Duration::from_secs(10);
+/// Opens a file whose pieces are read with a deadline, too.
+///
+/// # Errors
+/// As for [`on`].
+pub fn open_bounded(path: &Path) -> io::Result<BoundedFile> {
+    BoundedFile::of(path, open(path)?)
+}
 
 /// Opens a file for reading where Ctrl-C no longer ends the process by itself: a
 /// pipe into which nothing writes within 10 s is an error.
@@ -202,49 +205,7 @@ pub fn open_soon(path: &Path) -> io::Result<File> {
     if !metadata(path)?.file_type().is_fifo() {
         return on(path, |path| File::open(path));
     }
-    // Opened for good at once, and then waited for: no call is left behind that only
-    // a writer would end.
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let pipe = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    wait_for_writer(&pipe)?;
-    rustix::fs::fcntl_setfl(&pipe, OFlags::RDONLY)?;
-    Ok(pipe)
-}
-
-/// Set when the user wants this process to end.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Lets waiting for the writer of a pipe fail, now and from now on. Only sets a
-/// flag, so that a signal handler may call it.
-pub fn interrupt_waits() {
-    INTERRUPTED.store(true, Ordering::Relaxed);
-}
-
-/// How often it is looked whether the user wants the process to end: a signal may
-/// be handled by another thread than the one that waits.
-const LOOK: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: 50_000_000,
-};
-
-/// Waits until there is something to read from a pipe, or its end.
-fn wait_for_writer(pipe: &File) -> io::Result<()> {
-    let begun = Instant::now();
-    while !INTERRUPTED.load(Ordering::Relaxed) {
-        let mut waiting = [PollFd::new(pipe, PollFlags::IN)];
-        match poll(&mut waiting, Some(&LOOK)) {
-            Ok(0) | Err(Errno::INTR) => {}
-            Ok(_) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-        if begun.elapsed() >= WRITER_PATIENCE {
-            let text = "nothing was written to this pipe for 10 s";
-            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
-        }
-    }
-    // Not `Interrupted`, after which the standard library reads again.
-    let text = "interrupted while waiting for what writes to this pipe";
-    Err(io::Error::other(text))
+    pipe::open_patient(path)
 }
 
 /// Reads a whole file of at most `bytes_max` bytes where Ctrl-C no longer ends the
@@ -259,7 +220,9 @@ pub fn read_soon(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         let mut pipe = Patient(file);
         Read::take(&mut pipe, bytes_max + 1).read_to_end(&mut bytes)?;
     } else {
-        file.take(bytes_max + 1).read_to_end(&mut bytes)?;
+        BoundedFile::of(path, file)?
+            .take(bytes_max + 1)
+            .read_to_end(&mut bytes)?;
     }
     match bytes.len() as u64 > bytes_max {
         true => Err(io::Error::new(
@@ -277,16 +240,6 @@ pub fn read_soon(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
 pub fn read_text_soon(path: &Path, bytes_max: u64) -> io::Result<String> {
     String::from_utf8(read_soon(path, bytes_max)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
-}
-
-/// A pipe whose writer may fall silent.
-struct Patient(File);
-
-impl Read for Patient {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        wait_for_writer(&self.0)?;
-        self.0.read(buffer)
-    }
 }
 
 /// Size and free space of the file system of a path.
@@ -390,14 +343,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_by_its_descriptor_is_opened_and_waits_for_its_writer() {
+    fn a_pipe_by_its_descriptor_is_opened_and_read_to_its_end() {
         use std::io::{Read, Write};
         use std::os::fd::AsRawFd;
         let (reader, mut writer) = io::pipe().unwrap();
         let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
-        let mut opened = open(&path).unwrap();
         writer.write_all(b"text").unwrap();
         drop(writer);
+        let mut opened = open(&path).unwrap();
         let mut text = String::new();
         opened.read_to_string(&mut text).unwrap();
         assert_eq!(text, "text");

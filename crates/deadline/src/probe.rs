@@ -49,7 +49,7 @@ pub struct MountSpace {
 
 /// What is known of a mount.
 #[derive(Debug, Clone)]
-enum Known {
+enum MountKnowledge {
     Answered {
         at: Instant,
         space: Option<MountSpace>,
@@ -63,9 +63,9 @@ enum Known {
     },
 }
 
-static KNOWN: Mutex<BTreeMap<String, Known>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<String, MountKnowledge>> = Mutex::new(BTreeMap::new());
 
-fn known() -> MutexGuard<'static, BTreeMap<String, Known>> {
+fn known() -> MutexGuard<'static, BTreeMap<String, MountKnowledge>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -146,10 +146,10 @@ impl<'a> Asked<'a> {
     fn begin(question: Question<'a>) -> Asked<'a> {
         let mut known = known();
         match known.get_mut(&question.key) {
-            Some(Known::Answered { at, space }) if at.elapsed() < FRESH => {
+            Some(MountKnowledge::Answered { at, space }) if at.elapsed() < FRESH => {
                 return Asked::Known(Ok(*space));
             }
-            Some(Known::Silent {
+            Some(MountKnowledge::Silent {
                 since,
                 asked,
                 child,
@@ -200,10 +200,10 @@ impl<'a> Asked<'a> {
         let mut known = known();
         let Some(space) = answer else {
             let since = match known.get(&question.key) {
-                Some(Known::Silent { since, .. }) => *since,
+                Some(MountKnowledge::Silent { since, .. }) => *since,
                 _ => begun,
             };
-            let state = Known::Silent {
+            let state = MountKnowledge::Silent {
                 what: question.name.clone(),
                 since,
                 asked: Instant::now(),
@@ -213,7 +213,7 @@ impl<'a> Asked<'a> {
             return Err(silent(&question, since));
         };
         let at = Instant::now();
-        known.insert(question.key, Known::Answered { at, space });
+        known.insert(question.key, MountKnowledge::Answered { at, space });
         Ok(space)
     }
 }
@@ -223,7 +223,7 @@ impl<'a> Asked<'a> {
 pub fn not_responding() -> Vec<NotResponding> {
     let mut silent = holding();
     for state in known().values() {
-        if let Known::Silent { what, since, .. } = state
+        if let MountKnowledge::Silent { what, since, .. } = state
             && !silent.iter().any(|one| one.what == *what)
         {
             silent.push(NotResponding {
@@ -378,8 +378,8 @@ unsafe fn answer_as_child(path: &CString, device: bool, pipe: RawFd) -> ! {
 /// As for [`answer_as_child`].
 unsafe fn read_block(path: &CString) {
     #[repr(align(4096))]
-    struct Block([u8; 4096]);
-    let mut block = Block([0; 4096]);
+    struct ProbeBlock([u8; 4096]);
+    let mut block = ProbeBlock([0; 4096]);
     let flags = libc::O_RDONLY | libc::O_DIRECT | libc::O_NONBLOCK | libc::O_CLOEXEC;
     // SAFETY: system calls on integers, on a string that ends, and on a block of
     // this frame. `stat` is a structure of integers.
