@@ -6,6 +6,7 @@
 //! folders 0700 whatever the umask is, and what stands at a path that a user
 //! named is looked at before the measurement begins.
 
+mod digest;
 mod mark;
 mod output;
 mod private;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Access, OFlags};
 use rustix::io::Errno;
 
+use crate::digest::{Digest, Digested, is_edited_page};
 use crate::mark::{HEAD_BYTES, Mark};
 use crate::private::{self, Draft};
 use crate::signature;
@@ -19,6 +20,9 @@ pub enum Refused {
     /// Somebody's file is there.
     #[error("{} exists and was not written by fathom; name another file, move it away, or give --force", .0.display())]
     Foreign(PathBuf),
+    /// A file is there that somebody edited.
+    #[error("{} was changed after fathom wrote it; name another file, move it away, or give --force", .0.display())]
+    Edited(PathBuf),
     /// A symbolic link is there.
     #[error("{} is a symbolic link, and links are not followed; name the file itself, or give --force", .0.display())]
     Link(PathBuf),
@@ -42,7 +46,7 @@ pub enum Refused {
 
 /// What stands at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum PathContent {
     Nothing,
     /// A file that may be replaced.
     Replaceable,
@@ -56,7 +60,7 @@ pub struct Output {
     path: PathBuf,
     mark: Mark,
     force: bool,
-    found: Found,
+    found: PathContent,
 }
 
 impl Output {
@@ -79,13 +83,13 @@ impl Output {
             found,
         };
         if is_own_stream(path) {
-            return Ok(output(path, Found::Stream));
+            return Ok(output(path, PathContent::Stream));
         }
         let facts = match path.symlink_metadata() {
             Ok(facts) => facts,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 may_make(path).map_err(failed)?;
-                return Ok(output(path, Found::Nothing));
+                return Ok(output(path, PathContent::Nothing));
             }
             Err(error) => return Err(failed(error)),
         };
@@ -118,13 +122,16 @@ impl Output {
             return Err(no_file("a socket"));
         }
         if !kind.is_file() {
-            return Ok(output(path, Found::Stream));
+            return Ok(output(path, PathContent::Stream));
         }
         if !force && !is_ours(path, mark).map_err(failed)? {
             return Err(Refused::Foreign(path.to_owned()));
         }
+        if !force && is_edited(path, mark).map_err(failed)? {
+            return Err(Refused::Edited(path.to_owned()));
+        }
         may_make(path).map_err(failed)?;
-        Ok(output(path, Found::Replaceable))
+        Ok(output(path, PathContent::Replaceable))
     }
 
     /// Where it will be.
@@ -146,26 +153,38 @@ impl Output {
             error,
         };
         let fill = |file: &File, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>| {
-            let mut out = BufWriter::new(file);
+            let mut out = Digested::new(BufWriter::new(file));
             write(&mut out)?;
-            out.flush()
+            if self.mark == Mark::Page
+                && self.found != PathContent::Stream
+                && !out.digest.is_empty()
+            {
+                out.end_page()?;
+            }
+            out.flush()?;
+            Ok(out.digest)
         };
         let mut write = Some(write);
         let mut once = |out: &mut dyn Write| match write.take() {
             Some(write) => write(out),
             None => Ok(()),
         };
-        if self.found == Found::Stream {
+        if self.found == PathContent::Stream {
             let stream = open_stream(&self.path);
-            return fill(&stream.map_err(failed)?, &mut once).map_err(failed);
+            let filled = fill(&stream.map_err(failed)?, &mut once);
+            return filled.map(drop).map_err(failed);
         }
         let draft = Draft::beside(&self.path).map_err(failed)?;
-        fill(&draft.file, &mut once).map_err(failed)?;
+        let digest = fill(&draft.file, &mut once).map_err(failed)?;
         signature::sign(&draft.file);
+        // An empty file is one that another program will write.
+        if !digest.is_empty() {
+            signature::note_digest(&draft.file, &digest);
+        }
         match Output::admit(&self.path, self.mark, self.force)?.found {
-            Found::Nothing => draft.rename_to_free(&self.path).map_err(failed),
-            Found::Replaceable => draft.rename_to(&self.path).map_err(failed),
-            Found::Stream => Err(Refused::Foreign(self.path.clone())),
+            PathContent::Nothing => draft.rename_to_free(&self.path).map_err(failed),
+            PathContent::Replaceable => draft.rename_to(&self.path).map_err(failed),
+            PathContent::Stream => Err(Refused::Foreign(self.path.clone())),
         }
     }
 
@@ -175,8 +194,8 @@ impl Output {
     /// It cannot be opened.
     pub fn append(&self) -> Result<File, Refused> {
         let opened = match self.found {
-            Found::Stream => open_stream(&self.path),
-            Found::Nothing | Found::Replaceable => private::append(&self.path),
+            PathContent::Stream => open_stream(&self.path),
+            PathContent::Nothing | PathContent::Replaceable => private::append(&self.path),
         };
         opened.map_err(|error| Refused::Io {
             path: self.path.clone(),
@@ -237,16 +256,37 @@ fn is_ours(path: &Path, mark: Mark) -> io::Result<bool> {
     Ok(told_apart && mark.is_on(&head))
 }
 
+/// Whether a file of fathom's holds something else than what fathom wrote.
+fn is_edited(path: &Path, mark: Mark) -> io::Result<bool> {
+    if path.symlink_metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    if signature::differs(path, || Digest::of(open_to_read(path)?))? {
+        return Ok(true);
+    }
+    if mark != Mark::Page {
+        return Ok(false);
+    }
+    let mut page = Vec::new();
+    open_to_read(path)?.read_to_end(&mut page)?;
+    Ok(is_edited_page(&page))
+}
+
 fn head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    open_to_read(path)?
+        .take(HEAD_BYTES)
+        .read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn open_to_read(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = options
+    options
         .read(true)
         .custom_flags(flags.bits() as i32)
-        .open(path)?;
-    let mut head = Vec::new();
-    file.take(HEAD_BYTES).read_to_end(&mut head)?;
-    Ok(head)
+        .open(path)
 }
 
 /// How long a pipe may be without a reader.

@@ -146,3 +146,59 @@ fn what_another_program_wrote_in_the_same_form_takes_force() {
         false => println!("skipped: this file system keeps no attributes"),
     }
 }
+
+const PAGE: &str =
+    "<!doctype html>\n<meta name=\"generator\" content=\"fathom 0.1.0\">\n<p>fast</p>\n";
+
+fn write_page(path: &Path) -> Result<(), Refused> {
+    let output = Output::admit(path, Mark::Page, false)?;
+    output.write(|out| out.write_all(PAGE.as_bytes()))
+}
+
+#[test]
+fn a_page_with_notes_of_the_user_takes_force() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("report.html");
+    write_page(&path).unwrap();
+    write_page(&path).unwrap();
+    let page = read(&path);
+    assert!(page.starts_with(PAGE), "{page}");
+    // An editor saves in place, or makes another file of the same name.
+    let noted = page.replace("fast", "fast, since Tuesday");
+    let beside = dir.path().join("saved");
+    for renames in [false, true] {
+        std::fs::write(if renames { &beside } else { &path }, &noted).unwrap();
+        if renames {
+            std::fs::rename(&beside, &path).unwrap();
+        }
+        let refused = write_page(&path).unwrap_err();
+        assert!(matches!(refused, Refused::Edited(_)), "{refused}");
+        assert!(refused.to_string().contains("--force"), "{refused}");
+        assert_eq!(read(&path), noted);
+    }
+    let appended = format!("{page}<p>mine</p>");
+    std::fs::write(&path, &appended).unwrap();
+    assert!(matches!(write_page(&path), Err(Refused::Edited(_))));
+    Output::admit(&path, Mark::Page, true).unwrap();
+}
+
+#[test]
+fn what_others_go_on_writing_is_not_called_edited() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("messages");
+    let mark = Mark::Line("of fathom");
+    let output = Output::admit(&path, mark, false).unwrap();
+    output.write(|out| out.write_all(b"of fathom\n")).unwrap();
+    let mut messages = crate::append(&path).unwrap();
+    messages.write_all(b"more\n").unwrap();
+    Output::admit(&path, mark, false).unwrap();
+    let empty = dir.path().join("document.json");
+    drop(
+        Output::admit(&empty, Mark::Document, false)
+            .unwrap()
+            .make_empty()
+            .unwrap(),
+    );
+    std::fs::write(&empty, OWN).unwrap();
+    Output::admit(&empty, Mark::Document, false).unwrap();
+}

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,7 @@ pub fn append(path: &Path) -> io::Result<File> {
             "it is not a regular file",
         ));
     }
+    crate::signature::forget_digest(&made);
     if is_open_to_others(&facts) {
         made.set_permissions(Permissions::from_mode(FILE_MODE))?;
     }
@@ -94,31 +96,33 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Takes away what others may do with a file of ours. Does nothing about what
-/// is missing, no regular file, or somebody else's. Returns whether it changed
-/// anything.
+/// is missing, not a regular file, or somebody else's. Returns whether it
+/// changed anything.
+///
+/// The file is opened for its name alone: closing a file that was opened for
+/// reading gives up every lock this process holds on it, and SQLite relies on
+/// those of a database (`fcntl(2)`, "Record locking").
 ///
 /// # Errors
 /// The mode cannot be changed.
 pub fn tighten(path: &Path) -> io::Result<bool> {
     let mut options = OpenOptions::new();
-    // Opened for its name alone, a file can be neither waited for nor changed.
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW;
     let opened = options
         .read(true)
         .custom_flags(flags.bits() as i32)
         .open(path);
     let file = match opened {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return Ok(false);
-        }
         other => other?,
     };
     let facts = file.metadata()?;
     let wanted = facts.is_file() && is_open_to_others(&facts);
     if wanted {
         let mode = facts.mode() & 0o7777 & !OF_OTHERS;
-        file.set_permissions(Permissions::from_mode(mode))?;
+        // The only way to the mode of what was opened for its name.
+        let opened = format!("/proc/self/fd/{}", file.as_raw_fd());
+        std::fs::set_permissions(opened, Permissions::from_mode(mode))?;
     }
     Ok(wanted)
 }

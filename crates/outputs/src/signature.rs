@@ -2,12 +2,19 @@
 //! attribute (xattr(7)), which stays with the file and is no part of its content.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
-use rustix::fs::{XattrFlags, fsetxattr, lgetxattr};
+use rustix::fs::{XattrFlags, fremovexattr, fsetxattr, lgetxattr};
+
+use crate::digest::Digest;
 
 const NAME: &str = "user.fathom.wrote";
 const VALUE: &[u8] = b"1";
+/// What was written, where nobody else goes on writing.
+const DIGEST: &str = "user.fathom.digest";
+/// The longest is shorter.
+const DIGEST_BYTES: usize = 64;
 
 /// Signs a file. Where the file system keeps no attributes the file stays
 /// unsigned, and takes `--force` to be replaced.
@@ -19,4 +26,26 @@ pub(crate) fn sign(file: &File) {
 pub(crate) fn is_signed(path: &Path) -> bool {
     let mut value = [0; VALUE.len()];
     lgetxattr(path, NAME, &mut value).is_ok_and(|_| value == *VALUE)
+}
+
+/// Notes what a file holds.
+pub(crate) fn note_digest(file: &File, digest: &Digest) {
+    let _ = fsetxattr(file, DIGEST, digest.text().as_bytes(), XattrFlags::empty());
+}
+
+/// Somebody goes on writing to the file.
+pub(crate) fn forget_digest(file: &File) {
+    let _ = fremovexattr(file, DIGEST);
+}
+
+/// Whether what was noted of a file is something else than this.
+pub(crate) fn differs(
+    path: &Path,
+    digest: impl FnOnce() -> io::Result<Digest>,
+) -> io::Result<bool> {
+    let mut value = [0; DIGEST_BYTES];
+    let Ok(length) = lgetxattr(path, DIGEST, &mut value) else {
+        return Ok(false);
+    };
+    Ok(value[..length] != *digest()?.text().as_bytes())
 }
