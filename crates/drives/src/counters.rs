@@ -42,8 +42,8 @@ pub struct Counters {
 
 /// Counts what ends.
 #[derive(Debug)]
-pub(super) struct Tally {
-    kinds: [Kind; OpKind::ALL.len()],
+pub(super) struct DriveTally {
+    kinds: [KindCounters; OpKind::ALL.len()],
     hung: u64,
     foreign: [Foreign; 2],
     busy_ns: u64,
@@ -52,7 +52,7 @@ pub(super) struct Tally {
 }
 
 #[derive(Debug, Default)]
-struct Kind {
+struct KindCounters {
     bytes: u64,
     errors: u64,
     latency: Histogram,
@@ -66,10 +66,10 @@ struct Foreign {
     spent_ns: u64,
 }
 
-impl Tally {
-    pub(super) fn new() -> Tally {
-        Tally {
-            kinds: std::array::from_fn(|_| Kind::default()),
+impl DriveTally {
+    pub(super) fn new() -> DriveTally {
+        DriveTally {
+            kinds: std::array::from_fn(|_| KindCounters::default()),
             hung: 0,
             foreign: [Foreign::default(); 2],
             busy_ns: 0,
@@ -84,6 +84,11 @@ impl Tally {
             self.hung += 1;
             return;
         }
+        debug_assert!(
+            start_ns <= end.at_ns,
+            "{kind:?} of {start_ns} ended at {}",
+            end.at_ns
+        );
         self.be_busy(start_ns, end.at_ns);
         let done = &mut self.kinds[kind.index()];
         match end.result {
@@ -109,6 +114,7 @@ impl Tally {
 
     #[inline]
     fn be_busy(&mut self, start_ns: u64, end_ns: u64) {
+        // Time in which several are under way is busy once.
         let from_ns = start_ns.max(self.busy_until_ns);
         if end_ns > from_ns {
             self.busy_ns += end_ns - from_ns;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use fathom_model::OpKind;
 
-use super::counters::{Counters, Tally};
+use super::counters::{Counters, DriveTally};
 use super::fault_injection::{FaultInjection, OpFault};
 use super::mechanism::Mechanism;
 use super::model::Model;
@@ -24,7 +24,7 @@ pub(super) struct Device {
     faults: FaultInjection,
     model_clock: Option<ModelClock>,
     neighbour: Option<Neighbour>,
-    tally: Tally,
+    tally: DriveTally,
     /// When the first operation came.
     origin_ns: Option<u64>,
     /// The latest time that the drive was told.
@@ -65,7 +65,7 @@ impl Device {
             model,
             parameters,
             seed,
-            tally: Tally::new(),
+            tally: DriveTally::new(),
             origin_ns: None,
             now_ns: 0,
             model_now_ns: 0,

@@ -43,7 +43,7 @@ const NEVER_NS: u64 = 1 << 61;
 
 /// A piece of time with one speed.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct SpeedPiece {
     start_ns: u64,
     end_ns: u64,
     /// The model's time at the start.
@@ -51,7 +51,7 @@ struct Piece {
     speed: f64,
 }
 
-impl Piece {
+impl SpeedPiece {
     fn model_end_ns(&self) -> f64 {
         self.model_ns + (self.end_ns - self.start_ns) as f64 * self.speed
     }
@@ -59,7 +59,7 @@ impl Piece {
 
 /// Translates between the clock and the model's time.
 pub(super) struct ModelClock {
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<SpeedPiece>,
     speeds: Speeds,
 }
 
@@ -86,6 +86,13 @@ impl ModelClock {
             self.pieces.pop_front();
         }
         let piece = &self.pieces[0];
+        debug_assert!(
+            piece.start_ns <= clock_ns,
+            "asked for {clock_ns}, which went by with the piece before {}",
+            piece.start_ns
+        );
+        // Rounded up here and on the way back: an operation never ends before the model
+        // says, only up to a nanosecond later.
         (piece.model_ns + (clock_ns - piece.start_ns) as f64 * piece.speed).ceil() as u64
     }
 
@@ -107,7 +114,7 @@ impl ModelClock {
         piece.start_ns.saturating_add(ahead.ceil() as u64)
     }
 
-    fn last(&self) -> Piece {
+    fn last(&self) -> SpeedPiece {
         self.pieces[self.pieces.len() - 1]
     }
 
@@ -198,7 +205,7 @@ impl Speeds {
     }
 
     /// The piece that starts at `start_ns`.
-    fn piece(&mut self, start_ns: u64, model_ns: f64) -> Piece {
+    fn piece(&mut self, start_ns: u64, model_ns: f64) -> SpeedPiece {
         let second = start_ns / SECOND_NS;
         let mut speed = 1.0;
         let mut end_ns = start_ns.saturating_add(NEVER_NS);
@@ -233,7 +240,11 @@ impl Speeds {
                 speed = 0.0;
             }
         }
-        Piece {
+        debug_assert!(
+            end_ns > start_ns && speed >= 0.0,
+            "a piece from {start_ns} to {end_ns} at speed {speed}"
+        );
+        SpeedPiece {
             start_ns,
             end_ns,
             model_ns,

@@ -8,7 +8,7 @@ const LINE_BYTES: u64 = 64 << 10;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
-struct Line {
+struct CacheLine {
     number: u64,
     newer: u32,
     older: u32,
@@ -18,7 +18,7 @@ pub(super) struct Lru {
     line_bytes: u64,
     most: usize,
     places: HashMap<u64, u32>,
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     newest: u32,
     oldest: u32,
     hits: u64,
@@ -72,7 +72,7 @@ impl Lru {
             return true;
         }
         let place = if self.lines.len() < self.most {
-            self.lines.push(Line {
+            self.lines.push(CacheLine {
                 number,
                 newer: NONE,
                 older: NONE,
@@ -86,12 +86,19 @@ impl Lru {
             place
         };
         self.places.insert(number, place);
+        debug_assert!(
+            self.places.len() == self.lines.len() && self.lines.len() <= self.most,
+            "{} numbers for {} lines of {}",
+            self.places.len(),
+            self.lines.len(),
+            self.most
+        );
         self.link_newest(place);
         false
     }
 
     fn unlink(&mut self, place: u32) {
-        let Line { newer, older, .. } = self.lines[place as usize];
+        let CacheLine { newer, older, .. } = self.lines[place as usize];
         match self.lines.get_mut(newer as usize) {
             Some(line) => line.older = older,
             None => self.newest = older,
