@@ -46,14 +46,14 @@ impl DataState {
 
 /// Sums of one question over all files.
 #[derive(Default)]
-struct Tally {
+struct DataTally {
     bytes: u64,
     of: u64,
     method: Option<String>,
     failure: Option<String>,
 }
 
-impl Tally {
+impl DataTally {
     fn add(&mut self, answer: Result<(u64, String), Error>, of: u64) {
         match answer {
             Ok((bytes, method)) => {
@@ -89,7 +89,7 @@ pub fn data_state(paths: &[PathBuf], range: Option<Range<u64>>) -> DataState {
 
 /// As [`data_state`], of files that are opened in a way of their own.
 pub fn state_of_files(files: &[DataFile<'_>], range: Option<Range<u64>>) -> DataState {
-    let (mut cached, mut unwritten) = (Tally::default(), Tally::default());
+    let (mut cached, mut unwritten) = (DataTally::default(), DataTally::default());
     let looked_at = files.len().min(FILE_LIMIT);
     for index in 0..looked_at {
         let file = &files[index * files.len() / looked_at];
@@ -125,7 +125,7 @@ pub fn cached_share_of_files(
     files: &[DataFile<'_>],
     range: Option<Range<u64>>,
 ) -> (Option<f64>, String) {
-    let mut cached = Tally::default();
+    let mut cached = DataTally::default();
     let looked_at = files.len().min(FILE_LIMIT);
     for index in 0..looked_at {
         let data = &files[index * files.len() / looked_at];
@@ -174,8 +174,8 @@ pub fn unflushed_bytes(paths: &[PathBuf]) -> Option<u64> {
 fn look(
     data: &DataFile<'_>,
     range: Option<&Range<u64>>,
-    cached: &mut Tally,
-    unwritten: &mut Tally,
+    cached: &mut DataTally,
+    unwritten: &mut DataTally,
 ) -> Result<(), Error> {
     let path = data.path();
     let (file, metadata, length) = open_sized(data)?;

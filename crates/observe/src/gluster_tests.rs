@@ -100,11 +100,12 @@ fn an_upcall_does_not_take_the_place_of_an_operation() {
 #[test]
 fn what_is_no_profile_says_so() {
     let told = parse_gluster_profile_text(&fixture("not-started.txt")).unwrap_err();
+    let told = told.to_string();
     assert!(told.contains("is not started"), "{told}");
     assert!(parse_gluster_profile_text("").is_err());
     let xml = "<cliOutput><opErrstr>Volume x does not exist</opErrstr></cliOutput>";
     let told = parse_gluster_profile_xml(xml, GlusterUnit::Nanoseconds).unwrap_err();
-    assert_eq!(told, "Volume x does not exist");
+    assert_eq!(told.to_string(), "Volume x does not exist");
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn look(text: &str) -> GlusterLook {
     GlusterLook {
         volume: "gv0".to_owned(),
         layout: parse_gluster_volume(&fixture("volume-info.txt")),
-        profile: parse_gluster_profile_text(text),
+        profile: parse_gluster_profile_text(text).map_err(|error| error.to_string()),
     }
 }
 

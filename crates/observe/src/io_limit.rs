@@ -4,7 +4,7 @@
 //! (Documentation/admin-guide/cgroup-v1/blkio-controller.rst).
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,44 @@ use crate::target::mounts;
 
 const READS: &str = "blkio.throttle.read_iops_device";
 const WRITES: &str = "blkio.throttle.write_iops_device";
+/// A line for each device that is limited.
+const LIMITS_BYTES: u64 = 1 << 20;
 /// Ticks of `/proc/PID/stat`: 100 a second on all that fathom runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Why the volume of a process cannot be made smaller; what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GroupLimitError {
+    /// No process has this number.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// A limit would hold back fathom, too.
+    #[error(
+        "process {pid} is in the control group {group}, together with fathom itself; it takes a \
+         group of its own, for example by `systemd-run --scope -p IOAccounting=yes COMMAND`"
+    )]
+    OwnGroup {
+        /// The process.
+        pid: u32,
+        /// Its group.
+        group: String,
+    },
+    /// Version 2 without the controller for devices.
+    #[error(
+        "the control group of process {0} has no io.max: the io controller is not on there. \
+         `systemctl set-property UNIT IOAccounting=yes` turns it on for a service, and `echo +io > \
+         cgroup.subtree_control` in the groups above it by hand (it must not be bound to a \
+         hierarchy of version 1); without it a smaller volume cannot be tried"
+    )]
+    ControllerOff(u32),
+    /// Neither version has a controller for devices.
+    #[error(
+        "the control group of process {0} cannot be limited: no hierarchy with a controller for \
+         block devices is mounted (version 2 with io, or blkio of version 1); without it a smaller \
+         volume cannot be tried"
+    )]
+    NoHierarchy(u32),
+}
 
 /// A control group and a device.
 #[derive(Debug, Clone)]
@@ -56,18 +92,54 @@ impl LimitLine {
             .open(&self.path)?;
         io::Write::write_all(&mut file, self.line.as_bytes())
     }
+
+    /// What the file says of the device now; `None` where it says nothing, which
+    /// is no limit.
+    ///
+    /// # Errors
+    /// What the kernel says; a group that is gone is [`io::ErrorKind::NotFound`].
+    pub fn found(&self) -> io::Result<Option<String>> {
+        let file = fs::OpenOptions::new()
+            .read(true)
+            .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+            .open(&self.path)?;
+        let mut text = String::new();
+        file.take(LIMITS_BYTES).read_to_string(&mut text)?;
+        let device = self.line.split(' ').next().unwrap_or_default();
+        let mut lines = text.lines();
+        let found = lines.find(|line| line.split(' ').next() == Some(device));
+        Ok(found.map(str::to_owned))
+    }
+
+    /// Whether the file has what the line sets, and nothing else was set since.
+    ///
+    /// # Errors
+    /// As [`LimitLine::found`].
+    pub fn stands(&self) -> io::Result<bool> {
+        let found = self.found()?.unwrap_or_default();
+        let found: Vec<&str> = found.split_whitespace().skip(1).collect();
+        let mut wanted = self.line.split_whitespace().skip(1);
+        // A file without a line for the device sets no limit.
+        let no_limit = |wanted: &str| wanted == "0" || wanted.ends_with("=max");
+        Ok(wanted.all(|wanted| match found.is_empty() {
+            true => no_limit(wanted),
+            false => found.contains(&wanted),
+        }))
+    }
 }
 
 impl GroupLimit {
     /// The group in which a process is.
     ///
     /// # Errors
-    /// There is no such process, or no group that limits devices; in words, with
-    /// what to do.
-    pub fn of_process(sys: &Sysroot, pid: u32, device: &str) -> Result<GroupLimit, String> {
-        let groups = sys
-            .text(format!("/proc/{pid}/cgroup"))
-            .ok_or_else(|| format!("there is no process {pid}"))?;
+    /// There is no such process, or no group that limits devices.
+    pub fn of_process(
+        sys: &Sysroot,
+        pid: u32,
+        device: &str,
+    ) -> Result<GroupLimit, GroupLimitError> {
+        let groups = sys.text(format!("/proc/{pid}/cgroup"));
+        let groups = groups.ok_or(GroupLimitError::NoProcess(pid))?;
         let own = sys.text("/proc/self/cgroup").unwrap_or_default();
         let mounts = mounts(sys);
         for (controller, unified) in [("blkio", false), ("", true)] {
@@ -86,15 +158,17 @@ impl GroupLimit {
             }
             let ours = folder_of(&mounts, &own, controller).map(|(_, folder)| folder);
             if found.folder == top || ours.is_some_and(|ours| ours.starts_with(&found.folder)) {
-                return Err(format!(
-                    "process {pid} is in the control group {}, together with fathom itself; it takes a \
-                     group of its own, for example by `systemd-run --scope -p IOAccounting=yes COMMAND`",
-                    found.name
-                ));
+                return Err(GroupLimitError::OwnGroup {
+                    pid,
+                    group: found.name,
+                });
             }
             return Ok(found);
         }
-        Err(no_controller(&mounts, pid))
+        match mounts.iter().any(|mount| mount.kind == "cgroup2") {
+            true => Err(GroupLimitError::ControllerOff(pid)),
+            false => Err(GroupLimitError::NoHierarchy(pid)),
+        }
     }
 
     fn is_there(&self) -> bool {
@@ -143,8 +217,13 @@ impl GroupLimit {
     /// # Errors
     /// What the kernel says.
     pub fn set(&self, reads: u64, writes: u64) -> io::Result<()> {
-        let lines = self.lines([Some(reads), Some(writes)]);
+        let lines = self.setting(reads, writes);
         lines.iter().try_for_each(LimitLine::write)
+    }
+
+    /// What [`GroupLimit::set`] writes, in the order of [`GroupLimit::set_back`].
+    pub fn setting(&self, reads: u64, writes: u64) -> Vec<LimitLine> {
+        self.lines([Some(reads), Some(writes)])
     }
 
     fn lines(&self, [reads, writes]: [Option<u64>; 2]) -> Vec<LimitLine> {
@@ -224,24 +303,6 @@ impl GroupLimit {
 fn name_of(top: &Path, folder: &Path) -> String {
     let inside = folder.strip_prefix(top).unwrap_or(folder);
     Path::new("/").join(inside).display().to_string()
-}
-
-fn no_controller(mounts: &[crate::Mount], pid: u32) -> String {
-    let second = mounts.iter().any(|mount| mount.kind == "cgroup2");
-    let what = match second {
-        true => {
-            "has no io.max: the io controller is not on there. `systemctl set-property UNIT \
-             IOAccounting=yes` turns it on for a service, and `echo +io > cgroup.subtree_control` in \
-             the groups above it by hand (it must not be bound to a hierarchy of version 1)"
-        }
-        false => {
-            "cannot be limited: no hierarchy with a controller for block devices is mounted (version \
-             2 with io, or blkio of version 1)"
-        }
-    };
-    format!(
-        "the control group of process {pid} {what}; without it a smaller volume cannot be tried"
-    )
 }
 
 #[cfg(test)]

@@ -49,11 +49,19 @@ fn version_two_is_limited_and_set_back() {
         "254:0 riops=630 wiops=270"
     );
     assert_eq!(group.now(), [Some(630), Some(270)]);
+    let wrote = group.setting(630, 270);
+    assert!(wrote[0].stands().unwrap() && !back[0].stands().unwrap());
     back[0].write().unwrap();
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "254:0 riops=max wiops=800"
     );
+    assert!(!wrote[0].stands().unwrap() && back[0].stands().unwrap());
+    // Somebody's own, beside limits of other devices.
+    fs::write(&path, "254:01 riops=5\n254:0 rbps=max riops=50 wiops=800\n").unwrap();
+    assert!(!wrote[0].stands().unwrap() && !back[0].stands().unwrap());
+    let found = back[0].found().unwrap().unwrap();
+    assert_eq!(found, "254:0 rbps=max riops=50 wiops=800");
     // A group that is gone stays gone.
     fs::remove_file(&path).unwrap();
     let gone = back[0].write().unwrap_err();
@@ -103,7 +111,9 @@ fn what_is_missing_is_said_with_what_to_do() {
     ];
     let why = |files: &[(&str, &str)], pid| {
         let (_root, sys) = tree(files);
-        GroupLimit::of_process(&sys, pid, "254:0").unwrap_err()
+        GroupLimit::of_process(&sys, pid, "254:0")
+            .unwrap_err()
+            .to_string()
     };
     assert!(
         why(&files, 7).contains("IOAccounting=yes"),

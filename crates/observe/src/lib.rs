@@ -79,7 +79,7 @@ pub use error::Error;
 pub use fathom_deadline::{Mount, parse_mountinfo};
 pub use host::host_fingerprint;
 pub use host_load::HostWatch;
-pub use io_limit::{GroupLimit, LimitLine};
+pub use io_limit::{GroupLimit, GroupLimitError, LimitLine};
 pub use kept_file::KeptFile;
 pub use memory::{available_memory_bytes, parse_meminfo};
 pub use nvme_health::drive_health;

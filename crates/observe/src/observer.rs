@@ -218,7 +218,7 @@ impl Observer {
         let names = self.watched().map(str::to_owned);
         let both = names.zip(after.iter().zip(&before));
         let busy = both.filter_map(|(name, (now, last))| {
-            let queue = now.since(last).queue_time_ns as f64 / watched_ns;
+            let queue = now.since(last).time_in_flight_ns() / watched_ns;
             let is_busy = now.in_flight > 0 || queue > IDLE_QUEUE;
             is_busy.then_some(BusyDevice { name, queue })
         });

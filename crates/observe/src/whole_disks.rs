@@ -74,11 +74,11 @@ fn drives(sys: &Sysroot) -> Vec<String> {
 /// Who uses which drive.
 struct Users {
     /// Places at which something of the drive is mounted, by drive.
-    mounted: BTreeMap<String, Vec<Place>>,
+    mounted: BTreeMap<String, Vec<PartitionPlace>>,
     swap: BTreeSet<String>,
 }
 
-struct Place {
+struct PartitionPlace {
     mount_point: PathBuf,
     /// The whole file system is mounted there, and not a folder of it.
     whole: bool,
@@ -97,16 +97,19 @@ impl Users {
             let names = stack.into_iter().map(|device| device.name);
             names.filter(|name| drives.contains(name)).collect()
         };
-        let mut mounted: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+        let mut mounted: BTreeMap<String, Vec<PartitionPlace>> = BTreeMap::new();
         for mount in mounts {
             let tops = devices_under_mount(sys, mounts, mount, 0);
             let found = under(&tops);
             for drive in &found {
-                mounted.entry(drive.clone()).or_default().push(Place {
-                    mount_point: mount.mount_point.clone(),
-                    whole: mount.root == "/" && mount.kind != "overlay",
-                    alone: found.len() == 1,
-                });
+                mounted
+                    .entry(drive.clone())
+                    .or_default()
+                    .push(PartitionPlace {
+                        mount_point: mount.mount_point.clone(),
+                        whole: mount.root == "/" && mount.kind != "overlay",
+                        alone: found.len() == 1,
+                    });
             }
         }
         let swaps = sys.text("/proc/swaps").unwrap_or_default();
@@ -129,7 +132,7 @@ impl Users {
         let set = |file: &str| sys.number(dir.join(file)).is_some_and(|value| value != 0);
         let places = self.mounted.get(&device.name);
         let places = places.map(Vec::as_slice).unwrap_or_default();
-        let system = |place: &&Place| {
+        let system = |place: &&PartitionPlace| {
             let below_boot = place.mount_point.starts_with("/boot");
             below_boot
                 || SYSTEM_PLACES

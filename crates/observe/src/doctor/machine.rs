@@ -56,6 +56,11 @@ fn governor(sys: &Sysroot) -> Option<Capability> {
     let meaning =
         "a CPU that clocks down between operations adds tens of microseconds at low rates";
     let Some(governor) = cpu_governor(sys) else {
+        if sys.names("/sys/devices/system/cpu").is_empty() {
+            let found = "unknown: /sys/devices/system/cpu cannot be read";
+            let unknown = Capability::new("CPU governor", Status::Missing, found, meaning);
+            return Some(unknown.remedy("mount /sys here"));
+        }
         let found = "no frequency scaling is shown (virtual machine or fixed frequency)";
         return Some(Capability::new("CPU governor", Status::Ok, found, meaning));
     };

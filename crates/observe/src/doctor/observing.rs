@@ -112,7 +112,7 @@ fn smart(sys: &Sysroot) -> Option<Capability> {
     let answers = match smart_answers() {
         Ok(answers) => answers,
         Err(reason) => {
-            return Some(limited(reason).remedy("install smartmontools 7.0 or later"));
+            return Some(limited(reason.to_string()).remedy("install smartmontools 7.0 or later"));
         }
     };
     let known: Vec<&str> = answers

@@ -27,6 +27,33 @@ const PROFILE_BYTES_MAX: usize = 64 << 20;
 /// Bricks of a volume at most.
 const BRICKS_MAX: usize = 10_000;
 
+/// Why a text is no profile.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GlusterProfileError {
+    /// It would fill the memory.
+    #[error("this profile is too long")]
+    TooLong,
+    /// Nothing of one is in it.
+    #[error("this is no profile")]
+    None,
+    /// It says something else.
+    #[error("this is no profile: {0}")]
+    Other(String),
+    /// Its elements lie within one another without end.
+    #[error("this is no profile: it is nested too deep")]
+    TooDeep,
+    /// What Gluster says instead of one.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl GlusterProfileError {
+    /// Whether nobody has started to count.
+    fn is_not_started(&self) -> bool {
+        self.to_string().contains("is not started")
+    }
+}
+
 /// What each brick of a volume did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GlusterProfile {

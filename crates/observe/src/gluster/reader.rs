@@ -30,13 +30,14 @@ pub fn gluster_look(target: &TargetFingerprint) -> Option<GlusterLook> {
     }
     let volume = volume_of(&filesystem.source)?;
     let said = gluster(&["volume", "profile", &volume, "info", "cumulative"]);
-    let profile = said.and_then(|said| {
-        parse_gluster_profile_text(&said).map_err(|why| match why.contains("is not started") {
+    let profile = said.map_err(|why| why.to_string());
+    let profile = profile.and_then(|said| {
+        parse_gluster_profile_text(&said).map_err(|why| match why.is_not_started() {
             true => format!(
                 "lookups are not counted, because the profile of {volume} is not started: \
                  `gluster volume profile {volume} start` on one of its servers"
             ),
-            false => why,
+            false => why.to_string(),
         })
     });
     let layout = gluster(&["volume", "info", &volume]);
@@ -56,31 +57,31 @@ pub(super) fn volume_of(source: &str) -> Option<String> {
     fine.then(|| name.to_owned())
 }
 
-fn gluster(arguments: &[&str]) -> Result<String, String> {
-    let what = "lookups are not counted: ";
-    let failed = |error: std::io::Error| {
-        format!(
-            "{what}the command gluster cannot be run here ({error}); take `gluster volume \
-             profile` on a server before and after, and give both to `fathom gluster`"
-        )
-    };
+/// Why the command gluster does not count lookups.
+#[derive(Debug, thiserror::Error)]
+enum NotCounted {
+    #[error(
+        "lookups are not counted: the command gluster cannot be run here ({0}); take `gluster \
+         volume profile` on a server before and after, and give both to `fathom gluster`"
+    )]
+    NotRun(#[from] std::io::Error),
+    #[error("lookups are not counted: gluster ended with {0}; are you root?")]
+    Failed(std::process::ExitStatus),
+    #[error("lookups are not counted: gluster did not answer within 4 s")]
+    Silent,
+}
+
+fn gluster(arguments: &[&str]) -> Result<String, NotCounted> {
     let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-    let program = find_program("gluster")
-        .ok_or_else(missing)
-        .map_err(failed)?;
+    let program = find_program("gluster").ok_or_else(missing)?;
     let arguments: Vec<&str> = std::iter::once("--mode=script")
         .chain(arguments.iter().copied())
         .collect();
     // It says what is wrong on either stream.
     match answer_with_errors_of(&program, &arguments, PATIENCE) {
         Ok(answer) if !answer.text.trim().is_empty() => Ok(answer.text),
-        Ok(answer) => Err(format!(
-            "{what}gluster ended with {}; are you root?",
-            answer.status
-        )),
-        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-            Err(format!("{what}gluster did not answer within 4 s"))
-        }
-        Err(error) => Err(failed(error)),
+        Ok(answer) => Err(NotCounted::Failed(answer.status)),
+        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => Err(NotCounted::Silent),
+        Err(error) => Err(NotCounted::NotRun(error)),
     }
 }

@@ -1,8 +1,8 @@
 //! The text of `gluster volume profile VOLUME info`.
 
 use super::{
-    BRICKS_MAX, GlusterBrick, GlusterOperation, GlusterProfile, GlusterStats, GlusterUnit,
-    PROFILE_BYTES_MAX, latency_ns,
+    BRICKS_MAX, GlusterBrick, GlusterOperation, GlusterProfile, GlusterProfileError, GlusterStats,
+    GlusterUnit, PROFILE_BYTES_MAX, latency_ns,
 };
 
 /// Which counts of a brick lines belong to.
@@ -16,33 +16,33 @@ enum Scope {
 ///
 /// # Errors
 /// It is no such text, or says that the profile is not started.
-pub fn parse_gluster_profile_text(text: &str) -> Result<GlusterProfile, String> {
+pub fn parse_gluster_profile_text(text: &str) -> Result<GlusterProfile, GlusterProfileError> {
     if text.len() > PROFILE_BYTES_MAX {
-        return Err("this profile is too long".to_owned());
+        return Err(GlusterProfileError::TooLong);
     }
-    let mut reading = Reading::default();
+    let mut reading = ProfileText::default();
     for line in text.lines() {
         reading.line(line.trim_end());
     }
     if reading.profile.bricks.is_empty() {
         let said = text.lines().map(str::trim).find(|line| !line.is_empty());
         return Err(match said {
-            Some(said) if said.len() <= 300 => format!("this is no profile: {said}"),
-            _ => "this is no profile".to_owned(),
+            Some(said) if said.len() <= 300 => GlusterProfileError::Other(said.to_owned()),
+            _ => GlusterProfileError::None,
         });
     }
     Ok(reading.profile)
 }
 
 #[derive(Default)]
-struct Reading {
+struct ProfileText {
     profile: GlusterProfile,
     scope: Option<Scope>,
     /// Lengths of the blocks of the columns at hand.
     columns: Vec<u64>,
 }
 
-impl Reading {
+impl ProfileText {
     fn line(&mut self, line: &str) {
         let trimmed = line.trim();
         let brick = trimmed

@@ -5,8 +5,8 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesRef, Event};
 
 use super::{
-    BRICKS_MAX, GlusterBrick, GlusterOperation, GlusterProfile, GlusterStats, GlusterUnit,
-    PROFILE_BYTES_MAX, latency_ns,
+    BRICKS_MAX, GlusterBrick, GlusterOperation, GlusterProfile, GlusterProfileError, GlusterStats,
+    GlusterUnit, PROFILE_BYTES_MAX, latency_ns,
 };
 
 /// Elements lie within one another this deep at most.
@@ -16,11 +16,14 @@ const DEPTH_MAX: usize = 32;
 ///
 /// # Errors
 /// It is no such XML, or says that something went wrong.
-pub fn parse_gluster_profile_xml(text: &str, unit: GlusterUnit) -> Result<GlusterProfile, String> {
+pub fn parse_gluster_profile_xml(
+    text: &str,
+    unit: GlusterUnit,
+) -> Result<GlusterProfile, GlusterProfileError> {
     if text.len() > PROFILE_BYTES_MAX {
-        return Err("this profile is too long".to_owned());
+        return Err(GlusterProfileError::TooLong);
     }
-    let mut reading = Reading {
+    let mut reading = ProfileXml {
         unit,
         profile: GlusterProfile::default(),
         operation: None,
@@ -45,7 +48,7 @@ pub fn parse_gluster_profile_xml(text: &str, unit: GlusterUnit) -> Result<Gluste
                 let name = tag.name().as_ref().to_owned();
                 reading.open(&name);
                 if open.len() >= DEPTH_MAX {
-                    return Err("this is no profile: it is nested too deep".to_owned());
+                    return Err(GlusterProfileError::TooDeep);
                 }
                 open.push(name);
             }
@@ -59,13 +62,13 @@ pub fn parse_gluster_profile_xml(text: &str, unit: GlusterUnit) -> Result<Gluste
         }
     }
     match (reading.failed, reading.profile) {
-        (Some(said), _) => Err(said),
-        (None, profile) if profile.bricks.is_empty() => Err("this is no profile".to_owned()),
+        (Some(said), _) => Err(GlusterProfileError::Refused(said)),
+        (None, profile) if profile.bricks.is_empty() => Err(GlusterProfileError::None),
         (None, profile) => Ok(profile),
     }
 }
 
-struct Reading {
+struct ProfileXml {
     unit: GlusterUnit,
     profile: GlusterProfile,
     operation: Option<(String, GlusterOperation)>,
@@ -74,7 +77,7 @@ struct Reading {
     failed: Option<String>,
 }
 
-impl Reading {
+impl ProfileXml {
     fn open(&mut self, name: &str) {
         match name {
             "brick" if self.profile.bricks.len() < BRICKS_MAX => {

@@ -78,7 +78,7 @@ impl Disk {
         let per_second = |count: u64| count as f64 / out.seconds;
         let share_of_time = |ns: u64| ns as f64 / 1e9 / out.seconds;
         let name = self.name.as_str();
-        let queue = share_of_time(did.queue_time_ns);
+        let queue = did.time_in_flight_ns() / 1e9 / out.seconds;
         let operations = did.reads.saturating_add(did.writes);
         let found = [
             ("disk_operations", Some(per_second(operations))),

@@ -1,6 +1,6 @@
 //! CPUs, memory and pressure of a host.
 
-use super::{Counters, Readings};
+use super::{MachineCounters, Readings};
 use crate::Sysroot;
 use crate::cpu::{CpuTicks, parse_cpu_ticks};
 use crate::memory::{meminfo_bytes, parse_meminfo};
@@ -78,7 +78,7 @@ pub(super) fn memory(sys: &Sysroot, out: &mut Readings) {
 }
 
 /// What only grows.
-pub(super) fn counters(sys: &Sysroot, now: &mut Counters) {
+pub(super) fn counters(sys: &Sysroot, now: &mut MachineCounters) {
     let mut set = |quantity, value: Option<f64>| {
         if let Some(value) = value {
             now.insert((quantity, String::new()), value);

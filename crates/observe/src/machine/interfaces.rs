@@ -1,6 +1,6 @@
 //! Network interfaces: use of the rated speed, drops, errors.
 
-use super::{Counters, Readings};
+use super::{MachineCounters, Readings};
 use crate::Sysroot;
 use crate::network::link_facts;
 
@@ -30,7 +30,7 @@ pub(super) fn interfaces(sys: &Sysroot) -> Vec<String> {
     kept.take(INTERFACES_MAX).collect()
 }
 
-pub(super) fn counters(sys: &Sysroot, now: &mut Counters) {
+pub(super) fn counters(sys: &Sysroot, now: &mut MachineCounters) {
     for name in interfaces(sys) {
         let count = |files: &[&str]| -> Option<f64> {
             let values = files.iter().map(|file| {

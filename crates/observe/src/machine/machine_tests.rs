@@ -56,7 +56,11 @@ fn rates_are_per_second_and_shares_of_the_interval() {
     write(root, "/proc/vmstat", "pswpin 10\npswpout 10\noom_kill 0\n");
     write(root, "/sys/class/block/sda/size", "1000\n");
     write(root, "/sys/class/block/sda/queue/nr_requests", "64\n");
-    write(root, "/sys/class/block/sda/stat", "0 0 0 0 0 0 0 0 0 0 0\n");
+    write(
+        root,
+        "/sys/class/block/sda/stat",
+        "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+    );
     write(root, "/sys/class/net/eth0/statistics/rx_bytes", "0\n");
     write(root, "/sys/class/net/eth0/statistics/tx_bytes", "0\n");
     write(root, "/sys/class/net/eth0/speed", "1000\n");
@@ -69,7 +73,7 @@ fn rates_are_per_second_and_shares_of_the_interval() {
     write(
         root,
         "/sys/class/block/sda/stat",
-        "100 0 2048 500 100 0 0 300 2 900 6400\n",
+        "100 0 2048 500 100 0 0 300 2 900 6900 0 0 0 0 5 500\n",
     );
     write(
         root,

@@ -41,7 +41,7 @@ pub use services::service_quantity;
 pub use states::{links_below_rated, read_smart, read_states};
 
 /// A counter by quantity and instance.
-type Counters = BTreeMap<(&'static str, String), f64>;
+type MachineCounters = BTreeMap<(&'static str, String), f64>;
 
 /// Watches the counters of a host.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub struct MachineWatch {
     last_ns: u64,
     disks: disks::Disks,
     cpus: host::Cpus,
-    counters: Counters,
+    counters: MachineCounters,
     services: services::Services,
     queues: queues::Queues,
     /// Of the running host.
@@ -67,7 +67,7 @@ impl MachineWatch {
             last_ns: now,
             disks: disks::Disks::find(sys),
             cpus: host::Cpus::default(),
-            counters: Counters::new(),
+            counters: MachineCounters::new(),
             services: services::Services::default(),
             queues: queues::Queues::find(sys),
             mounts: sys.is_host().then(MountWatch::start),
@@ -108,7 +108,7 @@ impl MachineWatch {
         self.disks.advance(&self.sys, &mut out);
         self.services.advance(&self.sys, &mut out);
         host::memory(&self.sys, &mut out);
-        let mut now = Counters::new();
+        let mut now = MachineCounters::new();
         host::counters(&self.sys, &mut now);
         interfaces::counters(&self.sys, &mut now);
         self.queues.counters(&self.sys, &mut now);
@@ -124,7 +124,7 @@ impl MachineWatch {
     }
 
     /// Growth of plain counters per second.
-    fn rates(&self, now: &Counters, out: &mut Readings) {
+    fn rates(&self, now: &MachineCounters, out: &mut Readings) {
         for ((quantity, instance), value) in now {
             let last = self.counters.get(&(*quantity, instance.clone()));
             if let Some(last) = last.filter(|last| *last <= value) {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::interfaces::interfaces;
-use super::{Counters, Readings};
+use super::{MachineCounters, Readings};
 use crate::Sysroot;
 use fathom_deadline::{find_program, output_of};
 
@@ -86,10 +86,10 @@ impl Queues {
     }
 
     /// What only grows.
-    pub(super) fn counters(&self, sys: &Sysroot, now: &mut Counters) {
+    pub(super) fn counters(&self, sys: &Sysroot, now: &mut MachineCounters) {
         let interrupts = sys.text("/proc/interrupts").unwrap_or_default();
         for (action, count) in each_interrupt(&interrupts) {
-            let sum = |now: &mut Counters, instance: String| {
+            let sum = |now: &mut MachineCounters, instance: String| {
                 *now.entry(("queue_interrupts", instance)).or_default() += count;
             };
             for card in &self.cards {
@@ -139,7 +139,7 @@ impl Queues {
     }
 
     /// What the driver counts, as `ethtool -S` shows it.
-    fn of_driver(&self, card: &str, now: &mut Counters) {
+    fn of_driver(&self, card: &str, now: &mut MachineCounters) {
         let Some(ethtool) = &self.ethtool else {
             return;
         };

@@ -101,7 +101,7 @@ fn a_recorded_host_has_a_row_for_each_queue() {
     .unwrap();
     let sys = Sysroot::at(folder.path());
     let queues = Queues::find(&sys);
-    let mut now = Counters::new();
+    let mut now = MachineCounters::new();
     queues.counters(&sys, &mut now);
     let of = |quantity: &'static str, name: &str| now.get(&(quantity, name.to_owned())).copied();
     assert_eq!(of("queue_interrupts", "eth0 rx-0"), Some(30.0));

@@ -54,7 +54,8 @@ pub fn read_smart(sys: &Sysroot) -> (Vec<HostReading>, Vec<String>) {
         Some(Err(reason)) => {
             // A host without such disks misses nothing.
             let has_any = sys.names("/sys/block").iter().any(|n| n.starts_with("sd"));
-            return (Vec::new(), has_any.then_some(reason).into_iter().collect());
+            let reason = has_any.then(|| reason.to_string());
+            return (Vec::new(), reason.into_iter().collect());
         }
         Some(Ok(answers)) => answers,
     };

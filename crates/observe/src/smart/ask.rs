@@ -23,18 +23,26 @@ pub struct SmartAnswer {
     pub health: Result<SmartHealth, String>,
 }
 
+/// Why no drive could be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum NoSmart {
+    /// The program that asks is missing.
+    #[error(
+        "SMART of SATA and SAS disks is not read: smartctl (package smartmontools) is not installed"
+    )]
+    NotInstalled,
+    /// It does not answer.
+    #[error("SMART of SATA and SAS disks is not read: {0}")]
+    NotRun(#[from] io::Error),
+}
+
 /// Asks every SATA and SAS drive of this host; `Err` says why none could be.
 ///
 /// # Errors
 /// smartctl is not installed, or does not answer.
-pub fn smart_answers() -> Result<Vec<SmartAnswer>, String> {
-    let program = find_program("smartctl").ok_or_else(|| {
-        "SMART of SATA and SAS disks is not read: smartctl (package smartmontools) is not \
-         installed"
-            .to_owned()
-    })?;
-    let told = |error: io::Error| format!("SMART of SATA and SAS disks is not read: {error}");
-    let scan = output_of(&program, &["--json", "--scan"], PATIENCE).map_err(told)?;
+pub fn smart_answers() -> Result<Vec<SmartAnswer>, NoSmart> {
+    let program = find_program("smartctl").ok_or(NoSmart::NotInstalled)?;
+    let scan = output_of(&program, &["--json", "--scan"], PATIENCE)?;
     let devices = parse_scan(&scan);
     let mut answers = Vec::new();
     for some in devices.chunks(AT_ONCE) {

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use attributes::Attributes;
 
-pub use ask::{SmartAnswer, smart_answers};
+pub use ask::{NoSmart, SmartAnswer, smart_answers};
 
 /// Longer texts are no output of smartctl.
 const TEXT_BYTES_MAX: usize = 16 << 20;

@@ -41,7 +41,7 @@ pub fn read_stack(sys: &Sysroot, path: &Path) -> Stack {
         Some(name) => vec![name],
         None => devices_under_path(sys, &mounts(sys), &absolute, 0),
     };
-    let mut notes = Vec::new();
+    let mut notes = unseen(sys);
     let tables = dm_tables(sys, &fingerprint.devices, &mut notes);
     let mut stack = Stack {
         schema: STACK_SCHEMA.to_owned(),
@@ -76,6 +76,18 @@ pub fn read_stack(sys: &Sysroot, path: &Path) -> Stack {
     stack
 }
 
+/// Why nothing can be seen, where the kernel's own file systems are not there.
+fn unseen(sys: &Sysroot) -> Vec<String> {
+    let looked_at = [
+        ("/proc/self/mountinfo", "/proc", "what is mounted where"),
+        ("/sys/devices", "/sys", "devices and their settings"),
+    ];
+    let missing = looked_at.into_iter().filter(|(file, ..)| !sys.exists(file));
+    missing
+        .map(|(_, top, what)| format!("{what}: {top} is not mounted here, or cannot be read"))
+        .collect()
+}
+
 /// Device mapper's tables. sysfs does not tell where a mapping begins.
 fn dm_tables(sys: &Sysroot, devices: &[DeviceFacts], notes: &mut Vec<String>) -> Vec<DmTable> {
     if !devices.iter().any(|device| device.kind == "dm") {
@@ -83,7 +95,7 @@ fn dm_tables(sys: &Sysroot, devices: &[DeviceFacts], notes: &mut Vec<String>) ->
     }
     let text = match sys.is_host() {
         false => sys.text("/dmsetup-table").ok_or_else(String::new),
-        true => asked("dmsetup", &["table"]),
+        true => asked("dmsetup", &["table"]).map_err(|why| why.to_string()),
     };
     match text {
         Ok(text) => parse_dm_table(&text),
@@ -101,16 +113,30 @@ fn dm_tables(sys: &Sysroot, devices: &[DeviceFacts], notes: &mut Vec<String>) ->
     }
 }
 
-/// What a program of the system prints, in words why there is no answer.
-fn asked(program: &str, arguments: &[&str]) -> Result<String, String> {
-    let path = find_program(program).ok_or_else(|| format!("{program} is not installed"))?;
-    let answer = answer_of(&path, arguments, PATIENCE).map_err(|error| error.to_string())?;
+/// Why a program of the system gave no answer.
+#[derive(Debug, thiserror::Error)]
+enum NoAnswer<'p> {
+    #[error("{0} is not installed")]
+    NotInstalled(&'p str),
+    #[error("{0}")]
+    NotRun(#[from] std::io::Error),
+    #[error("{program} ended with {status}; are you root?")]
+    Failed {
+        program: &'p str,
+        status: std::process::ExitStatus,
+    },
+}
+
+/// What a program of the system prints.
+fn asked<'p>(program: &'p str, arguments: &[&str]) -> Result<String, NoAnswer<'p>> {
+    let path = find_program(program).ok_or(NoAnswer::NotInstalled(program))?;
+    let answer = answer_of(&path, arguments, PATIENCE)?;
     match answer.status.success() {
         true => Ok(answer.text),
-        false => Err(format!(
-            "{program} ended with {}; are you root?",
-            answer.status
-        )),
+        false => Err(NoAnswer::Failed {
+            program,
+            status: answer.status,
+        }),
     }
 }
 
