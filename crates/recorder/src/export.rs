@@ -17,7 +17,7 @@ pub struct Export {
 
 /// One thing in one interval.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct ExportLine {
     /// The end of the interval, RFC 3339 in UTC with milliseconds.
     pub at: String,
     /// `disk`, `cpu`, ….
@@ -32,7 +32,7 @@ pub struct Line {
 
 impl Export {
     /// What happened up to this frame; nothing for counters of the first.
-    pub fn advance(&mut self, frame: &Frame) -> Vec<Line> {
+    pub fn advance(&mut self, frame: &Frame) -> Vec<ExportLine> {
         let at = jiff::Timestamp::from_millisecond(frame.at.unix_ms).unwrap_or_default();
         let at = format!("{at:.3}");
         let changes = self.growth.advance(frame);
@@ -40,7 +40,7 @@ impl Export {
     }
 }
 
-fn line(at: &str, change: &Change) -> Line {
+fn line(at: &str, change: &Change) -> ExportLine {
     let fields = change.kind.fields().iter().zip(&change.values);
     let values = fields.filter(|(_, value)| **value != ABSENT);
     let values = values.map(|(field, value)| match field.nature {
@@ -50,7 +50,7 @@ fn line(at: &str, change: &Change) -> Line {
             *value as f64 / change.seconds,
         ),
     });
-    Line {
+    ExportLine {
         at: at.to_owned(),
         kind: change.kind.name(),
         name: change.name.to_string(),
@@ -59,7 +59,7 @@ fn line(at: &str, change: &Change) -> Line {
     }
 }
 
-impl Line {
+impl ExportLine {
     /// As one JSON object.
     pub fn json(&self) -> Value {
         let mut object = Map::new();

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use proptest::prelude::*;
 
-use super::reader::RecordingReader;
+use super::reader::{ReadError, RecordingReader};
 use super::writer::RecordingWriter;
 use super::*;
 use crate::frame::{Frame, Instant, Row};
@@ -205,4 +205,32 @@ proptest! {
             prop_assert!(reader.count() < 400);
         }
     }
+}
+
+/// Bytes, and then a mount that no longer answers.
+struct Silenced(Cursor<Vec<u8>>);
+
+impl std::io::Read for Silenced {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => Err(std::io::ErrorKind::TimedOut.into()),
+            read => Ok(read),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_read_any_more_is_no_damage_and_no_end() {
+    let frames: Vec<Frame> = (0..10).map(|s| frame(s, 3)).collect();
+    let mut bytes = written(&frames, true);
+    bytes.truncate(written(&frames[..9], false).len() + 5);
+    let mut reader = RecordingReader::new(Silenced(Cursor::new(bytes))).unwrap();
+    let found: Vec<Frame> = reader.by_ref().collect();
+    assert_eq!(found, frames[..9]);
+    assert_eq!((reader.damaged(), reader.finished()), (0, false));
+    let failure = reader.take_failure().unwrap();
+    assert_eq!(failure.kind(), std::io::ErrorKind::TimedOut);
+    // At its beginning it is not called another kind of file.
+    let nothing = RecordingReader::new(Silenced(Cursor::new(Vec::new())));
+    assert!(matches!(nothing.err(), Some(ReadError::Io(_))));
 }

@@ -50,6 +50,12 @@ impl Change {
 
     /// Growth per second, 0 where there is none.
     pub fn per_second(&self, place: usize) -> f64 {
+        debug_assert!(
+            self.seconds > 0.0,
+            "{:?} {} is a state, which has no rate",
+            self.kind,
+            self.name
+        );
         self.grown(place) / self.seconds
     }
 }

@@ -85,7 +85,7 @@ pub struct JoinedFacts {
 }
 
 /// One file.
-struct Part {
+struct JoinedFile {
     path: PathBuf,
     reader: RecordingReader,
     first: Frame,
@@ -125,9 +125,9 @@ pub fn each_frame(
                 }
             }
             match clock.advance(&mut frame.at, boot) {
-                Step::Again => return None,
-                Step::Gap { words, seconds } if seconds > limit_s => gaps.push(words),
-                Step::On | Step::Gap { .. } => {}
+                ReadingGap::Again => return None,
+                ReadingGap::Gap { words, seconds } if seconds > limit_s => gaps.push(words),
+                ReadingGap::On | ReadingGap::Gap { .. } => {}
             }
             take(&frame);
             None
@@ -151,7 +151,13 @@ pub fn each_frame(
     Ok(facts)
 }
 
-fn damage(part: &Part, remarks: &mut Vec<String>) {
+fn damage(part: &mut JoinedFile, remarks: &mut Vec<String>) {
+    if let Some(error) = part.reader.take_failure() {
+        remarks.push(format!(
+            "{} could not be read to its end: {error}; what came before that was read",
+            shown(&part.path)
+        ));
+    }
     let damaged = part.reader.damaged();
     if damaged > 0 {
         remarks.push(format!(
@@ -176,30 +182,36 @@ fn shown(path: &Path) -> String {
 }
 
 /// A file with its first reading.
-fn open(path: &Path) -> Result<Part, JoinError> {
+fn open(path: &Path) -> Result<JoinedFile, JoinError> {
     let path = path.to_owned();
     let mut reader = match RecordingReader::open(&path) {
         Ok(reader) => reader,
         Err(why) => return Err(JoinError::Read { path, why }),
     };
     match reader.next() {
-        Some(first) => Ok(Part {
+        Some(first) => Ok(JoinedFile {
             path,
             reader,
             first,
         }),
-        None => {
-            let why = nothing_in(&reader).to_owned();
-            Err(JoinError::Empty { path, why })
-        }
+        None => Err(match reader.take_failure() {
+            Some(error) => JoinError::Read {
+                path,
+                why: ReadError::Io(error),
+            },
+            None => JoinError::Empty {
+                path,
+                why: nothing_in(&reader).to_owned(),
+            },
+        }),
     }
 }
 
 /// The parts with a reading, the oldest first, and what they have in common. One
 /// that cannot be read is left out where others can.
-fn opened(paths: &[PathBuf]) -> Result<(Vec<Part>, JoinedFacts), JoinError> {
+fn opened(paths: &[PathBuf]) -> Result<(Vec<JoinedFile>, JoinedFacts), JoinError> {
     let mut facts = JoinedFacts::default();
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<JoinedFile> = Vec::new();
     let mut first_error = None;
     for path in paths {
         match open(path) {
@@ -223,7 +235,7 @@ fn opened(paths: &[PathBuf]) -> Result<(Vec<Part>, JoinedFacts), JoinError> {
             why: "no recording was given".to_owned(),
         }));
     };
-    let host = |part: &Part| part.reader.header().host.name.clone();
+    let host = |part: &JoinedFile| part.reader.header().host.name.clone();
     if let Some(other) = parts.iter().find(|part| host(part) != host(one)) {
         return Err(JoinError::Hosts {
             first: one.path.clone(),
@@ -241,7 +253,7 @@ fn opened(paths: &[PathBuf]) -> Result<(Vec<Part>, JoinedFacts), JoinError> {
     Ok((parts, facts))
 }
 
-fn booted(part: &Part) -> Option<u64> {
+fn booted(part: &JoinedFile) -> Option<u64> {
     part.reader.header().host.booted_unix_s
 }
 
@@ -256,7 +268,7 @@ fn date(unix_ms: i64) -> String {
 }
 
 /// What lies between two readings.
-enum Step {
+enum ReadingGap {
     /// The same reading, at the end of one part and the beginning of the next.
     Again,
     /// The next one.
@@ -275,15 +287,15 @@ struct Clock {
 
 impl Clock {
     /// Sets the steady clock of a reading, and tells what is before it.
-    fn advance(&mut self, at: &mut Instant, boot: Option<u64>) -> Step {
+    fn advance(&mut self, at: &mut Instant, boot: Option<u64>) -> ReadingGap {
         let told = *at;
         let Some((last, last_boot)) = self.last else {
             self.last = Some((told, boot));
             self.steady_ns = told.monotonic_ns;
-            return Step::On;
+            return ReadingGap::On;
         };
         if last == told {
-            return Step::Again;
+            return ReadingGap::Again;
         }
         let later = told.monotonic_ns > last.monotonic_ns;
         let same_start = same_start(last_boot, boot).unwrap_or(later);
@@ -299,7 +311,7 @@ impl Clock {
             true => "",
             false => "; the host was started again meanwhile",
         };
-        Step::Gap {
+        ReadingGap::Gap {
             words: format!(
                 "nothing was recorded for {}, from {} to {} UTC{again}",
                 unit::span(passed_ns),

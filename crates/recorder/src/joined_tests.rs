@@ -221,5 +221,5 @@ fn clocks_of_a_damaged_part_are_no_end() {
     let mut clock = Clock::default();
     clock.advance(&mut at(i64::MIN, 5), None);
     let step = clock.advance(&mut at(i64::MAX, 4), Some(1));
-    assert!(matches!(step, Step::Gap { .. }));
+    assert!(matches!(step, ReadingGap::Gap { .. }));
 }

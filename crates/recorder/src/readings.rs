@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use fathom_model::machine::HostReading;
+use fathom_model::observation::each_once;
 use fathom_observe::machine::service_quantity;
 
 use crate::frame::{Frame, HostFacts};
@@ -32,13 +33,13 @@ pub(crate) struct Readings {
 }
 
 /// Numbers of one interval.
-struct Interval {
+struct ReadingInterval {
     readings: Vec<HostReading>,
     at_seconds: f64,
     seconds: f64,
 }
 
-impl Interval {
+impl ReadingInterval {
     fn add(&mut self, quantity: &str, instance: &str, value: Option<f64>) {
         let Some(value) = value.filter(|value| value.is_finite()) else {
             return;
@@ -86,7 +87,7 @@ impl Readings {
             seconds_between(self.last_ns)
         };
         self.last_ns = now_ns;
-        let mut out = Interval {
+        let mut out = ReadingInterval {
             readings: Vec::new(),
             at_seconds: seconds_between(begun_ns),
             seconds,
@@ -112,7 +113,7 @@ impl Readings {
         out.readings
     }
 
-    fn rates(&self, out: &mut Interval, change: &Change) {
+    fn rates(&self, out: &mut ReadingInterval, change: &Change) {
         let gauge = |place| change.value(place).map(|value| value as f64);
         let rate = |place| gauge(place).map(|grown| grown / change.seconds);
         match change.kind {
@@ -163,7 +164,7 @@ impl Readings {
     }
 
     /// For how long requests have been in flight of which none completed.
-    fn silence(&mut self, out: &mut Interval, change: &Change) {
+    fn silence(&mut self, out: &mut ReadingInterval, change: &Change) {
         let completed = [disk::READS, disk::WRITES, disk::DISCARDS, disk::FLUSHES];
         let none = completed.iter().all(|place| change.grown(*place) == 0.0);
         let waiting = change.value(disk::IN_FLIGHT).is_some_and(|count| count > 0);
@@ -178,7 +179,7 @@ impl Readings {
 
     /// SMART, and how far its counter of errors on the way has grown: the
     /// counter itself never goes back, so it tells of a cable of long ago.
-    fn smart(&mut self, out: &mut Interval, frame: &Frame) {
+    fn smart(&mut self, out: &mut ReadingInterval, frame: &Frame) {
         for row in frame.of(Kind::Smart) {
             let health = smart_health(row);
             for (quantity, value) in health.quantities() {
@@ -193,7 +194,7 @@ impl Readings {
     }
 }
 
-fn cpus(out: &mut Interval, change: &Change) {
+fn cpus(out: &mut ReadingInterval, change: &Change) {
     let sum = |places: &[usize]| -> f64 { places.iter().map(|p| change.grown(*p)).sum() };
     let all: f64 = (0..cpu::FIELDS.len()).map(|p| change.grown(p)).sum();
     if all <= 0.0 {
@@ -213,12 +214,12 @@ fn cpus(out: &mut Interval, change: &Change) {
     }
 }
 
-fn disks(out: &mut Interval, change: &Change) {
+fn disks(out: &mut ReadingInterval, change: &Change) {
     let name = &*change.name;
     let rate = |place| change.per_second(place);
     let known = |place: usize, value: f64| change.value(place).map(|_| value);
     let mean_s = |ms: f64, count: f64| (count > 0.0).then(|| ms / 1e3 / count);
-    let queue = rate(disk::QUEUE_MS) / 1e3;
+    let queue = each_once(rate(disk::QUEUE_MS), rate(disk::FLUSH_MS)) / 1e3;
     let holds = change
         .value(disk::QUEUE_REQUESTS)
         .filter(|holds| *holds > 0);
@@ -244,7 +245,7 @@ fn disks(out: &mut Interval, change: &Change) {
     out.add("disk_errors", name, known(disk::ERRORS, rate(disk::ERRORS)));
 }
 
-fn links(out: &mut Interval, change: &Change) {
+fn links(out: &mut ReadingInterval, change: &Change) {
     let name = &*change.name;
     let rate = |place| change.per_second(place);
     let (received, sent) = (rate(link::RECEIVED_BYTES), rate(link::SENT_BYTES));
@@ -260,7 +261,7 @@ fn links(out: &mut Interval, change: &Change) {
 }
 
 /// `4711 ceph-mds`: a metadata service or a gateway.
-fn service(out: &mut Interval, change: &Change) {
+fn service(out: &mut ReadingInterval, change: &Change) {
     let Some((number, command)) = change.name.split_once(' ') else {
         return;
     };
@@ -270,7 +271,7 @@ fn service(out: &mut Interval, change: &Change) {
     }
 }
 
-fn state(out: &mut Interval, change: &Change) {
+fn state(out: &mut ReadingInterval, change: &Change) {
     let name = &*change.name;
     let value = |place| change.value(place).map(|value| value as f64);
     match change.kind {

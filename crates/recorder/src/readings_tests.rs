@@ -46,7 +46,7 @@ fn disks_have_the_numbers_that_a_live_host_gives() {
             (disk::WRITE_BYTES, 4096 * scale),
             (disk::READ_MS, 300 * scale),
             (disk::WRITE_MS, 100 * scale),
-            (disk::QUEUE_MS, 6400 * scale),
+            (disk::QUEUE_MS, 11_400 * scale),
             (disk::BUSY_MS, 900 * scale),
             (disk::FLUSHES, 2 * scale),
             (disk::FLUSH_MS, 5000 * scale),

@@ -209,6 +209,31 @@ fn processes_that_write_are_named_with_their_rate() {
 }
 
 #[test]
+fn the_first_rates_are_of_all_processes() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |pid: u32, bytes: u64| {
+        let io = format!("rchar: 1\nread_bytes: 0\nwrite_bytes: {bytes}\n");
+        put(
+            root.path(),
+            &format!("proc/{pid}/stat"),
+            &process_stat(pid, "worker", 0, 0),
+        );
+        put(root.path(), &format!("proc/{pid}/io"), &io);
+        put(root.path(), &format!("proc/{pid}/comm"), "worker");
+    };
+    (1..=700).for_each(|pid| write(pid, 0));
+    let mut sampler = Sampler::new(&Sysroot::at(root.path()));
+    assert_eq!(sampler.sample(at(0)).of(Kind::Process).count(), 0);
+    for pid in [1, 350, 700] {
+        write(pid, u64::from(pid) * 1000);
+    }
+    let frame = sampler.sample(at(1));
+    assert_eq!(frame.of(Kind::Process).count(), 3);
+    let busiest = row(&frame, Kind::Process, "700 worker");
+    assert_eq!(busiest.value(process::WRITE_BYTES), Some(700_000));
+}
+
+#[test]
 fn groups_of_version_2_without_children_are_read() {
     let mounts = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n36 1 8:1 / / rw - ext4 /dev/sda1 rw\n37 1 8:1 /b /b rw - ext4 /dev/sda1 rw\n";
     let root = tree(&[

@@ -16,6 +16,9 @@ const MOST_THINGS: usize = 1 << 17;
 const MOST_FIELDS: usize = 64;
 const MOST_KINDS: usize = 256;
 
+// `changed` has a bit for each field.
+const _: () = assert!(MOST_FIELDS <= u64::BITS as usize);
+
 /// A kind of the file: what it is here, and where each of its fields belongs.
 #[derive(Debug)]
 struct KnownKind {

@@ -71,6 +71,8 @@ impl Encoder {
 }
 
 fn put_row(out: &mut Vec<u8>, now: &[u64], last: &mut Vec<u64>) {
+    // A bit for each field: one more would be written over another's.
+    assert!(now.len() <= 64, "{} values in a row", now.len());
     last.resize(now.len(), 0);
     let changed = now.iter().zip(last.iter()).enumerate();
     let changed = changed.fold(0_u64, |bits, (place, (now, last))| {

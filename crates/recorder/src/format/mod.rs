@@ -128,6 +128,11 @@ fn block(kind: u8, raw: &[u8], out: &mut Vec<u8>) {
         true => packed.as_slice(),
         false => raw,
     };
+    debug_assert!(
+        raw.len() <= MOST_RAW,
+        "{} bytes would be read as damage",
+        raw.len()
+    );
     let raw_length = raw.len() as u32;
     out.extend_from_slice(&MARK);
     out.push(kind);

@@ -1,7 +1,9 @@
 //! Reads a recording, also one that was cut off or damaged.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 use std::path::Path;
+
+use fathom_deadline::paths::open_bounded;
 
 use super::decode::Decoder;
 use super::{
@@ -47,6 +49,8 @@ pub struct RecordingReader {
     lost: bool,
     damaged: u32,
     finished: bool,
+    /// Why nothing more can be read.
+    failure: Option<io::Error>,
 }
 
 impl RecordingReader {
@@ -55,8 +59,7 @@ impl RecordingReader {
     /// # Errors
     /// It cannot be read, or is no recording.
     pub fn open(path: &Path) -> Result<RecordingReader, ReadError> {
-        let file = std::fs::File::open(path)?;
-        RecordingReader::new(BufReader::new(file))
+        RecordingReader::new(open_bounded(path)?)
     }
 
     /// Reads from anything.
@@ -76,13 +79,19 @@ impl RecordingReader {
             lost: true,
             damaged: 0,
             finished: false,
+            failure: None,
         };
-        let (kind, payload) = reader.block_here().ok_or(ReadError::NotOne)?;
+        let Some((kind, payload)) = reader.block_here() else {
+            return Err(match reader.take_failure() {
+                Some(error) => ReadError::Io(error),
+                None => ReadError::NotOne,
+            });
+        };
         if kind != HEADER {
             return Err(ReadError::NotOne);
         }
-        let value: serde_json::Value =
-            serde_json::from_slice(&payload).map_err(|_| ReadError::NotOne)?;
+        let text = std::str::from_utf8(&payload).map_err(|_| ReadError::NotOne)?;
+        let value: serde_json::Value = serde_json::from_str(text).map_err(|_| ReadError::NotOne)?;
         let format = value.get("format").and_then(|f| f.as_str());
         if format != Some(FORMAT) {
             let name: String = format.unwrap_or("unknown").chars().take(60).collect();
@@ -108,8 +117,15 @@ impl RecordingReader {
         self.finished
     }
 
+    /// Why the rest could not be read, such as a mount that stopped answering.
+    pub fn take_failure(&mut self) -> Option<io::Error> {
+        self.failure.take()
+    }
+
     /// Makes sure that so many bytes are in the window, if there are.
     fn fill(&mut self, wanted: usize) -> usize {
+        debug_assert!(self.used <= self.window.len());
+        // Not with every block: each time moves all that is left.
         if self.used > 1 << 20 {
             self.window.drain(..self.used);
             self.used = 0;
@@ -120,10 +136,14 @@ impl RecordingReader {
             let read = self.source.read(&mut self.window[start..]);
             self.window
                 .truncate(start + read.as_ref().map_or(0, |read| *read));
-            self.at_end = match read {
-                Ok(read) => read == 0,
-                Err(error) => error.kind() != io::ErrorKind::Interrupted,
-            };
+            match read {
+                Ok(read) => self.at_end = read == 0,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.at_end = true;
+                    self.failure = Some(error);
+                }
+            }
         }
         self.window.len() - self.used
     }
@@ -185,7 +205,8 @@ impl Iterator for RecordingReader {
     fn next(&mut self) -> Option<Frame> {
         while self.damaged < MOST_DAMAGE && !self.finished {
             let Some((kind, payload)) = self.block_here() else {
-                if self.fill(1) == 0 {
+                // A block whose rest cannot be read is not damaged.
+                if self.fill(1) == 0 || self.failure.is_some() {
                     return None;
                 }
                 self.damaged += 1;

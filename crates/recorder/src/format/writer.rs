@@ -81,6 +81,11 @@ impl RecordingWriter {
     /// # Errors
     /// The file cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
+        self.end()
+    }
+
+    /// [`RecordingWriter::finish`] for a writer that another one replaces.
+    pub(crate) fn end(&mut self) -> io::Result<()> {
         self.put(END, &[])?;
         self.file.sync_data()
     }

@@ -24,7 +24,7 @@ const MOST_RECORDED: usize = 10;
 const MOST_DEPTH: usize = 8;
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Counters {
+struct CgroupCounters {
     read_bytes: u64,
     write_bytes: u64,
     reads: u64,
@@ -37,7 +37,7 @@ struct Group {
     name: Arc<str>,
     files: [KeptFile; 2],
     unified: bool,
-    last: Option<(u64, Counters)>,
+    last: Option<(u64, CgroupCounters)>,
     folder: PathBuf,
     limits: Limits,
 }
@@ -178,8 +178,12 @@ impl Group {
     }
 
     /// Counters, and how much of its limits was used in so many seconds.
-    fn counters(&mut self, buffer: &mut Vec<u8>, seconds: f64) -> Option<(Counters, Option<u64>)> {
-        let mut counters = Counters::default();
+    fn counters(
+        &mut self,
+        buffer: &mut Vec<u8>,
+        seconds: f64,
+    ) -> Option<(CgroupCounters, Option<u64>)> {
+        let mut counters = CgroupCounters::default();
         let [first, second] = &mut self.files;
         // A group without any operation has an empty file.
         let text = first.read(buffer).unwrap_or_default();

@@ -1,9 +1,10 @@
 //! Which processes read, write, wait and compute.
 //!
 //! Looking at every process each second would cost more than all else
-//! together. So each frame looks at those that did something lately and at
-//! those that are new, and at some of the others in turn; rates are over the
-//! time since a process was last looked at.
+//! together. So the first frame with rates looks at all of them; each later one
+//! at those that did something lately and at those that are new, and at some of
+//! the others in turn. Rates are over the time since a process was last looked
+//! at.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub(super) struct Processes {
     tracked: HashMap<u32, Tracked>,
     /// Whom to look at in turn.
     turn: Vec<u32>,
+    /// All have been looked at twice: who does I/O is known.
+    all_known: bool,
     lists: u64,
     next_list: u64,
     tick_hz: u64,
@@ -71,6 +74,7 @@ impl Processes {
         Processes {
             tracked: HashMap::new(),
             turn: Vec::new(),
+            all_known: false,
             lists: 0,
             next_list: 0,
             tick_hz: rustix::param::clock_ticks_per_second().max(1),
@@ -95,17 +99,31 @@ impl Processes {
             }
         }
         wanted.sort_unstable();
-        let more = self.turn.len().min(IN_TURN);
-        wanted.extend(self.turn.drain(self.turn.len() - more..));
-        if self.turn.is_empty() {
-            self.turn.extend(self.tracked.keys());
-        }
+        wanted.extend(self.next_in_turn(reading));
         for pid in wanted {
             if let Some(deed) = self.look(reading, pid) {
                 deeds.push(deed);
             }
         }
         self.record(reading, deeds);
+    }
+
+    /// Those whose turn it is: all of them in the first frame with rates, or the
+    /// busiest would come to light only after as many frames as a round takes.
+    fn next_in_turn(&mut self, reading: &Reading<'_>) -> Vec<u32> {
+        if !self.all_known {
+            // Those that were listed just now have no rates yet.
+            self.all_known = self.tracked.values().any(|t| t.last_ns < reading.now_ns);
+            return match self.all_known {
+                true => self.tracked.keys().copied().collect(),
+                false => Vec::new(),
+            };
+        }
+        if self.turn.is_empty() {
+            self.turn.extend(self.tracked.keys());
+        }
+        let more = self.turn.len().min(IN_TURN);
+        self.turn.drain(self.turn.len() - more..).collect()
     }
 
     /// Reads the list of processes: new ones are added, gone ones removed.

@@ -2,19 +2,39 @@
 //! in a folder, and files of other tools.
 
 use std::fs::DirEntry;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::format::reader::is_recording;
+use crate::rotation::{part_of, parts};
 use fathom_deadline::paths;
-use fathom_recorder::{is_recording, part_of, parts};
 
 /// One thing that was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Given {
+pub enum Given {
     /// The parts of a recording of fathom.
     Recording(Vec<PathBuf>),
     /// A file of another tool.
     File(PathBuf),
+}
+
+/// Why a folder stands for no recordings.
+#[derive(Debug, thiserror::Error)]
+pub enum GivenFilesError {
+    /// It cannot be read.
+    #[error("{}: {error}", folder.display())]
+    Unreadable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// It has none.
+    #[error("{}: no recording of fathom is in this folder", folder.display())]
+    NoRecording {
+        /// The folder.
+        folder: PathBuf,
+    },
 }
 
 /// What was given, in the order in which it was. A folder stands for all
@@ -22,7 +42,7 @@ pub(crate) enum Given {
 ///
 /// # Errors
 /// A folder that cannot be read, or that holds no recording.
-pub(crate) fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, String> {
+pub fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, GivenFilesError> {
     let mut found: Vec<Given> = Vec::new();
     for path in operands {
         if paths::is_dir(path) {
@@ -45,23 +65,25 @@ pub(crate) fn sorted(operands: &[PathBuf]) -> Result<Vec<Given>, String> {
     Ok(found)
 }
 
-fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, String> {
+fn of_folder(folder: &Path) -> Result<Vec<PathBuf>, GivenFilesError> {
     let entries = paths::entries(folder);
-    let entries = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries = entries.map_err(|error| GivenFilesError::Unreadable {
+        folder: folder.to_owned(),
+        error,
+    })?;
     let mut files: Vec<PathBuf> = entries.iter().map(DirEntry::path).collect();
     files.retain(|file| is_ours(file));
     files.sort();
     match files.is_empty() {
-        true => Err(format!(
-            "{}: no recording of fathom is in this folder",
-            folder.display()
-        )),
+        true => Err(GivenFilesError::NoRecording {
+            folder: folder.to_owned(),
+        }),
         false => Ok(files),
     }
 }
 
 /// Says so when other parts of a recording lie beside those that were given.
-pub(crate) fn left_aside(given: &[PathBuf]) -> Option<String> {
+pub fn left_aside(given: &[PathBuf]) -> Option<String> {
     let first = given.first()?;
     let all = parts(&part_of(first));
     let missing: Vec<&PathBuf> = all.iter().filter(|part| !given.contains(part)).collect();
@@ -78,7 +100,7 @@ pub(crate) fn left_aside(given: &[PathBuf]) -> Option<String> {
 }
 
 /// Remarks about a file, which they name where several were given.
-pub(crate) fn of_file(path: &Path, remarks: Vec<String>, several: bool) -> Vec<String> {
+pub fn of_file(path: &Path, remarks: Vec<String>, several: bool) -> Vec<String> {
     let name = path.file_name().filter(|_| several);
     let named = |remark: String| match name {
         Some(name) => format!("{}: {remark}", name.to_string_lossy()),
@@ -89,7 +111,7 @@ pub(crate) fn of_file(path: &Path, remarks: Vec<String>, several: bool) -> Vec<S
 
 /// Names of all files that remarks may name: those that were given, and other
 /// parts of their recordings.
-pub(crate) fn file_names(given: &[Given]) -> Vec<String> {
+pub fn file_names(given: &[Given]) -> Vec<String> {
     let files = given.iter().flat_map(|one| match one {
         Given::Recording(files) => {
             let beside = files.iter().flat_map(|file| parts(&part_of(file)));

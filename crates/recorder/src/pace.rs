@@ -1,6 +1,5 @@
 //! Ticks at an even distance, until the time is over or the user says stop.
 
-use fathom_fleet::Interrupt;
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
 
@@ -10,7 +9,7 @@ const LONGEST_NS: u64 = 500_000_000;
 
 /// Gives ticks by the monotonic clock. A tick that is missed is left out, so
 /// that a host that stood still does not get them all at once.
-pub(crate) struct Pace {
+pub struct Pace {
     every_ns: u64,
     next_ns: u64,
     end_ns: Option<u64>,
@@ -18,7 +17,8 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// The first tick is now; the last one when `for_ns` are over.
-    pub(crate) fn new(every_ns: u64, for_ns: Option<u64>) -> Pace {
+    #[must_use]
+    pub fn new(every_ns: u64, for_ns: Option<u64>) -> Pace {
         let now_ns = fathom_observe::monotonic_ns();
         Pace {
             every_ns: every_ns.max(1),
@@ -27,13 +27,13 @@ impl Pace {
         }
     }
 
-    /// Waits for the next tick. False when there is none more.
-    pub(crate) fn wait(&mut self, interrupt: &Interrupt) -> bool {
+    /// Waits for the next tick. False when there is none more, or it was stopped.
+    pub fn wait(&mut self, stopped: impl Fn() -> bool) -> bool {
         if self.end_ns.is_some_and(|end_ns| self.next_ns > end_ns) {
             return false;
         }
         loop {
-            if interrupt.is_raised() {
+            if stopped() {
                 return false;
             }
             let now_ns = fathom_observe::monotonic_ns();
@@ -59,20 +59,22 @@ fn timespec(ns: u64) -> Timespec {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
     fn ticks_end_with_the_time_and_with_the_user() {
-        let interrupt = Interrupt::new();
+        let stop = Cell::new(false);
         let mut pace = Pace::new(1_000_000, Some(3_000_000));
         let mut ticks = 0;
-        while pace.wait(&interrupt) {
+        while pace.wait(|| stop.get()) {
             ticks += 1;
         }
         assert!((1..=4).contains(&ticks), "{ticks}");
         let mut endless = Pace::new(1_000_000, None);
-        assert!(endless.wait(&interrupt));
-        interrupt.raise();
-        assert!(!endless.wait(&interrupt));
+        assert!(endless.wait(|| stop.get()));
+        stop.set(true);
+        assert!(!endless.wait(|| stop.get()));
     }
 }
