@@ -3,9 +3,9 @@
 use fathom_model::OpKind;
 use fathom_s3::{Body, Checksum, Method, Request, Sink, Stamp, encode, escape, list_query, md5};
 
-use super::names::Names;
+use super::names::ObjectNames;
 use super::picker::Task;
-use super::work::Work;
+use super::work::StoreWork;
 
 /// One request of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,13 +53,15 @@ pub(super) struct Expected {
     pub(super) bytes: u64,
     /// The answer has exactly so many bytes of body.
     pub(super) answer_bytes: Option<u64>,
+    /// First and last byte of the part of an object that was asked for.
+    pub(super) part: Option<(u64, u64)>,
 }
 
 impl Asker {
     /// Makes the request `ask` of `task` and gives it to `with`.
     pub(super) fn make(
         &mut self,
-        work: &Work,
+        work: &StoreWork,
         rank: u32,
         task: &Task,
         ask: &Ask,
@@ -78,14 +80,14 @@ impl Asker {
                 self.whole(work, rank, task, bytes, with)
             }
             Ask::Page(token) => self.page(work, rank, task.kind, token, with),
-            _ => self.in_parts(work, rank, task, (ask, bytes), with),
+            _ => self.in_parts(work, rank, task, ask, bytes, with),
         }
     }
 
-    fn sink(work: &Work, rank: u32, number: u64, at: u64) -> Sink {
+    fn sink(work: &StoreWork, rank: u32, number: u64, at: u64) -> Sink {
         match (work.verifies, work.work.existing) {
             (true, false) => Sink::Check {
-                object: Names::content_of(rank, number),
+                object: ObjectNames::content_of(rank, number),
                 at,
             },
             // What others put can be held against what the store says of it.
@@ -96,7 +98,7 @@ impl Asker {
 
     fn whole(
         &mut self,
-        work: &Work,
+        work: &StoreWork,
         rank: u32,
         task: &Task,
         bytes: u64,
@@ -120,7 +122,7 @@ impl Asker {
                 expected = moved(length);
                 sink = Asker::sink(work, rank, number, at);
                 if length > 0 {
-                    self.range(at, length);
+                    expected.part = Some(self.range(at, length));
                     header = Some(&b"range"[..]);
                 }
             }
@@ -172,7 +174,7 @@ impl Asker {
 
     /// The path becomes that of the copy, the text that of the source, which
     /// carries the bucket also where the host names it.
-    fn copy(&mut self, work: &Work, rank: u32, number: u64) {
+    fn copy(&mut self, work: &StoreWork, rank: u32, number: u64) {
         self.text.clear();
         if work.access.store.virtual_host {
             self.text.push(b'/');
@@ -183,18 +185,21 @@ impl Asker {
         std::mem::swap(&mut self.path, &mut self.other);
     }
 
-    fn range(&mut self, at: u64, length: u64) {
+    /// Asks for a part of an object; its first and last byte.
+    fn range(&mut self, at: u64, length: u64) -> (u64, u64) {
+        let last = at + length - 1;
         self.text.clear();
         self.text.extend_from_slice(b"bytes=");
         encode::decimal(&mut self.text, at);
         self.text.push(b'-');
-        encode::decimal(&mut self.text, at + length - 1);
+        encode::decimal(&mut self.text, last);
+        (at, last)
     }
 
     /// A page of a listing; parameters in the order in which they are signed.
     fn page(
         &mut self,
-        work: &Work,
+        work: &StoreWork,
         rank: u32,
         kind: OpKind,
         token: &str,
@@ -205,7 +210,7 @@ impl Asker {
         let delimiter = work.work.delimiter;
         let keys = work.work.page_keys;
         let versions = kind == OpKind::ListVersions;
-        list_query(&mut self.query, &listed, (token, versions), keys, delimiter);
+        list_query(&mut self.query, &listed, token, versions, keys, delimiter);
         with(Request {
             method: Method::Get,
             path: &self.path,
@@ -219,10 +224,11 @@ impl Asker {
 
     fn in_parts(
         &mut self,
-        work: &Work,
+        work: &StoreWork,
         rank: u32,
         task: &Task,
-        (ask, bytes): (&Ask, u64),
+        ask: &Ask,
+        bytes: u64,
         with: impl FnOnce(Request<'_>),
     ) -> Expected {
         let mut expected = Expected::default();
@@ -254,7 +260,7 @@ impl Asker {
                 expected = moved(length);
                 sink = Asker::sink(work, rank, task.number, at);
                 if length > 0 {
-                    self.range(at, length);
+                    expected.part = Some(self.range(at, length));
                     header = Some(&b"range"[..]);
                 }
             }
@@ -291,25 +297,26 @@ fn moved(bytes: u64) -> Expected {
     Expected {
         bytes,
         answer_bytes: Some(bytes),
+        part: None,
     }
 }
 
 fn content(rank: u32, number: u64, at: u64, length: u64) -> Body {
     Body::Content {
-        object: Names::content_of(rank, number),
+        object: ObjectNames::content_of(rank, number),
         at,
         length,
     }
 }
 
 /// Which range of an object is read: it follows from its number.
-fn range_of(work: &Work, rank: u32, number: u64, bytes: u64) -> (u64, u64) {
+fn range_of(work: &StoreWork, rank: u32, number: u64, bytes: u64) -> (u64, u64) {
     let length = match work.work.range_bytes {
         0 => (bytes / 4).max(1),
         length => length,
     };
     let length = length.min(bytes);
-    let random = fathom_model::rng::splitmix64(Names::content_of(rank, number));
+    let random = fathom_model::rng::splitmix64(ObjectNames::content_of(rank, number));
     let room = bytes - length;
     (if room > 0 { random % (room + 1) } else { 0 }, length)
 }
@@ -334,7 +341,7 @@ fn retention() -> Vec<u8> {
     .into_bytes()
 }
 
-fn batch(work: &Work, rank: u32, task: &Task) -> Vec<u8> {
+fn batch(work: &StoreWork, rank: u32, task: &Task) -> Vec<u8> {
     let keys = (task.number..task.number + u64::from(task.count)).map(|number| {
         let mut key = work.names.prefix.clone().into_bytes();
         work.names.key(&mut key, rank, number);

@@ -94,7 +94,8 @@ impl Blocks {
     /// connections made.
     pub(crate) fn new(
         store: &Arc<BlockStore>,
-        (worker, first_file): (u32, usize),
+        worker: u32,
+        first_file: usize,
         buffers: BufferView,
         slots: u32,
     ) -> Result<Blocks, Error> {
@@ -122,6 +123,10 @@ impl Blocks {
         match (&end.outcome, op.kind) {
             (Ok(()), OpKind::Read) => {
                 let kept = self.pool.kept(end.connection);
+                // An object is named after its length: this is another one.
+                if kept.len() > length {
+                    return -libc::EPROTO;
+                }
                 let got = kept.len().min(length);
                 // SAFETY: the buffer has at least as many bytes as the
                 // operation and belongs to the engine until it was reaped.

@@ -12,17 +12,17 @@ use super::advice::{advised, told};
 use super::own_keys::{OwnKeys, is_note, run_of};
 use super::prepare::parts_of;
 use super::reach;
-use super::remove::{Removal, patient, remove_below};
+use super::remove::{Believed, Removal, patient, remove_below};
 use super::stalled::{LISTING, Stalled};
 use crate::Error;
-use crate::prepare::{PrepareHooks, PrepareProgress};
+use crate::prepare::{Hurry, PrepareHooks, PrepareProgress};
 
 /// Runs of which something is found in a bucket at most.
 const MOST_RUNS: usize = 100_000;
 
 /// What was found of one run.
 #[derive(Debug, Default)]
-struct Found {
+struct RunObjects {
     objects: u64,
     bytes: u64,
     versions: u64,
@@ -50,7 +50,12 @@ pub fn clean_bucket(
         }
         if remove {
             let own = OwnKeys::of_run(&run);
-            remove_below(store, target, (&own, [MOST_ENTRIES; 2]), hooks)
+            let believed = Believed {
+                own: &own,
+                most: [MOST_ENTRIES; 2],
+                known: Vec::new(),
+            };
+            remove_below(store, target, &believed, hooks)
                 .map_err(|error| behind(error, all.runs.len()))?;
         }
         all.objects += found.objects.max(found.versions);
@@ -74,12 +79,12 @@ fn find(
     store: &ObjectStore,
     target: &str,
     hooks: &mut dyn PrepareHooks,
-) -> Result<BTreeMap<String, Found>, Error> {
+) -> Result<BTreeMap<String, RunObjects>, Error> {
     let (bucket, prefix) = parts_of(target);
-    let access = Arc::new(access::find(&patient(store, false), &bucket, 0)?);
+    let access = Arc::new(access::find(&patient(store, Hurry::No), &bucket, 0)?);
     reach::answers(&access, &|| hooks.stop_requested())?;
     let mut pool = ConnectionPool::single(&access)?;
-    let mut runs: BTreeMap<String, Found> = BTreeMap::new();
+    let mut runs: BTreeMap<String, RunObjects> = BTreeMap::new();
     let start = format!("{prefix}fathom-");
     for what in [Listed::Objects, Listed::Versions, Listed::Uploads] {
         let mut listing = Listing::new(what, &start);
@@ -115,7 +120,7 @@ fn find(
     Ok(runs)
 }
 
-fn take_note(runs: &mut BTreeMap<String, Found>, what: Listed, entry: &Entry, prefix: &str) {
+fn take_note(runs: &mut BTreeMap<String, RunObjects>, what: Listed, entry: &Entry, prefix: &str) {
     let Some(run) = run_of(&entry.key, prefix) else {
         return;
     };

@@ -9,7 +9,8 @@ use super::advice::{advised, told};
 use super::ask::{Ask, Asker};
 use super::picker::Task;
 use super::shelf::Taken;
-use super::work::Work;
+use super::stalled::Outstanding;
+use super::work::StoreWork;
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
@@ -39,7 +40,7 @@ struct Making {
 
 /// What there is to make, and what was made.
 struct Filling<'w> {
-    work: &'w Work,
+    work: &'w StoreWork,
     pool: ConnectionPool,
     asker: Asker,
     missing: VecDeque<Missing>,
@@ -47,6 +48,8 @@ struct Filling<'w> {
     /// Versions by rank: objects and names.
     versions: BTreeMap<u32, Vec<(u64, String)>>,
     needs_versions: bool,
+    /// Behind the last object of each rank that was begun.
+    begun: BTreeMap<u32, u64>,
     made: u64,
     made_bytes: u64,
 }
@@ -56,7 +59,7 @@ struct Filling<'w> {
 ///
 /// # Errors
 /// When the store refuses, or keeps no versions where those are asked for.
-pub(super) fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u64), Error> {
+pub(super) fn fill(work: &StoreWork, hooks: &mut dyn PrepareHooks) -> Result<(u64, u64), Error> {
     let makes_all = |kind| matches!(kind, OpKind::Put | OpKind::PutMultipart);
     let needs = work.work.ops.iter().any(|share| !makes_all(share.kind));
     let Some(shelf) = work.shelf.as_ref().filter(|_| needs && !work.work.existing) else {
@@ -77,32 +80,20 @@ pub(super) fn fill(work: &Work, hooks: &mut dyn PrepareHooks) -> Result<(u64, u6
         under_way: vec![None; lanes],
         versions: BTreeMap::new(),
         needs_versions,
+        begun: BTreeMap::new(),
         made: 0,
         made_bytes: 0,
     };
-    filling.pool.connect_all(&|| hooks.stop_requested())?;
-    let mut ended = Vec::new();
-    let each = (work.names.sizes.mean_bytes() as u64).max(1);
-    while filling.begin() {
-        filling.pool.poll(Some(100_000_000), false, &mut ended);
-        for end in ended.drain(..) {
-            filling.ended(end)?;
-        }
-        if hooks.stop_requested() {
-            return Err(Error::Stopped);
-        }
-        hooks.progress(PrepareProgress {
-            what: "making the objects",
-            done_bytes: filling.made * each,
-            total_bytes: total * each,
-        });
+    let made = filling.make_all(total, hooks);
+    match &made {
+        Ok(()) => filling.note(shelf),
+        Err(_) => filling.note_begun(shelf),
     }
-    filling.note(shelf);
-    Ok((filling.made, filling.made_bytes))
+    made.map(|()| (filling.made, filling.made_bytes))
 }
 
 /// What is not there yet: objects, and versions of those that are there.
-fn missing(work: &Work, shelf: &Taken, needs_versions: bool) -> VecDeque<Missing> {
+fn missing(work: &StoreWork, shelf: &Taken, needs_versions: bool) -> VecDeque<Missing> {
     let versions = match needs_versions {
         true => u64::from(work.work.versions.max(1)),
         false => 1,
@@ -130,6 +121,31 @@ fn missing(work: &Work, shelf: &Taken, needs_versions: bool) -> VecDeque<Missing
 }
 
 impl Filling<'_> {
+    /// Makes all that is missing.
+    fn make_all(&mut self, total: u64, hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
+        self.pool.connect_all(&|| hooks.stop_requested())?;
+        let mut ended = Vec::new();
+        let each = (self.work.names.sizes.mean_bytes() as u64).max(1);
+        let mut outstanding = Outstanding::begin("making the objects");
+        while self.begin() {
+            self.pool.poll(Some(100_000_000), false, &mut ended);
+            let count = self.under_way.iter().flatten().count();
+            outstanding.look(count, !ended.is_empty(), &self.work.access, hooks);
+            for end in ended.drain(..) {
+                self.ended(end)?;
+            }
+            if hooks.stop_requested() {
+                return Err(Error::Stopped);
+            }
+            hooks.progress(PrepareProgress {
+                what: "making the objects",
+                done_bytes: self.made * each,
+                total_bytes: total * each,
+            });
+        }
+        Ok(())
+    }
+
     /// Puts what is missing over lanes that are free. False when nothing is left
     /// to wait for.
     fn begin(&mut self) -> bool {
@@ -158,6 +174,7 @@ impl Filling<'_> {
                 continue;
             }
             let found = (first.rank, first.number);
+            self.begun.insert(first.rank, first.number + 1);
             first.left -= 1;
             if first.left == 0 {
                 first.left = first.versions;
@@ -208,6 +225,7 @@ impl Filling<'_> {
                 self.made_bytes += self.work.names.bytes_of(making.rank, making.number);
             }
             Err(fault) if making.tries >= TRIES || fault.status / 100 == 4 => {
+                self.under_way[end.connection] = Some(making);
                 return Err(Error::Workload(format!(
                     "the objects that are to be read could not be made in bucket '{bucket}': {}",
                     advised(&told(&fault))
@@ -223,6 +241,25 @@ impl Filling<'_> {
             }
         }
         Ok(())
+    }
+
+    /// It ended early: what was put is there, what is under way may be.
+    fn note_begun(&mut self, shelf: &Taken) {
+        let most = self.work.most_versions();
+        for (rank, end) in std::mem::take(&mut self.begun) {
+            let mut range = shelf.range(rank);
+            range.tail = range.tail.max(end);
+            let versions = u64::from(self.work.work.versions.max(1));
+            range.changes += range.count().saturating_mul(versions);
+            for (number, name) in self.versions.remove(&rank).unwrap_or_default() {
+                range.versions.note(number, &name, most);
+            }
+            let open = self.under_way.iter().flatten();
+            for making in open.filter(|making| making.rank == rank) {
+                range.note_missing(making.number);
+            }
+            shelf.put_back(rank, range);
+        }
     }
 
     /// Every rank has its objects now.

@@ -2,6 +2,7 @@
 //! everything comes to an end.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use super::{
     Removal, clean_bucket, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run,
 };
 use crate::Error;
-use crate::prepare::{NoHooks, PrepareHooks, PrepareProgress, prepare};
+use crate::prepare::{CreationRefused, Hurry, NoHooks, PrepareHooks, PrepareProgress, prepare};
 
 const TARGET: &str = "bucket/some prefix";
 /// Much more than any of it takes, and less than for ever.
@@ -66,7 +67,7 @@ impl Hasty {
 impl PrepareHooks for Hasty {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
         Ok(())
     }
 
@@ -108,7 +109,7 @@ fn putting(server: &StoreServer, tag: u64) -> Job {
 }
 
 fn remove(server: &StoreServer, tag: u64) -> Result<Removal, Error> {
-    remove_objects_of_part(&store(server), TARGET, (tag, "t"), &mut NoHooks)
+    remove_objects_of_part(&store(server), TARGET, tag, "t", &mut NoHooks)
 }
 
 #[test]
@@ -267,4 +268,85 @@ fn tls_to_a_port_without_tls_fails_soon_and_says_why() {
         "{:?}",
         begun.elapsed()
     );
+}
+
+/// Wants to stop once something is told of. Somebody waits for the end.
+#[derive(Default)]
+struct Listening {
+    told: Mutex<Vec<String>>,
+    hurry: bool,
+}
+
+impl PrepareHooks for Listening {
+    fn progress(&mut self, _: PrepareProgress<'_>) {}
+
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
+        Ok(())
+    }
+
+    fn removed(&mut self, _: &Path) {}
+
+    fn waiting(&self, text: &str) {
+        self.told.lock().unwrap().push(text.to_owned());
+    }
+
+    fn stop_requested(&self) -> bool {
+        !self.told.lock().unwrap().is_empty()
+    }
+
+    fn hurries(&self) -> Hurry {
+        match self.hurry {
+            true => Hurry::LastTry,
+            false => Hurry::No,
+        }
+    }
+}
+
+impl Listening {
+    fn said(&self) -> String {
+        self.told.lock().unwrap().join("; ")
+    }
+}
+
+#[test]
+fn a_store_that_hangs_while_objects_are_made_or_removed_is_told_of() {
+    let server = planted("PUT:hang=600s");
+    let hooks = &mut Listening::default();
+    let made = prepare(&job(&server, 0x5601, &[(OpKind::Get, 1)]), hooks);
+    assert!(matches!(made, Err(Error::Stopped)), "{made:?}");
+    let wanted = "making the objects: 32 operations outstanding, none answered for 2 s";
+    assert!(hooks.said().starts_with(wanted), "{}", hooks.said());
+    assert!(hooks.said().contains(&server.endpoint()));
+    let below = "bucket/some prefix/fathom-0000000000005602/t/00c0ffee-0/w0/1";
+    for (script, wanted) in [
+        ("POST:hang=600s", "a request to remove objects (waited 2 s)"),
+        (
+            "DELETE:hang=600s",
+            "a request to give up an upload (waited 2 s)",
+        ),
+    ] {
+        let server = planted(script);
+        server.plant(below, b"x");
+        server.plant_upload(below);
+        let hooks = &mut Listening::default();
+        let removed = remove_objects_of_run(&store(&server), TARGET, 0x5602, hooks);
+        assert!(removed.unwrap_err().to_string().contains("interrupted"));
+        assert!(hooks.said().contains(wanted), "{}", hooks.said());
+    }
+}
+
+#[test]
+fn a_store_that_kept_the_load_waiting_is_given_a_moment_only() {
+    let server = planted("LIST:hang=600s");
+    let begun = Instant::now();
+    let hooks = &mut Listening {
+        hurry: true,
+        ..Listening::default()
+    };
+    let removed = remove_objects_of_run(&store(&server), TARGET, 0x5603, hooks);
+    let text = removed.unwrap_err().to_string();
+    assert!(text.contains("fathom clean"), "{text}");
+    assert_eq!(hooks.said(), "");
+    // Its patience would be 10 s otherwise.
+    assert!(begun.elapsed() < Duration::from_secs(8));
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fathom_model::secret;
 use fathom_model::workload::KeySource;
-use fathom_s3::{Credentials, Found};
+use fathom_s3::{Credentials, FoundKeys};
 
 use crate::Error;
 
@@ -50,7 +50,7 @@ pub(super) fn nobody() -> String {
 ///
 /// # Errors
 /// When there are none, with the places that were looked at.
-pub(super) fn find(source: &KeySource) -> Result<Found, Error> {
+pub(super) fn find(source: &KeySource) -> Result<FoundKeys, Error> {
     let source = match source {
         KeySource::Given(name) => return given(name),
         KeySource::Anonymous => fathom_s3::KeySource::Anonymous,
@@ -70,7 +70,7 @@ pub(super) fn find(source: &KeySource) -> Result<Found, Error> {
 }
 
 /// What this process was given under a name.
-fn given(name: &str) -> Result<Found, Error> {
+fn given(name: &str) -> Result<FoundKeys, Error> {
     let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let credentials = given.get(name).cloned().ok_or_else(|| {
         Error::Workload(format!(
@@ -78,7 +78,7 @@ fn given(name: &str) -> Result<Found, Error> {
              hosts, use a credentials file there"
         ))
     })?;
-    Ok(Found {
+    Ok(FoundKeys {
         credentials: Some(credentials),
         place: name.to_owned(),
     })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fathom_s3::ConnectionPool;
 
-use super::work::Work;
+use super::work::StoreWork;
 use super::worker::{Parts, Worker};
 use crate::Error;
 use crate::group::spawn::{Birth, WorkerEnd};
@@ -14,7 +14,7 @@ use crate::worker::LoadState;
 /// Makes the worker's connections and runs it.
 pub(crate) fn live(
     birth: &Birth,
-    work: &Arc<Work>,
+    work: &Arc<StoreWork>,
     notes: Vec<String>,
 ) -> Result<WorkerEnd, Error> {
     let plan = &birth.plan;
