@@ -14,7 +14,9 @@ mod content;
 mod fault;
 mod fill;
 mod keys;
+mod known;
 mod life;
+mod look_back;
 mod names;
 mod own_keys;
 mod picker;
@@ -22,6 +24,8 @@ mod prepare;
 mod probe;
 mod reach;
 mod remove;
+mod remove_known;
+mod remove_requests;
 mod settle;
 mod shelf;
 mod slot;
@@ -39,11 +43,12 @@ pub use keys::give_credentials;
 
 pub use clean::clean_bucket;
 pub(crate) use life::live;
+pub use look_back::look_back;
 pub(crate) use prepare::prepare;
 pub use probe::ObjectProbe;
 pub(crate) use reach::Reached;
 pub use remove::{Removal, keep_objects_of_run, remove_objects_of_part, remove_objects_of_run};
-pub(crate) use work::{Done, Work, check, results};
+pub(crate) use work::{StoreProgress, StoreWork, check, results};
 
 #[cfg(test)]
 #[path = "object_tests.rs"]
@@ -54,6 +59,9 @@ mod hostile_tests;
 
 #[cfg(test)]
 mod keeping_tests;
+
+#[cfg(test)]
+mod lying_tests;
 
 #[cfg(test)]
 mod sums_tests;

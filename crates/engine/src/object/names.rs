@@ -4,9 +4,11 @@ use fathom_model::rng::splitmix64;
 use fathom_model::workload::{KeyLayout, ObjectSizes};
 use fathom_s3::encode;
 
+use super::own_keys::COPIES;
+
 /// What all objects of a trial have in common.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Names {
+pub(crate) struct ObjectNames {
     /// Percent-encoded path up to the keys' own part, with `/` at both ends:
     /// the bucket (unless it is in the host's name), the target's prefix and
     /// the run's.
@@ -18,7 +20,7 @@ pub(crate) struct Names {
     pub(crate) seed: u64,
 }
 
-impl Names {
+impl ObjectNames {
     /// The number by which the contents of an object are known.
     pub(crate) fn content_of(rank: u32, number: u64) -> u64 {
         u64::from(rank) << 40 ^ number
@@ -26,7 +28,7 @@ impl Names {
 
     /// Bytes of an object.
     pub(crate) fn bytes_of(&self, rank: u32, number: u64) -> u64 {
-        let random = splitmix64(self.seed ^ splitmix64(Names::content_of(rank, number)));
+        let random = splitmix64(self.seed ^ splitmix64(ObjectNames::content_of(rank, number)));
         // The high half: the low one is used again below.
         let below = |bound: u64| ((u128::from(random) * u128::from(bound)) >> 64) as u64;
         match &self.sizes {
@@ -100,7 +102,8 @@ impl Names {
     pub(crate) fn copy_path(&self, out: &mut Vec<u8>, rank: u32, number: u64) {
         out.clear();
         out.extend_from_slice(&self.root);
-        out.extend_from_slice(b"copies/");
+        out.extend_from_slice(COPIES.as_bytes());
+        out.push(b'/');
         self.key(out, rank, number);
     }
 
@@ -122,8 +125,8 @@ fn rank_of(out: &mut Vec<u8>, rank: u32) {
 mod tests {
     use super::*;
 
-    fn names(layout: KeyLayout, sizes: ObjectSizes) -> Names {
-        Names {
+    fn names(layout: KeyLayout, sizes: ObjectSizes) -> ObjectNames {
+        ObjectNames {
             root: b"/bucket/p/".to_vec(),
             prefix: "p/".to_owned(),
             layout,
@@ -132,7 +135,7 @@ mod tests {
         }
     }
 
-    fn path(names: &Names, rank: u32, number: u64) -> String {
+    fn path(names: &ObjectNames, rank: u32, number: u64) -> String {
         let mut out = Vec::new();
         names.path(&mut out, rank, number);
         String::from_utf8(out).unwrap()

@@ -254,6 +254,20 @@ fn a_store_that_hangs_is_a_timeout() {
 }
 
 #[test]
+fn a_store_that_is_silent_when_the_load_is_over_is_not_waited_for() {
+    let server = server("GET:hang=600s@6");
+    let mut job = job(&server, 6, &[(OpKind::Get, 1)]);
+    job.workload.workers = 1;
+    job.workload.queue_depth = 1;
+    job.workload.bounds.time_ns = Some(500 * MS);
+    // Whoever waits for the request waits for ten minutes.
+    job.workload.store_mut().unwrap().timeout_ns = 600_000 * MS;
+    let end = run(&job);
+    assert_eq!(errors(&end, ErrorClass::Timeout), 1);
+    assert_eq!(done(&end, OpKind::Get).0, 5);
+}
+
+#[test]
 fn contents_that_were_changed_are_found() {
     let server = server("GET:corrupt@9");
     let mut job = job(&server, 7, &[(OpKind::Get, 1)]);

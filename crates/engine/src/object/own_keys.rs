@@ -40,6 +40,14 @@ impl OwnKeys {
         }
     }
 
+    /// Whether a key of the run is that of an object of its own: no copy, folder or
+    /// note.
+    pub(super) fn names_object(&self, key: &str) -> bool {
+        let below = key.strip_prefix(&self.run).unwrap_or_default();
+        let third = below.split('/').nth(2);
+        third.is_some_and(|third| third != COPIES) && !key.ends_with('/')
+    }
+
     /// Whether the run can have made an object with this key.
     pub(super) fn owns(&self, key: &str) -> bool {
         let Some(below) = key.strip_prefix(&self.run) else {
@@ -64,6 +72,9 @@ impl OwnKeys {
         }
     }
 }
+
+/// What copies have before the key of their object.
+pub(super) const COPIES: &str = "copies";
 
 /// Whether a part of a key consists of what fathom writes into keys: nothing
 /// that a server, a proxy or a file system behind it could take for another
@@ -131,6 +142,21 @@ mod tests {
             "p/fathom-0123456789abcdef/x/00c0ffee-3/../../../precious",
         ] {
             assert_eq!(run_of(key, "p/"), None, "{key}");
+        }
+    }
+
+    #[test]
+    fn copies_folders_and_notes_are_told_from_objects() {
+        let run = "p/fathom-0123456789abcdef/";
+        let own = OwnKeys::of_part(run, "t-h1");
+        assert!(own.names_object(&format!("{run}t-h1/00c0ffee-3/w0/000000000007")));
+        for key in [
+            "t-h1/00c0ffee-3/copies/w1/7",
+            "t-h1/00c0ffee-3/",
+            "t-h1/",
+            "kept",
+        ] {
+            assert!(!own.names_object(&format!("{run}{key}")), "{key}");
         }
     }
 

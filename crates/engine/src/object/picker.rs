@@ -162,6 +162,7 @@ impl Picker {
     }
 
     fn at_random(&mut self, count: u64) -> u64 {
+        debug_assert!(count > 0, "no rank is below 0: the draw would never end");
         let ObjectOrder::Zipf { theta } = self.work.order else {
             return self.rng.below(count);
         };
@@ -213,6 +214,11 @@ impl Picker {
             return Some(Draw::Wait);
         }
         range.head += count;
+        debug_assert!(
+            range.head <= range.tail,
+            "{} objects are removed, more than there are",
+            range.head
+        );
         range.versions.forget_below(range.head);
         Some(Draw::Task(Task {
             count: count as u32,

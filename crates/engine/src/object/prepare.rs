@@ -3,7 +3,7 @@
 
 use fathom_model::rng::{derive_seed, splitmix64};
 use fathom_model::workload::{KeySource, ObjectStore, ObjectWork};
-use fathom_model::{Job, Target};
+use fathom_model::{Job, OpKind, Target};
 use fathom_s3::{
     Access, Broken, ConnectionPool, Listed, Listing, Page, StoreServer, encode, is_below,
     list_query, page_of, shown,
@@ -12,11 +12,11 @@ use fathom_s3::{
 use super::access;
 use super::advice::{advised, told};
 use super::fill::fill;
-use super::names::Names;
+use super::names::ObjectNames;
 use super::own_keys::{is_note, is_tag};
 use super::shelf;
 use super::stalled::{LISTING, Stalled};
-use super::work::{Work, check};
+use super::work::{StoreWork, check};
 use crate::Error;
 use crate::prepare::{PrepareHooks, PrepareProgress};
 
@@ -29,7 +29,7 @@ const MOST_EXISTING_BYTES: usize = 128 << 20;
 /// A store that is ready, and what was done for it.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    pub(crate) work: Work,
+    pub(crate) work: StoreWork,
     pub(crate) made_objects: u64,
     pub(crate) made_bytes: u64,
     pub(crate) notes: Vec<String>,
@@ -103,12 +103,15 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     let taken = shelf::take(&format!("{:?} {bucket}/{place}", store.endpoints));
     let place = format!("{place}-{}/", taken.number());
     let names = names(&access, object, &place, job);
+    taken.note_names(&names, object.does(OpKind::Copy));
     drop(pool);
     let access = std::sync::Arc::try_unwrap(access)
         .map_err(|_| Error::Workload("the store is still in use".to_owned()))?;
-    let shelf = (Some(taken), existing);
-    let work = Work::new(object, access, names, shelf, &job.workload);
+    let mut work = StoreWork::new(object, access, names, Some(taken), existing, &job.workload);
     let (made_objects, made_bytes) = fill(&work, hooks)?;
+    let ranges: Vec<_> = (0..work.workers).map(|rank| work.range(rank)).collect();
+    work.tails = ranges.iter().map(|range| range.tail).collect();
+    work.heads = ranges.iter().map(|range| range.head).collect();
     Ok(Ready {
         work,
         made_objects,
@@ -117,13 +120,13 @@ pub(crate) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Ready, 
     })
 }
 
-fn names(access: &Access, object: &ObjectWork, place: &str, job: &Job) -> Names {
+fn names(access: &Access, object: &ObjectWork, place: &str, job: &Job) -> ObjectNames {
     let mut root = access.bucket_path();
     if root.last() != Some(&b'/') {
         root.push(b'/');
     }
     encode::percent(&mut root, place.as_bytes(), true);
-    Names {
+    ObjectNames {
         root,
         prefix: place.to_owned(),
         layout: object.keys,
@@ -147,7 +150,7 @@ fn on_null(job: &Job, object: &ObjectWork, store: &ObjectStore) -> Result<Ready,
     };
     let access = access::find(&store, "null", job.seed)?;
     let names = names(&access, object, "null/", job);
-    let mut work = Work::new(object, access, names, (None, Vec::new()), &job.workload);
+    let mut work = StoreWork::new(object, access, names, None, Vec::new(), &job.workload);
     work.null_server = Some(server);
     Ok(Ready {
         work,
@@ -167,18 +170,17 @@ fn holds_others(
     hooks: &dyn PrepareHooks,
 ) -> Result<bool, Error> {
     let mut query = Vec::new();
-    list_query(&mut query, prefix, ("", false), 1000, true);
+    list_query(&mut query, prefix, "", false, 1000, true);
     let listing = Stalled::begin(LISTING, access);
     let page = page_of(pool, access, &query, &|| listing.look(hooks));
     let document = page.map_err(|broken| unlisted(access, broken))?;
-    let checked = others_of(&document, prefix);
-    checked.map_err(|text| unlisted(access, Broken::Wrong(text)))
+    others_of(&document, prefix).map_err(|broken| unlisted(access, broken))
 }
 
 /// Whether a page, folded at `/`, names anything that no run of fathom made.
-fn others_of(document: &[u8], prefix: &str) -> Result<bool, String> {
+fn others_of(document: &[u8], prefix: &str) -> Result<bool, Broken> {
     let mut others = false;
-    let page = Page::read(document, Listed::Objects).map_err(|error| error.to_string())?;
+    let page = Page::read(document, Listed::Objects)?;
     for entry in page.entries.iter().flatten() {
         is_below(&entry.key, prefix)?;
         others = true;

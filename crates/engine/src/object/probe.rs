@@ -18,17 +18,17 @@ use super::picker::Task;
 use super::prepare::prepare;
 use super::reach::Reached;
 use super::remove::remove_objects_of_run;
-use super::work::Work;
+use super::work::StoreWork;
 use crate::Error;
 use crate::clock::{Clock, HostClock};
 use crate::one_by_one::Single;
-use crate::prepare::{PrepareHooks, PrepareProgress};
+use crate::prepare::{CreationRefused, Hurry, PrepareHooks, PrepareProgress};
 
 const LONGEST_WAIT_NS: u64 = 100_000_000;
 
 /// A bucket that is asked one request at a time.
 pub struct ObjectProbe {
-    work: Work,
+    work: StoreWork,
     pool: ConnectionPool,
     asker: Asker,
     clock: HostClock,
@@ -167,7 +167,7 @@ struct Hurried;
 impl PrepareHooks for Hurried {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
         Ok(())
     }
 
@@ -177,8 +177,8 @@ impl PrepareHooks for Hurried {
         false
     }
 
-    fn hurries(&self) -> bool {
-        true
+    fn hurries(&self) -> Hurry {
+        Hurry::Awaited
     }
 }
 
@@ -193,7 +193,7 @@ impl PrepareHooks for Noting<'_> {
         self.hooks.progress(progress);
     }
 
-    fn creating(&mut self, path: &Path) -> Result<(), String> {
+    fn creating(&mut self, path: &Path) -> Result<(), CreationRefused> {
         self.hooks.creating(path)
     }
 

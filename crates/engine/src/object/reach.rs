@@ -73,8 +73,8 @@ pub(crate) fn lets_in(
     // Without a body an answer gives no reason; that to a listing has one.
     let mut pool = ConnectionPool::single(&access)?;
     let mut query = Vec::new();
-    list_query(&mut query, prefix, ("", false), 1, true);
-    let listed = ask(&mut pool, &access, (Method::Get, &query), stops);
+    list_query(&mut query, prefix, "", false, 1, true);
+    let listed = ask(&mut pool, &access, Method::Get, &query, stops);
     match listed {
         Err(_) if stops() => Err(Error::Stopped),
         listed => listed
@@ -92,7 +92,7 @@ pub(crate) fn answers(access: &Arc<Access>, stops: &dyn Fn() -> bool) -> Result<
     for (place, endpoint) in access.endpoints.iter().enumerate() {
         let mut pool = ConnectionPool::new(access, 1, place)?;
         pool.limit(FIRST_ANSWER_NS, HANDSHAKE_NS);
-        match ask(&mut pool, access, (Method::Head, b""), stops) {
+        match ask(&mut pool, access, Method::Head, b"", stops) {
             Ok(_) => {}
             Err(_) if stops() => return Err(Error::Stopped),
             Err(fault) if fault.status > 0 => shown = false,
@@ -117,7 +117,8 @@ fn unanswered(endpoint: &str, fault: &Fault) -> Error {
 fn ask(
     pool: &mut ConnectionPool,
     access: &Access,
-    (method, query): (Method, &[u8]),
+    method: Method,
+    query: &[u8],
     stops: &dyn Fn() -> bool,
 ) -> Result<Ended, Fault> {
     let path = access.bucket_path();

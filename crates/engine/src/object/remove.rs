@@ -12,27 +12,26 @@ use std::time::{Duration, Instant};
 use fathom_model::workload::ObjectStore;
 use fathom_s3::{
     Access, Body, Broken, ConnectionPool, Entry, Fault, Listed, Listing, Method, Request, Sink,
-    encode, error_codes, escape, md5, shown,
+    shown,
 };
 
 use super::access;
 use super::advice::told;
+use super::known::ShelfObjects;
 use super::own_keys::{KEPT, OwnKeys};
 use super::prepare::{parts_of, prefix_of_run};
 use super::shelf;
 use super::stalled::{LISTING, Stalled};
 use crate::Error;
-use crate::prepare::{PrepareHooks, PrepareProgress};
+use crate::prepare::{Hurry, PrepareHooks, PrepareProgress};
 
-/// What a store says of an object that is kept from being removed.
-const DENIED: &str = "AccessDenied";
-/// What it says of one that is not there: it is removed, then.
-const GONE: [&str; 2] = ["NoSuchKey", "NoSuchVersion"];
 /// Removing is given at least so long for a request, however little those of
 /// the load were given.
 const PATIENCE_NS: u64 = 10_000_000_000;
 /// And no longer when the user waits for the end.
 const HURRY_NS: u64 = 2_000_000_000;
+/// And once operations of the load had to be left behind, which took its time.
+const LAST_TRY_NS: u64 = 600_000_000;
 /// How often everything is listed again without that there is less of it.
 const TRIES: u32 = 2;
 /// The pause before: some stores list what is gone for a moment.
@@ -57,6 +56,8 @@ pub struct Removal {
     pub runs: Vec<String>,
     /// How many runs were left alone because they were to be kept.
     pub kept_runs: u64,
+    /// What the user should know of it though everything is removed.
+    pub notes: Vec<String>,
 }
 
 /// Removes what the run with `run_tag` made below a target `BUCKET/PREFIX`.
@@ -82,7 +83,8 @@ pub fn remove_objects_of_run(
 pub fn remove_objects_of_part(
     store: &ObjectStore,
     target: &str,
-    (run_tag, file_prefix): (u64, &str),
+    run_tag: u64,
+    file_prefix: &str,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
     let run = prefix_of_run(&parts_of(target).1, run_tag);
@@ -104,7 +106,9 @@ fn remove_made(
     );
     let (keys, versions) = shelf::most_below(&root);
     let most = [keys, versions].map(|most| most.saturating_add(UNNOTED));
-    let removed = remove_below(store, target, (own, most), hooks)?;
+    let known = shelf::known_below(&root);
+    let believed = Believed { own, most, known };
+    let removed = remove_below(store, target, &believed, hooks)?;
     shelf::forget(&root);
     Ok(removed)
 }
@@ -124,41 +128,59 @@ pub fn keep_objects_of_run(
     let mut pool = ConnectionPool::single(&access)?;
     let key = format!("{}{KEPT}", prefix_of_run(&prefix, run_tag));
     let path = access.path_of(&key);
-    let request = Request {
-        method: Method::Put,
-        path: &path,
-        query: b"",
-        extra: &[],
-        body: Body::None,
-        sink: Sink::Discard,
+    let mut ask = |method| {
+        let request = Request {
+            method,
+            path: &path,
+            query: b"",
+            extra: &[],
+            body: Body::None,
+            sink: Sink::Discard,
+        };
+        pool.ask_unless(request, &|| hooks.stop_requested())
     };
-    let asked = pool.ask_unless(request, &|| hooks.stop_requested());
-    asked.map(|_| ()).map_err(|fault| {
+    let unnoted = |why: &str| {
         Error::Workload(format!(
-            "that the objects are to be kept cannot be noted in s3://{bucket}/{key}: {}; \
-             `fathom clean` will remove them",
-            told(&fault)
+            "that the objects are to be kept cannot be noted in s3://{bucket}/{key}: {why}; \
+             `fathom clean` will remove them"
         ))
-    })
+    };
+    ask(Method::Put).map_err(|fault| unnoted(&told(&fault)))?;
+    match ask(Method::Head) {
+        Err(fault) if fault.status == 404 => {
+            Err(unnoted("the store said that it did, and it is not there"))
+        }
+        // Not every key may look.
+        _ => Ok(()),
+    }
 }
 
 /// A store whose requests are given time, unless somebody waits for the end.
-pub(super) fn patient(store: &ObjectStore, hurries: bool) -> ObjectStore {
+pub(super) fn patient(store: &ObjectStore, hurry: Hurry) -> ObjectStore {
     ObjectStore {
-        timeout_ns: match hurries {
-            true => store.timeout_ns.min(HURRY_NS),
-            false => store.timeout_ns.max(PATIENCE_NS),
+        timeout_ns: match hurry {
+            Hurry::No => store.timeout_ns.max(PATIENCE_NS),
+            Hurry::Awaited => store.timeout_ns.min(HURRY_NS),
+            Hurry::LastTry => store.timeout_ns.min(LAST_TRY_NS),
         },
         ..store.clone()
     }
 }
 
-/// Removes everything that is `own`; at most so many keys, and versions of them,
-/// are believed.
+/// What a removal takes for the run's own.
+pub(super) struct Believed<'k> {
+    pub(super) own: &'k OwnKeys,
+    /// So many keys, and versions of them, are believed at most.
+    pub(super) most: [u64; 2],
+    /// What this process knows to have made.
+    pub(super) known: Vec<ShelfObjects>,
+}
+
+/// Removes everything that is the run's own.
 pub(super) fn remove_below(
     store: &ObjectStore,
     target: &str,
-    (own, most): (&OwnKeys, [u64; 2]),
+    believed: &Believed<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Removal, Error> {
     let (bucket, _) = parts_of(target);
@@ -167,21 +189,24 @@ pub(super) fn remove_below(
     let mut remover = Remover {
         pool,
         access,
-        own,
-        most,
+        own: believed.own,
+        most: believed.most,
         target,
         hooks,
         removed: Removal::default(),
+        listed: ListedAtOnce::default(),
+        removes_by_name: !believed.known.is_empty(),
         strange: (0, String::new()),
     };
     let ended = [Listed::Uploads, Listed::Objects, Listed::Versions]
         .into_iter()
-        .try_for_each(|what| remover.clear(what));
+        .try_for_each(|what| remover.clear(what))
+        .and_then(|()| remover.hold_against(&believed.known));
     remover.finish(ended)
 }
 
 /// Why a removal ended before everything was gone.
-enum Early {
+pub(super) enum Early {
     /// What the store or the way to it said; another try may help.
     Refused(String),
     /// What the store lists cannot be right; another try will not help.
@@ -190,7 +215,7 @@ enum Early {
 }
 
 impl Early {
-    fn failed(what: &str, fault: &Fault) -> Early {
+    pub(super) fn failed(what: &str, fault: &Fault) -> Early {
         Early::Refused(format!("{what} failed: {}", told(fault)))
     }
 }
@@ -209,38 +234,53 @@ impl From<Broken> for Early {
 #[derive(Default)]
 struct Round {
     found: u64,
+    /// Those of them that are objects: no copies, folders or notes.
+    objects: u64,
     example: String,
     /// Keys below the prefix that the run cannot have made, and one of them.
     strange: (u64, String),
 }
 
+/// The most that one listing, from its beginning to its end, has named.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ListedAtOnce {
+    pub(super) objects: u64,
+    pub(super) versions: u64,
+}
+
 /// A removal under way.
-struct Remover<'r> {
-    pool: ConnectionPool,
-    access: Arc<Access>,
-    own: &'r OwnKeys,
+pub(super) struct Remover<'r> {
+    pub(super) pool: ConnectionPool,
+    pub(super) access: Arc<Access>,
+    pub(super) own: &'r OwnKeys,
     /// Keys and versions that are believed at most.
     most: [u64; 2],
     target: &'r str,
-    hooks: &'r mut dyn PrepareHooks,
-    removed: Removal,
+    pub(super) hooks: &'r mut dyn PrepareHooks,
+    pub(super) removed: Removal,
+    pub(super) listed: ListedAtOnce,
+    /// What is not listed can still be removed by name.
+    pub(super) removes_by_name: bool,
     /// Keys below the prefix that the run cannot have made, and one of them.
     strange: (u64, String),
 }
 
 impl Remover<'_> {
     /// Lists and removes until nothing is left.
-    fn clear(&mut self, what: Listed) -> Result<(), Early> {
+    pub(super) fn clear(&mut self, what: Listed) -> Result<(), Early> {
         let (mut least, mut tries) = (u64::MAX, 0);
+        let mut last = String::new();
         for _ in 0..MOST_ROUNDS {
             let round = self.round(what)?;
+            self.note_listed(what, &round);
             if round.strange.0 > self.strange.0 {
                 self.strange.clone_from(&round.strange);
             }
             if round.found == 0 {
                 return Ok(());
             }
-            if round.found >= least {
+            // As many others as before are progress: it lists a few at a time.
+            if round.found >= least && round.example == last {
                 tries += 1;
                 if tries > TRIES {
                     return Err(stays(what, &round));
@@ -248,6 +288,11 @@ impl Remover<'_> {
                 self.pause()?;
             }
             least = least.min(round.found);
+            last = round.example;
+        }
+        // Too few at a time: what is known by name is removed so.
+        if self.removes_by_name && what == Listed::Objects {
+            return Ok(());
         }
         let round = self.round(what)?;
         match round.found {
@@ -256,8 +301,16 @@ impl Remover<'_> {
         }
     }
 
+    fn note_listed(&mut self, what: Listed, round: &Round) {
+        match what {
+            Listed::Objects => self.listed.objects = self.listed.objects.max(round.objects),
+            Listed::Versions => self.listed.versions = self.listed.versions.max(round.found),
+            Listed::Uploads => {}
+        }
+    }
+
     /// Waits for a store that has not noticed yet what it removed.
-    fn pause(&self) -> Result<(), Early> {
+    pub(super) fn pause(&self) -> Result<(), Early> {
         let until = Instant::now() + PAUSE;
         while Instant::now() < until {
             if self.hooks.stop_requested() {
@@ -298,6 +351,8 @@ impl Remover<'_> {
             }
             if let Some(last) = own.last() {
                 round.found += own.len() as u64;
+                let objects = own.iter().filter(|entry| self.own.names_object(&entry.key));
+                round.objects += objects.count() as u64;
                 round.example = shown(&last.key);
                 self.remove(what, own)?;
             }
@@ -334,113 +389,6 @@ impl Remover<'_> {
             self.removed.bytes = bytes.fold(self.removed.bytes, u64::saturating_add);
         }
         Ok(())
-    }
-
-    /// Removes what a list names; what its owner keeps from being removed as well,
-    /// where that can be lifted: all of it is of the run.
-    fn send_batch(&mut self, own: &[Entry]) -> Result<(), Early> {
-        let mut said = self.send_list(own, false)?;
-        if said.as_deref() == Some(DENIED) {
-            said = self.send_list(own, true)?;
-        }
-        match said {
-            Some(code) => Err(Early::Refused(format!("removing objects failed: {code}"))),
-            None => Ok(()),
-        }
-    }
-
-    /// Sends a list; the code of the first error in the answer.
-    fn send_list(&mut self, own: &[Entry], bypass: bool) -> Result<Option<String>, Early> {
-        let list = self.list(own)?;
-        let sum = encode::base64(&md5(&list));
-        let path = self.access.bucket_path();
-        let both: [(&[u8], &[u8]); 2] = [
-            (b"content-md5", sum.as_bytes()),
-            (b"x-amz-bypass-governance-retention", b"true"),
-        ];
-        let request = Request {
-            method: Method::Post,
-            path: &path,
-            query: b"delete=",
-            extra: match bypass {
-                true => &both,
-                false => &both[..1],
-            },
-            body: Body::Bytes(list),
-            sink: Sink::Keep,
-        };
-        let hooks = &*self.hooks;
-        let end = match self.pool.ask_unless(request, &|| hooks.stop_requested()) {
-            Ok(end) => end,
-            Err(_) if hooks.stop_requested() => return Err(Early::Stopped),
-            // Some stores refuse all of the list for one of its objects.
-            Err(fault) if fault.status == 403 && !bypass => return Ok(Some(DENIED.to_owned())),
-            Err(fault) => return Err(Early::failed("removing objects", &fault)),
-        };
-        let codes = error_codes(self.pool.kept(end.connection));
-        let codes = codes.map_err(|error| {
-            Early::Refused(format!(
-                "what became of removing objects is unknown: {error}"
-            ))
-        })?;
-        let mut codes = codes.into_iter();
-        let code = codes.find(|code| !GONE.contains(&code.as_str()));
-        Ok(code.map(|code| shown(&code)))
-    }
-
-    /// The document that removes objects, or versions of them. Nothing that is
-    /// not of the run gets into it, whoever asks.
-    fn list(&self, own: &[Entry]) -> Result<Vec<u8>, Early> {
-        let mut list = b"<Delete><Quiet>true</Quiet>".to_vec();
-        for entry in own {
-            self.must_own(&entry.key)?;
-            list.extend_from_slice(b"<Object><Key>");
-            escape(&mut list, &entry.key);
-            list.extend_from_slice(b"</Key>");
-            if !entry.mark.is_empty() {
-                list.extend_from_slice(b"<VersionId>");
-                escape(&mut list, &entry.mark);
-                list.extend_from_slice(b"</VersionId>");
-            }
-            list.extend_from_slice(b"</Object>");
-        }
-        list.extend_from_slice(b"</Delete>");
-        Ok(list)
-    }
-
-    fn abort(&mut self, upload: &Entry) -> Result<(), Early> {
-        self.must_own(&upload.key)?;
-        let path = self.access.path_of(&upload.key);
-        let mut query = b"uploadId=".to_vec();
-        encode::percent(&mut query, upload.mark.as_bytes(), false);
-        let request = Request {
-            method: Method::Delete,
-            path: &path,
-            query: &query,
-            extra: &[],
-            body: Body::None,
-            sink: Sink::Discard,
-        };
-        let hooks = &*self.hooks;
-        match self.pool.ask_unless(request, &|| hooks.stop_requested()) {
-            Ok(_) => Ok(()),
-            Err(_) if hooks.stop_requested() => Err(Early::Stopped),
-            // It ended meanwhile.
-            Err(fault) if fault.status == 404 => Ok(()),
-            Err(fault) => Err(Early::failed("giving up an upload", &fault)),
-        }
-    }
-
-    /// The last look before a request that removes something.
-    fn must_own(&self, key: &str) -> Result<(), Early> {
-        match self.own.owns(key) {
-            true => Ok(()),
-            false => Err(Early::Untrusted(format!(
-                "'{}' is not below {}",
-                shown(key),
-                self.own.prefix()
-            ))),
-        }
     }
 
     /// What became of it.
