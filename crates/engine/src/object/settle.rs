@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use fathom_model::{ErrorClass, OpKind};
-use fathom_s3::{Ended, NextPage, error_codes, shown, upload_id};
+use fathom_s3::{Ended, NextPage, PageError, error_codes, shown, upload_id};
 
 use super::advice::advised;
 use super::ask::{Ask, PartTag};
@@ -52,10 +52,14 @@ impl Worker {
         }
     }
 
-    /// Whether the answer says what it should; keeps what later requests need.
-    fn read_answer(&mut self, slot: usize, ask: &Ask, end: &Ended) -> Result<(), Fault> {
+    /// Whether what came is what was asked for.
+    fn check_contents(&self, ask: &Ask, end: &Ended) -> Result<(), Fault> {
         let wrong = |class, text: String| Err(Fault { class, text });
         let expected = self.sent[end.connection].expected;
+        let (status, came) = self.parts.pool.part(end.connection);
+        if let Some((class, text)) = other_part(expected.part, status, came) {
+            return wrong(class, text);
+        }
         if let Some(at) = end.differs_at {
             let text = format!("what was read is not what was put, within 64 KiB after byte {at}");
             return wrong(ErrorClass::Verify, text);
@@ -80,6 +84,13 @@ impl Worker {
             let text = format!("{} bytes came instead of {bytes}", end.received);
             return wrong(ErrorClass::Short, text);
         }
+        Ok(())
+    }
+
+    /// Whether the answer says what it should; keeps what later requests need.
+    fn read_answer(&mut self, slot: usize, ask: &Ask, end: &Ended) -> Result<(), Fault> {
+        let wrong = |class, text: String| Err(Fault { class, text });
+        self.check_contents(ask, end)?;
         let kept = self.parts.pool.kept(end.connection);
         match ask {
             // A completion that fails late says so in a body after status 200.
@@ -103,12 +114,16 @@ impl Worker {
                     etag: pool.tags(end.connection).0.to_owned(),
                     checksum: pool.checksum(end.connection).map(str::to_owned),
                 };
+                if tag.etag.is_empty() {
+                    let text = "the part has no entity tag (ETag), which completing needs";
+                    return wrong(ErrorClass::Other, text.to_owned());
+                }
                 self.slots[slot].put(*part, tag);
             }
             Ask::Page(asked) if self.parts.work.null_server.is_none() => {
                 match next_page(kept, asked) {
                     Ok(token) => self.slots[slot].token = token,
-                    Err(text) => return wrong(ErrorClass::Other, text),
+                    Err(why) => return wrong(ErrorClass::Other, why.to_string()),
                 }
             }
             _ => {}
@@ -142,7 +157,9 @@ impl Worker {
         );
         let work = &self.parts.work.work;
         let sent = &mut self.sent[lane];
-        if !passing || sent.retries >= work.retries || load.control.must_end() {
+        // A store that said nothing to the end of the load is not asked once more.
+        let over = load.is_draining() && fault.class == ErrorClass::Timeout;
+        if !passing || over || sent.retries >= work.retries || load.control.must_end() {
             return false;
         }
         let doubled = work.backoff_ns.saturating_mul(1 << sent.retries.min(20));
@@ -190,6 +207,9 @@ impl Worker {
                 if makes {
                     self.range.note_made(task.number);
                 }
+                if task.kind == OpKind::Copy && !self.parts.work.work.existing {
+                    self.range.note_copied(task.number);
+                }
                 if makes || task.kind == OpKind::PutVersion {
                     let version = self.parts.pool.tags(end.connection).1;
                     let most = self.parts.work.most_versions();
@@ -230,11 +250,55 @@ impl Worker {
     }
 }
 
+/// What is wrong where the answer says that it holds something else than the part
+/// that was asked for, or the whole object: `came` are the first and last byte
+/// that it names.
+fn other_part(
+    asked: Option<(u64, u64)>,
+    status: u16,
+    came: Option<(u64, u64)>,
+) -> Option<(ErrorClass, String)> {
+    let bytes = |(first, last): (u64, u64)| format!("bytes {first} to {last}");
+    match (asked, status, came) {
+        (Some(asked), 206, Some(came)) if came == asked => None,
+        (Some(asked), 206, Some(came)) => {
+            let text = format!("{} came instead of {}", bytes(came), bytes(asked));
+            Some((ErrorClass::Verify, text))
+        }
+        (Some(asked), 206, None) => {
+            let asked = bytes(asked);
+            let text = format!("the answer does not say which part it holds instead of {asked}");
+            Some((ErrorClass::Verify, text))
+        }
+        // A store may send all of an object; where that is what was asked for, the
+        // number of bytes is right.
+        (Some((0, _)), 200, _) => None,
+        (Some(asked), _, _) => {
+            let text = format!("the whole object came instead of {}", bytes(asked));
+            Some((ErrorClass::Short, text))
+        }
+        (None, 206, Some(came)) => {
+            let text = format!("{} came instead of the whole object", bytes(came));
+            Some((ErrorClass::Verify, text))
+        }
+        (None, _, _) => None,
+    }
+}
+
+/// Why a listing does not go on behind a page.
+#[derive(Debug, thiserror::Error)]
+enum NoNextPage {
+    #[error("{0}")]
+    Page(#[from] PageError),
+    #[error("the next page of the listing would be the same one again")]
+    Again,
+}
+
 /// Where a listing goes on behind a page; empty at its end.
-fn next_page(page: &[u8], asked: &str) -> Result<String, String> {
-    match NextPage::token_behind(page).map_err(|error| error.to_string())? {
+fn next_page(page: &[u8], asked: &str) -> Result<String, NoNextPage> {
+    match NextPage::token_behind(page)? {
         None => Ok(String::new()),
         Some(token) if token != asked => Ok(token),
-        Some(_) => Err("the next page of the listing would be the same one again".to_owned()),
+        Some(_) => Err(NoNextPage::Again),
     }
 }

@@ -5,14 +5,19 @@
 //! the same shape of objects use the same ones; another shape, or a trial that
 //! runs at the same time, has a prefix of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::known::ShelfObjects;
+use super::names::ObjectNames;
 use super::versions::Versions;
 
 /// Failed numbers of a rank that are remembered.
 const MOST_MISSING: usize = 1 << 16;
+/// Copied numbers of a rank that are remembered: those of the last copies, of which
+/// some are looked at after the load.
+const MOST_COPIED: usize = 48;
 
 /// What there is of one rank.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,11 +31,31 @@ pub(crate) struct Range {
     /// Requests that may each have made another version, or the marker of a
     /// removed object.
     pub(super) changes: u64,
+    /// Those that were copied last.
+    pub(super) copied: VecDeque<u64>,
 }
 
 impl Range {
     pub(crate) fn count(&self) -> u64 {
         self.tail - self.head
+    }
+
+    /// Objects that should be there.
+    pub(super) fn present(&self) -> u64 {
+        let missing = self.missing.range(self.head..self.tail.max(self.head));
+        self.count() - missing.count() as u64
+    }
+
+    /// The number of one of them, counted from 0.
+    pub(super) fn nth_present(&self, place: u64) -> Option<u64> {
+        let mut number = self.head + place;
+        for missing in self.missing.range(self.head..self.tail.max(self.head)) {
+            if *missing > number {
+                break;
+            }
+            number += 1;
+        }
+        (number < self.tail).then_some(number)
     }
 
     /// Keys that there can be at most. Each number was put under its own name and
@@ -56,6 +81,14 @@ impl Range {
         }
     }
 
+    /// Notes that the store has confirmed a copy of an object.
+    pub(super) fn note_copied(&mut self, number: u64) {
+        if self.copied.len() >= MOST_COPIED {
+            self.copied.pop_front();
+        }
+        self.copied.push_back(number);
+    }
+
     /// An object was made again.
     pub(crate) fn note_made(&mut self, number: u64) {
         self.missing.remove(&number);
@@ -69,6 +102,8 @@ pub(crate) struct Shelf {
     pub(crate) number: usize,
     busy: AtomicBool,
     ranks: Mutex<BTreeMap<u32, Range>>,
+    /// How its objects are called, and whether there may be copies of them.
+    names: Mutex<Option<(ObjectNames, bool)>>,
 }
 
 /// A shelf while a trial uses it.
@@ -90,6 +125,7 @@ pub(crate) fn take(root: &str) -> Taken {
         number: of_root.len(),
         busy: AtomicBool::new(true),
         ranks: Mutex::new(BTreeMap::new()),
+        names: Mutex::new(None),
     });
     of_root.push(Arc::clone(&shelf));
     Taken(shelf)
@@ -111,13 +147,49 @@ pub(crate) fn most_below(start: &str) -> (u64, u64) {
     (keys, versions)
 }
 
+/// What the trials below roots that begin with `start` have made and not removed, by
+/// name.
+pub(super) fn known_below(start: &str) -> Vec<ShelfObjects> {
+    let shelves = SHELVES.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_start = shelves.iter().filter(|(root, _)| root.starts_with(start));
+    let all = of_start.flat_map(|(_, shelves)| shelves);
+    all.filter_map(|shelf| shelf.known()).collect()
+}
+
 /// Forgets everything below roots that begin with `start`.
 pub(crate) fn forget(start: &str) {
     let mut shelves = SHELVES.lock().unwrap_or_else(PoisonError::into_inner);
     shelves.retain(|root, _| !root.starts_with(start));
 }
 
+impl Shelf {
+    /// What there is by name; `None` before anything is made.
+    fn known(&self) -> Option<ShelfObjects> {
+        let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let (names, copies) = names.clone()?;
+        let ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        let ranks = ranks.iter().map(|(rank, range)| (*rank, range.clone()));
+        Some(ShelfObjects {
+            names,
+            copies,
+            ranks: ranks.collect(),
+        })
+    }
+}
+
 impl Taken {
+    /// Notes how the objects are called, and whether this trial copies them.
+    pub(super) fn note_names(&self, names: &ObjectNames, copies: bool) {
+        let mut noted = self.0.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = noted.as_ref().is_some_and(|(_, copies)| *copies);
+        *noted = Some((names.clone(), copies || before));
+    }
+
+    /// What there is by name.
+    pub(super) fn known(&self) -> Option<ShelfObjects> {
+        self.0.known()
+    }
+
     pub(crate) fn number(&self) -> usize {
         self.0.number
     }

@@ -56,6 +56,8 @@ impl Slot {
     /// Takes up an operation on an object of `bytes`, in parts of `part_bytes`.
     /// Its first request.
     pub(super) fn begin(&mut self, task: Task, bytes: u64, part_bytes: u64) -> Ask {
+        // Their answers would be taken for those of the new one.
+        debug_assert_eq!(self.open, 0, "requests of the operation before");
         self.task = Some(task);
         self.open = 0;
         self.bytes = 0;
@@ -84,6 +86,12 @@ impl Slot {
 
     /// A part was sent.
     pub(super) fn put(&mut self, part: u32, tag: PartTag) {
+        // From 1, as S3 counts them.
+        debug_assert!(
+            (1..=self.parts).contains(&part),
+            "part {part} of {}",
+            self.parts
+        );
         if let Some(place) = self.tags.get_mut(part as usize - 1) {
             *place = tag;
         }

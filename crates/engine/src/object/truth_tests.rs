@@ -96,6 +96,60 @@ fn failures_are_as_many_as_the_script_made() {
 }
 
 #[test]
+fn another_part_than_was_asked_for_is_an_error() {
+    for (number, script, kind, action, class, words) in [
+        (
+            0,
+            "GET:other-range@3",
+            OpKind::GetRange,
+            Action::OtherRange,
+            ErrorClass::Verify,
+            "came instead of bytes",
+        ),
+        (
+            1,
+            "GET:whole-object@3",
+            OpKind::GetRange,
+            Action::WholeObject,
+            ErrorClass::Short,
+            "came instead of",
+        ),
+        (
+            2,
+            "GET:other-range@3",
+            OpKind::GetParallel,
+            Action::OtherRange,
+            ErrorClass::Verify,
+            "came instead of bytes",
+        ),
+        (
+            3,
+            "PUT:no-tag@3",
+            OpKind::PutMultipart,
+            Action::NoTag,
+            ErrorClass::Other,
+            "no entity tag",
+        ),
+    ] {
+        let server = server(script);
+        let mut job = job(&server, 160 + number, &[(kind, 1)]);
+        object(&mut job).objects = 90;
+        object(&mut job).sizes = fathom_model::workload::ObjectSizes::Fixed(4000);
+        object(&mut job).range_bytes = 1000;
+        object(&mut job).part_bytes = 1000;
+        let end = run(&job);
+        let (wrong, (ops, bytes, failed)) = (server.done_to(action), done(&end, kind));
+        assert!(wrong > 20 && failed > 20, "{script}: {wrong}, {failed}");
+        assert_eq!(errors(&end, class), failed, "{script}");
+        // An error is never work.
+        let each = if kind == OpKind::GetRange { 1000 } else { 4000 };
+        assert_eq!(bytes, ops * each, "{script}");
+        let texts = format!("{:?}", end.report.errors);
+        assert!(texts.contains(words), "{texts}");
+    }
+}
+
+#[test]
 fn the_tail_of_one_client_of_eight_is_in_their_merged_histogram() {
     // One server of eight has the tail: 1 in 125 of its answers, 1 in 1,000 of
     // all. An average of the eight p99.9 would show an eighth of it.

@@ -68,6 +68,11 @@ impl Versions {
         self.take(object, number).map(|_| ())
     }
 
+    /// How many are known.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// How many of an object are known.
     pub(crate) fn count_of(&self, object: u64) -> u64 {
         match self.everywhere {
@@ -94,6 +99,12 @@ impl Versions {
         let all = self.of.get(&object)?;
         let place = all.binary_search_by_key(&number, |(number, _)| *number);
         all.get(place.ok()?).map(|(_, name)| &**name)
+    }
+
+    /// The names of those of an object.
+    pub(super) fn names_of(&self, object: u64) -> impl Iterator<Item = &str> {
+        let all = self.of.get(&object).into_iter().flatten();
+        all.map(|(_, name)| &**name)
     }
 
     /// Forgets a version; its name.

@@ -8,7 +8,7 @@ use fathom_model::{Histogram, OpKind, Workload};
 use fathom_s3::{Access, Connected, StoreServer};
 
 use super::fault::Fault;
-use super::names::Names;
+use super::names::ObjectNames;
 use super::shelf::{Range, Taken};
 use super::versions::{MOST_VERSIONS, Versions};
 use crate::Error;
@@ -27,12 +27,16 @@ const MAX_PARTS: u64 = 10_000;
 
 /// A store and the work on it.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct StoreWork {
     pub(crate) work: Arc<ObjectWork>,
     pub(crate) access: Arc<Access>,
-    pub(crate) names: Names,
+    pub(crate) names: ObjectNames,
     /// `None` where nothing is kept: the null target.
     pub(crate) shelf: Option<Taken>,
+    /// Where the objects of each rank ended before the load.
+    pub(super) tails: Vec<u64>,
+    /// Where they began.
+    pub(super) heads: Vec<u64>,
     /// Objects that were there: their paths and sizes.
     pub(crate) existing: Vec<(Vec<u8>, u64)>,
     pub(crate) workers: u32,
@@ -44,14 +48,14 @@ pub(crate) struct Work {
 
 /// How far a worker came.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct StoreProgress {
     pub(crate) reached: Reached,
-    pub(crate) endpoints: Vec<Tally>,
+    pub(crate) endpoints: Vec<EndpointTally>,
 }
 
 /// What one worker saw of one endpoint in the measure phase.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct EndpointTally {
     report: EndpointReport,
     connect_ns: u64,
     handshakes: u64,
@@ -59,7 +63,7 @@ pub(crate) struct Tally {
     latency: Histogram,
 }
 
-impl Tally {
+impl EndpointTally {
     pub(crate) fn connected(&mut self, made: &Connected) {
         self.report.connections += 1;
         self.connect_ns += made.connect_ns;
@@ -90,7 +94,7 @@ impl Tally {
         self.report.retries += 1;
     }
 
-    fn merge(&mut self, other: &Tally) {
+    fn merge(&mut self, other: &EndpointTally) {
         let (mine, theirs) = (&mut self.report, &other.report);
         mine.requests += theirs.requests;
         mine.bytes += theirs.bytes;
@@ -119,19 +123,22 @@ impl Tally {
     }
 }
 
-impl Work {
+impl StoreWork {
     pub(crate) fn new(
         work: &ObjectWork,
         access: Access,
-        names: Names,
-        (shelf, existing): (Option<Taken>, Vec<(Vec<u8>, u64)>),
+        names: ObjectNames,
+        shelf: Option<Taken>,
+        existing: Vec<(Vec<u8>, u64)>,
         workload: &Workload,
-    ) -> Work {
-        Work {
+    ) -> StoreWork {
+        StoreWork {
             work: Arc::new(work.clone()),
             access: Arc::new(access),
             names,
             shelf,
+            tails: Vec::new(),
+            heads: Vec::new(),
             existing,
             workers: workload.workers,
             verifies: workload.verify.is_some(),
@@ -216,11 +223,11 @@ impl Work {
 
 /// First and last finisher, and what each endpoint did.
 pub(crate) fn results(
-    work: &Work,
-    ends: &[&Done],
+    work: &StoreWork,
+    ends: &[&StoreProgress],
     origin_ns: u64,
 ) -> (Option<Finishers>, Vec<EndpointReport>) {
-    let mut all = vec![Tally::default(); work.access.endpoints.len()];
+    let mut all = vec![EndpointTally::default(); work.access.endpoints.len()];
     for end in ends {
         for (sum, one) in all.iter_mut().zip(&end.endpoints) {
             sum.merge(one);

@@ -17,14 +17,18 @@ use super::picker::{Picker, Task};
 use super::shelf::Range;
 use super::slot::{Sent, Slot};
 use super::under_way::UnderWay;
-use super::work::{Done, Tally, Work};
+use super::work::{EndpointTally, StoreProgress, StoreWork};
 use crate::clock::Clock;
 use crate::engine::Op;
 use crate::worker::{self, Draw, LoadState, Operations, Pause, Start};
 
+/// Once nothing new is asked, a store that says nothing for so long is not waited
+/// for: what is under way took too long.
+const SILENT_NS: u64 = 10_000_000_000;
+
 /// Everything that a worker on a store is made of.
 pub(crate) struct Parts {
-    pub(crate) work: Arc<Work>,
+    pub(crate) work: Arc<StoreWork>,
     pub(crate) rank: u32,
     pub(crate) pool: ConnectionPool,
     pub(crate) depth: u32,
@@ -44,7 +48,7 @@ pub(crate) struct Worker {
     pub(super) waiting: BinaryHeap<Reverse<(u64, usize)>>,
     /// Requests that have ended and are not settled.
     ended: Vec<Ended>,
-    pub(super) endpoints: Vec<Tally>,
+    pub(super) endpoints: Vec<EndpointTally>,
 }
 
 impl Worker {
@@ -60,13 +64,13 @@ impl Worker {
             under_way: UnderWay::default(),
             waiting: BinaryHeap::new(),
             ended: Vec::with_capacity(parts.pool.connections()),
-            endpoints: vec![Tally::default(); work.access.endpoints.len()],
+            endpoints: vec![EndpointTally::default(); work.access.endpoints.len()],
             parts,
         }
     }
 
     /// Works until there is nothing left, a bound is reached, or it must end.
-    pub(crate) fn run(mut self, mut load: LoadState) -> Done {
+    pub(crate) fn run(mut self, mut load: LoadState) -> StoreProgress {
         self.note_connections(&mut load);
         let reached = worker::drive_operations(&mut self, load);
         // What never ended may or may not be in the store.
@@ -78,7 +82,7 @@ impl Worker {
         if let Some(shelf) = &self.parts.work.shelf {
             shelf.put_back(self.parts.rank, self.range);
         }
-        Done {
+        StoreProgress {
             reached,
             endpoints: self.endpoints,
         }
@@ -229,6 +233,9 @@ impl Operations for Worker {
         let mut ended = std::mem::take(&mut self.ended);
         let timeout_ns = Some(pause.timeout_ns);
         self.parts.pool.poll(timeout_ns, pause.exact, &mut ended);
+        if load.is_draining() {
+            self.parts.pool.end_where_silent(SILENT_NS);
+        }
         for one in ended.drain(..) {
             self.settle(load, one);
         }
