@@ -1,31 +1,35 @@
 //! The thread that makes the requests. It only measures and tells; whoever
 //! shows them can therefore never hold one up, and can go when one hangs.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use fathom_engine::prepare::{PrepareHooks, PrepareProgress};
-use fathom_engine::{OneByOneFacts, Single};
 use fathom_model::Job;
 
 use super::one::One;
+use crate::error::Error;
+use crate::one_by_one::{OneByOneFacts, Single};
+use crate::prepare::{CreationRefused, Hurry, PrepareHooks, PrepareProgress};
 
 /// News that may wait to be shown.
 const NEWS_MAX: usize = 1024;
 
 /// When requests are made, and how many.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    pub(super) interval_ns: u64,
-    pub(super) count: Option<u64>,
-    pub(super) deadline_ns: Option<u64>,
+pub struct Pace {
+    /// From the start of a request to that of the next; 0 is none.
+    pub interval_ns: u64,
+    /// Requests after which it ends.
+    pub count: Option<u64>,
+    /// Time after which it ends.
+    pub deadline_ns: Option<u64>,
 }
 
 /// What the thread tells.
-pub(super) enum News {
+pub enum News {
     /// The target is ready.
     Opened(OneByOneFacts),
     /// A request has ended, with what was said of its failure.
@@ -49,7 +53,7 @@ struct Flight {
 }
 
 /// The thread's other end.
-pub(super) struct Server {
+pub struct Server {
     news: Receiver<News>,
     wake: Sender<()>,
     flight: Arc<Flight>,
@@ -57,12 +61,16 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn start(job: Job, pace: Pace) -> anyhow::Result<Server> {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system starts none.
+    pub fn start(job: Job, pace: Pace) -> io::Result<Server> {
         let (sender, news) = sync_channel(NEWS_MAX);
         let (wake, woken) = channel();
         let flight = Arc::new(Flight::default());
         let started = Instant::now();
-        let work = Work {
+        let work = PingWork {
             pace,
             news: sender,
             woken,
@@ -71,8 +79,7 @@ impl Server {
         };
         std::thread::Builder::new()
             .name("ping".to_owned())
-            .spawn(move || work.serve(&job))
-            .context("cannot start a thread")?;
+            .spawn(move || work.serve(&job))?;
         Ok(Server {
             news,
             wake,
@@ -82,7 +89,7 @@ impl Server {
     }
 
     /// The next news; `None` when there are none for this long.
-    pub(super) fn next(&self, patience: Duration) -> Option<News> {
+    pub fn next(&self, patience: Duration) -> Option<News> {
         match self.news.recv_timeout(patience) {
             Ok(news) => Some(news),
             Err(RecvTimeoutError::Timeout) => None,
@@ -91,26 +98,26 @@ impl Server {
     }
 
     /// Asks for an end after the request in flight.
-    pub(super) fn stop(&self) {
+    pub fn stop(&self) {
         self.flight.stop.store(true, Ordering::Relaxed);
         // A thread that has ended needs no waking.
         let _ = self.wake.send(());
     }
 
     /// Asks for an end of the removal of what was made, too.
-    pub(super) fn leave(&self) {
+    pub fn leave(&self) {
         self.flight.leaves.store(true, Ordering::Relaxed);
     }
 
     /// Number and age of the request in flight.
-    pub(super) fn in_flight(&self) -> Option<(u64, Duration)> {
+    pub fn in_flight(&self) -> Option<(u64, Duration)> {
         let number = self.flight.number.load(Ordering::Acquire);
         let since = Duration::from_nanos(self.flight.since_ns.load(Ordering::Acquire));
         (number > 0).then(|| (number, self.started.elapsed().saturating_sub(since)))
     }
 }
 
-struct Work {
+struct PingWork {
     pace: Pace,
     news: SyncSender<News>,
     woken: Receiver<()>,
@@ -118,7 +125,7 @@ struct Work {
     started: Instant,
 }
 
-impl Work {
+impl PingWork {
     fn serve(self, job: &Job) {
         let mut hooks = Hooks {
             flight: Arc::clone(&self.flight),
@@ -126,7 +133,7 @@ impl Work {
         };
         match One::open(job, &mut hooks) {
             Ok(one) => self.requests(one, &mut hooks),
-            Err(fathom_engine::Error::Stopped) => self.tell(News::Done),
+            Err(Error::Stopped) => self.tell(News::Done),
             Err(error) => self.tell(News::Failed(error.to_string())),
         };
     }
@@ -199,7 +206,7 @@ struct Hooks {
 impl PrepareHooks for Hooks {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &std::path::Path) -> Result<(), String> {
+    fn creating(&mut self, _: &std::path::Path) -> Result<(), CreationRefused> {
         Ok(())
     }
 
@@ -213,7 +220,10 @@ impl PrepareHooks for Hooks {
         flag.load(Ordering::Relaxed)
     }
 
-    fn hurries(&self) -> bool {
-        self.flight.stop.load(Ordering::Relaxed)
+    fn hurries(&self) -> Hurry {
+        match self.flight.stop.load(Ordering::Relaxed) {
+            true => Hurry::Awaited,
+            false => Hurry::No,
+        }
     }
 }

@@ -4,13 +4,11 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use fathom_engine::{Error, OneByOneFacts, Single};
-use fathom_model::{Job, OpKind, Target, Workload};
+use fathom_model::{OpKind, Target};
 use rustix::io::Errno;
 
-use super::Ping;
-use crate::exit::CommandError;
-use crate::{pipeline, run_identity};
+use crate::error::Error;
+use crate::one_by_one::{OneByOneFacts, Single};
 
 /// What a timeout of the library stands for.
 const TIMED_OUT: i32 = Errno::TIMEDOUT.raw_os_error();
@@ -18,21 +16,32 @@ const TIMED_OUT: i32 = Errno::TIMEDOUT.raw_os_error();
 /// A connection that takes longer has failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// `tcp://HOST:PORT` as a target.
-pub(super) fn target(address: &str) -> Result<Target, String> {
-    let (host, port) = address.rsplit_once(':').ok_or_else(|| {
-        format!("'tcp://{address}': a host is pinged at a port: tcp://{address}:22, for example")
-    })?;
+/// Why a text names no port of a host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// There is no port.
+    #[error("'tcp://{0}': a host is pinged at a port: tcp://{0}:22, for example")]
+    NoPort(String),
+    /// The port is none.
+    #[error("'tcp://{0}': a port is 1 to 65535, as in tcp://storage1:22")]
+    WrongPort(String),
+}
+
+/// `tcp://HOST:PORT` as a target; `address` is what follows `tcp://`.
+///
+/// # Errors
+/// It has no port, or one that is none.
+pub fn target(address: &str) -> Result<Target, AddressError> {
+    let parts = address.rsplit_once(':');
+    let (host, port) = parts.ok_or_else(|| AddressError::NoPort(address.to_owned()))?;
     match port.parse::<u16>() {
         Ok(port) if port > 0 && !host.is_empty() => Ok(Target::Peer(format!("tcp/{host}/{port}"))),
-        _ => Err(format!(
-            "'tcp://{address}': a port is 1 to 65535, as in tcp://storage1:22"
-        )),
+        _ => Err(AddressError::WrongPort(address.to_owned())),
     }
 }
 
 /// HOST:PORT of such a target.
-pub(super) fn address(target: &Target) -> Option<String> {
+pub fn address(target: &Target) -> Option<String> {
     let Target::Peer(peer) = target else {
         return None;
     };
@@ -40,38 +49,14 @@ pub(super) fn address(target: &Target) -> Option<String> {
     Some(format!("{host}:{port}"))
 }
 
-/// What requests to a host are made of.
-pub(super) fn job(ping: &Ping, target: Target) -> Result<Job, CommandError> {
-    let stray = [
-        ("--working-set", ping.working_set.is_some()),
-        ("--cached", ping.cached),
-        ("--direct", ping.direct),
-        ("--write", ping.write),
-        ("--sequential", ping.sequential),
-    ];
-    if let Some((flag, _)) = stray.iter().find(|(_, given)| *given) {
-        let problem = format!("{flag} has no meaning on a host; leave it out");
-        return Err(CommandError::Usage(problem));
-    }
-    Ok(Job {
-        workload: Workload::example("ping"),
-        target,
-        seed: run_identity::fresh_seed(),
-        run_tag: run_identity::fresh_seed(),
-        destructive: false,
-        keep_files: false,
-        file_prefix: pipeline::FILE_PREFIX.to_owned(),
-    })
-}
-
 /// The address that is connected to, request by request.
-pub(super) struct HostProbe {
+pub(crate) struct HostProbe {
     address: SocketAddr,
     opened: Instant,
 }
 
 impl HostProbe {
-    pub(super) fn open(target: &Target) -> Result<HostProbe, Error> {
+    pub(crate) fn open(target: &Target) -> Result<HostProbe, Error> {
         let name = address(target).unwrap_or_default();
         // Looked up once: the time of a name server is not that of the host.
         let found = fathom_deadline::addresses_of(&name);
@@ -86,15 +71,15 @@ impl HostProbe {
         }
     }
 
-    pub(super) fn facts(&self) -> OneByOneFacts {
+    pub(crate) fn facts(&self) -> OneByOneFacts {
         OneByOneFacts::of_store(0)
     }
 
-    pub(super) fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         self.opened.elapsed().as_nanos() as u64
     }
 
-    pub(super) fn next(&mut self) -> Single {
+    pub(crate) fn next(&mut self) -> Single {
         let started_ns = self.now_ns();
         let connected = TcpStream::connect_timeout(&self.address, PATIENCE);
         let ended_ns = self.now_ns();
