@@ -17,7 +17,7 @@ const IDENTITY_BYTES: usize = 32;
 
 /// Whose bytes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Owner {
+pub(crate) struct ContentOwner {
     pub(crate) rank: u32,
     pub(crate) number: u64,
 }
@@ -47,7 +47,7 @@ impl Contents {
     /// The bytes of the record at `offset` of a file, `length` of them (at most
     /// the record size).
     #[inline]
-    pub(crate) fn record(&mut self, owner: Owner, offset: u64, length: usize) -> &[u8] {
+    pub(crate) fn record(&mut self, owner: ContentOwner, offset: u64, length: usize) -> &[u8] {
         if let Some((at, bytes, replaced)) = self.replaced.take() {
             self.pool[at..at + bytes].copy_from_slice(&replaced[..bytes]);
         }
@@ -64,7 +64,7 @@ impl Contents {
 
     /// Numbers that differ in their low bytes come first: even a file of ten
     /// bytes tells to whom it belongs.
-    fn identity(&self, owner: Owner, offset: u64) -> [u8; IDENTITY_BYTES] {
+    fn identity(&self, owner: ContentOwner, offset: u64) -> [u8; IDENTITY_BYTES] {
         let mut identity = [0; IDENTITY_BYTES];
         identity[..8].copy_from_slice(&owner.number.to_le_bytes());
         identity[8..12].copy_from_slice(&owner.rank.to_le_bytes());
@@ -83,7 +83,7 @@ mod tests {
     fn each_record_is_its_own_and_always_the_same() {
         let mut contents = Contents::new(&Payload::default(), 5, 4096);
         let of = |contents: &mut Contents, number, offset, length| {
-            let owner = Owner { rank: 1, number };
+            let owner = ContentOwner { rank: 1, number };
             contents.record(owner, offset, length).to_vec()
         };
         let first = of(&mut contents, 1, 0, 4096);

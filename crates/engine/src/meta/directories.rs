@@ -46,7 +46,8 @@ impl Directories {
     pub(crate) fn hold(
         &mut self,
         geometry: &Geometry,
-        (rank, leaf): (u32, u64),
+        rank: u32,
+        leaf: u64,
         name: &mut Name,
     ) -> Result<(), Errno> {
         let at = self.place(leaf);

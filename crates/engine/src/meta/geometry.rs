@@ -18,6 +18,12 @@ pub(crate) struct Geometry {
 impl Geometry {
     /// `tag` is the tree's own: the same tree has the same files in every trial.
     pub(crate) fn new(tree: &MetaTree, workers: u32, tag: u64) -> Geometry {
+        debug_assert!(
+            tree.leaves > 0 && tree.files_per_leaf() > 0,
+            "a tree of {} leaves with {} files each",
+            tree.leaves,
+            tree.files_per_leaf()
+        );
         Geometry {
             per_leaf: tree.files_per_leaf(),
             tree: tree.clone(),
@@ -68,6 +74,7 @@ impl Geometry {
         if self.tree.hashed {
             return None;
         }
+        debug_assert!(leaf < leaves, "leaf {leaf} of {leaves}");
         let round = self.per_leaf.checked_mul(leaves)?;
         let rest = (count % round).saturating_sub(leaf * self.per_leaf);
         Some(count / round * self.per_leaf + rest.min(self.per_leaf))

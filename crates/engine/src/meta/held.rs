@@ -7,7 +7,7 @@ use fathom_model::{OpKind, rng::splitmix64};
 
 /// What files hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Held {
+pub(crate) struct FileContents {
     /// Contents were made in pieces of this length.
     pub(crate) record_bytes: u64,
     /// Bytes of an attribute, and how many there are.
@@ -16,11 +16,11 @@ pub(crate) struct Held {
     payload: u64,
 }
 
-impl Held {
+impl FileContents {
     /// What work would leave in files that it makes.
-    pub(crate) fn of(meta: &MetaWork, workload: &Workload) -> Held {
+    pub(crate) fn of(meta: &MetaWork, workload: &Workload) -> FileContents {
         let text = format!("{:?}", workload.payload);
-        Held {
+        FileContents {
             record_bytes: meta.tree.record_bytes,
             xattrs: (meta.tree.xattr_bytes, meta.xattrs),
             payload: text
@@ -30,7 +30,12 @@ impl Held {
     }
 
     /// Whether work that wants `wants` can take files as they are.
-    pub(crate) fn serves(&self, wants: &Held, meta: &MetaWork, workload: &Workload) -> bool {
+    pub(crate) fn serves(
+        &self,
+        wants: &FileContents,
+        meta: &MetaWork,
+        workload: &Workload,
+    ) -> bool {
         let does = |kinds: &[OpKind]| kinds.iter().any(|kind| meta.does(*kind));
         let compares = workload.verify.is_some() && does(&[OpKind::ReadFile, OpKind::SwiftGet]);
         let rewrites = does(&[OpKind::Overwrite, OpKind::TruncateOverwrite, OpKind::Append]);
@@ -42,7 +47,7 @@ impl Held {
     }
 
     /// What they hold while the work is done.
-    pub(crate) fn before(&self, wants: &Held, meta: &MetaWork) -> Held {
+    pub(crate) fn before(&self, wants: &FileContents, meta: &MetaWork) -> FileContents {
         // Whoever makes all files finds none before.
         match meta.phase() {
             Some(OpKind::Create | OpKind::SwiftPut) => wants.clone(),
@@ -51,10 +56,10 @@ impl Held {
     }
 
     /// What they hold after the work.
-    pub(crate) fn after(&self, wants: &Held, meta: &MetaWork) -> Held {
+    pub(crate) fn after(&self, wants: &FileContents, meta: &MetaWork) -> FileContents {
         let held = self.before(wants, meta);
         match meta.does(OpKind::Setxattr) {
-            true => Held {
+            true => FileContents {
                 xattrs: wants.xattrs,
                 ..held
             },
@@ -72,11 +77,11 @@ impl Held {
     }
 
     /// From such a part.
-    pub(crate) fn parse(text: &str) -> Option<Held> {
+    pub(crate) fn parse(text: &str) -> Option<FileContents> {
         let mut words = text.split(' ');
         let record_bytes = words.next()?.parse().ok()?;
         let (bytes, count) = words.next()?.split_once('x')?;
-        Some(Held {
+        Some(FileContents {
             record_bytes,
             xattrs: (bytes.parse().ok()?, count.parse().ok()?),
             payload: u64::from_str_radix(words.next()?, 16).ok()?,
@@ -106,10 +111,10 @@ pub(crate) mod tests {
             work.ops[0].kind = kind;
             work
         };
-        let held = Held::of(&work(5), &workload);
-        assert_eq!(Held::parse(&held.line()), Some(held.clone()));
-        assert_eq!(Held::parse("1 2 3"), None);
-        let other = Held {
+        let held = FileContents::of(&work(5), &workload);
+        assert_eq!(FileContents::parse(&held.line()), Some(held.clone()));
+        assert_eq!(FileContents::parse("1 2 3"), None);
+        let other = FileContents {
             record_bytes: 3,
             xattrs: (1, 2),
             ..held.clone()
@@ -118,7 +123,7 @@ pub(crate) mod tests {
         assert!(held.serves(&other, &with(OpKind::ReadFile), &verified));
         assert!(!held.serves(&other, &with(OpKind::Overwrite), &workload));
         assert!(!held.serves(&other, &with(OpKind::Getxattr), &workload));
-        let payload = Held {
+        let payload = FileContents {
             payload: 3,
             ..held.clone()
         };

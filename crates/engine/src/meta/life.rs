@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::picker::Picker;
-use super::work::Work;
+use super::work::TreeWork;
 use super::worker::{Parts, Worker};
 use crate::Error;
 use crate::group::spawn::{Birth, WorkerEnd};
@@ -13,7 +13,7 @@ use crate::worker::LoadState;
 /// Makes the worker's parts and runs it.
 pub(crate) fn live(
     birth: &Birth,
-    work: &Arc<Work>,
+    work: &Arc<TreeWork>,
     notes: Vec<String>,
 ) -> Result<WorkerEnd, Error> {
     let plan = &birth.plan;

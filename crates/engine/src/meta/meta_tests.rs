@@ -286,6 +286,39 @@ fn a_strangers_tree_or_file_is_left_alone() {
 }
 
 #[test]
+fn a_file_of_somebody_elses_under_a_name_of_fathoms_is_left_alone() {
+    let hour = std::time::Duration::from_secs(3600);
+    // Put there long after the run ended, and moved there with what it was.
+    for is_older in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut prepared, _) = load(&job(dir.path(), &[OpKind::Create]));
+        let branch = dir.path().join("fathom.tree/w0/n0/n0");
+        let thesis = branch.join(names(&branch).pop().unwrap());
+        std::fs::write(&thesis, "years").unwrap();
+        let file = std::fs::File::options().write(true).open(&thesis).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        let changed = if is_older { now - hour } else { now + hour };
+        file.set_modified(changed).unwrap();
+        let left = cleanup(&mut prepared, false, &mut NoHooks).unwrap_err();
+        let told = left.to_string();
+        assert!(told.contains("while no run of fathom worked"), "{told}");
+        assert_eq!(std::fs::read_to_string(&thesis).unwrap(), "years");
+        drop(prepared);
+        // The next run on the tree makes it anew, and leaves it alone as well.
+        if is_older {
+            let mut other = job(dir.path(), &[OpKind::Unlink]);
+            of(&mut other).tree.fan_out = 3;
+            let told = prepare(&other, &mut NoHooks).unwrap_err().to_string();
+            assert!(told.contains("while no run of fathom worked"), "{told}");
+            assert_eq!(std::fs::read_to_string(&thesis).unwrap(), "years");
+        }
+        file.set_modified(now).unwrap();
+        remove_files_of_run(dir.path(), "fathom", 77, &mut NoHooks).unwrap();
+        assert!(names(dir.path()).is_empty());
+    }
+}
+
+#[test]
 fn links_lead_nowhere_else() {
     let dir = tempfile::tempdir().unwrap();
     let secret = tempfile::tempdir().unwrap();

@@ -10,6 +10,7 @@
 //! trials one after the other, and the end of a trial is the barrier between
 //! them. A *mix* draws its operations by weight.
 
+mod absence;
 mod content;
 mod directories;
 mod geometry;
@@ -31,9 +32,9 @@ pub(crate) use hand::Calls;
 pub(crate) use life::live;
 pub(crate) use prepare::prepare;
 pub(crate) use remove::remove;
-pub(crate) use top::Found;
-pub(crate) use tree::Tree;
-pub(crate) use work::{Done, Work, check, finishers};
+pub(crate) use top::OwnTree;
+pub(crate) use tree::{Tree, TreePlace};
+pub(crate) use work::{TreeProgress, TreeWork, check, finishers};
 
 #[cfg(test)]
 #[path = "meta_tests.rs"]

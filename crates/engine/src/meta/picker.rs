@@ -12,7 +12,7 @@ use crate::access::Permutation;
 /// Draws the operations of one worker.
 #[derive(Debug)]
 pub(crate) struct Picker {
-    way: Way,
+    way: PickOrder,
     rng: Rng,
     files: u64,
     /// Directories that the rank lists.
@@ -22,7 +22,7 @@ pub(crate) struct Picker {
 }
 
 #[derive(Debug)]
-enum Way {
+enum PickOrder {
     Phase {
         kind: OpKind,
         repeat: bool,
@@ -56,7 +56,7 @@ fn shrinks(kind: OpKind) -> bool {
 impl Picker {
     pub(crate) fn new(work: &MetaWork, geometry: &Geometry, rank: u32, seed: u64) -> Picker {
         let way = match work.phase() {
-            Some(kind) => Way::Phase {
+            Some(kind) => PickOrder::Phase {
                 kind,
                 repeat: work.repeat && !grows(kind) && !shrinks(kind),
                 from: 0,
@@ -72,7 +72,9 @@ impl Picker {
                     sum += u64::from(share.weight.max(1));
                     sum
                 });
-                Way::Mix {
+                // At least 1 each: sums that did not rise would hide a kind from the
+                // search by halves.
+                PickOrder::Mix {
                     sums: sums.collect(),
                     kinds: work.ops.iter().map(|share| share.kind).collect(),
                 }
@@ -94,14 +96,14 @@ impl Picker {
     #[inline]
     pub(crate) fn next(&mut self, rank: &Rank) -> Option<Task> {
         match &self.way {
-            Way::Phase { .. } => self.next_of_phase(rank),
-            Way::Mix { .. } => self.next_of_mix(rank),
+            PickOrder::Phase { .. } => self.next_of_phase(rank),
+            PickOrder::Mix { .. } => self.next_of_mix(rank),
         }
     }
 
     #[inline]
     fn next_of_phase(&mut self, rank: &Rank) -> Option<Task> {
-        let Way::Phase {
+        let PickOrder::Phase {
             kind,
             repeat,
             from,
@@ -139,7 +141,7 @@ impl Picker {
     }
 
     fn next_of_mix(&mut self, rank: &Rank) -> Option<Task> {
-        let Way::Mix { kinds, sums } = &self.way else {
+        let PickOrder::Mix { kinds, sums } = &self.way else {
             return None;
         };
         let total = sums.last().copied().unwrap_or(0).max(1);

@@ -18,7 +18,7 @@ use super::picker::{Needs, Picker, note};
 use super::rank::Rank;
 use super::remove;
 use super::tree::Tree;
-use super::work::Work;
+use super::work::TreeWork;
 use crate::Error;
 use crate::prepare::crew::no_thread;
 use crate::prepare::{PrepareHooks, PrepareProgress, check_room};
@@ -47,7 +47,7 @@ pub(crate) fn prepare(
     known: bool,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Prepared, Error> {
-    let Some(work) = Work::of(job, Some(tree)) else {
+    let Some(work) = TreeWork::of(job, Some(tree)) else {
         return Ok(Prepared::default());
     };
     let needs = Needs::of(&work.meta);
@@ -180,7 +180,12 @@ fn make(tree: &Tree, name: &mut Name) -> Result<(), Error> {
 
 /// Makes what is missing, in as many threads as the load will have, up to the
 /// number of CPUs.
-fn fill(job: &Job, work: &Work, needs: Needs, hooks: &mut dyn PrepareHooks) -> Result<u64, Error> {
+fn fill(
+    job: &Job,
+    work: &TreeWork,
+    needs: Needs,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<u64, Error> {
     let workers = work.geometry.workers;
     let threads = workers.min(crate::affinity::allowed_cpus()).max(1);
     let (next, made, stop) = (AtomicU32::new(0), AtomicU64::new(0), AtomicBool::new(false));
@@ -197,7 +202,7 @@ fn fill(job: &Job, work: &Work, needs: Needs, hooks: &mut dyn PrepareHooks) -> R
                     if rank >= workers || stop.load(Relaxed) {
                         return;
                     }
-                    if let Err(error) = fill_rank(job, (work, rank), needs, (made, stop)) {
+                    if let Err(error) = fill_rank(job, work, rank, needs, made, stop) {
                         stop.store(true, Relaxed);
                         let _ = sender.send(error);
                     }
@@ -234,7 +239,7 @@ fn fill(job: &Job, work: &Work, needs: Needs, hooks: &mut dyn PrepareHooks) -> R
     }
 }
 
-fn progress(hooks: &mut dyn PrepareHooks, made: u64, total: u64, work: &Work) {
+fn progress(hooks: &mut dyn PrepareHooks, made: u64, total: u64, work: &TreeWork) {
     let each = (work.geometry.tree.sizes.mean_bytes() as u64).max(1);
     hooks.progress(PrepareProgress {
         what: "making the files",
@@ -261,9 +266,11 @@ fn steps(needs: Needs) -> u64 {
 
 fn fill_rank(
     job: &Job,
-    (work, rank): (&Work, u32),
+    work: &TreeWork,
+    rank: u32,
     needs: Needs,
-    (made, stop): (&AtomicU64, &AtomicBool),
+    made: &AtomicU64,
+    stop: &AtomicBool,
 ) -> Result<(), Error> {
     let Some(tree) = &work.tree else {
         return Ok(());

@@ -13,6 +13,10 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn count(self) -> u64 {
+        debug_assert!(
+            self.head <= self.tail,
+            "files are removed that were not made: {self:?}"
+        );
         self.tail - self.head
     }
 }
@@ -51,6 +55,10 @@ impl Rank {
     /// The file with that number has been renamed. True when the round is
     /// complete.
     pub(crate) fn renamed(&mut self, number: u64) -> bool {
+        debug_assert!(
+            (self.files.head..self.files.tail).contains(&number),
+            "{number} is renamed and is not there"
+        );
         self.moved = number + 1;
         let complete = self.moved >= self.files.tail;
         if complete {

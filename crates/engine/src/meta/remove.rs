@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use rustix::fs::{AtFlags, Dir, FileType, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, statat, unlinkat};
 use rustix::io::Errno;
 
+use super::absence::Absence;
 use super::geometry::is_level;
 use super::names::Thing;
 use super::top;
 use super::tree::LIST;
 use crate::Error;
-use crate::target_file::{FileFacts, FileIdentity, open_in_mount};
+use crate::target_file::{FileFacts, FileIdentity, open_beneath, open_in_mount};
 
 /// Threads that remove at the same time: more do not make a file system faster.
 const THREADS: usize = 8;
@@ -27,7 +28,10 @@ const DEEPEST: u32 = 80;
 /// stays, and so do the directories that hold it: then it is an error.
 pub(crate) fn empty(top: &OwnedFd, path: &Path) -> Result<(), Error> {
     let io = |errno: Errno| Error::io("list", path)(errno.into());
-    let device = device_of(top, path)?;
+    let own = Own {
+        device: device_of(top, path)?,
+        absence: absence_of(top, path)?,
+    };
     let mut branches = Vec::new();
     let mut stranger = None;
     for entry in Dir::read_from(top).map_err(io)? {
@@ -50,7 +54,7 @@ pub(crate) fn empty(top: &OwnedFd, path: &Path) -> Result<(), Error> {
                 return;
             };
             let path = path.join(lossy(&branch));
-            if let Err(error) = remove_branch(top, &branch, &path, (device, 0)) {
+            if let Err(error) = remove_branch(top, &branch, &path, &own, 0) {
                 stop.store(true, Relaxed);
                 lock(&failed).get_or_insert(error);
             }
@@ -91,7 +95,26 @@ pub(crate) fn remove(
         return Err(foreign(path));
     }
     empty(&top, path)?;
-    top::remove((dir, name), &top, path)
+    top::remove(dir, name, &top, path)
+}
+
+/// What tells the things of a tree from others with such names.
+struct Own {
+    device: u64,
+    absence: Absence,
+}
+
+/// When nobody worked on a tree; nothing is known of one without a list.
+fn absence_of(top: &OwnedFd, path: &Path) -> Result<Absence, Error> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    match open_beneath(top, LIST, flags, Mode::empty()) {
+        Ok(list) => {
+            let read = Absence::read(&list.into());
+            read.map_err(Error::io("read the list of", path))
+        }
+        Err(Errno::NOENT) => Ok(Absence::default()),
+        Err(errno) => Err(Error::io("open the list of", path)(errno.into())),
+    }
 }
 
 fn device_of(directory: &OwnedFd, path: &Path) -> Result<u64, Error> {
@@ -103,7 +126,8 @@ fn remove_branch(
     parent: &OwnedFd,
     name: &[u8],
     path: &Path,
-    (device, depth): (u64, u32),
+    own: &Own,
+    depth: u32,
 ) -> Result<(), Error> {
     let io = |errno: Errno| not_done("remove", path, errno);
     if depth > DEEPEST {
@@ -116,7 +140,7 @@ fn remove_branch(
     };
     // A Btrfs subvolume has its own device number without being a mount point, and
     // fathom did not make it either.
-    if device_of(&directory, path)? != device {
+    if device_of(&directory, path)? != own.device {
         return Err(foreign(path));
     }
     let mut entries = Dir::read_from(&directory).map_err(io)?;
@@ -129,7 +153,7 @@ fn remove_branch(
         }
         let inside = || path.join(lossy(bytes));
         if is_level(bytes) {
-            remove_branch(&directory, bytes, &inside(), (device, depth + 1))?;
+            remove_branch(&directory, bytes, &inside(), own, depth + 1)?;
             continue;
         }
         let Some(thing) = Thing::of_name(bytes) else {
@@ -149,6 +173,14 @@ fn remove_branch(
             | (Thing::Symlink, FileType::Symlink) => AtFlags::empty(),
             _ => return Err(foreign(&inside())),
         };
+        if kind != FileType::Directory {
+            match FileFacts::at(&directory, OsStr::from_bytes(bytes)) {
+                Ok(facts) if own.absence.covers(&facts) => return Err(changed(&inside())),
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(Error::io("examine", &inside())(error)),
+            }
+        }
         match unlinkat(&directory, child, flags) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(Errno::NOTEMPTY) => return Err(foreign(&inside())),
@@ -174,6 +206,14 @@ fn foreign(path: &Path) -> Error {
     Error::target(
         path,
         "fathom did not make it, so it was left alone together with what it lies in; move it away",
+    )
+}
+
+fn changed(path: &Path) -> Error {
+    Error::target(
+        path,
+        "it was made or changed while no run of fathom worked on its tree, so it was left alone \
+         together with what it lies in; move it away",
     )
 }
 

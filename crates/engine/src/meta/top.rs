@@ -13,7 +13,7 @@ use crate::target_file::{FileFacts, FileIdentity, open_beneath};
 
 /// A tree that was found to be fathom's.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct OwnTree {
     pub(crate) identity: FileIdentity,
     /// A run was killed while it made it: nothing but its list can be there.
     pub(crate) unfinished: bool,
@@ -24,7 +24,7 @@ pub(super) fn open(
     dir: &OwnedFd,
     name: &str,
     path: &Path,
-    found: Option<Found>,
+    found: Option<OwnTree>,
 ) -> Result<OwnedFd, Error> {
     let io = |action| move |errno: Errno| Error::io(action, path)(errno.into());
     if found.is_none() {
@@ -60,11 +60,7 @@ fn is_empty(top: &OwnedFd) -> Result<bool, Errno> {
 }
 
 /// Removes the list of a tree and the tree, which is empty otherwise.
-pub(super) fn remove(
-    (dir, name): (&OwnedFd, &str),
-    top: &OwnedFd,
-    path: &Path,
-) -> Result<(), Error> {
+pub(super) fn remove(dir: &OwnedFd, name: &str, top: &OwnedFd, path: &Path) -> Result<(), Error> {
     let io = |action| move |errno: Errno| Error::io(action, path)(errno.into());
     match unlinkat(top, LIST, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}

@@ -7,6 +7,7 @@
 //! shape MetaTree { … } 4 workers
 //! held 4096 32x1 Payload { … }
 //! state closed
+//! idle 1764090000000000000 1764093600000000000
 //! rank …
 //! ```
 //!
@@ -24,10 +25,11 @@ use fathom_model::Workload;
 use fathom_model::workload::{MetaTree, MetaWork};
 use rustix::fs::{Mode, OFlags};
 
+use super::absence::Absence;
 use super::geometry::Geometry;
-use super::held::Held;
+use super::held::FileContents;
 use super::rank::Rank;
-use super::top::{self, Found};
+use super::top::{self, OwnTree};
 use crate::Error;
 use crate::target_file::open_beneath;
 
@@ -44,17 +46,27 @@ pub(crate) struct Tree {
     pub(crate) tag: u64,
     pub(crate) geometry: Geometry,
     /// What the files hold, as far as the shape does not say.
-    held: Mutex<Held>,
+    held: Mutex<FileContents>,
     /// What the work at hand wants them to hold.
-    wants: Held,
+    wants: FileContents,
     /// What they will hold after it, as far as they are not made anew.
-    becomes: Held,
+    becomes: FileContents,
     /// Where somebody else makes the tree: its name in the directory whose
     /// descriptor is `top`.
     pub(crate) below: Option<Arc<str>>,
+    /// When nobody worked on it.
+    absence: Mutex<Absence>,
     /// `None` where somebody else makes the tree and this one only waits for it.
     list: Option<File>,
     ranks: Mutex<Vec<Option<Rank>>>,
+}
+
+/// Where a tree lies: its directory, which is open, and its name there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TreePlace<'a> {
+    pub(crate) dir: &'a OwnedFd,
+    pub(crate) dir_path: &'a Path,
+    pub(crate) name: &'a str,
 }
 
 impl Tree {
@@ -67,11 +79,17 @@ impl Tree {
     /// one. The second value says whether what is there is known and of this
     /// shape; otherwise everything in it is to be removed.
     pub(crate) fn open(
-        (dir, dir_path): (&OwnedFd, &Path),
-        (name, found): (&str, Option<Found>),
-        (meta, workload): (&MetaWork, &Workload),
+        place: TreePlace<'_>,
+        found: Option<OwnTree>,
+        meta: &MetaWork,
+        workload: &Workload,
         fresh_tag: u64,
     ) -> Result<(Tree, bool), Error> {
+        let TreePlace {
+            dir,
+            dir_path,
+            name,
+        } = place;
         let (shape, workers) = (&meta.tree, workload.workers);
         let path = dir_path.join(name);
         let top = top::open(dir, name, &path, found)?;
@@ -82,9 +100,11 @@ impl Tree {
             .into();
         let mut text = String::new();
         let read = (&list).take(SIZE_LIMIT).read_to_string(&mut text);
-        let known = read.ok().and_then(|_| Known::parse(&text));
+        let absence = Absence::of_list(&list, &text);
+        let absence = absence.map_err(Error::io("examine the list of", &path))?;
+        let known = read.ok().and_then(|_| RecordedTree::parse(&text));
         let wanted = shape_text(shape, workers);
-        let wants = Held::of(meta, workload);
+        let wants = FileContents::of(meta, workload);
         let known = known.filter(|known| {
             known.closed
                 && known.shape == wanted
@@ -109,6 +129,7 @@ impl Tree {
             wants,
             becomes,
             below: None,
+            absence: Mutex::new(absence),
             list: Some(list),
             ranks: Mutex::new(ranks),
         };
@@ -118,12 +139,14 @@ impl Tree {
     /// The tree `name` that somebody else makes in a directory, perhaps later:
     /// its files are found below the directory, and nothing is changed.
     pub(crate) fn awaited(
-        (dir, dir_path): (OwnedFd, &Path),
+        dir: OwnedFd,
+        dir_path: &Path,
         name: &str,
-        (meta, workload): (&MetaWork, &Workload),
+        meta: &MetaWork,
+        workload: &Workload,
         tag: u64,
     ) -> Tree {
-        let held = Held::of(meta, workload);
+        let held = FileContents::of(meta, workload);
         Tree {
             path: dir_path.join(name),
             top: Arc::new(dir),
@@ -133,6 +156,7 @@ impl Tree {
             wants: held.clone(),
             becomes: held,
             below: Some(name.into()),
+            absence: Mutex::default(),
             list: None,
             ranks: Mutex::new(vec![Some(Rank::default()); workload.workers as usize]),
         }
@@ -150,7 +174,7 @@ impl Tree {
         held.record_bytes.max(1)
     }
 
-    fn becomes(&self) -> Held {
+    fn becomes(&self) -> FileContents {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match *held == self.wants {
             true => held.clone(),
@@ -160,7 +184,17 @@ impl Tree {
 
     /// Notes that the tree is being worked on.
     pub(crate) fn note_open(&self) -> Result<(), Error> {
+        self.write("open", "")?;
+        let Some(list) = &self.list else {
+            return Ok(());
+        };
+        let ended = self.absence().end(list);
+        ended.map_err(Error::io("examine the list of", &self.path))?;
         self.write("open", "")
+    }
+
+    fn absence(&self) -> MutexGuard<'_, Absence> {
+        self.absence.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes what is there, if every rank was given back; otherwise the tree
@@ -181,8 +215,9 @@ impl Tree {
 
     fn write(&self, state: &str, lines: &str) -> Result<(), Error> {
         let shape = shape_text(&self.geometry.tree, self.geometry.workers);
+        let idle = self.absence().lines();
         let text = format!(
-            "{HEADER}\ntag {:016x}\nshape {shape}\nheld {}\nstate {state}\n{lines}",
+            "{HEADER}\ntag {:016x}\nshape {shape}\nheld {}\nstate {state}\n{idle}{lines}",
             self.tag,
             self.becomes().line()
         );
@@ -227,28 +262,31 @@ fn shape_text(shape: &MetaTree, workers: u32) -> String {
     format!("{shape:?} {workers} workers")
 }
 
-struct Known {
+struct RecordedTree {
     tag: u64,
     shape: String,
-    held: Held,
+    held: FileContents,
     closed: bool,
     ranks: Vec<Rank>,
 }
 
-impl Known {
-    fn parse(text: &str) -> Option<Known> {
+impl RecordedTree {
+    fn parse(text: &str) -> Option<RecordedTree> {
         let mut lines = text.lines();
         (lines.next()? == HEADER).then_some(())?;
         let tag = lines.next()?.strip_prefix("tag ")?;
         let shape = lines.next()?.strip_prefix("shape ")?;
         let held = lines.next()?.strip_prefix("held ")?;
         let state = lines.next()?.strip_prefix("state ")?;
-        Some(Known {
+        Some(RecordedTree {
             tag: u64::from_str_radix(tag, 16).ok()?,
             shape: shape.to_owned(),
-            held: Held::parse(held)?,
+            held: FileContents::parse(held)?,
             closed: state == "closed",
-            ranks: lines.map(Rank::parse).collect::<Option<Vec<Rank>>>()?,
+            ranks: lines
+                .filter(|line| !Absence::is_line(line))
+                .map(Rank::parse)
+                .collect::<Option<Vec<Rank>>>()?,
         })
     }
 }
@@ -265,11 +303,16 @@ mod tests {
         let mut workload = Workload::example("t");
         workload.workers = workers;
         let meta = held::tests::work(files);
-        let found = FileFacts::at(&fd, "t.tree").ok().map(|facts| Found {
+        let found = FileFacts::at(&fd, "t.tree").ok().map(|facts| OwnTree {
             identity: facts.identity,
             unfinished: false,
         });
-        Tree::open((&fd, dir), ("t.tree", found), (&meta, &workload), 9).unwrap()
+        let place = TreePlace {
+            dir: &fd,
+            dir_path: dir,
+            name: "t.tree",
+        };
+        Tree::open(place, found, &meta, &workload, 9).unwrap()
     }
 
     #[test]
@@ -300,8 +343,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_breaks_the_reader(text in any::<String>()) {
-            let _ = Known::parse(&text);
-            let _ = Known::parse(&format!("{HEADER}\ntag 1\nshape x\nheld 1 1x1 p\nstate closed\n{text}"));
+            let _ = RecordedTree::parse(&text);
+            let _ = RecordedTree::parse(&format!("{HEADER}\ntag 1\nshape x\nheld 1 1x1 p\nstate closed\n{text}"));
         }
     }
 }

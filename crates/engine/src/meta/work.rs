@@ -22,7 +22,7 @@ const MAX_XATTRS: u32 = 256;
 
 /// A tree (or none, on the null target) and the work on it.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct TreeWork {
     pub(crate) meta: MetaWork,
     pub(crate) tree: Option<Arc<Tree>>,
     pub(crate) geometry: Geometry,
@@ -32,7 +32,7 @@ pub(crate) struct Work {
 
 /// How far a worker came.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct TreeProgress {
     pub(crate) reached: Reached,
     /// Records when the first worker had done its part.
     pub(crate) records_at_first: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Done {
     pub(crate) calls: Calls,
 }
 
-impl Done {
+impl TreeProgress {
     /// For the report of a load that began at `origin_ns`.
     pub(crate) fn part(&self, origin_ns: u64) -> WorkerPart {
         WorkerPart {
@@ -53,13 +53,13 @@ impl Done {
     }
 }
 
-impl Work {
+impl TreeWork {
     /// The work of a job; `None` when it is not of this kind.
-    pub(crate) fn of(job: &Job, tree: Option<&Arc<Tree>>) -> Option<Work> {
+    pub(crate) fn of(job: &Job, tree: Option<&Arc<Tree>>) -> Option<TreeWork> {
         let workload = &job.workload;
         let meta = workload.files_work()?;
         let path = tree.map(|tree| tree.path.as_os_str().as_encoded_bytes());
-        Some(Work {
+        Some(TreeWork {
             geometry: match tree {
                 Some(tree) => tree.geometry.clone(),
                 None => Geometry::new(&meta.tree, workload.workers, job.seed),
@@ -86,7 +86,11 @@ impl Work {
 
 /// First and last finisher of a load that began at `origin_ns`; `None` when no
 /// worker did its whole part.
-pub(crate) fn finishers(work: &Work, ends: &[Done], origin_ns: u64) -> Option<Finishers> {
+pub(crate) fn finishers(
+    work: &TreeWork,
+    ends: &[TreeProgress],
+    origin_ns: u64,
+) -> Option<Finishers> {
     let reached: Vec<_> = ends.iter().map(|end| end.reached).collect();
     work.first_done.finishers(&reached, origin_ns)
 }

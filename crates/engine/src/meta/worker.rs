@@ -14,7 +14,7 @@ use super::hand::{Hand, Trouble};
 use super::picker::{self, Picker};
 use super::rank::Rank;
 use super::task::Task;
-use super::work::{Done, Work};
+use super::work::{TreeProgress, TreeWork};
 use crate::clock::Clock;
 use crate::engine::Op;
 use crate::worker::{self, Draw, Failed, LoadState, Operations, Pause, Sleeper};
@@ -24,7 +24,7 @@ const SLOT: u32 = 0;
 
 /// Everything that a worker on a tree is made of.
 pub(crate) struct Parts {
-    pub(crate) work: Arc<Work>,
+    pub(crate) work: Arc<TreeWork>,
     /// Which worker it is, and on whose files it works.
     pub(crate) index: u32,
     pub(crate) rank: u32,
@@ -65,13 +65,13 @@ impl Worker {
     }
 
     /// Works until there is nothing left, a bound is reached, or it must end.
-    pub(crate) fn run(mut self, load: LoadState) -> Done {
+    pub(crate) fn run(mut self, load: LoadState) -> TreeProgress {
         let reached = worker::drive_operations(&mut self, load);
         let calls = *self.parts.hand.calls();
         if let Some(tree) = &self.parts.work.tree {
             tree.give_back(self.parts.rank, self.state);
         }
-        Done {
+        TreeProgress {
             reached,
             records_at_first: self.records_at_first.unwrap_or(calls.records),
             calls,

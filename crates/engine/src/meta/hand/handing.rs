@@ -91,21 +91,21 @@ pub(super) fn write_whole(
 }
 
 /// What comes out at the other end of a pipe.
-type Outcome = (Result<(), Errno>, Calls);
+type HandedOutcome = (Result<(), Errno>, Calls);
 
 /// The other end of a pipe: a thread that writes what comes into the file of
 /// the moment.
 #[derive(Debug)]
 pub(super) struct Stream {
     files: Option<SyncSender<(OwnedFd, PipeReader)>>,
-    outcomes: Receiver<Outcome>,
+    outcomes: Receiver<HandedOutcome>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Stream {
     pub(super) fn start() -> std::io::Result<Stream> {
         let (files, work) = sync_channel::<(OwnedFd, PipeReader)>(1);
-        let (sender, outcomes) = sync_channel::<Outcome>(1);
+        let (sender, outcomes) = sync_channel::<HandedOutcome>(1);
         let thread = std::thread::Builder::new()
             .name("fathom-stream".to_owned())
             .spawn(move || {

@@ -27,7 +27,7 @@ use rustix::io::Errno;
 
 use self::calls::Call;
 use self::handing::{Gatherer, Stream};
-use super::content::{Contents, Owner};
+use super::content::{ContentOwner, Contents};
 use super::directories::Directories;
 use super::geometry::Geometry;
 use super::names::{Name, Thing};
@@ -179,7 +179,7 @@ impl Hand {
         let leaf = self.geometry.leaf_of(self.rank, task.number);
         self.leaf = (!self.ways.whole_paths && task.kind != OpKind::Lookup).then_some(leaf);
         if let (Some(leaf), Some(directories)) = (self.leaf, &mut self.directories) {
-            directories.hold(&self.geometry, (self.rank, leaf), &mut self.name)?;
+            directories.hold(&self.geometry, self.rank, leaf, &mut self.name)?;
             self.name.clear();
         }
         self.push(thing, task.number, task.round, false);
@@ -326,8 +326,8 @@ impl Hand {
         Ok(0)
     }
 
-    fn owner(&self, number: u64) -> Owner {
-        Owner {
+    fn owner(&self, number: u64) -> ContentOwner {
+        ContentOwner {
             rank: self.rank,
             number,
         }
