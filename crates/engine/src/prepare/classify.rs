@@ -9,6 +9,7 @@ use fathom_deadline::{ask_device, device_patience, paths};
 use rustix::fs::{FileType, OFlags};
 
 use crate::Error;
+use crate::error::attribute_refusal;
 use crate::target_file::TargetFile;
 
 /// What a path turned out to be.
@@ -136,10 +137,8 @@ pub(crate) fn not_permitted(path: &Path, action: &'static str, error: std::io::E
         ErrorKind::PermissionDenied => {
             let own = rustix::process::geteuid().as_raw();
             let owner = paths::symlink_metadata(path).ok().map(|facts| facts.uid());
-            Error::target(
-                path,
-                format!("not permitted to {action} it: {}", refusal(own, owner)),
-            )
+            let why = attribute_refusal(path, &error).unwrap_or_else(|| refusal(own, owner));
+            Error::target(path, format!("not permitted to {action} it: {why}"))
         }
         ErrorKind::ReadOnlyFilesystem => Error::target(
             path,

@@ -34,7 +34,7 @@ pub(crate) struct OwnFiles {
 
 /// What was found where a file was to be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum FileAtPath {
     /// The file; it is gone now.
     Removed,
     /// Nothing: somebody else removed or moved it.
@@ -55,11 +55,11 @@ pub struct Removal {
 }
 
 impl Removal {
-    pub(crate) fn add(&mut self, path: &Path, found: Found) {
+    pub(crate) fn add(&mut self, path: &Path, found: FileAtPath) {
         match found {
-            Found::Removed => self.removed += 1,
-            Found::Missing => self.missing.push(path.to_owned()),
-            Found::Replaced => self.replaced.push(path.to_owned()),
+            FileAtPath::Removed => self.removed += 1,
+            FileAtPath::Missing => self.missing.push(path.to_owned()),
+            FileAtPath::Replaced => self.replaced.push(path.to_owned()),
         }
     }
 
@@ -92,11 +92,10 @@ impl OwnFiles {
         &self,
         file: &OwnFile,
         hooks: &mut dyn PrepareHooks,
-    ) -> Result<Found, Error> {
+    ) -> Result<FileAtPath, Error> {
         let path = self.dir_path.join(&file.name);
-        let what = (&file.identity, self.owner);
-        let found = remove_in(&self.dir, &file.name, &path, what)?;
-        if found == Found::Removed {
+        let found = remove_in(&self.dir, &file.name, &path, &file.identity, self.owner)?;
+        if found == FileAtPath::Removed {
             hooks.removed(&path);
         }
         Ok(found)
@@ -108,25 +107,27 @@ impl OwnFiles {
 ///
 /// # Errors
 /// [`Error::Io`] when the directory cannot be opened or the file not removed.
-pub fn remove_file_if(path: &Path, identity: &FileIdentity) -> Result<Found, Error> {
+pub fn remove_file_if(path: &Path, identity: &FileIdentity) -> Result<FileAtPath, Error> {
     let parent = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = match parent.unwrap_or(Path::new(".")).canonicalize() {
         Ok(parent) => parent,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Missing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(FileAtPath::Missing);
+        }
         Err(error) => return Err(Error::io("examine", path)(error)),
     };
     let dir = open_directory(&parent, OFlags::PATH).map_err(Error::io("open", &parent))?;
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-        return Ok(Found::Missing);
+        return Ok(FileAtPath::Missing);
     };
     // A tree is never noted by its path alone.
     match FileFacts::at(&dir, name) {
-        Ok(facts) if facts.kind == FileType::Directory => Ok(Found::Replaced),
+        Ok(facts) if facts.kind == FileType::Directory => Ok(FileAtPath::Replaced),
         _ => {
             let owner = rustix::process::geteuid().as_raw();
-            remove_in(&dir, name, path, (identity, owner))
+            remove_in(&dir, name, path, identity, owner)
         }
     }
 }
@@ -135,27 +136,30 @@ fn remove_in(
     dir: &OwnedFd,
     name: &str,
     path: &Path,
-    (identity, owner): (&FileIdentity, u32),
-) -> Result<Found, Error> {
+    identity: &FileIdentity,
+    owner: u32,
+) -> Result<FileAtPath, Error> {
     let facts = match FileFacts::at(dir, name) {
         Ok(facts) => facts,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Missing),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(FileAtPath::Missing);
+        }
         Err(error) => return Err(Error::io("examine", path)(error)),
     };
     let born = identity.born_ns.is_some() && facts.identity.born_ns.is_some();
     if !facts.identity.is(identity) || !(born || facts.owner == owner) {
-        return Ok(Found::Replaced);
+        return Ok(FileAtPath::Replaced);
     }
     if facts.kind == FileType::Directory && name.ends_with(TREE_SUFFIX) {
         crate::meta::remove(dir, name, path, identity)?;
-        return Ok(Found::Removed);
+        return Ok(FileAtPath::Removed);
     }
     if facts.kind != FileType::RegularFile {
-        return Ok(Found::Replaced);
+        return Ok(FileAtPath::Replaced);
     }
     match unlinkat(dir, name, AtFlags::empty()) {
-        Ok(()) => Ok(Found::Removed),
-        Err(Errno::NOENT) => Ok(Found::Missing),
+        Ok(()) => Ok(FileAtPath::Removed),
+        Err(Errno::NOENT) => Ok(FileAtPath::Missing),
         Err(errno) => Err(Error::io("remove", path)(errno.into())),
     }
 }

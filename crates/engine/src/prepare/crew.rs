@@ -14,7 +14,7 @@ use crate::Error;
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// What is to be done.
-pub(crate) struct Work<'a> {
+pub(crate) struct CrewWork<'a> {
     /// For people: `filling test files`.
     pub(crate) what: &'a str,
     /// Chunks are numbered from 0.
@@ -29,7 +29,7 @@ pub(crate) struct Work<'a> {
 /// hands it to its steps; a step returns the bytes that it has done. Chunks are
 /// taken in ascending order. The first error ends the work.
 pub(crate) fn run<T>(
-    work: &Work<'_>,
+    work: &CrewWork<'_>,
     hooks: &mut dyn PrepareHooks,
     tools: impl Fn() -> Result<T, Error> + Sync,
     step: impl Fn(&mut T, u64) -> Result<u64, Error> + Sync,
@@ -106,7 +106,7 @@ pub(crate) fn no_thread(error: &std::io::Error) -> Error {
     ))
 }
 
-fn report(work: &Work<'_>, hooks: &mut dyn PrepareHooks, done_bytes: u64) {
+fn report(work: &CrewWork<'_>, hooks: &mut dyn PrepareHooks, done_bytes: u64) {
     hooks.progress(PrepareProgress {
         what: work.what,
         done_bytes,
@@ -119,6 +119,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::prepare::CreationRefused;
 
     struct Audience {
         reports: Vec<(u64, u64)>,
@@ -131,7 +132,7 @@ mod tests {
                 .push((progress.done_bytes, progress.total_bytes));
         }
 
-        fn creating(&mut self, _: &Path) -> Result<(), String> {
+        fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
             Ok(())
         }
 
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    const WORK: Work<'_> = Work {
+    const WORK: CrewWork<'_> = CrewWork {
         what: "counting",
         chunks: 1000,
         total_bytes: 5000,

@@ -61,7 +61,7 @@ struct Open {
 }
 
 /// Equal chunks of a stretch, the last one shorter.
-struct Run {
+struct ChunkRun {
     file: u32,
     from: u64,
     to: u64,
@@ -81,7 +81,7 @@ impl Filler<'_> {
     ) -> Result<u64, Error> {
         let (runs, chunks) = self.cut(stretches);
         let total_bytes = runs.iter().map(|run| run.to - run.from).sum();
-        let work = crew::Work {
+        let work = crew::CrewWork {
             what,
             chunks,
             total_bytes,
@@ -124,7 +124,7 @@ impl Filler<'_> {
         let per_file = span.checked_sub(block).map_or(0, |slack| slack / step + 1);
         let cells = per_file * self.layout.files.len() as u64;
         let order = Permutation::new(cells, derive_seed(self.job.seed, LABEL + 1));
-        let work = crew::Work {
+        let work = crew::CrewWork {
             what: "writing blocks at random",
             chunks: cells.div_ceil(RANDOM_BATCH),
             total_bytes: cells * block,
@@ -179,7 +179,7 @@ impl Filler<'_> {
 
     /// Cuts stretches into chunks. Where data are stamped, no chunk's end cuts
     /// through a unit of the ledger.
-    fn cut(&self, stretches: &[Stretch]) -> (Vec<Run>, u64) {
+    fn cut(&self, stretches: &[Stretch]) -> (Vec<ChunkRun>, u64) {
         let mut runs = Vec::new();
         let mut chunks = 0;
         for stretch in stretches {
@@ -200,7 +200,7 @@ impl Filler<'_> {
                 let from = stretch.from.max(part_from);
                 let to = stretch.to.min(part_to);
                 if from < to {
-                    runs.push(Run {
+                    runs.push(ChunkRun {
                         file: stretch.file,
                         from,
                         to,
@@ -280,7 +280,7 @@ impl Filler<'_> {
     /// Makes what was written durable. The crew does it, so that the caller
     /// goes on hearing of it.
     fn flush(&self, stretches: &[Stretch], hooks: &mut dyn PrepareHooks) -> Result<(), Error> {
-        let work = crew::Work {
+        let work = crew::CrewWork {
             what: "flushing to stable storage",
             chunks: stretches.len() as u64,
             total_bytes: stretches.iter().map(|s| s.to - s.from).sum(),
@@ -311,7 +311,7 @@ pub(crate) fn forget_cached(
     files: &[&TargetFile],
     hooks: &mut dyn PrepareHooks,
 ) -> Result<(), Error> {
-    let work = crew::Work {
+    let work = crew::CrewWork {
         what,
         chunks: files.len() as u64,
         total_bytes: 0,

@@ -183,7 +183,8 @@ pub(crate) fn device_layout(job: &Job, path: &Path) -> Result<Layout, Error> {
 /// Makes a block device ready. The claim keeps others off it.
 pub(crate) fn prepare_device(
     job: &Job,
-    (path, layout): (&Path, &Layout),
+    path: &Path,
+    layout: &Layout,
     beside: Beside<'_>,
     ledger: Option<&Ledger>,
     data: &mut Data,
@@ -338,7 +339,7 @@ fn sample_zeros(
         (f.start_bytes / page * page, f.span_bytes / page)
     });
     let zeros = AtomicU64::new(0);
-    let work = crew::Work {
+    let work = crew::CrewWork {
         what: "looking for blocks that were never written",
         chunks: SAMPLES.min(pages),
         total_bytes: SAMPLES.min(pages) * page,

@@ -15,6 +15,28 @@ pub struct PrepareProgress<'a> {
     pub total_bytes: u64,
 }
 
+/// How much time there is for what does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hurry {
+    /// Nobody waits for the end.
+    No,
+    /// The user waits for the end.
+    Awaited,
+    /// The user does, and operations on the same target had to be left behind.
+    LastTry,
+}
+
+/// Why a file must not be created or written to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreationRefused {
+    /// Files are only removed.
+    #[error("cleaning up creates nothing")]
+    CleaningUp,
+    /// No note of the file could be taken; why.
+    #[error("{0}")]
+    NotNoted(String),
+}
+
 /// What the preparation tells its caller, and asks it, while it runs.
 pub trait PrepareHooks {
     /// Called at least five times a second during long steps.
@@ -23,15 +45,15 @@ pub trait PrepareHooks {
     /// Called before a file is created, so that a crash leaves a note of it.
     ///
     /// # Errors
-    /// A text ends the preparation before the file is created.
-    fn creating(&mut self, path: &Path) -> Result<(), String>;
+    /// A refusal ends the preparation before the file is created.
+    fn creating(&mut self, path: &Path) -> Result<(), CreationRefused>;
 
     /// Called right after a file was created whose name the user chose, before
     /// anything is written to it, so that this run and later ones know it.
     ///
     /// # Errors
-    /// A text ends the preparation.
-    fn created(&mut self, _path: &Path, _identity: &FileIdentity) -> Result<(), String> {
+    /// A refusal ends the preparation.
+    fn created(&mut self, _path: &Path, _identity: &FileIdentity) -> Result<(), CreationRefused> {
         Ok(())
     }
 
@@ -55,8 +77,8 @@ pub trait PrepareHooks {
 
     /// Whether the user waits for the end, so that what does not answer is given
     /// little time.
-    fn hurries(&self) -> bool {
-        false
+    fn hurries(&self) -> Hurry {
+        Hurry::No
     }
 }
 
@@ -67,7 +89,7 @@ pub struct NoHooks;
 impl PrepareHooks for NoHooks {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
         Ok(())
     }
 

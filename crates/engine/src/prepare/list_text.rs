@@ -32,7 +32,7 @@ pub(crate) enum FileState {
 
 /// One listed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ListedFile {
     pub(crate) state: FileState,
     pub(crate) inode: u64,
     /// `None` where the file system does not keep it.
@@ -41,10 +41,10 @@ pub(crate) struct Entry {
     pub(crate) run_tag: u64,
 }
 
-impl Entry {
+impl ListedFile {
     /// A file that is about to be created.
-    pub(crate) fn creating(run_tag: u64) -> Entry {
-        Entry {
+    pub(crate) fn creating(run_tag: u64) -> ListedFile {
+        ListedFile {
             state: FileState::Creating,
             inode: 0,
             born_ns: None,
@@ -63,7 +63,10 @@ impl Entry {
 }
 
 /// Lines that make a list that says `before` say `after`.
-pub(super) fn render(before: &BTreeMap<String, Entry>, after: &BTreeMap<String, Entry>) -> String {
+pub(super) fn render(
+    before: &BTreeMap<String, ListedFile>,
+    after: &BTreeMap<String, ListedFile>,
+) -> String {
     let mut text = String::new();
     for (name, entry) in after {
         if before.get(name) == Some(entry) {
@@ -98,7 +101,7 @@ fn sum(fields: &str, name: &str) -> u32 {
 
 /// What is wrong with a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum ListFault {
     /// It is not a list.
     NoList,
     /// The line with this number names a file that a list cannot hold.
@@ -107,29 +110,29 @@ pub(super) enum Fault {
 
 /// Lines that a crash damaged are left out, which makes their files somebody
 /// else's.
-pub(super) fn parse(text: &str, prefix: &str) -> Result<BTreeMap<String, Entry>, Fault> {
+pub(super) fn parse(text: &str, prefix: &str) -> Result<BTreeMap<String, ListedFile>, ListFault> {
     let mut entries = BTreeMap::new();
     if text.is_empty() {
         return Ok(entries);
     }
-    let (header, rest) = text.split_once('\n').ok_or(Fault::NoList)?;
-    let read: fn(&str) -> Option<Line<'_>> = match header {
+    let (header, rest) = text.split_once('\n').ok_or(ListFault::NoList)?;
+    let read: fn(&str) -> Option<ListLine<'_>> = match header {
         HEADER => entry,
         FIRST_HEADER => first_entry,
-        _ => return Err(Fault::NoList),
+        _ => return Err(ListFault::NoList),
     };
     // The last line has no end if a crash cut it off.
     let whole = rest.rfind('\n').map_or("", |end| &rest[..end]);
     for (number, line) in (2..).zip(whole.split('\n')) {
         // No damage makes this of what fathom writes.
         if line.contains('/') {
-            return Err(Fault::Name(number));
+            return Err(ListFault::Name(number));
         }
         let Some((entry, name)) = read(line) else {
             continue;
         };
         if !is_name(name, prefix) {
-            return Err(Fault::Name(number));
+            return Err(ListFault::Name(number));
         }
         match entry {
             Some(entry) => entries.insert(name.to_owned(), entry),
@@ -149,9 +152,9 @@ fn is_name(name: &str, prefix: &str) -> bool {
 }
 
 /// What a line says (`None`: the file is gone) of which name.
-type Line<'t> = (Option<Entry>, &'t str);
+type ListLine<'t> = (Option<ListedFile>, &'t str);
 
-fn entry(line: &str) -> Option<Line<'_>> {
+fn entry(line: &str) -> Option<ListLine<'_>> {
     let mut fields = line.splitn(6, ' ');
     let state = fields.next()?;
     let (inode, born, tag) = (fields.next()?, fields.next()?, fields.next()?);
@@ -164,7 +167,7 @@ fn entry(line: &str) -> Option<Line<'_>> {
     if state == "gone" {
         return Some((None, name));
     }
-    let entry = Entry {
+    let entry = ListedFile {
         state: state_of(state)?,
         inode: inode.parse().ok()?,
         born_ns: match born {
@@ -177,9 +180,9 @@ fn entry(line: &str) -> Option<Line<'_>> {
 }
 
 /// A line of the first version: `<state> <inode> <run tag, hex> <name>`.
-fn first_entry(line: &str) -> Option<Line<'_>> {
+fn first_entry(line: &str) -> Option<ListLine<'_>> {
     let mut fields = line.splitn(4, ' ');
-    let entry = Entry {
+    let entry = ListedFile {
         state: state_of(fields.next()?)?,
         inode: fields.next()?.parse().ok()?,
         born_ns: None,

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn written(inode: u64) -> Entry {
-    Entry {
+fn written(inode: u64) -> ListedFile {
+    ListedFile {
         state: FileState::Written,
         inode,
         born_ns: Some(inode + 100),
@@ -13,7 +13,7 @@ fn written(inode: u64) -> Entry {
     }
 }
 
-fn list(entries: &[(&str, Entry)]) -> BTreeMap<String, Entry> {
+fn list(entries: &[(&str, ListedFile)]) -> BTreeMap<String, ListedFile> {
     let named = entries
         .iter()
         .map(|(name, entry)| ((*name).to_owned(), *entry));
@@ -22,7 +22,7 @@ fn list(entries: &[(&str, Entry)]) -> BTreeMap<String, Entry> {
 
 #[test]
 fn what_is_added_and_taken_off_is_read_back() {
-    let first = list(&[("t.0", written(1)), ("t.tree", Entry::creating(7))]);
+    let first = list(&[("t.0", written(1)), ("t.tree", ListedFile::creating(7))]);
     let mut text = format!("{HEADER}\n{}", render(&BTreeMap::new(), &first));
     assert_eq!(parse(&text, "t").unwrap(), first);
     let second = list(&[("t.0", written(2)), ("t.11", written(3))]);
@@ -82,17 +82,20 @@ fn a_name_that_leads_elsewhere_makes_the_whole_list_untrusted() {
     ];
     for name in names {
         let text = format!("{FIRST_HEADER}\nwritten 5 00ff t.0\nwritten 6 00ff {name}\n");
-        assert_eq!(parse(&text, "t"), Err(Fault::Name(3)), "{name:?}");
+        assert_eq!(parse(&text, "t"), Err(ListFault::Name(3)), "{name:?}");
         let lines = render(
             &BTreeMap::new(),
             &list(&[("t.0", written(1)), (name, written(2))]),
         );
         let text = format!("{HEADER}\n{lines}");
-        assert!(matches!(parse(&text, "t"), Err(Fault::Name(_))), "{name:?}");
+        assert!(
+            matches!(parse(&text, "t"), Err(ListFault::Name(_))),
+            "{name:?}"
+        );
     }
     // A line of the first version in a list of the second.
     let text = format!("{HEADER}\nwritten 6 00ff ../secret/important\n");
-    assert_eq!(parse(&text, "t"), Err(Fault::Name(2)));
+    assert_eq!(parse(&text, "t"), Err(ListFault::Name(2)));
     let text = format!("{HEADER}\nwritten 6 00ff t.0\n");
     assert_eq!(parse(&text, "t"), Ok(BTreeMap::new()), "it has no sum");
 }
@@ -103,7 +106,7 @@ proptest! {
         let _ = parse(&text, "t");
         for header in [HEADER, FIRST_HEADER] {
             let read = parse(&format!("{header}\n{tail}"), "t");
-            prop_assert!(read != Err(Fault::NoList));
+            prop_assert!(read != Err(ListFault::NoList));
             prop_assert!(read.unwrap_or_default().keys().all(|name| is_name(name, "t")));
         }
     }

@@ -12,18 +12,20 @@
 //! the directory. It is locked while a trial uses the files, so that two never
 //! share them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, flock, unlinkat};
 use rustix::io::Errno;
 
-pub(crate) use super::list_text::{Entry, FileState};
-use super::list_text::{Fault, HEADER, TREE, parse, render};
+pub(crate) use super::list_text::{FileState, ListedFile};
+use super::list_text::{HEADER, ListFault, TREE, parse, render};
 use super::trust;
 use crate::Error;
 use crate::target_file::{FileFacts, FileIdentity, open_beneath};
@@ -33,6 +35,9 @@ const SIZE_LIMIT: u64 = 64 << 20;
 const HISTORY_BYTES: u64 = 1 << 20;
 /// Tries to open a list that others make and remove at the same time.
 const TRIES: u32 = 16;
+/// How long a lock of others is waited for, and how long between two tries.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+const LOCK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The open, locked list.
 #[derive(Debug)]
@@ -43,9 +48,9 @@ pub(crate) struct Manifest {
     prefix: String,
     identity: FileIdentity,
     owner: u32,
-    pub(crate) entries: BTreeMap<String, Entry>,
+    pub(crate) entries: BTreeMap<String, ListedFile>,
     /// What the file says.
-    noted: BTreeMap<String, Entry>,
+    noted: BTreeMap<String, ListedFile>,
 }
 
 impl Manifest {
@@ -64,8 +69,9 @@ impl Manifest {
             move |error: std::io::Error| Error::io(action, &path)(error)
         };
         let file = open_locked(dir, &name, &path)?;
+        removed_here().remove(&path);
         let facts = FileFacts::of(&file).map_err(io("examine"))?;
-        trust::check(dir, &facts).map_err(|reason| untrusted(&path, &reason))?;
+        trust::check(dir, &facts).map_err(|reason| untrusted(&path, &reason.to_string()))?;
         let mut manifest = Manifest {
             file,
             name,
@@ -93,6 +99,17 @@ impl Manifest {
             written?;
         }
         Ok(manifest)
+    }
+
+    /// Notes that this process has removed the list.
+    pub(crate) fn note_removed(&self) {
+        removed_here().insert(self.path.clone());
+    }
+
+    /// Whether this process has removed the list at this path, and made none there
+    /// since.
+    pub(crate) fn was_removed_here(path: &Path) -> bool {
+        removed_here().contains(path)
     }
 
     /// The list once more, under the lock that is held, as it is now.
@@ -170,7 +187,7 @@ impl Manifest {
     }
 
     /// What tells the file of an entry from others.
-    pub(crate) fn identity_of(&self, entry: &Entry) -> FileIdentity {
+    pub(crate) fn identity_of(&self, entry: &ListedFile) -> FileIdentity {
         FileIdentity {
             // Files lie beside their list. The number of a device is not kept:
             // it may be another one after each mount.
@@ -212,10 +229,10 @@ impl Manifest {
         }
     }
 
-    fn parse(&self, text: &str) -> Result<BTreeMap<String, Entry>, Error> {
+    fn parse(&self, text: &str) -> Result<BTreeMap<String, ListedFile>, Error> {
         parse(text, &self.prefix).map_err(|fault| match fault {
-            Fault::NoList => no_list(&self.path),
-            Fault::Name(line) => untrusted(
+            ListFault::NoList => no_list(&self.path),
+            ListFault::Name(line) => untrusted(
                 &self.path,
                 &format!("line {line} names a file that fathom does not make"),
             ),
@@ -278,6 +295,12 @@ pub(crate) fn check_prefix(prefix: &str) -> Result<(), Error> {
     Ok(())
 }
 
+/// Lists that this process has removed, by where they lay.
+fn removed_here() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static REMOVED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    REMOVED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Opens the list, or creates it, and locks it.
 fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<File, Error> {
     let io = |action| {
@@ -300,7 +323,7 @@ fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<File, Error> {
             Err(errno) => return Err(io("open")(errno)),
         };
         // Some network file systems have no locks; then nobody has one.
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        if is_locked_by_others(&file) {
             return Err(Error::target(
                 path,
                 "another fathom is using these test files; wait for it, or choose another \
@@ -317,6 +340,19 @@ fn open_locked(dir: &OwnedFd, name: &str, path: &Path) -> Result<File, Error> {
         path,
         "others create and remove it all the time; choose another directory or file prefix",
     ))
+}
+
+/// Tries to lock a list. A program that this process starts holds a copy of each of
+/// its descriptors until it is loaded, and with it a lock that was given up already.
+fn is_locked_by_others(list: &OwnedFd) -> bool {
+    let begun = Instant::now();
+    loop {
+        let locked = flock(list, FlockOperation::NonBlockingLockExclusive);
+        if locked != Err(Errno::WOULDBLOCK) || begun.elapsed() > LOCK_PATIENCE {
+            return locked == Err(Errno::WOULDBLOCK);
+        }
+        std::thread::sleep(LOCK_AGAIN);
+    }
 }
 
 fn no_list(path: &Path) -> Error {

@@ -10,9 +10,9 @@ fn dir() -> (tempfile::TempDir, OwnedFd) {
     (dir, fd)
 }
 
-fn noted(dir: &Path, name: &str) -> Entry {
+fn noted(dir: &Path, name: &str) -> ListedFile {
     let facts = FileFacts::at(File::open(dir).unwrap(), name).unwrap();
-    let mut entry = Entry::creating(0xABC);
+    let mut entry = ListedFile::creating(0xABC);
     entry.identify(&facts.identity);
     entry.state = FileState::Written;
     entry
@@ -115,7 +115,7 @@ fn a_list_that_changes_hands_during_a_run_is_not_read_again() {
     let mut manifest = Manifest::open(&fd, dir.path(), "t").unwrap();
     manifest
         .entries
-        .insert("t.0".to_owned(), Entry::creating(1));
+        .insert("t.0".to_owned(), ListedFile::creating(1));
     manifest.save().unwrap();
     let mode = std::fs::Permissions::from_mode(0o666);
     std::fs::set_permissions(&manifest.path, mode).unwrap();
@@ -152,7 +152,7 @@ fn lists_of_the_first_version_are_completed_and_kept() {
     // A file that is younger than the list got the inode of an older one.
     std::fs::write(path("u.manifest"), "fathom test files 1\n").unwrap();
     let written = path("u.manifest").metadata().unwrap().modified().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(30));
+    std::thread::sleep(Duration::from_millis(30));
     std::fs::write(path("u.0"), "mine").unwrap();
     std::fs::write(path("u.manifest"), listed(&["u.0"])).unwrap();
     let list = File::options()
@@ -197,7 +197,7 @@ fn a_reused_inode_is_not_the_listed_file() {
     // One that is being created has to be empty, plain and the user's.
     manifest
         .entries
-        .insert("t.0".to_owned(), Entry::creating(1));
+        .insert("t.0".to_owned(), ListedFile::creating(1));
     assert!(manifest.owns("t.0", &ours));
     let filled = FileFacts {
         size_bytes: 1,

@@ -33,11 +33,14 @@ mod tree;
 mod trust;
 mod unwritten;
 
-pub use cleanup::{Found, Removal, remove_file_if};
-pub use hooks::{NoHooks, PrepareHooks, PrepareProgress};
+#[cfg(test)]
+pub(crate) use classify::not_permitted;
+pub use cleanup::{FileAtPath, Removal, remove_file_if};
+pub use hooks::{CreationRefused, Hurry, NoHooks, PrepareHooks, PrepareProgress};
 pub use of_run::{TestDirectory, remove_files_of_run, remove_surplus_files};
 pub use preflight::Preflight;
 pub(crate) use space::check_room;
+pub use space::room_for_files;
 pub use trust::is_private;
 
 use std::path::{Path, PathBuf};
@@ -48,6 +51,7 @@ use fathom_model::run::DataReport;
 use fathom_model::unit::bytes;
 use fathom_model::workload::{BlockSizes, CacheMode, NamedFiles};
 use fathom_model::{Job, Target, Workload};
+use rustix::fs::OFlags;
 
 use self::beside::{Beside, Contents};
 use self::classify::Kind;
@@ -203,13 +207,13 @@ fn prepare_nothing(task: Task<'_>, kind: TargetKind, most_bytes: u64) -> Result<
         writable: true,
         ..Data::default()
     };
-    let contents = Contents::of(job);
     Ok(Prepared::assemble(
         layout,
         data,
         None,
         None,
-        (Vec::new(), contents),
+        Vec::new(),
+        Contents::of(job),
     ))
 }
 
@@ -242,14 +246,19 @@ fn prepare_path(
     match kind {
         Kind::Directory => {
             data.writable = true;
-            let place = (path.as_path(), &mut layout);
-            let files = TestFiles::prepare(job, place, beside, stamps, &mut data, hooks)?;
-            test_files = Some(files);
+            test_files = Some(TestFiles::prepare(
+                job,
+                &path,
+                &mut layout,
+                beside,
+                stamps,
+                &mut data,
+                hooks,
+            )?);
         }
         Kind::File => given::prepare_file(job, &path, &layout, stamps, &mut data, hooks)?,
         Kind::Device => {
-            let place = (path.as_path(), &layout);
-            claim = given::prepare_device(job, place, beside, stamps, &mut data, hooks)?;
+            claim = given::prepare_device(job, &path, &layout, beside, stamps, &mut data, hooks)?;
         }
         Kind::Stream => data.reused = true,
     }
@@ -257,8 +266,15 @@ fn prepare_path(
         let files = layout.files.iter().filter_map(|file| file.file.as_ref());
         files.for_each(direct::forget_cached);
     }
-    let held = (claim.into_iter().collect(), Contents::of(job));
-    Ok(Prepared::assemble(layout, data, ledger, test_files, held))
+    let claims = claim.into_iter().collect();
+    Ok(Prepared::assemble(
+        layout,
+        data,
+        ledger,
+        test_files,
+        claims,
+        Contents::of(job),
+    ))
 }
 
 fn prepare_named(
@@ -280,13 +296,19 @@ fn prepare_named(
         .as_deref()
         .filter(|_| Ledger::needs_prepared(&job.workload));
     let mut data = Data::default();
-    let claims = files.prepare(job, (&mut layout, beside), stamps, &mut data, hooks)?;
+    let claims = files.prepare(job, &mut layout, beside, stamps, &mut data, hooks)?;
     if job.workload.cache == CacheMode::Direct || job.workload.drop_cache {
         let files = layout.files.iter().filter_map(|file| file.file.as_ref());
         files.for_each(direct::forget_cached);
     }
-    let held = (claims, Contents::of(job));
-    Ok(Prepared::assemble(layout, data, ledger, None, held))
+    Ok(Prepared::assemble(
+        layout,
+        data,
+        ledger,
+        None,
+        claims,
+        Contents::of(job),
+    ))
 }
 
 /// Deletes the files that the run created, unless `keep`; nothing else, also
@@ -311,6 +333,19 @@ impl Prepared {
         self.test_files.as_ref().and_then(TestFiles::directory)
     }
 
+    /// The share of the data that is not written now: somebody may have punched holes
+    /// since.
+    pub fn unwritten_share_now(&self) -> Option<f64> {
+        let (mut bytes, mut missing) = (0.0, 0.0);
+        for file in self.layout.files.iter().take(LOOKED_AT_AGAIN) {
+            let opened = file.file.as_ref()?.open(OFlags::RDONLY).ok()?;
+            let share = unwritten::unwritten_share(&opened, 0, file.size_bytes).value?;
+            bytes += file.size_bytes as f64;
+            missing += share * file.size_bytes as f64;
+        }
+        (bytes > 0.0).then(|| missing / bytes)
+    }
+
     /// Sentences about test files that are not where they were prepared any
     /// more: somebody else removed, moved or replaced them during the load.
     pub fn disturbed(&self) -> Vec<String> {
@@ -319,15 +354,16 @@ impl Prepared {
         let files = self.layout.files.iter().filter(|_| placed);
         for file in files.take(LOOKED_AT_AGAIN) {
             match file.file.as_ref().map(TargetFile::still_there) {
-                Some(Ok(false)) => removal.add(&file.path, Found::Replaced),
+                Some(Ok(false)) => removal.add(&file.path, FileAtPath::Replaced),
                 Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-                    removal.add(&file.path, Found::Missing);
+                    removal.add(&file.path, FileAtPath::Missing);
                 }
                 _ => {}
             }
         }
         let mut remarks = removal.remarks();
-        if let Some(directory) = self.directory().filter(TestDirectory::was_moved) {
+        let place = self.test_files.as_ref().map(TestFiles::place);
+        if let Some(directory) = place.filter(TestDirectory::was_moved) {
             remarks.push(format!(
                 "{}: somebody else moved or removed this directory while test files in it were \
                  used; they went on being used where it lies now",
@@ -342,7 +378,8 @@ impl Prepared {
         data: Data,
         ledger: Option<Arc<Ledger>>,
         test_files: Option<TestFiles>,
-        (claims, contents): (Vec<Claim>, Contents),
+        claims: Vec<Claim>,
+        contents: Contents,
     ) -> Prepared {
         let names = layout.files.iter().take(NAMED_FILES);
         Prepared {

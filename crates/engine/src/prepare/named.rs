@@ -14,8 +14,9 @@ use rustix::io::Errno;
 
 use super::beside::Beside;
 use super::classify::{Kind, classify, find, is_sink, not_permitted, open_readable};
+use super::cleanup::{FileAtPath as Removed, remove_file_if};
 use super::fill::{Filler, Stretch};
-use super::hooks::PrepareHooks;
+use super::hooks::{CreationRefused, PrepareHooks};
 use super::unwritten::{Share, unwritten_share};
 use super::{Claim, Data, direct, given, space};
 use crate::Error;
@@ -27,11 +28,11 @@ use crate::verify::Ledger;
 /// The named files as they were found.
 pub(crate) struct Files<'a> {
     named: &'a NamedFiles,
-    found: Vec<Found>,
+    found: Vec<NamedFile>,
     kind: TargetKind,
 }
 
-struct Found {
+struct NamedFile {
     path: PathBuf,
     /// `None` when it is not there.
     size_bytes: Option<u64>,
@@ -48,7 +49,7 @@ impl Files<'_> {
                 kinds.push(TargetKind::Stream);
                 let resolved = paths::canonicalize(path);
                 let resolved = resolved.map_err(|error| not_permitted(path, "look at", error))?;
-                found.push(Found {
+                found.push(NamedFile {
                     path: path.clone(),
                     size_bytes: Some(0),
                     file: Some(find(&resolved, Kind::Stream)?),
@@ -67,14 +68,14 @@ impl Files<'_> {
                     });
                     let file = find(&path, kind)?;
                     let size_bytes = Some(size_of(&file)?);
-                    found.push(Found {
+                    found.push(NamedFile {
                         path,
                         size_bytes,
                         file: Some(file),
                     });
                 }
                 Err(Error::Missing { .. }) if named.create && has_directory(path) => {
-                    found.push(Found {
+                    found.push(NamedFile {
                         path: path.clone(),
                         size_bytes: None,
                         file: None,
@@ -169,11 +170,37 @@ impl Files<'_> {
         }
     }
 
-    /// Makes, allocates and fills what the load needs.
+    /// Makes, allocates and fills what the load needs. Files that it made are
+    /// removed again where that fails: they would be empty or half filled.
     pub(crate) fn prepare(
         &self,
         job: &Job,
-        (layout, beside): (&mut Layout, Beside<'_>),
+        layout: &mut Layout,
+        beside: Beside<'_>,
+        ledger: Option<&Ledger>,
+        data: &mut Data,
+        hooks: &mut dyn PrepareHooks,
+    ) -> Result<Vec<Claim>, Error> {
+        let prepared = self.make_and_fill(job, layout, beside, ledger, data, hooks);
+        if prepared.is_err() {
+            let missing = |found: &NamedFile| found.size_bytes.is_none();
+            let files = self.found.iter().zip(&layout.files);
+            for (found, placed) in files.filter(|(found, _)| missing(found)) {
+                let Some(made) = &placed.file else { continue };
+                // What cannot be removed is noted as the run's and stays in its list.
+                if let Ok(Removed::Removed) = remove_file_if(made.path(), &made.identity()) {
+                    hooks.removed(&found.path);
+                }
+            }
+        }
+        prepared
+    }
+
+    fn make_and_fill(
+        &self,
+        job: &Job,
+        layout: &mut Layout,
+        beside: Beside<'_>,
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
@@ -214,13 +241,13 @@ impl Files<'_> {
         let layout = &*layout;
         let first = layout.files.first().and_then(|file| file.file.as_ref());
         data.direct_align = first.and_then(direct::direct_align);
-        self.fill(job, (layout, &allowed), ledger, data, hooks)?;
+        self.fill(job, layout, &allowed, ledger, data, hooks)?;
         Ok(claims)
     }
 
     /// Whether fathom made a file that was there. The plan may say so; whoever
     /// noted the files has to know this very one.
-    fn is_ours(&self, found: &Found, hooks: &mut dyn PrepareHooks) -> bool {
+    fn is_ours(&self, found: &NamedFile, hooks: &mut dyn PrepareHooks) -> bool {
         let file = found.file.as_ref().filter(|_| self.named.ours);
         file.is_some_and(|file| hooks.is_ours(file.path(), &file.identity()))
     }
@@ -229,7 +256,8 @@ impl Files<'_> {
     fn fill(
         &self,
         job: &Job,
-        (layout, allowed): (&Layout, &[bool]),
+        layout: &Layout,
+        allowed: &[bool],
         ledger: Option<&Ledger>,
         data: &mut Data,
         hooks: &mut dyn PrepareHooks,
@@ -348,7 +376,7 @@ impl Leave {
 }
 
 /// Refuses to write to a file that was there and is not fathom's.
-fn permit(found: &Found, leave: Leave, wanted: bool) -> Result<(), Error> {
+fn permit(found: &NamedFile, leave: Leave, wanted: bool) -> Result<(), Error> {
     if !wanted {
         return Ok(());
     }
@@ -376,7 +404,8 @@ fn permit(found: &Found, leave: Leave, wanted: bool) -> Result<(), Error> {
 
 /// Makes a file and lets it be noted before anything is written to it.
 fn announce_and_make(path: &Path, hooks: &mut dyn PrepareHooks) -> Result<TargetFile, Error> {
-    let untold = |reason: String| Error::target(path, format!("was not created: {reason}"));
+    let untold =
+        |reason: CreationRefused| Error::target(path, format!("was not created: {reason}"));
     hooks.creating(path).map_err(untold)?;
     let failed = |error| not_permitted(path, "create", error);
     let parent = path

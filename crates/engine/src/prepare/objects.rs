@@ -43,8 +43,7 @@ pub(super) fn prepare(job: &Job, hooks: &mut dyn PrepareHooks) -> Result<Prepare
         shared: true,
         files_per_worker: 1,
     };
-    let held = (Vec::new(), Contents::of(job));
-    let mut prepared = Prepared::assemble(layout, data, None, None, held);
+    let mut prepared = Prepared::assemble(layout, data, None, None, Vec::new(), Contents::of(job));
     prepared.ready = Ready::Objects(Arc::new(ready.work));
     Ok(prepared)
 }
@@ -88,8 +87,8 @@ pub(super) fn prepare_blocks(task: Task<'_>) -> Result<Prepared, Error> {
         reused: true,
         ..Data::default()
     };
-    let held = (Vec::new(), Contents::of(job));
-    let mut prepared = Prepared::assemble(layout, data, ledger, None, held);
+    let mut prepared =
+        Prepared::assemble(layout, data, ledger, None, Vec::new(), Contents::of(job));
     prepared.ready = Ready::BlocksAsObjects(Arc::new(blocks));
     Ok(prepared)
 }

@@ -8,7 +8,7 @@ use rustix::fs::OFlags;
 
 use super::cleanup::{OwnFile, OwnFiles, Removal};
 use super::hooks::PrepareHooks;
-use super::manifest::{Entry, FileState, Manifest};
+use super::manifest::{FileState, ListedFile, Manifest};
 use super::test_files::TestFiles;
 use crate::Error;
 use crate::target_file::{FileFacts, open_directory};
@@ -36,12 +36,20 @@ impl TestDirectory {
         let list = self.path.join(Manifest::name(&self.file_prefix));
         match remove_matching(self, |_, entry| entry.run_tag == run_tag, hooks)? {
             Some(removal) => Ok(removal),
+            // An earlier trial of the run has removed the last of them.
+            None if Manifest::was_removed_here(&list) => Ok(Removal::default()),
             None => Err(Error::target(
                 &list,
                 "is not there any more: somebody else removed or moved the list of the test files \
                  that this run had made. Files that are still there are left alone",
             )),
         }
+    }
+
+    /// Whether its path is a link, which somebody may have put in its place.
+    fn is_link(&self) -> bool {
+        let facts = self.path.symlink_metadata();
+        facts.is_ok_and(|facts| facts.file_type().is_symlink())
     }
 
     /// Whether its path leads elsewhere now, or nowhere.
@@ -87,7 +95,7 @@ pub fn remove_surplus_files(
     count: u32,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<usize, Error> {
-    let surplus = |name: &str, _: &Entry| {
+    let surplus = |name: &str, _: &ListedFile| {
         let number = name.strip_prefix(file_prefix);
         let number = number.and_then(|number| number.strip_prefix('.'));
         let number = number.and_then(|number| number.parse::<u32>().ok());
@@ -118,7 +126,7 @@ fn place(dir: &Path, file_prefix: &str) -> Result<Option<TestDirectory>, Error> 
 /// Removes the listed files that are meant. `None` when there is no list.
 fn remove_matching(
     place: &TestDirectory,
-    meant: impl Fn(&str, &Entry) -> bool,
+    meant: impl Fn(&str, &ListedFile) -> bool,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<Option<Removal>, Error> {
     if FileFacts::at(&*place.dir, Manifest::name(&place.file_prefix)).is_err() {
@@ -143,6 +151,17 @@ fn remove_matching(
             name: name.clone(),
             identity,
         });
+    }
+    let here = |file: &OwnFile| {
+        let facts = FileFacts::at(&*place.dir, file.name.as_str());
+        facts.is_ok_and(|facts| file.identity.is(&facts.identity))
+    };
+    if !files.is_empty() && place.is_link() && !files.iter().any(here) {
+        return Err(Error::target(
+            &place.path,
+            "is a symbolic link, and none of the test files that the run made is where it leads: \
+             the list of them that lies there was left alone",
+        ));
     }
     for name in never_made {
         manifest.entries.remove(&name);

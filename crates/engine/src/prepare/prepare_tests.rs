@@ -32,11 +32,11 @@ impl PrepareHooks for Audience {
             .push((p.what.to_owned(), p.done_bytes, p.total_bytes));
     }
 
-    fn creating(&mut self, path: &Path) -> Result<(), String> {
+    fn creating(&mut self, path: &Path) -> Result<(), CreationRefused> {
         assert!(!path.exists(), "{} was announced too late", path.display());
         self.created.push(path.to_owned());
         if self.forbid {
-            Err("no notes can be made".to_owned())
+            Err(CreationRefused::NotNoted("no notes can be made".to_owned()))
         } else {
             Ok(())
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::meta::Tree;
-use crate::object::{BlockStore, Work};
+use crate::object::{BlockStore, StoreWork};
 use crate::replay::Recorded;
 
 /// What the target is ready for, and what only that work needs.
@@ -15,7 +15,7 @@ pub(crate) enum Ready {
     /// Operations on a tree of files.
     Files(Arc<Tree>),
     /// Requests to an object store.
-    Objects(Arc<Work>),
+    Objects(Arc<StoreWork>),
     /// Blocks of which each is an object.
     BlocksAsObjects(Arc<BlockStore>),
     /// Blocks from a recorded list.
@@ -32,7 +32,7 @@ impl Ready {
     }
 
     /// The requests to a store.
-    pub(crate) fn objects(&self) -> Option<&Arc<Work>> {
+    pub(crate) fn objects(&self) -> Option<&Arc<StoreWork>> {
         match self {
             Ready::Objects(work) => Some(work),
             _ => None,

@@ -177,9 +177,9 @@ fn read_only_and_full_file_systems_are_told() {
     struct Greedy(PathBuf);
     impl PrepareHooks for Greedy {
         fn progress(&mut self, _: PrepareProgress<'_>) {}
-        fn creating(&mut self, path: &Path) -> Result<(), String> {
+        fn creating(&mut self, path: &Path) -> Result<(), CreationRefused> {
             if path.ends_with("fathom.0") {
-                fs::write(&self.0, vec![1; 28 << 20]).map_err(|e| e.to_string())?;
+                fs::write(&self.0, vec![1; 28 << 20]).unwrap();
             }
             Ok(())
         }

@@ -11,6 +11,19 @@ use crate::Error;
 /// others may live on it.
 const LEAST_MARGIN_BYTES: u64 = 16 << 20;
 
+/// Bytes of test files for which there is room where so many are free: choose
+/// sizes within it.
+pub fn room_for_files(free_bytes: u64) -> u64 {
+    let share = u128::from(free_bytes) * 100 / 101;
+    let share = u64::try_from(share).unwrap_or(u64::MAX);
+    share.min(free_bytes.saturating_sub(LEAST_MARGIN_BYTES))
+}
+
+/// What test files of so many bytes take with the room beside them.
+fn with_margin(needed_bytes: u64) -> u64 {
+    needed_bytes.saturating_add((needed_bytes / 100).max(LEAST_MARGIN_BYTES))
+}
+
 /// Checks that `needed_bytes` more fit on the file system of `path`.
 ///
 /// # Errors
@@ -27,7 +40,7 @@ pub(crate) fn check_room(path: &Path, needed_bytes: u64) -> Result<(), Error> {
         ));
     }
     let available_bytes = facts.f_bavail.saturating_mul(facts.f_frsize);
-    let with_margin = needed_bytes.saturating_add((needed_bytes / 100).max(LEAST_MARGIN_BYTES));
+    let with_margin = with_margin(needed_bytes);
     if needed_bytes > 0 && with_margin > available_bytes {
         return Err(Error::NoSpace {
             path: path.to_owned(),
@@ -67,6 +80,25 @@ mod tests {
         let error = check_room(dir.path(), 1 << 60).unwrap_err();
         assert!(matches!(error, Error::NoSpace { .. }), "{error}");
         assert!(error.to_string().contains("smaller size"));
+    }
+
+    #[test]
+    fn what_there_is_room_for_fits() {
+        for free in [
+            0,
+            1,
+            16 << 20,
+            (16 << 20) + 1,
+            20 << 20,
+            5 << 30,
+            1 << 50,
+            u64::MAX,
+        ] {
+            let room = room_for_files(free);
+            assert!(room == 0 || with_margin(room) <= free, "{free}: {room}");
+        }
+        assert_eq!(room_for_files(20 << 20), 4 << 20);
+        assert!(room_for_files(1 << 40) > (1 << 40) / 100 * 98);
     }
 
     #[test]

@@ -116,11 +116,11 @@ struct Notes(Vec<FileIdentity>);
 impl PrepareHooks for Notes {
     fn progress(&mut self, _: PrepareProgress<'_>) {}
 
-    fn creating(&mut self, _: &Path) -> Result<(), String> {
+    fn creating(&mut self, _: &Path) -> Result<(), CreationRefused> {
         Ok(())
     }
 
-    fn created(&mut self, _: &Path, identity: &FileIdentity) -> Result<(), String> {
+    fn created(&mut self, _: &Path, identity: &FileIdentity) -> Result<(), CreationRefused> {
         self.0.push(*identity);
         Ok(())
     }
@@ -260,4 +260,82 @@ fn what_others_took_away_is_reported() {
     );
     let gone = directory.remove_files_of_run(1, &mut NoHooks).unwrap_err();
     assert!(gone.to_string().contains("not there any more"), "{gone}");
+}
+
+#[test]
+fn a_list_that_the_run_itself_removed_is_nobody_elses_doing() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let mut earlier = prepare(&job(&top, reads(65536)), &mut NoHooks).unwrap();
+    let directory = earlier.directory().unwrap();
+    cleanup(&mut earlier, false, &mut NoHooks).unwrap();
+    drop(earlier);
+    assert_eq!(fs::read_dir(&top).unwrap().count(), 0);
+    let removal = directory.remove_files_of_run(1, &mut NoHooks).unwrap();
+    assert_eq!(removal, Removal::default());
+    // One that was made since and is gone was taken away.
+    let later = prepare(&job(&top, reads(65536)), &mut NoHooks).unwrap();
+    fs::remove_file(top.join("fathom.manifest")).unwrap();
+    let gone = directory.remove_files_of_run(1, &mut NoHooks).unwrap_err();
+    assert!(gone.to_string().contains("not there any more"), "{gone}");
+    drop(later);
+}
+
+#[test]
+fn a_copied_list_behind_a_link_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let (data, moved, elsewhere) = (top.join("data"), top.join("moved"), top.join("elsewhere"));
+    fs::create_dir(&data).unwrap();
+    drop(prepare(&job(&data, reads(65536)), &mut NoHooks).unwrap());
+    fs::rename(&data, &moved).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    let list = elsewhere.join("fathom.manifest");
+    fs::copy(moved.join("fathom.manifest"), &list).unwrap();
+    symlink(&elsewhere, &data).unwrap();
+    let error = remove_files_of_run(&data, "fathom", 1, &mut NoHooks).unwrap_err();
+    assert!(error.to_string().contains("symbolic link"), "{error}");
+    assert!(list.exists());
+    // A link to the folder itself changes nothing.
+    fs::remove_file(&data).unwrap();
+    symlink(&moved, &data).unwrap();
+    let removal = remove_files_of_run(&data, "fathom", 1, &mut NoHooks).unwrap();
+    assert_eq!(removal.removed, 1);
+    assert_eq!(fs::read_dir(&moved).unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_of_kept_files_that_moves_away_is_told_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let top = dir.path().canonicalize().unwrap();
+    let (data, moved) = (top.join("data"), top.join("moved"));
+    fs::create_dir(&data).unwrap();
+    let mut kept = job(&data, reads(65536));
+    kept.keep_files = true;
+    drop(prepare(&kept, &mut NoHooks).unwrap());
+    let again = prepare(&kept, &mut NoHooks).unwrap();
+    assert!(again.disturbed().is_empty());
+    fs::rename(&data, &moved).unwrap();
+    let remarks = again.disturbed().join("\n");
+    assert!(
+        remarks.contains("moved or removed this directory"),
+        "{remarks}"
+    );
+}
+
+#[test]
+fn holes_that_were_punched_since_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let prepared = prepare(&job(dir.path(), reads(4 * 65536)), &mut NoHooks).unwrap();
+    assert_eq!(prepared.unwritten_share_now(), Some(0.0));
+    let file = fs::File::options()
+        .write(true)
+        .open(dir.path().join("fathom.0"))
+        .unwrap();
+    let flags = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+    if rustix::fs::fallocate(&file, flags, 0, 2 * 65536).is_err() {
+        println!("skipped: no holes can be punched here");
+        return;
+    }
+    assert_eq!(prepared.unwritten_share_now(), Some(0.5));
 }

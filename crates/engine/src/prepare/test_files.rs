@@ -16,10 +16,10 @@ use super::classify::not_permitted;
 use super::cleanup::{OwnFile, OwnFiles, Removal};
 use super::fill::{self, Filler, Stretch};
 use super::hooks::PrepareHooks;
-use super::manifest::{Entry, FileState, Manifest, check_prefix};
+use super::manifest::{FileState, ListedFile, Manifest, check_prefix};
 use super::of_run::TestDirectory;
 use super::unwritten::unwritten_share;
-use super::{Data, direct, room, space};
+use super::{Data, cleanup, direct, room, space};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
 use crate::target_file::{FileFacts, TargetFile, open_beneath, open_directory};
@@ -37,7 +37,7 @@ pub(crate) struct TestFiles {
 
 /// A test file before anything was done to it.
 #[derive(Debug)]
-struct Found {
+struct ExistingFile {
     name: String,
     /// Size on the file system; `None` when it is not there.
     size_bytes: Option<u64>,
@@ -65,7 +65,8 @@ impl TestFiles {
     /// has created are removed again.
     pub(crate) fn prepare(
         job: &Job,
-        (dir, layout): (&Path, &mut Layout),
+        dir: &Path,
+        layout: &mut Layout,
         beside: Beside<'_>,
         ledger: Option<&Ledger>,
         data: &mut Data,
@@ -123,7 +124,7 @@ impl TestFiles {
         hooks: &mut dyn PrepareHooks,
     ) -> Result<(), Error> {
         let found = layout.files.iter().map(|file| self.look(&file.path));
-        let found = found.collect::<Result<Vec<Found>, Error>>()?;
+        let found = found.collect::<Result<Vec<ExistingFile>, Error>>()?;
         let wanted = layout.files.first().map_or(0, |file| file.size_bytes);
         check_earlier(job, layout, &found)?;
         let missing = found
@@ -181,12 +182,12 @@ impl TestFiles {
     fn vouch_for(
         &self,
         job: &Job,
-        found: &[Found],
+        found: &[ExistingFile],
         stretches: &[Stretch],
         wanted: u64,
     ) -> Vec<bool> {
         let trims = job.workload.may_do(fathom_model::OpKind::Trim);
-        let was_written = |before: &Found| {
+        let was_written = |before: &ExistingFile| {
             before.state == FileState::Written && before.size_bytes >= Some(wanted)
         };
         let mut vouched: Vec<bool> = found
@@ -203,7 +204,7 @@ impl TestFiles {
     }
 
     /// Lists which files are fully written.
-    fn note(&mut self, found: &[Found], written: &[bool]) -> Result<(), Error> {
+    fn note(&mut self, found: &[ExistingFile], written: &[bool]) -> Result<(), Error> {
         for (file, written) in found.iter().zip(written) {
             if let Some(entry) = self.manifest.entries.get_mut(&file.name) {
                 entry.state = if *written {
@@ -217,14 +218,14 @@ impl TestFiles {
     }
 
     /// Looks at one file; an error when it is not fathom's.
-    fn look(&self, path: &Path) -> Result<Found, Error> {
+    fn look(&self, path: &Path) -> Result<ExistingFile, Error> {
         let name = path
             .file_name()
             .map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let facts = match FileFacts::at(&*self.own.dir, &name) {
             Ok(facts) => facts,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Found {
+                return Ok(ExistingFile {
                     name,
                     size_bytes: None,
                     allocated_bytes: 0,
@@ -248,7 +249,7 @@ impl TestFiles {
         TargetFile::new(&self.own.dir, path, facts.identity)
             .open(OFlags::RDWR)
             .map_err(|error| not_permitted(path, "write to", error))?;
-        Ok(Found {
+        Ok(ExistingFile {
             name,
             size_bytes: Some(facts.size_bytes),
             allocated_bytes: facts.allocated_bytes,
@@ -262,12 +263,12 @@ impl TestFiles {
         &mut self,
         job: &Job,
         layout: &mut Layout,
-        found: &[Found],
+        found: &[ExistingFile],
         hooks: &mut dyn PrepareHooks,
     ) -> Result<(), Error> {
         for file in found.iter().filter(|file| file.size_bytes.is_none()) {
             announce(hooks, &self.own.dir_path.join(&file.name))?;
-            let entry = Entry::creating(job.run_tag);
+            let entry = ListedFile::creating(job.run_tag);
             self.manifest.entries.insert(file.name.clone(), entry);
         }
         self.manifest.save()?;
@@ -290,7 +291,7 @@ impl TestFiles {
     }
 
     /// The facts of a file that is created, or was found to be fathom's.
-    fn made_or_found(&self, file: &Found, path: &Path) -> Result<FileFacts, Error> {
+    fn made_or_found(&self, file: &ExistingFile, path: &Path) -> Result<FileFacts, Error> {
         let mut flags = OFlags::RDWR;
         let mut mode = Mode::empty();
         if file.size_bytes.is_none() {
@@ -317,11 +318,16 @@ impl TestFiles {
 
     /// The directory that holds files of this run, if it made any.
     pub(crate) fn directory(&self) -> Option<TestDirectory> {
-        (!self.own.files.is_empty()).then(|| TestDirectory {
+        (!self.own.files.is_empty()).then(|| self.place())
+    }
+
+    /// The directory, whoever made the files in it.
+    pub(crate) fn place(&self) -> TestDirectory {
+        TestDirectory {
             dir: Arc::clone(&self.own.dir),
             path: self.own.dir_path.clone(),
             file_prefix: self.manifest.prefix().to_owned(),
-        })
+        }
     }
 
     /// Removes the files that the run created, and the manifest when it lists
@@ -352,7 +358,11 @@ impl TestFiles {
                 name: self.manifest.name.clone(),
                 identity: self.manifest.identity(),
             };
-            self.own.remove(&list, hooks)?;
+            let removed = self.own.remove(&list, hooks)? == cleanup::FileAtPath::Removed;
+            // Where the directory was moved, the list at its path is another one.
+            if removed && !self.place().was_moved() {
+                self.manifest.note_removed();
+            }
         } else {
             self.manifest.save()?;
         }
@@ -367,7 +377,7 @@ fn announce(hooks: &mut dyn PrepareHooks, path: &Path) -> Result<(), Error> {
 }
 
 /// What has to be written before the load.
-fn to_be_filled(job: &Job, layout: &Layout, found: &[Found], stamped: bool) -> Vec<Stretch> {
+fn to_be_filled(job: &Job, layout: &Layout, found: &[ExistingFile], stamped: bool) -> Vec<Stretch> {
     let workload = &job.workload;
     let precondition = workload.data_set.precondition;
     let always = stamped || matches!(precondition, Precondition::Fill | Precondition::RandomFill);
@@ -406,7 +416,7 @@ fn is_written(file: &LayoutFile, size_bytes: u64) -> bool {
 }
 
 /// What an earlier trial is said to have written must be there.
-fn check_earlier(job: &Job, layout: &Layout, found: &[Found]) -> Result<(), Error> {
+fn check_earlier(job: &Job, layout: &Layout, found: &[ExistingFile]) -> Result<(), Error> {
     if !job.workload.verify.is_some_and(|verify| verify.earlier) {
         return Ok(());
     }

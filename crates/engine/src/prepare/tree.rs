@@ -12,13 +12,13 @@ use super::beside::{Beside, Contents};
 use super::classify::{self, Kind, not_permitted};
 use super::cleanup::{OwnFile, OwnFiles};
 use super::hooks::PrepareHooks;
-use super::manifest::{Entry, FileState, Manifest, check_prefix};
+use super::manifest::{FileState, ListedFile, Manifest, check_prefix};
 use super::ready::Ready;
 use super::test_files::TestFiles;
 use super::{Data, Prepared, space};
 use crate::Error;
 use crate::access::{Layout, LayoutFile, TargetKind};
-use crate::meta::{self, Found, Tree};
+use crate::meta::{self, OwnTree, Tree, TreePlace};
 use crate::target_file::{FileFacts, open_directory};
 
 /// Makes the tree of `job` ready.
@@ -55,8 +55,14 @@ pub(super) fn prepare(
         &tree.path,
         made.files * job_bytes(job),
     );
-    let held = (Vec::new(), Contents::of(job));
-    let mut prepared = Prepared::assemble(layout, data, None, Some(files), held);
+    let mut prepared = Prepared::assemble(
+        layout,
+        data,
+        None,
+        Some(files),
+        Vec::new(),
+        Contents::of(job),
+    );
     prepared.ready = Ready::Files(tree);
     Ok(prepared)
 }
@@ -116,15 +122,14 @@ fn await_tree(job: &Job, dir: &Path) -> Result<Prepared, Error> {
     check_prefix(&job.file_prefix)?;
     let fd = open_directory(dir, OFlags::RDONLY).map_err(|e| not_permitted(dir, "open", e))?;
     let name = Tree::name(&job.file_prefix);
-    let tree = Tree::awaited((fd, dir), &name, (meta, &job.workload), job.run_tag);
+    let tree = Tree::awaited(fd, dir, &name, meta, &job.workload, job.run_tag);
     let data = Data {
         writable: true,
         reused: true,
         ..Data::default()
     };
     let layout = layout(TargetKind::Directory, dir, 0);
-    let held = (Vec::new(), Contents::of(job));
-    let mut prepared = Prepared::assemble(layout, data, None, None, held);
+    let mut prepared = Prepared::assemble(layout, data, None, None, Vec::new(), Contents::of(job));
     prepared.ready = Ready::Files(Arc::new(tree));
     Ok(prepared)
 }
@@ -157,8 +162,7 @@ fn nothing(job: &Job) -> Prepared {
         ..Data::default()
     };
     let layout = layout(TargetKind::Null, Path::new("null:"), 0);
-    let held = (Vec::new(), Contents::of(job));
-    Prepared::assemble(layout, data, None, None, held)
+    Prepared::assemble(layout, data, None, None, Vec::new(), Contents::of(job))
 }
 
 /// Opens the tree in `dir`, or makes it, and notes in the list of test files
@@ -169,8 +173,7 @@ fn open(
     beside: Beside<'_>,
     hooks: &mut dyn PrepareHooks,
 ) -> Result<(TestFiles, Arc<Tree>, bool), Error> {
-    let workload = &job.workload;
-    let Some(meta) = workload.files_work() else {
+    let Some(meta) = job.workload.files_work() else {
         return Err(Error::Workload("no work on files".to_owned()));
     };
     check_prefix(&job.file_prefix)?;
@@ -184,48 +187,70 @@ fn open(
         announce(hooks, &manifest_path)?;
     }
     let ours = beside.manifest(&manifest_path);
-    let mut manifest = match ours {
+    let manifest = match ours {
         Some(list) => list.again()?,
         None => Manifest::open(&dir_fd, dir, &job.file_prefix)?,
     };
-    let found = look(&dir_fd, &manifest, &path, &name)?;
-    if !manifest.entries.contains_key(&name) {
-        announce(hooks, &path)?;
+    let mut files = TestFiles {
+        own: OwnFiles {
+            dir: Arc::new(dir_fd),
+            dir_path: dir.to_owned(),
+            owner: manifest.owner(),
+            files: Vec::new(),
+        },
+        manifest,
+        in_use: ours.is_some(),
+    };
+    match open_listed(job, meta, &path, &name, &mut files, hooks) {
+        Ok((tree, known)) => Ok((files, Arc::new(tree), known)),
+        Err(error) => {
+            // A list of nothing would stay behind.
+            let _ = files.remove(hooks);
+            Err(error)
+        }
+    }
+}
+
+/// Opens the tree, or makes it, under the list that is open.
+fn open_listed(
+    job: &Job,
+    meta: &MetaWork,
+    path: &Path,
+    name: &str,
+    files: &mut TestFiles,
+    hooks: &mut dyn PrepareHooks,
+) -> Result<(Tree, bool), Error> {
+    let (manifest, own) = (&mut files.manifest, &mut files.own);
+    let found = look(&own.dir, manifest, path, name)?;
+    if !manifest.entries.contains_key(name) {
+        announce(hooks, path)?;
         manifest
             .entries
-            .insert(name.clone(), Entry::creating(job.run_tag));
+            .insert(name.to_owned(), ListedFile::creating(job.run_tag));
         manifest.save()?;
     }
-    let work = (meta, workload);
-    let place = (&dir_fd, dir);
-    let (tree, known) =
-        Tree::open(place, (&name, found), work, job.run_tag).map_err(|error| told(error, &path))?;
+    let place = TreePlace {
+        dir: &own.dir,
+        dir_path: &own.dir_path,
+        name,
+    };
+    let opened = Tree::open(place, found, meta, &job.workload, job.run_tag);
+    let (tree, known) = opened.map_err(|error| told(error, path))?;
     let identity = FileFacts::of(&*tree.top)
-        .map_err(Error::io("examine", &path))?
+        .map_err(Error::io("examine", path))?
         .identity;
-    let mut own = Vec::new();
-    if let Some(entry) = manifest.entries.get_mut(&name) {
+    if let Some(entry) = manifest.entries.get_mut(name) {
         entry.identify(&identity);
         entry.state = FileState::Allocated;
         if entry.run_tag == job.run_tag {
-            own.push(OwnFile {
-                name: name.clone(),
+            own.files.push(OwnFile {
+                name: name.to_owned(),
                 identity,
             });
         }
     }
     manifest.save()?;
-    let files = TestFiles {
-        own: OwnFiles {
-            dir: Arc::new(dir_fd),
-            dir_path: dir.to_owned(),
-            owner: manifest.owner(),
-            files: own,
-        },
-        manifest,
-        in_use: ours.is_some(),
-    };
-    Ok((files, Arc::new(tree), known))
+    Ok((tree, known))
 }
 
 /// No other trial that runs at the same time works on the tree.
@@ -249,7 +274,7 @@ fn look(
     manifest: &Manifest,
     path: &Path,
     name: &str,
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<OwnTree>, Error> {
     let facts = match FileFacts::at(dir, name) {
         Ok(facts) => facts,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -257,7 +282,7 @@ fn look(
     };
     if manifest.owns(name, &facts) {
         let entry = manifest.entries.get(name);
-        return Ok(Some(Found {
+        return Ok(Some(OwnTree {
             identity: facts.identity,
             unfinished: entry.is_some_and(|entry| entry.state == FileState::Creating),
         }));

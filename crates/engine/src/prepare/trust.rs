@@ -11,29 +11,41 @@ use crate::target_file::{FileFacts, open_beneath, open_directory};
 /// Group and others may write.
 const FOREIGN_WRITE: u32 = 0o022;
 
-/// Why a list with these facts, which lies in `dir`, cannot be trusted.
+/// Why a list cannot be trusted, as the end of a sentence about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Untrusted {
+    #[error("it is not a regular file")]
+    NotAFile,
+    #[error("it has a second name (hard link)")]
+    Linked,
+    #[error("others may write to it (mode {mode:04o})")]
+    Writable { mode: u32 },
+    #[error("it belongs to uid {owner} and fathom runs as uid {own}")]
+    Foreign { owner: u32, own: u32 },
+}
+
+/// Whether a list with these facts, which lies in `dir`, can be trusted.
 ///
 /// # Errors
-/// The reason, as the end of a sentence about the list.
-pub(crate) fn check(dir: &OwnedFd, facts: &FileFacts) -> Result<(), String> {
+/// The reason why it cannot.
+pub(crate) fn check(dir: &OwnedFd, facts: &FileFacts) -> Result<(), Untrusted> {
     if facts.kind != FileType::RegularFile {
-        return Err("it is not a regular file".to_owned());
+        return Err(Untrusted::NotAFile);
     }
     if facts.links > 1 {
-        return Err("it has a second name (hard link)".to_owned());
+        return Err(Untrusted::Linked);
     }
     if facts.mode & FOREIGN_WRITE != 0 {
-        return Err(format!(
-            "others may write to it (mode {:04o})",
-            facts.mode & 0o7777
-        ));
+        return Err(Untrusted::Writable {
+            mode: facts.mode & 0o7777,
+        });
     }
     let own = rustix::process::geteuid().as_raw();
     if facts.owner != own && owner_of_new_files(dir) != Some(facts.owner) {
-        return Err(format!(
-            "it belongs to uid {} and fathom runs as uid {own}",
-            facts.owner
-        ));
+        return Err(Untrusted::Foreign {
+            owner: facts.owner,
+            own,
+        });
     }
     Ok(())
 }
